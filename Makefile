@@ -1,0 +1,54 @@
+# The front door. CMake does the work (CMakePresets.json); this file says in which order.
+JOBS ?= 2
+WEFT := build/release/weft
+MATRIX := apps/cholesky/data/bar.mtx
+N := 8192
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-build build demo test bench format clean
+
+help:
+	@echo 'make build    install what is missing (apt) and build the weft tool: $(WEFT)'
+	@echo 'make demo     factor a real matrix, then one of size N=$(N), and say how long it took'
+	@echo 'make test     everything: release, sanitizers, clang, install, format (about 10 minutes on 2 cores)'
+	@echo 'make bench    nanoseconds per task, measured in turns with other systems'
+	@echo 'make format   rewrite the sources as clang-format-16 wants them'
+	@echo 'make setup    only install what is missing, for the build and for make test'
+	@echo 'make clean    remove build/'
+	@echo 'JOBS=$(JOBS) processes build and test at a time.'
+
+setup:
+	@echo '==> setup: what is missing for build and test'
+	@cmake/setup.sh test
+
+setup-build:
+	@echo '==> setup: what is missing for the build'
+	@cmake/setup.sh build
+
+build: setup-build
+	@echo '==> build: the weft tool and the examples'
+	@cmake --preset release --log-level=WARNING >/dev/null
+	@cmake --build --preset release -j$(JOBS) --target weft_tool examples
+
+demo: build
+	@echo '==> demo: a matrix from a real problem'
+	$(WEFT) run cholesky --matrix $(MATRIX)
+	@echo '==> demo: a dense matrix of $(N) rows'
+	$(WEFT) run cholesky --n $(N)
+
+test: setup
+	@tests/all.py --jobs $(JOBS)
+
+bench: build
+	@echo '==> bench: the parts, then the whole'
+	@cmake --build --preset release -j$(JOBS) --target benches
+	@for b in build/release/bench/*; do [ -x "$$b" ] || continue; echo "==> $$b"; "$$b" || exit 1; done
+	$(WEFT) bench
+
+format:
+	@echo '==> format'
+	@tests/format.py --fix
+
+clean:
+	@echo '==> clean'
+	@rm -rf build

@@ -1,0 +1,57 @@
+// The list of apps is written out, not gathered by static constructors: a static library may drop an object file that
+// nobody names, and then an app would silently be missing.
+#include "app.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <limits>
+#include <string>
+
+namespace weft::apps {
+
+std::vector<app> all_apps() {
+  std::vector<app> apps;
+  apps.push_back(cholesky_app());
+  apps.push_back(independent_app());
+  apps.push_back(stencil_app());
+  return apps;
+}
+
+bool result::ok() const noexcept {
+  return !checks.empty() && std::all_of(checks.begin(), checks.end(), [](const check& c) { return c.passed; });
+}
+
+void result::describe(const runtime& rt) {
+  workers = rt.workers();
+  machine = rt.machine();
+  policy = rt.policy();
+  counts = rt.statistics();
+}
+
+namespace {
+
+// MemAvailable counts what can be had without swapping; absent (not Linux, or hidden), nothing is refused.
+double available_bytes() {
+  std::ifstream in("/proc/meminfo");
+  for (std::string key, unit; in >> key;) {
+    double kib = 0;
+    if (!(in >> kib)) break;
+    if (key == "MemAvailable:") return kib * 1024;
+    std::getline(in, unit);
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+void require_memory(const std::string& what, double bytes) {
+  const double available = available_bytes();
+  if (bytes <= available) return;
+  char text[128];
+  std::snprintf(text, sizeof text, " needs %.1f GiB of memory and %.1f GiB are available; choose a smaller size",
+                bytes / 0x1p30, available / 0x1p30);
+  throw weft::error(what + text);
+}
+
+}  // namespace weft::apps

@@ -1,0 +1,88 @@
+// What the tool relies on for every app, and the small apps at their smallest sizes.
+#include "app.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace weft::apps {
+namespace {
+
+void set(app& a, std::string_view name, std::size_t value) {
+  for (const option& o : a.options)
+    if (o.name == name) {
+      *std::get<std::size_t*>(o.target) = value;
+      return;
+    }
+  FAIL("no such option");
+}
+
+}  // namespace
+
+TEST_CASE("apps: names and options are unique and described") {
+  std::set<std::string> names;
+  const std::set<std::string> taken = {"workers", "machine", "policy", "seed", "json", "help"};
+  for (const app& a : all_apps()) {
+    CHECK(names.insert(a.name).second);
+    CHECK(std::string_view(a.summary).size() > 10);
+    CHECK(std::string_view(a.example).starts_with(a.name));
+    std::set<std::string> options = taken;
+    for (const option& o : a.options) CHECK(options.insert(o.name).second);
+  }
+}
+
+TEST_CASE("result: good only if something was checked and all of it passed") {
+  result r;
+  CHECK(!r.ok());
+  r.checks.push_back({"a", true, ""});
+  CHECK(r.ok());
+  r.checks.push_back({"b", false, ""});
+  CHECK(!r.ok());
+}
+
+TEST_CASE("require_memory: refuses what cannot be") {
+  CHECK_NOTHROW(require_memory("x", 1));
+  CHECK_THROWS_AS(require_memory("x", 1e18), weft::error);
+}
+
+TEST_CASE("independent: any number of tasks, with and without work, on both machines") {
+  progress silent("test");
+  for (std::size_t n : {std::size_t{1}, std::size_t{2}, std::size_t{5000}})
+    for (std::size_t grain : {std::size_t{0}, std::size_t{300}})
+      for (const char* machine : {"host", "virtual"}) {
+        CAPTURE(n);
+        CAPTURE(grain);
+        CAPTURE(std::string(machine));
+        app a = independent_app();
+        set(a, "n", n);
+        set(a, "grain-ns", grain);
+        const result r = a.run({.workers = 2, .machine = machine}, silent);
+        CHECK(r.ok());
+        CHECK(r.counts.tasks == n);
+        CHECK(r.machine == machine);
+      }
+}
+
+TEST_CASE("stencil: rings down to one block of one cell") {
+  progress silent("test");
+  struct {
+    std::size_t width, steps, cells;
+  } const cases[] = {{1, 1, 1}, {1, 9, 4}, {2, 10, 1}, {3, 7, 5}, {4, 50, 3}, {32, 20, 10}};
+  for (const auto& c : cases)
+    for (const char* machine : {"host", "virtual"}) {
+      CAPTURE(c.width);
+      CAPTURE(c.steps);
+      CAPTURE(std::string(machine));
+      app a = stencil_app();
+      set(a, "width", c.width);
+      set(a, "steps", c.steps);
+      set(a, "cells", c.cells);
+      const result r = a.run({.workers = 2, .machine = machine}, silent);
+      CHECK(r.ok());
+      CHECK(r.counts.tasks == c.width * c.steps);
+    }
+}
+
+}  // namespace weft::apps

@@ -1,0 +1,179 @@
+// Cholesky factorization as a measurement: the tiled task graph against the best rival there is for this problem, the
+// threaded dpotrf_ of the same BLAS with as many threads, in one process and in turns, so that both see the same clock
+// speed, memory and neighbours. Copying into tiles and back is in the time (SuperGlue §8), because a user pays it too.
+// Every factor is checked, the rival's as well: a fast wrong answer must not win.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <thread>
+
+#include "matrix.hpp"
+#include "matrix_market.hpp"
+#include "tiled.hpp"
+
+namespace weft::apps::cholesky {
+namespace {
+
+constexpr std::size_t n_default = 2048;
+
+// OpenBLAS's threads spin for 2^26 cycles after their last call, about 25 ms, on cores that the next run is to use.
+constexpr std::chrono::milliseconds settle_time{50};
+
+struct parameters {
+  std::size_t n = n_default;
+  std::size_t tile = 0;
+  std::size_t repeat = 3;
+  std::string file;
+  bool no_compare = false;
+};
+
+struct series {
+  std::vector<double> seconds;
+  double worst_residual = 0;
+
+  void note(double s, double r) {
+    seconds.push_back(s);
+    if (!(r <= worst_residual)) worst_residual = r;
+  }
+  [[nodiscard]] double median() const {
+    std::vector<double> sorted = seconds;
+    std::sort(sorted.begin(), sorted.end());
+    const std::size_t middle = sorted.size() / 2;
+    return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  }
+};
+
+// A bare word names a matrix shipped with Weft, unless such a file lies right here. Shipped matrices are in the source
+// tree, or where an install put them, which is known relative to the program.
+std::string resolve(const std::string& file) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (file.find_first_of("/.") != std::string::npos || fs::exists(file, ignored)) return file;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  for (const fs::path& folder : {fs::path(WEFT_DATA_DIR), program / WEFT_DATA_DIR_INSTALLED})
+    if (const fs::path shipped = folder / (file + ".mtx"); fs::exists(shipped, ignored)) return shipped;
+  return file;
+}
+
+matrix make_matrix(const parameters& p, std::uint64_t seed) {
+  if (!p.file.empty()) return read_matrix_market(resolve(p.file));
+  const double n = static_cast<double>(p.n);
+  require_memory("cholesky: --n " + std::to_string(p.n), 2.5 * n * n * sizeof(double));  // A, L and the tiles
+  return random_spd(p.n, seed);
+}
+
+void refuse(const parameters& p, const std::optional<bad_pivot>& bad) {
+  if (!bad) return;
+  char value[32];
+  std::snprintf(value, sizeof value, "%.6g", bad->value);
+  throw weft::error((p.file.empty() ? "cholesky" : p.file) + ": the matrix is not positive definite: pivot " +
+                    std::to_string(bad->index) + " is " + value + "; every pivot must be above zero");
+}
+
+// All runs of one problem.
+class contest {
+ public:
+  contest(const parameters& p, const weft::options& opt, progress& bar)
+      : p_(p), seed_(opt.seed), bar_(bar), rt_(opt), a_(make_matrix(p, opt.seed)),
+        tiles_(a_.n, p.tile != 0 ? p.tile : default_edge(a_.n, rt_.workers())) {
+    work_ = a_;
+  }
+
+  result run() {
+    const bool real = std::string_view(rt_.machine()) == "host";
+    const bool compare = !p_.no_compare && real;  // modelled time against real time would say nothing
+    const double part = 1.0 / static_cast<double>(p_.repeat * (compare ? 2 : 1));
+    double done = 0;
+    for (std::size_t i = 0; i < p_.repeat; ++i) {
+      bar_.section(done, done + part);
+      ours(real);
+      done += part;
+      if (!compare) continue;
+      theirs();
+      done += part;
+    }
+    return summary(compare);
+  }
+
+ private:
+  void ours(bool real) {
+    work_.values = a_.values;
+    if (real) std::this_thread::sleep_for(settle_time);
+    const double start = rt_.now_ns();
+    refuse(p_, factorize(rt_, work_, tiles_, bar_));
+    const double seconds = (rt_.now_ns() - start) * 1e-9;
+    weft_.note(seconds, residual(a_, work_, seed_));
+  }
+
+  void theirs() {
+    work_.values = a_.values;
+    std::this_thread::sleep_for(settle_time);
+    const auto start = std::chrono::steady_clock::now();
+    refuse(p_, factorize_openblas(work_, rt_.workers()));
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    openblas_.note(seconds.count(), residual(a_, work_, seed_));
+  }
+
+  static check judge(const char* name, double value) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.3g, at most %g allowed", value, residual_max);
+    return {name, value <= residual_max, text};
+  }
+
+  result summary(bool compare) const {
+    const double n = static_cast<double>(a_.n);
+    const double gflop = n * n * n / 3 * 1e-9;
+    result r;
+    r.seconds = weft_.median();
+    r.describe(rt_);
+    r.add("matrix", p_.file.empty() ? std::string("random") : p_.file);
+    r.add("n", std::uint64_t{a_.n});
+    r.add("tile", std::uint64_t{tiles_.edge()});
+    r.add("tasks_per_run", task_count(tiles_.tiles()));
+    r.add("repeat", std::uint64_t{p_.repeat});
+    r.add("gflops", gflop / r.seconds, "GFLOP/s");
+    r.add("residual", weft_.worst_residual, "n eps");
+    r.checks.push_back(judge("residual", weft_.worst_residual));
+    if (!compare) return r;
+    r.add("openblas_seconds", openblas_.median(), "s");
+    r.add("openblas_gflops", gflop / openblas_.median(), "GFLOP/s");
+    r.add("openblas_residual", openblas_.worst_residual, "n eps");
+    r.add("speed_vs_openblas", openblas_.median() / r.seconds, "x");
+    r.checks.push_back(judge("openblas_residual", openblas_.worst_residual));
+    return r;
+  }
+
+  const parameters& p_;
+  const std::uint64_t seed_;
+  progress& bar_;
+  runtime rt_;  // first: an option that cannot be meant is found before the matrix is made
+  matrix a_;
+  matrix work_;
+  tiled_matrix tiles_;
+  series weft_;
+  series openblas_;
+};
+
+}  // namespace
+}  // namespace weft::apps::cholesky
+
+namespace weft::apps {
+
+app cholesky_app() {
+  using namespace cholesky;
+  auto p = std::make_shared<parameters>();
+  return {.name = "cholesky",
+          .summary = "tiled Cholesky factorization over OpenBLAS, against its threaded dpotrf",
+          .example = "cholesky --n 4096 --tile 256 --workers 2",
+          .options = {{"n", "order of a random matrix", &p->n, 1, order_max, "matrix"},
+                      {"matrix", "Matrix Market file, or the name of a shipped one: bar", &p->file},
+                      {"tile", "rows of a tile; 0: chosen by n and workers", &p->tile, 0, order_max},
+                      {"repeat", "timed runs; the median counts", &p->repeat, 1, 1000},
+                      {"no-compare", "do not run OpenBLAS for comparison", &p->no_compare}},
+          .run = [p](const weft::options& opt, progress& bar) { return contest(*p, opt, bar).run(); }};
+}
+
+}  // namespace weft::apps

@@ -1,0 +1,39 @@
+# The papers' programs (apps/, on the public API), the problems for measuring (bench/), and the tool that runs both.
+#
+# OpenBLAS must be the pthread build: Debian's serial build is not thread-safe, and which of the two the plain name
+# gives is up to update-alternatives. So its own folder is asked first, and goes into the rpath. LAPACK's Fortran
+# functions are in it too; only their declarations (lapack.h) come from elsewhere.
+set(ENV{PKG_CONFIG_PATH} "/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-pthread/pkgconfig:$ENV{PKG_CONFIG_PATH}")
+pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
+find_path(LAPACK_INCLUDE_DIR lapack.h REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+
+# Static library of all sources of a folder. Includes are written from the repository root or from beside the file.
+function(weft_part name folder)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$|tools/weft/main\\.cpp$")
+  add_library(${name} STATIC ${sources})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PUBLIC weft::weft ${ARGN} PRIVATE weft_strict)
+endfunction()
+
+weft_part(weft_apps apps PkgConfig::OPENBLAS)
+target_include_directories(weft_apps SYSTEM PUBLIC ${LAPACK_INCLUDE_DIR})
+target_compile_definitions(
+  weft_apps
+  PUBLIC WEFT_DATA_DIR="${PROJECT_SOURCE_DIR}/apps/cholesky/data"  # in the build tree
+         WEFT_DATA_DIR_INSTALLED="../${CMAKE_INSTALL_DATADIR}/weft")  # from the folder of the installed tool
+weft_part(weft_bench bench)
+weft_part(weft_tool_parts tools/weft weft_apps weft_bench CLI11::CLI11 nlohmann_json::nlohmann_json)
+set(compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+target_compile_definitions(
+  weft_tool_parts PUBLIC WEFT_VERSION="${PROJECT_VERSION}" WEFT_COMPILER="${compiler}" WEFT_BUILD_TYPE="$<CONFIG>")
+
+add_executable(weft_tool tools/weft/main.cpp)
+target_link_libraries(weft_tool PRIVATE weft_tool_parts weft_strict)
+set_target_properties(
+  weft_tool PROPERTIES OUTPUT_NAME weft RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
+                       INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS weft_tool)
+install(DIRECTORY apps/cholesky/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)

@@ -1,0 +1,52 @@
+# Warnings and sanitizers for everything below, through two interface targets.
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set_target_properties(weft PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)  # each public header compiles alone
+
+add_library(weft_strict INTERFACE)
+target_compile_options(
+  weft_strict
+  INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast
+            -Woverloaded-virtual -Wextra-semi -Wcast-align -Wundef
+            $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wlogical-op -Wno-restrict>  # -Wrestrict: g++ bug 105651
+            -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+
+# Errors only where we know the compiler: a newer one may warn about what this one does not.
+if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION MATCHES "^12\\.")
+   OR (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION MATCHES "^16\\."))
+  if(NOT WEFT_SANITIZE)  # instrumented code makes g++ warn about code that is not there
+    target_compile_options(weft_strict INTERFACE -Werror)
+  endif()
+endif()
+
+set(WEFT_TEST_LAUNCHER "")  # put before every test program
+set(WEFT_TEST_ENVIRONMENT UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1)
+set(WEFT_TIMEOUT_FACTOR 1)
+if(WEFT_SANITIZE)
+  set(WEFT_TIMEOUT_FACTOR 5)
+  set(flags -fsanitize=${WEFT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(weft_strict INTERFACE ${flags})
+  target_link_options(weft_strict INTERFACE ${flags})
+
+  # Not every machine lets an instrumented program start. ThreadSanitizer of g++ 12 cannot live with much address
+  # randomisation (vm.mmap_rnd_bits > 28): then tests run under setarch -R. The leak check of AddressSanitizer needs
+  # /proc and ptrace, which some containers lack: then it is left out.
+  set(probe ${PROJECT_BINARY_DIR}/sanitizer_probe)
+  file(WRITE ${probe}.cpp "int main() {}\n")
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} ${flags} ${probe}.cpp -o ${probe} COMMAND_ERROR_IS_FATAL ANY)
+  foreach(i RANGE 20)  # the failure is a matter of luck
+    execute_process(COMMAND ${probe} RESULT_VARIABLE rc OUTPUT_QUIET ERROR_QUIET)
+    if(rc AND WEFT_SANITIZE MATCHES "thread")
+      set(WEFT_TEST_LAUNCHER setarch -R)
+    elseif(rc)
+      message(WARNING "AddressSanitizer cannot look for leaks on this machine")
+      list(APPEND WEFT_TEST_ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
+    endif()
+    if(rc)
+      break()
+    endif()
+  endforeach()
+endif()
+
+target_link_libraries(weft PRIVATE $<BUILD_INTERFACE:weft_strict>)

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Installs what a bare Debian 12 or Ubuntu 24.04 lacks. A tool that is already on the PATH, wherever it came from, is
+# not installed again. usage: setup.sh build | test
+set -euo pipefail
+
+# package | what else proves that it is there (a command, or nothing) | why
+build_packages='
+g++|g++|compiles Weft
+cmake|cmake|configures the build
+ninja-build|ninja|runs the build
+pkg-config|pkg-config|finds hwloc and OpenBLAS
+libhwloc-dev||the topology of this machine, binding threads
+libboost-context-dev||switches the stacks of tasks
+libcli11-dev||command line of the weft tool
+nlohmann-json3-dev||output of the weft tool as JSON
+libopenblas-pthread-dev||tile kernels of the apps (the serial OpenBLAS is not thread-safe)
+liblapacke-dev||tile factorisation of the apps
+doctest-dev||unit tests
+librapidcheck-dev||property tests
+python3|python3|drives the tests'
+test_packages='
+clang-16|clang++-16|second compiler of `make test`
+clang-format-16|clang-format-16|format check of `make test`'
+
+case "${1:-test}" in
+  build) wanted=$build_packages ;;
+  *) wanted=$build_packages$test_packages ;;
+esac
+
+installed() { dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
+
+have_dpkg=1
+command -v dpkg-query >/dev/null || have_dpkg=0
+missing=()
+while IFS='|' read -r package command why; do
+  [ -n "$package" ] || continue
+  if [ -n "$command" ] && command -v "$command" >/dev/null; then continue; fi
+  if [ "$have_dpkg" = 1 ] && installed "$package"; then continue; fi
+  missing+=("$package")
+  printf '    missing: %-25s %s\n' "$package" "$why"
+done <<<"$wanted"
+
+# Older than this, nothing works; better said here than in a page of errors.
+check_versions() {
+  local found
+  found=$(cmake --version | sed -n '1s/[^0-9]*//p')
+  if [ "$(printf '%s\n' 3.25 "$found" | sort -V | head -n1)" != 3.25 ]; then
+    echo "setup: cmake $found is too old, Weft needs 3.25 (Debian 12 and Ubuntu 24.04 have it)" >&2
+    exit 1
+  fi
+}
+
+if [ ${#missing[@]} -eq 0 ]; then
+  check_versions
+  exit 0
+fi
+
+if [ "$have_dpkg" = 0 ] || ! command -v apt-get >/dev/null; then
+  echo "setup: this is not Debian or Ubuntu; please install yourself what these packages hold:" >&2
+  echo "    ${missing[*]}" >&2
+  echo "then run cmake --preset release && cmake --build --preset release" >&2
+  exit 1
+fi
+
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "setup: neither root nor sudo; as root, run: apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+
+echo "==> setup: apt-get install ${missing[*]}"
+"${as_root[@]}" apt-get update -qq
+for package in "${missing[@]}"; do
+  if ! apt-cache show "$package" >/dev/null 2>&1; then
+    . /etc/os-release
+    echo "setup: ${PRETTY_NAME:-this system} has no package $package. Weft is tested on Debian 12 and Ubuntu 24.04;" >&2
+    echo "elsewhere please install yourself what these packages hold: ${missing[*]}" >&2
+    exit 1
+  fi
+done
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
+  >/dev/null
+check_versions

@@ -1,0 +1,140 @@
+# Every test, by label: unit stress golden apps model compile_fail install tidy readme. No list is kept by hand:
+#   src/**/x_test.cpp, tests/conformance/*.cpp   doctest cases of one program, weft_unit; one ctest entry per file
+#   src/**/x_model.cpp, tests/stress/*.cpp       a program each; exit status 0 is a pass
+#   {apps,bench,tools}/**/x_test.cpp             doctest cases of weft_apps_test
+#   tests/tool/x_test.py                         a script that gets --weft PATH
+#   examples/<name>/main.cpp                     a program each, compared with main.expect
+#   src/**/x_bench.cpp                           a program each, built by the target `benches`, never run by ctest
+find_package(doctest REQUIRED)
+find_package(rapidcheck REQUIRED)
+set(python ${Python3_EXECUTABLE})
+set(tests ${PROJECT_SOURCE_DIR}/tests)
+
+function(weft_test name label seconds)
+  add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  math(EXPR limit "${seconds} * ${WEFT_TIMEOUT_FACTOR}")
+  set_tests_properties(
+    ${name} PROPERTIES LABELS "${label}" TIMEOUT ${limit} SKIP_RETURN_CODE 77
+                       ENVIRONMENT "${WEFT_TEST_ENVIRONMENT}")
+endfunction()
+
+# A program with its own main, in build/<preset>/<folder>/<name>.
+function(weft_program target folder name source)
+  add_executable(${target} ${source})
+  target_link_libraries(${target} PRIVATE weft::weft weft_strict)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
+                                             RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
+endfunction()
+
+# src/sched/deque_test.cpp -> sched/deque
+function(weft_stem out source)
+  file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${source})
+  string(REGEX REPLACE "^(src|tests)/" "" path ${path})
+  string(REGEX REPLACE "(_test|_model|_bench)?\\.cpp$" "" path ${path})
+  set(${out} ${path} PARENT_SCOPE)
+endfunction()
+
+# One ctest entry per source file; a file in which doctest finds no case fails.
+function(weft_doctests program prefix label)
+  foreach(source IN LISTS ARGN)
+    weft_stem(stem ${source})
+    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${source})
+    weft_test(${prefix}${stem} "${label}" 60 ${WEFT_TEST_LAUNCHER} $<TARGET_FILE:${program}> --source-file=*${path})
+    set_tests_properties(${prefix}${stem} PROPERTIES FAIL_REGULAR_EXPRESSION "test cases: +0 ")
+  endforeach()
+endfunction()
+
+# unit and conformance
+file(GLOB_RECURSE unit_sources CONFIGURE_DEPENDS src/*_test.cpp)
+file(GLOB conformance_sources CONFIGURE_DEPENDS tests/conformance/*.cpp)
+add_executable(weft_unit tests/main.cpp ${unit_sources} ${conformance_sources})
+target_include_directories(weft_unit PRIVATE src tests)
+target_link_libraries(weft_unit PRIVATE weft::weft weft_strict doctest::doctest rapidcheck PkgConfig::HWLOC
+                                        Boost::context Threads::Threads)
+weft_doctests(weft_unit unit/ unit ${unit_sources})
+weft_doctests(weft_unit "" "unit;conformance" ${conformance_sources})
+
+# stress and model
+file(GLOB stress_sources CONFIGURE_DEPENDS tests/stress/*.cpp)
+file(GLOB_RECURSE model_sources CONFIGURE_DEPENDS src/*_model.cpp)
+foreach(source IN LISTS stress_sources model_sources)
+  weft_stem(stem ${source})
+  string(REPLACE "/" "_" target ${stem})
+  if(source IN_LIST stress_sources)
+    weft_program(${target} tests ${target} ${source})
+    weft_test(${stem} stress 120 ${WEFT_TEST_LAUNCHER} $<TARGET_FILE:${target}>)
+  else()
+    weft_program(model_${target} tests model_${target} ${source})
+    target_include_directories(model_${target} PRIVATE src)
+    weft_test(model/${stem} model 120 ${WEFT_TEST_LAUNCHER} $<TARGET_FILE:model_${target}>)
+  endif()
+endforeach()
+
+# benches
+add_custom_target(benches)
+file(GLOB_RECURSE bench_sources CONFIGURE_DEPENDS src/*_bench.cpp)
+foreach(source IN LISTS bench_sources)
+  weft_stem(stem ${source})
+  string(REPLACE "/" "_" target ${stem})
+  weft_program(bench_${target} bench ${target} ${source})
+  target_include_directories(bench_${target} PRIVATE src)
+  set_target_properties(bench_${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+  add_dependencies(benches bench_${target})
+endforeach()
+
+# examples
+add_custom_target(examples)
+file(GLOB example_sources CONFIGURE_DEPENDS examples/*/main.cpp)
+foreach(source IN LISTS example_sources)
+  get_filename_component(name ${source} DIRECTORY)
+  get_filename_component(name ${name} NAME)
+  weft_program(example_${name} examples ${name} ${source})
+  add_dependencies(examples example_${name})
+  weft_test(golden/${name} golden 60 ${python} ${tests}/golden.py ${PROJECT_BINARY_DIR} ${name})
+endforeach()
+
+# apps, bench and the tool
+if(WEFT_APPS)
+  file(GLOB_RECURSE apps_tests CONFIGURE_DEPENDS apps/*_test.cpp bench/*_test.cpp tools/*_test.cpp)
+  add_executable(weft_apps_test tests/main.cpp ${apps_tests})
+  target_link_libraries(weft_apps_test PRIVATE weft_tool_parts weft_strict doctest::doctest rapidcheck)
+  weft_doctests(weft_apps_test "" apps ${apps_tests})
+  set(matrix ${PROJECT_SOURCE_DIR}/apps/cholesky/data/bar.mtx)
+  weft_test(tool/demo-matrix apps 60 $<TARGET_FILE:weft_tool> run cholesky --matrix ${matrix})
+  file(GLOB tool_scripts CONFIGURE_DEPENDS tests/tool/*_test.py)
+  foreach(script IN LISTS tool_scripts)
+    get_filename_component(name ${script} NAME_WE)
+    weft_test(tool/${name} apps 300 ${python} ${script} --weft $<TARGET_FILE:weft_tool>)
+  endforeach()
+endif()
+
+# the program in README.md
+file(GLOB readme CONFIGURE_DEPENDS README.md)
+if(readme)
+  set(readme_program ${PROJECT_BINARY_DIR}/readme.cpp)
+  add_custom_command(OUTPUT ${readme_program} COMMAND ${python} ${tests}/readme.py ${readme} ${readme_program}
+                     DEPENDS ${readme} ${tests}/readme.py)
+  weft_program(readme_program tests readme ${readme_program})
+  weft_test(readme readme 60 ${WEFT_TEST_LAUNCHER} $<TARGET_FILE:readme_program>)
+else()
+  message(STATUS "no README.md: its program is not tested")
+endif()
+
+# what must not compile, and what compiling costs
+file(GLOB fail_sources CONFIGURE_DEPENDS tests/compile_fail/*.cpp)
+set(compiler --compiler ${CMAKE_CXX_COMPILER} --include ${PROJECT_SOURCE_DIR}/include)
+foreach(source IN LISTS fail_sources)
+  weft_stem(stem ${source})
+  weft_test(${stem} compile_fail 60 ${python} ${tests}/compile_fail.py ${compiler} ${source})
+endforeach()
+weft_test(header_cost tidy 120 ${python} ${tests}/header_cost.py ${compiler})
+set_tests_properties(header_cost PROPERTIES RUN_SERIAL ON)
+
+# install
+weft_test(install install 300 ${python} ${tests}/install/run.py --build ${PROJECT_BINARY_DIR} --cmake ${CMAKE_COMMAND}
+          --compiler ${CMAKE_CXX_COMPILER})
+
+# tidy
+weft_test(tidy tidy 60 ${python} ${tests}/tidy.py)
+weft_test(tidy/self-test tidy 60 ${python} ${tests}/tidy.py --self-test)
+weft_test(tidy/format tidy 60 ${python} ${tests}/format.py)

@@ -1,0 +1,70 @@
+// Clauses: what a task says about itself, in any order before its body. An access clause also hands the body its datum,
+// in clause order and typed by the access, so a body cannot write what it declared as read:
+//
+//   rt.submit(weft::read(a), weft::add(sum), weft::named("dot"),
+//             [](const tile& a, double& sum) { ... });
+//
+// Access clauses (SuperGlue §2.3). Tasks on one handle are ordered by submission, except within a group:
+//   read        waits for earlier non-reads; reads run together                      body gets const T&
+//   write       waits for every earlier access; may also read                        body gets T&
+//   add         waits for earlier non-adds; adds run one at a time in any order      body gets T&
+//   concurrent  waits for earlier non-concurrents; run together, you synchronise     body gets T&
+// Naming one handle twice in a task is allowed only with the same kind, and then counts as one access.
+// Clauses hold references: use them inside the call to submit, do not keep them.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/handle.hpp"
+
+namespace weft {
+
+namespace detail {
+
+// An access kind is three flags, as SuperGlue's user-defined types are (§4.3); they fit the low bits of a handle
+// address.
+inline constexpr std::uint8_t kind_readonly = 1;
+inline constexpr std::uint8_t kind_commutative = 2;  // accesses of this kind in a row may run in any order
+inline constexpr std::uint8_t kind_exclusive = 4;    // but not at the same time
+inline constexpr std::uint8_t kind_repeated = 8;     // the same handle again: gives its datum, counts for nothing
+inline constexpr std::uint8_t kind_read = kind_readonly | kind_commutative;
+inline constexpr std::uint8_t kind_write = kind_exclusive;
+inline constexpr std::uint8_t kind_add = kind_commutative | kind_exclusive;
+inline constexpr std::uint8_t kind_concurrent = kind_commutative;
+
+template <class T, std::uint8_t Kind> struct access_clause {
+  handle<T>& target;
+};
+
+struct name_clause {
+  const char* text;
+};
+struct cost_clause {
+  std::uint64_t picoseconds;
+};
+
+}  // namespace detail
+
+template <class T> [[nodiscard]] auto read(handle<T>& h) noexcept {
+  return detail::access_clause<T, detail::kind_read>{h};
+}
+template <class T> [[nodiscard]] auto write(handle<T>& h) noexcept {
+  return detail::access_clause<T, detail::kind_write>{h};
+}
+template <class T> [[nodiscard]] auto add(handle<T>& h) noexcept {
+  return detail::access_clause<T, detail::kind_add>{h};
+}
+template <class T> [[nodiscard]] auto concurrent(handle<T>& h) noexcept {
+  return detail::access_clause<T, detail::kind_concurrent>{h};
+}
+
+// The task's name in reports. `text` must outlive the program's use of it (a literal does).
+[[nodiscard]] inline detail::name_clause named(const char* text) noexcept { return {text}; }
+
+// How long the body takes on a modelled machine, in nanoseconds of one of its cores. Real machines ignore it. Without
+// this clause a body costs the model's default (1 us on machine "virtual").
+[[nodiscard]] inline detail::cost_clause cost(double nanoseconds) noexcept {
+  return {nanoseconds > 0 ? static_cast<std::uint64_t>(nanoseconds * 1000.0 + 0.5) : 0};
+}
+
+}  // namespace weft

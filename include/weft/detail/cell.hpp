@@ -1,0 +1,23 @@
+// A word that several threads share, as plain storage. The public headers may not include <atomic> (it alone costs
+// 0.25 s per translation unit), and the same object must serve real and modelled machines, so storage and operation are
+// apart: a cell only holds the bits, every operation that needs an order goes through the machine (src/machine) and
+// from there to src/base/atomic.hpp.
+// The owner's inline path below needs two relaxed operations and no more.
+#pragma once
+
+namespace weft::detail {
+
+template <class T> struct cell {
+  static_assert(sizeof(T) <= 8, "a shared word must be lock-free on every machine");
+  T raw{};
+};
+
+// Who: anyone. Order: relaxed. Cost: one plain load.
+template <class T> [[nodiscard]] inline T peek(const cell<T>& c) noexcept {
+  return __atomic_load_n(&c.raw, __ATOMIC_RELAXED);
+}
+
+// Who: the only writer of the cell. Order: relaxed. Cost: one plain store.
+template <class T> inline void poke(cell<T>& c, T value) noexcept { __atomic_store_n(&c.raw, value, __ATOMIC_RELAXED); }
+
+}  // namespace weft::detail

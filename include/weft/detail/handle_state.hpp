@@ -1,0 +1,38 @@
+// Versions of a datum. A handle counts finished accesses; a task may start when the count has reached the version it
+// was given at registration (SuperGlue §3.1, Listings 3-5). No task-to-task edges exist, so submission costs two
+// integers per access and release costs O(waiters), not O(graph). One cache line; the protocol over it is written and
+// argued in src/access/version.md.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/detail/cell.hpp"
+
+namespace weft::detail {
+
+struct record;
+struct engine_base;
+
+struct alignas(64) handle_state {
+  cell<std::uint64_t> word;   // current version * 2 + (1 if the wait list is not empty)
+  std::uint64_t registered;   // accesses registered so far; guarded by lock
+  std::uint64_t group_start;  // version the accesses of the last group require; guarded by lock
+  record* waiters_head;       // ordered by required version, then by arrival; guarded by lock
+  record* waiters_tail;
+  const char* name;     // static storage; nullptr: unnamed
+  engine_base* engine;  // the runtime that uses this handle; nullptr before the first access
+  std::uint32_t id;     // order of creation in the process: the lock order, and never an address
+  cell<std::uint8_t> lock;
+  std::uint8_t group_kind;  // access kind of the last group; guarded by lock
+  bool exclusive_taken;     // some add runs; guarded by lock
+  cell<bool> poisoned;      // a task that should have written this failed
+
+  handle_state() noexcept;  // draws the id
+  handle_state(const handle_state&) = delete;
+  handle_state& operator=(const handle_state&) = delete;
+  ~handle_state() { drain(); }
+  void drain() noexcept;  // returns when no submitted task uses the handle; at once if none does
+};
+static_assert(sizeof(handle_state) == 64);
+
+}  // namespace weft::detail

@@ -1,0 +1,71 @@
+// The task record: what one submitted task occupies until it and its children are done. Records come from a pool of
+// fixed sizes and are recycled, so a steady program allocates nothing per task.
+// Layout: this header (one and an eighth cache lines), then the accesses in clause order, then the body (closure).
+// A record is always in exactly one place: being filled by its submitter, in one handle's wait list, in one queue,
+// running, waiting for its children, or in a free list. `next`/`prev` serve whichever list that is.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/detail/cell.hpp"
+
+namespace weft::detail {
+
+struct handle_state;
+struct record;
+
+// One use of one handle by one task, and the version the handle must have reached (SuperGlue §3.1).
+struct access {
+  std::uintptr_t handle_and_kind;  // handle_state is 64-byte aligned: its low bits carry the access kind
+  std::uint64_t required;          // given at registration
+};
+
+enum class record_kind : std::uint8_t {
+  task,      // has a body
+  resume,    // stands for a suspended fiber: running it means switching to that fiber
+  external,  // stands for a thread outside the runtime that sleeps until this is "run"
+};
+
+// Where a record is. Kept for assertions and for the report of a program that cannot go on.
+enum class record_state : std::uint8_t { free, filling, blocked, ready, running, draining };
+
+struct record {
+  void (*invoke)(record& self, bool run);  // calls the body if `run`; destroys the closure in either case
+  record* next;
+  record* prev;
+  record* parent;               // the task that submitted this one, nullptr at top level
+  const char* name;             // static storage; nullptr: unnamed
+  std::uint64_t cost_ps;        // modelled duration of the body, 0: the machine's default
+  std::uint64_t order;          // submission number: "first in program order" compares these
+  cell<std::uint32_t> pending;  // 1 for the task itself + its children that are not wholly done
+  std::uint32_t access_count;
+  std::uint32_t cursor;  // conditions already met: versions first, then exclusive access (access/conditions.hpp)
+  std::uint16_t pin;     // worker that must run this, or unpinned
+  record_kind kind;
+  record_state state;
+  std::uint8_t size_class;
+  bool has_children;        // written by the task itself only
+  std::uint8_t exclusives;  // commutative exclusive accesses: 0, 1, or 2 for several
+  bool waits_exclusive;     // listed on a handle for exclusive access, not only for its version
+
+  static constexpr std::uint16_t unpinned = 0xffff;
+  static constexpr std::uint64_t charged_bit = std::uint64_t{1} << 63;  // in cost_ps: the body has called charge()
+  [[nodiscard]] std::uint64_t declared_cost_ps() const noexcept { return cost_ps & ~charged_bit; }
+
+  [[nodiscard]] access* accesses() noexcept { return reinterpret_cast<access*>(this + 1); }
+  [[nodiscard]] void* closure() noexcept { return accesses() + access_count; }
+};
+static_assert(sizeof(record) == 80 && sizeof(record) % alignof(std::max_align_t) == 0);
+
+// Size classes, whole cache lines: no access and 32 bytes of captures; three accesses and 64; and so on.
+inline constexpr std::size_t record_bytes[] = {128, 192, 320, 640};
+inline constexpr std::uint8_t record_classes = 4;  // a larger task gets an allocation of its own
+inline constexpr std::size_t task_bytes_max = std::size_t{1} << 20;
+
+[[nodiscard]] constexpr std::uint8_t record_class(std::size_t bytes) noexcept {
+  std::uint8_t c = 0;
+  while (c < record_classes && record_bytes[c] < bytes) ++c;
+  return c;
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,71 @@
+// The worker as the inline owner path sees it: who I am, where free records are, and the private end of my deque. The
+// thieves' side and everything that needs an order lives in src/sched.
+// `hooked` is the one branch of the fast path: set on virtual machines and wherever each spawn must be seen.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/detail/record.hpp"
+
+namespace weft::detail {
+
+struct worker;
+
+// The out-of-line half. One implementation per machine (src/sched/engine.hpp); called at events, never per instruction.
+struct engine_base {
+  // Gives a record with room for `bytes`. Who: any thread. Blocks or helps while the window of live tasks is full.
+  virtual record* allocate(std::size_t bytes) = 0;
+  // Gives an unused record back. Who: the thread that allocated it, before enter().
+  virtual void discard(record* r) noexcept = 0;
+  // Registers the accesses and lets the task go. Who: any thread. Errors: throws weft::error, the record is discarded.
+  virtual void enter(record* r) = 0;
+  // The starved half of push(): shares tasks with thieves, grows the deque.
+  virtual void push_slow(worker& w, record* r) = 0;
+  virtual void wait_all() = 0;
+  virtual void wait_handle(handle_state& h) = 0;
+  // Returns when no submitted task uses h, or none of those left can ever run. Who: h's destructor.
+  virtual void drain(handle_state& h) noexcept = 0;
+
+ protected:
+  ~engine_base() = default;
+};
+
+// The deque's storage; grows by doubling. A thief may still read an outgrown ring, so it is kept until the end.
+struct ring {
+  ring* outgrown;
+  std::uint32_t mask;  // capacity - 1
+  [[nodiscard]] cell<record*>* slots() noexcept { return reinterpret_cast<cell<record*>*>(this + 1); }
+};
+
+// Owner's end of the deque (src/sched/deque.md). Only the owner touches these; thieves read the slots' contents.
+struct deque_owner {
+  cell<record*>* slots = nullptr;
+  std::uint32_t mask = 0;
+  std::uint32_t bottom = 0;  // next free index; the tasks in [split, bottom) are private
+  std::uint32_t split = 0;   // copy of the shared word's split: only the owner moves it
+  std::uint32_t limit = 0;   // push is certain to have room while bottom != limit
+};
+
+struct alignas(64) worker {
+  engine_base* engine = nullptr;
+  bool hooked = true;
+  std::uint16_t id = 0;
+  record* free[record_classes] = {};  // ready to use, linked by next
+  std::uint32_t free_count[record_classes] = {};
+  record* current = nullptr;  // the task whose body runs here
+  deque_owner deque;
+  cell<std::uint64_t> created;   // top-level tasks submitted here; written by the owner, read at quiescence checks
+  cell<std::uint64_t> finished;  // top-level tasks wholly done here
+  // Set by the thief that took the last shared task: the owner looks at it on every push and pop. On its own line, so
+  // that a busy owner keeps it in its first-level cache.
+  alignas(64) cell<std::uint8_t> starved;
+  // top in the high half, split in the low half: the tasks in [top, split) may be stolen.
+  alignas(64) cell<std::uint64_t> shared;
+  cell<ring*> shared_ring;
+};
+
+// The worker this thread is now, or nullptr. A task that waits may continue on another thread, so this is read anew
+// after every call that may wait; the compiler may not keep it, because those calls are out of line.
+extern thread_local constinit worker* this_worker;
+
+}  // namespace weft::detail

@@ -1,0 +1,75 @@
+// Handles: data under the runtime's care. A handle orders the tasks that use it by versions (SuperGlue §2.1, §3.1);
+// what it protects is up to you: a value it owns, something that lives elsewhere, or no data at all.
+//
+//   weft::handle<tile>   a{256};        owns a tile constructed from the arguments
+//   weft::handle<tile&>  b{existing};   refers to a tile you keep alive
+//   weft::handle<void>   token;         orders tasks and carries nothing
+//
+// A handle's address is its identity, so it is neither copied nor moved; std::vector<weft::handle<T>> v(n) and
+// std::deque hold many. Its destructor waits for the tasks that use it.
+// Cost: 64 bytes beside the data, about 5 ns to create. Who: any thread may create, use in submit, and destroy.
+#pragma once
+#include <type_traits>
+#include <utility>
+
+#include "weft/detail/handle_state.hpp"
+
+namespace weft {
+
+// What all handles share. Size: one cache line.
+class handle_base {
+ public:
+  // For reports, traces and error messages. `text` must outlive the handle (a literal does).
+  void name(const char* text) noexcept { state_.name = text; }
+  // nullptr if the handle was never named. Reports then say "handle #id".
+  [[nodiscard]] const char* name() const noexcept { return state_.name; }
+  // Number of this handle in order of creation in the process, from 1.
+  [[nodiscard]] std::uint32_t id() const noexcept { return state_.id; }
+  // Finished accesses so far. Who: any thread. Order: relaxed, so a hint unless the caller has waited.
+  [[nodiscard]] std::uint64_t version() const noexcept { return detail::peek(state_.word) >> 1; }
+
+  [[nodiscard]] detail::handle_state& state() noexcept { return state_; }
+
+ protected:
+  handle_base() = default;
+  ~handle_base() = default;
+
+ private:
+  detail::handle_state state_;
+};
+
+// Owns a T. The value is destroyed after the last task that uses it is done.
+template <class T> class handle : public handle_base {
+ public:
+  using value_type = T;
+  handle() = default;
+  template <class... Args>
+    requires std::is_constructible_v<T, Args...>
+  explicit handle(Args&&... args) : data_(static_cast<Args&&>(args)...) {}
+  ~handle() { state().drain(); }  // before data_ goes
+
+  // The datum, unprotected: for set-up before any task uses it. After that use weft::runtime::get, which waits.
+  [[nodiscard]] T& unguarded() noexcept { return data_; }
+
+ private:
+  T data_{};
+};
+
+// Refers to a T that the caller keeps alive until the handle is gone.
+template <class T> class handle<T&> : public handle_base {
+ public:
+  using value_type = T;
+  explicit handle(T& data) noexcept : data_(&data) {}
+  [[nodiscard]] T& unguarded() noexcept { return *data_; }
+
+ private:
+  T* data_;
+};
+
+// Carries no data: orders tasks that share something the runtime cannot see (a file, a connection, a phase).
+template <> class handle<void> : public handle_base {
+ public:
+  using value_type = void;
+};
+
+}  // namespace weft

@@ -1,0 +1,109 @@
+// The runtime: workers that execute submitted tasks on this machine or on a modelled one.
+//
+//   weft::runtime rt;                                   usable cores, this machine
+//   weft::runtime rt({.workers = 64, .machine = "virtual"});
+//
+// The thread that makes a runtime becomes its worker 0: it executes tasks while it waits, so a runtime with one worker
+// starts no thread at all. Several runtimes may live in one process; each joins its threads in its destructor.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/clause.hpp"
+#include "weft/detail/submit.hpp"
+#include "weft/error.hpp"
+#include "weft/handle.hpp"
+
+namespace weft {
+
+// Every option may also be given in the environment as WEFT_<NAME> in capitals (WEFT_WORKERS=8, WEFT_MACHINE=virtual);
+// a value set here wins over the environment, the environment over the default.
+struct options {
+  // Number of workers, 1 to 1024. 0: usable_cpus() on real cores, 1 on a modelled machine.
+  unsigned workers = 0;
+  // "host": this machine, real threads. "virtual": the same scheduler in virtual time, with fixed costs. nullptr: host.
+  const char* machine = nullptr;
+  // Scheduling policy: "local" (default), "random", "central". `weft info` lists them.
+  const char* policy = nullptr;
+  // Seed of everything random: victim choice, random schedules. Same seed, same run on a virtual machine.
+  std::uint64_t seed = 1;
+  // Virtual machines only. "time" (default): the earliest event is next. "random": any event, drawn from the seed;
+  // finds what depends on the schedule.
+  const char* schedule = nullptr;
+  // Live tasks (submitted and not done) at most, at least 64. A submitter that meets the limit runs other tasks until
+  // there is room; nothing is dropped. The limit is exceeded only when nothing else could run.
+  std::size_t window = std::size_t{1} << 20;
+  // Stack of a task body in KiB, at least 64. Reserved address space; memory is used as touched.
+  std::size_t stack_kib = 1024;
+  // Bind each worker thread to one core. The calling thread is never bound.
+  bool pin = true;
+};
+
+class runtime {
+ public:
+  // Errors: throws weft::error for an option that cannot be meant, naming the option and what is allowed. Fewer threads
+  // than asked for, or no right to bind them, is not an error: the runtime goes on with less and says so on stderr.
+  explicit runtime(const options& opt = {});
+  // Waits for all tasks, then ends the workers. An exception of a task that nobody waited for is reported on stderr.
+  ~runtime();
+  runtime(const runtime&) = delete;
+  runtime& operator=(const runtime&) = delete;
+
+  // Submits a task: clauses first, the body last. The body is called once, with the data of the access clauses in
+  // order, when the versions it needs are there (SuperGlue §3.1); what it returns is ignored.
+  // Who: any thread, and from inside tasks; then the new task is a child of the running one.
+  // Cost: the table in README.md; nothing is allocated in the steady state for bodies up to about 400 bytes.
+  // Errors: weft::error if one handle is named with two kinds, or is in use by another runtime.
+  template <class... Args> void submit(Args&&... clauses_and_body) {
+    detail::submit(*engine_, static_cast<Args&&>(clauses_and_body)...);
+  }
+
+  // Outside a task: returns when every task of this runtime is done, with all that those submitted. Inside a task:
+  // when the children of the running task are. The task is set aside and its worker goes on; nothing else runs on its
+  // stack, so a wait inside a task cannot deadlock on what lies below it. The task may continue on another thread.
+  // Errors: rethrows the first exception, in submission order, of the tasks waited for; weft::error if the tasks that
+  // are left can never run (each waits for an access that nobody submitted).
+  void wait() { engine_->wait_all(); }
+
+  // Returns when the accesses to `h` that are submitted so far are done.
+  void wait(handle_base& h) { engine_->wait_handle(h.state()); }
+
+  // Waits for `h`, then gives its datum, for use outside of tasks.
+  template <class T> [[nodiscard]] T& get(handle<T>& h) {
+    wait(h);
+    return h.unguarded();
+  }
+
+  [[nodiscard]] unsigned workers() const noexcept;
+  // "host" or "virtual".
+  [[nodiscard]] const char* machine() const noexcept;
+  [[nodiscard]] const char* policy() const noexcept;
+  // Time on this runtime's machine, in nanoseconds: a steady clock, or virtual time since the runtime was made.
+  [[nodiscard]] double now_ns() const noexcept;
+
+  // Counts since the runtime was made. Who: the thread that made it, after wait().
+  struct counts {
+    std::uint64_t tasks;     // bodies executed
+    std::uint64_t steals;    // tasks taken from another worker
+    std::uint64_t sleeps;    // times a worker went to sleep
+    std::uint64_t suspends;  // waits that set a task or the main thread aside
+  };
+  [[nodiscard]] counts statistics() const noexcept;
+
+ private:
+  detail::engine_base* engine_;
+  const char* policy_;
+};
+
+// Cores this process may use: scheduling affinity, limited by the cgroup CPU quota (v1 or v2), at least 1.
+[[nodiscard]] unsigned usable_cpus() noexcept;
+
+// The number of the worker that the calling thread is at the moment, 0 to workers()-1; -1 if it is none. The main
+// thread is worker 0 only inside tasks and waits.
+[[nodiscard]] int worker_id() noexcept;
+
+// Virtual machine: adds the time to the running body. Real machine: does nothing. For bodies whose cost is known only
+// while they run; it replaces the default cost of the body, and adds to a cost clause.
+void charge(double nanoseconds) noexcept;
+
+}  // namespace weft

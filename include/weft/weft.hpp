@@ -1,0 +1,6 @@
+// Everything. `#include <weft/weft.hpp>`, link weft::weft.
+#pragma once
+#include "weft/clause.hpp"
+#include "weft/error.hpp"
+#include "weft/handle.hpp"
+#include "weft/runtime.hpp"

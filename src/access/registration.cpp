@@ -1,0 +1,45 @@
+#include "access/registration.hpp"
+
+namespace weft::access {
+
+std::string name_of(const handle_state& h) {
+  return h.name != nullptr ? "'" + std::string(h.name) + "'" : "#" + std::to_string(h.id);
+}
+
+namespace {
+
+// Marks `a` as a repetition of an entry with the same handle.
+void repeat(record& r, entry& a, std::uint8_t first_kind) {
+  if (kind_of(a) != first_kind)
+    throw error("weft: a task names handle " + name_of(handle_of(a)) +
+                " with two kinds of access; name it once, with the stronger kind (a write may also read)");
+  if (is_exclusive(a)) --r.exclusives;
+  a.handle_and_kind |= detail::kind_repeated;
+}
+
+}  // namespace
+
+lock_set::lock_set(record& r) {
+  if (r.access_count > in_place) {
+    many_ = std::make_unique<handle_state*[]>(r.access_count);
+    handles_ = many_.get();
+  }
+  // Insertion sort: programs name few handles, mostly in order of creation, where this is one comparison each.
+  for (std::uint32_t i = 0; i < r.access_count; ++i) {
+    entry& a = r.accesses()[i];
+    handle_state* h = &handle_of(a);
+    std::uint32_t at = size_;
+    while (at > 0 && handles_[at - 1]->id > h->id) --at;
+    if (at > 0 && handles_[at - 1] == h) {
+      std::uint32_t first = 0;
+      while (&handle_of(r.accesses()[first]) != h) ++first;
+      repeat(r, a, kind_of(r.accesses()[first]));
+      continue;
+    }
+    for (std::uint32_t j = size_; j > at; --j) handles_[j] = handles_[j - 1];
+    handles_[at] = h;
+    ++size_;
+  }
+}
+
+}  // namespace weft::access

@@ -1,0 +1,75 @@
+// Registration of a task's accesses: every one gets the version it requires (SuperGlue §3.1, Listing 3).
+// All handles of the task are locked together, in the order of their ids. Two tasks that are submitted at the same time
+// by different threads are therefore in one order on all handles they share: without that, each could be given a
+// version that the other must produce first, and neither would ever run.
+// While the locks are held the first walk is done as well, which saves a task that must wait one lock.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "access/conditions.hpp"
+#include "weft/error.hpp"
+
+namespace weft::access {
+
+// How a handle is called in messages: its name, or "#id".
+[[nodiscard]] std::string name_of(const handle_state& h);
+
+// The distinct handles of a task in lock order. Few are kept in place; only very wide tasks allocate.
+class lock_set {
+ public:
+  // Errors: weft::error if one handle is named with two kinds. Nothing is locked then.
+  explicit lock_set(record& r);
+
+  template <class M> void acquire() noexcept {
+    for (std::uint32_t i = 0; i < size_; ++i) base::acquire_lock<M>(handles_[i]->lock);
+  }
+  template <class M> void release() noexcept {
+    for (std::uint32_t i = 0; i < size_; ++i) base::release_lock<M>(handles_[i]->lock);
+  }
+  [[nodiscard]] handle_state** begin() noexcept { return handles_; }
+  [[nodiscard]] handle_state** end() noexcept { return handles_ + size_; }
+
+ private:
+  static constexpr std::uint32_t in_place = 16;
+  handle_state* few_[in_place];
+  std::unique_ptr<handle_state*[]> many_;
+  handle_state** handles_ = few_;
+  std::uint32_t size_ = 0;
+};
+
+enum class registered { ready, waits };
+
+// Registers r, whose accesses are filled in, for `engine`. When it gives `waits`, r is listed and may already be gone.
+// Errors: weft::error as lock_set, or if a handle is in use by another runtime; r is untouched then.
+template <class M> [[nodiscard]] registered register_task(record* r, detail::engine_base* engine, woken& out) {
+  lock_set handles(*r);
+  handles.acquire<M>();
+  for (handle_state* h : handles) {
+    if (h->engine != nullptr && h->engine != engine && (M::load(h->word, base::acquire) >> 1) != h->registered) {
+      handles.release<M>();
+      throw error("weft: handle " + name_of(*h) +
+                  " is still in use by another runtime; wait there before submitting tasks on it here");
+    }
+  }
+  for (std::uint32_t i = 0; i < r->access_count; ++i) {
+    entry& a = r->accesses()[i];
+    if (is_repeated(a)) continue;
+    handle_of(a).engine = engine;
+    a.required = register_access(handle_of(a), kind_of(a));
+  }
+  bool waits = false;
+  const std::uint32_t n = r->access_count;
+  for (r->cursor = 0; r->cursor < n && !waits; r->cursor += waits ? 0 : 1) {
+    entry& a = r->accesses()[r->cursor];
+    if (version_awaited(*r, a) && !available<M>(handle_of(a), a.required))
+      waits = wait_unless_available<M>(handle_of(a), r);
+  }
+  const bool last_walk = !waits && r->exclusives != 0;
+  handles.release<M>();
+  if (last_walk) return advance_exclusive<M>(r, out) ? registered::ready : registered::waits;
+  return waits ? registered::waits : registered::ready;
+}
+
+}  // namespace weft::access

@@ -1,0 +1,139 @@
+// The versioning protocol of one handle: register an access, ask whether its version is there, wait, finish
+// (SuperGlue §3.1). Written once for every machine. States, races and a proof sketch: version.md.
+//
+// The word of a handle is current version * 2 + waiting, where `waiting` says that the wait list is not empty. Holding
+// the handle's lock is required to touch the list, the counters of registration, and to set or clear `waiting`.
+#pragma once
+#include <cstdint>
+
+#include "base/assert.hpp"
+#include "base/atomic.hpp"
+#include "base/lock.hpp"
+#include "weft/clause.hpp"
+#include "weft/detail/handle_state.hpp"
+#include "weft/detail/record.hpp"
+
+namespace weft::access {
+
+using detail::handle_state;
+using detail::record;
+using entry = detail::access;
+
+inline constexpr std::uintptr_t kind_mask = 63;
+
+[[nodiscard]] inline handle_state& handle_of(const entry& a) noexcept {
+  return *reinterpret_cast<handle_state*>(a.handle_and_kind & ~kind_mask);
+}
+[[nodiscard]] inline std::uint8_t kind_of(const entry& a) noexcept {
+  return static_cast<std::uint8_t>(a.handle_and_kind & kind_mask);
+}
+[[nodiscard]] inline bool is_exclusive(const entry& a) noexcept { return kind_of(a) == detail::kind_add; }
+[[nodiscard]] inline bool is_repeated(const entry& a) noexcept { return (kind_of(a) & detail::kind_repeated) != 0; }
+
+// Versions are compared by difference, so that wrapping is harmless while fewer than half the range is outstanding.
+[[nodiscard]] constexpr bool reached(std::uint64_t current, std::uint64_t required) noexcept {
+  return static_cast<std::int64_t>(current - required) >= 0;
+}
+
+// A list of records that became runnable, linked by next, oldest first.
+struct woken {
+  record* head = nullptr;
+  record* tail = nullptr;
+
+  void append(record* r) noexcept {
+    r->next = nullptr;
+    (head == nullptr ? head : tail->next) = r;
+    tail = r;
+  }
+  [[nodiscard]] record* take() noexcept {
+    record* r = head;
+    if (r != nullptr) head = r->next;
+    return r;
+  }
+};
+
+// Listing 3. Who: holder of h's lock. Gives the version this access requires. An access joins the current group if it
+// has the group's kind and that kind is commutative; otherwise it starts a group that needs all before it.
+[[nodiscard]] inline std::uint64_t register_access(handle_state& h, std::uint8_t kind) noexcept {
+  if (kind != h.group_kind || (kind & detail::kind_commutative) == 0) {
+    h.group_start = h.registered;
+    h.group_kind = kind;
+  }
+  ++h.registered;
+  return h.group_start;
+}
+
+// Listing 4, for one access. Order: acquire, pairs with the release in finish(): what earlier tasks wrote is visible.
+template <class M> [[nodiscard]] bool available(handle_state& h, std::uint64_t required) noexcept {
+  return reached(M::load(h.word, base::acquire) >> 1, required);
+}
+
+// The entry whose condition r has to meet next; r->cursor says which (conditions.hpp).
+[[nodiscard]] inline entry& awaited(record* r) noexcept {
+  const std::uint32_t i = r->cursor < r->access_count ? r->cursor : r->cursor - r->access_count - 1;
+  WEFT_ASSERT(i < r->access_count);
+  return r->accesses()[i];
+}
+
+// Inserts r behind all that require the same version or an earlier one. Who: holder of h's lock. Cost: the shorter way
+// from either end: a new submission belongs near the tail, a task that waited elsewhere near the head.
+void insert_waiter(handle_state& h, record* r) noexcept;
+void remove_waiter(handle_state& h, record* r) noexcept;
+
+// Lists r on h for awaited(r), unless it can have it now. Who: holder of h's lock. Gives whether r waits; if it does, r
+// may be gone as soon as the lock is. The bit is set before the version is read again, in one operation on the word
+// that finish() advances: one of the two sees the other.
+template <class M> [[nodiscard]] bool wait_unless_available(handle_state& h, record* r) noexcept {
+  std::uint64_t word = M::load(h.word, base::acquire);
+  if ((word & 1) == 0) word = M::fetch_or(h.word, std::uint64_t{1}, base::acq_rel);
+  if (reached(word >> 1, awaited(r).required) && !(r->waits_exclusive && h.exclusive_taken)) {
+    if (r->waits_exclusive) h.exclusive_taken = true;
+    // While the bit is set only holders of the lock change the word, so a store is enough to clear it; release, because
+    // available() may read this value instead of the one finish() wrote.
+    if (h.waiters_head == nullptr) M::store(h.word, word & ~std::uint64_t{1}, base::release);
+    return false;
+  }
+  r->state = detail::record_state::blocked;
+  insert_waiter(h, r);
+  return true;
+}
+
+// Moves every listed record whose version is there to `out`; of those that need exclusive access only the first, and
+// only if nobody has it: it then owns it. Who: holder of h's lock.
+template <class M> void release_waiters(handle_state& h, std::uint64_t current, woken& out) noexcept {
+  record* r = h.waiters_head;
+  while (r != nullptr && reached(current, awaited(r).required)) {
+    record* next = r->next;
+    // Exclusive waiters are of the current group and everything behind them is of a later one, so stopping is right.
+    if (r->waits_exclusive) {
+      if (h.exclusive_taken) break;
+      h.exclusive_taken = true;
+    }
+    remove_waiter(h, r);
+    out.append(r);
+    r = next;
+  }
+  if (h.waiters_head == nullptr) M::store(h.word, current << 1, base::release);
+}
+
+// Listing 5. The access is done: advances the version and gives the records this makes runnable. After the last access
+// a waiter may destroy the handle, so nothing here touches it once the version is public and the lock is free.
+// Order: release, pairs with available(). Cost: one compare-exchange if nobody waits.
+template <class M> void finish(const entry& a, woken& out) noexcept {
+  handle_state& h = handle_of(a);
+  if (!is_exclusive(a)) {
+    std::uint64_t word = M::load(h.word, base::relaxed);
+    while ((word & 1) == 0)
+      if (M::compare_exchange(h.word, word, word + 2, base::acq_rel)) return;
+  }
+  base::locked<M> guard(h.lock);
+  if (is_exclusive(a)) {
+    WEFT_ASSERT(h.exclusive_taken);
+    h.exclusive_taken = false;
+  }
+  // Others may still finish by the short path if the list has emptied meanwhile, so this is a read-modify-write.
+  const std::uint64_t word = M::fetch_add(h.word, std::uint64_t{2}, base::acq_rel) + 2;
+  if ((word & 1) != 0) release_waiters<M>(h, word >> 1, out);
+}
+
+}  // namespace weft::access

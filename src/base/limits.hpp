@@ -1,0 +1,21 @@
+// Every limit of the runtime: its name, its unit, its reason.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace weft::base {
+
+inline constexpr unsigned workers_max = 1024;        // worker ids are 16 bits; the sleep bitmap is workers/64 words
+inline constexpr std::size_t window_tasks_min = 64;  // one batch of records, the unit the pool hands out
+inline constexpr std::size_t stack_kib_min = 64;     // a body that calls printf needs about 16
+inline constexpr std::uint32_t deque_capacity_first = 256;     // slots; doubles when full
+inline constexpr std::uint32_t deque_capacity_max = 1u << 30;  // indices are 32 bits and must not overlap
+inline constexpr std::uint32_t pool_batch_records = 64;  // records per hand-over between a worker and the shared pool
+inline constexpr std::uint64_t search_ns = 25'000;       // an idle worker looks for work this long, two wake-ups' worth
+inline constexpr std::uint32_t relax_before_yield = 64;  // spins on a lock before the holder may need our core
+
+static_assert(workers_max <= 0xffff);
+static_assert(pool_batch_records <= window_tasks_min);
+static_assert((deque_capacity_first & (deque_capacity_first - 1)) == 0);
+
+}  // namespace weft::base

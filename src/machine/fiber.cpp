@@ -1,0 +1,134 @@
+#include "machine/fiber.hpp"
+
+#include <cxxabi.h>
+
+#include <boost/context/protected_fixedsize_stack.hpp>
+
+#include "base/assert.hpp"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WEFT_ASAN 1
+#endif
+#if __has_feature(thread_sanitizer)
+#define WEFT_TSAN 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define WEFT_ASAN 1
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define WEFT_TSAN 1
+#endif
+
+#ifdef WEFT_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef WEFT_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace weft::machine {
+
+namespace fcontext = boost::context::detail;
+
+namespace {
+
+// Each tells its sanitizer one fact about a switch, and is empty without it.
+void announce_leave([[maybe_unused]] void** fake_stack, [[maybe_unused]] const void* bottom,
+                    [[maybe_unused]] std::size_t bytes, [[maybe_unused]] void* tsan) noexcept {
+#ifdef WEFT_ASAN
+  __sanitizer_start_switch_fiber(fake_stack, bottom, bytes);
+#endif
+#ifdef WEFT_TSAN
+  __tsan_switch_to_fiber(tsan, 0);
+#endif
+}
+
+void announce_arrival([[maybe_unused]] void* fake_stack, [[maybe_unused]] const void** left_bottom,
+                      [[maybe_unused]] std::size_t* left_bytes) noexcept {
+#ifdef WEFT_ASAN
+  __sanitizer_finish_switch_fiber(fake_stack, left_bottom, left_bytes);
+#endif
+}
+
+// The exceptions being handled belong to the stack, but the C++ runtime keeps them per thread. A body may wait inside a
+// catch block and continue elsewhere, so they travel with the fiber. (Itanium C++ ABI §2.2.2 fixes this layout.)
+struct handled_exceptions {
+  void* caught = nullptr;
+  unsigned uncaught = 0;
+
+  static handled_exceptions& of_this_thread() noexcept {
+    return *reinterpret_cast<handled_exceptions*>(abi::__cxa_get_globals());
+  }
+};
+
+}  // namespace
+
+struct fiber::message {
+  fiber* from;
+  fiber* to;
+  action* after;
+};
+
+fiber::fiber() {
+#ifdef WEFT_TSAN
+  tsan_ = __tsan_get_current_fiber();
+#endif
+}
+
+fiber::fiber(std::size_t bytes, void (*entry)(void*), void* argument) : entry_(entry), argument_(argument) {
+  stack_ = boost::context::protected_fixedsize_stack(bytes).allocate();
+  context_ = fcontext::make_fcontext(stack_.sp, stack_.size, &fiber::enter);
+  bottom_ = static_cast<const char*>(stack_.sp) - stack_.size;
+  bytes_ = stack_.size;
+#ifdef WEFT_TSAN
+  tsan_ = __tsan_create_fiber(0);
+#endif
+}
+
+fiber::~fiber() {
+  if (stack_.sp == nullptr) return;
+#ifdef WEFT_TSAN
+  __tsan_destroy_fiber(tsan_);
+#endif
+  boost::context::protected_fixedsize_stack().deallocate(stack_);
+}
+
+void fiber::arrived(fcontext::transfer_t t) {
+  const message m = *static_cast<message*>(t.data);  // a copy: after run() the sender's stack may be in use again
+  m.from->context_ = t.fctx;
+  announce_arrival(m.to->fake_stack_, &m.from->bottom_, &m.from->bytes_);
+  if (m.after != nullptr) m.after->run(*m.after);
+}
+
+void fiber::enter(fcontext::transfer_t t) {
+  fiber& here = *static_cast<message*>(t.data)->to;
+  handled_exceptions::of_this_thread() = {};
+  arrived(t);
+  here.entry_(here.argument_);
+  base::assertion_failed("a fiber's entry ends by jump_out()", __FILE__, __LINE__);
+}
+
+void fiber::jump(fiber& to, action* after) {
+  WEFT_ASSERT(to.context_ != nullptr);
+  message m{this, &to, after};
+  announce_leave(&fake_stack_, to.bottom_, to.bytes_, to.tsan_);
+  const fcontext::fcontext_t target = to.context_;
+  to.context_ = nullptr;
+  const handled_exceptions mine = handled_exceptions::of_this_thread();
+  const fcontext::transfer_t t = fcontext::jump_fcontext(target, &m);
+  handled_exceptions::of_this_thread() = mine;
+  arrived(t);
+}
+
+void fiber::jump_out(fiber& to) {
+  message m{this, &to, nullptr};
+  announce_leave(nullptr, to.bottom_, to.bytes_, to.tsan_);
+  const fcontext::fcontext_t target = to.context_;
+  to.context_ = nullptr;
+  fcontext::jump_fcontext(target, &m);
+  base::assertion_failed("nothing enters a fiber that was left for good", __FILE__, __LINE__);
+}
+
+}  // namespace weft::machine

@@ -1,0 +1,135 @@
+#include "machine/host/host.hpp"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+
+#include "base/assert.hpp"
+
+namespace weft::machine {
+
+namespace {
+
+long futex(cell<std::uint32_t>& word, int operation, std::uint32_t value) noexcept {
+  return ::syscall(SYS_futex, &word.raw, operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
+}
+
+// Says something once per process: a limit of the system is no error, and no reason to repeat it.
+void note_once(bool& said, const char* text, int error) noexcept {
+  if (said) return;
+  said = true;
+  std::fprintf(stderr, "weft: %s (%s); going on.\n", text, std::strerror(error));
+}
+
+}  // namespace
+
+struct host::threads {
+  struct seat {
+    // 0: nothing, 1: a wake is waiting to be taken. Alone on its line: the waker writes it.
+    alignas(64) cell<std::uint32_t> token;
+  };
+  struct start_note {
+    threads* all;
+    unsigned id;
+  };
+  std::vector<seat> seats;
+  std::vector<start_note> notes;
+  std::vector<pthread_t> ids;
+  cell<std::uint32_t> gate;
+  entry run = nullptr;
+  void* engine = nullptr;
+
+  static void* main(void* note) {
+    const start_note& n = *static_cast<start_note*>(note);
+    block(n.all->gate);
+    n.all->run(n.all->engine, n.id);
+    return nullptr;
+  }
+};
+
+host::host() : threads_(std::make_unique<threads>()) {}
+host::~host() { WEFT_ASSERT(threads_->ids.empty()); }
+
+unsigned host::start(unsigned n, entry e, void* engine, const std::vector<unsigned>& cpus) {
+  static bool said_threads = false;
+  static bool said_binding = false;
+  threads& t = *threads_;
+  t.run = e;
+  t.engine = engine;
+  t.seats = std::vector<threads::seat>(n);
+  t.notes.resize(n);
+  for (unsigned id = 1; id < n; ++id) {
+    t.notes[id] = {&t, id};
+    pthread_t thread{};
+    const int error = pthread_create(&thread, nullptr, &threads::main, &t.notes[id]);
+    if (error != 0) {
+      note_once(said_threads, "fewer workers than asked for: no more threads can be made", error);
+      break;
+    }
+    t.ids.push_back(thread);
+    pthread_setname_np(thread, ("weft-" + std::to_string(id)).c_str());
+    if (cpus.empty()) continue;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpus[id % cpus.size()], &set);
+    const int refused = pthread_setaffinity_np(thread, sizeof set, &set);
+    if (refused != 0) note_once(said_binding, "workers are not bound to cores", refused);
+  }
+  return static_cast<unsigned>(t.ids.size()) + 1;
+}
+
+void host::run() noexcept {
+  store(threads_->gate, 1u, base::release);  // publishes the engine; pairs with block()
+  futex(threads_->gate, FUTEX_WAKE, INT_MAX);
+}
+
+void host::join() noexcept {
+  for (const pthread_t thread : threads_->ids) pthread_join(thread, nullptr);
+  threads_->ids.clear();
+}
+
+std::uint64_t host::now_ps() const noexcept {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec)) * 1000u;
+}
+
+void host::park(unsigned id) noexcept {
+  cell<std::uint32_t>& token = threads_->seats[id].token;
+  block(token);
+  store(token, 0u, base::relaxed);  // only this worker takes tokens, and one wake is sent per park (sleep.md)
+}
+
+void host::wake(unsigned id) noexcept { signal(threads_->seats[id].token); }
+
+void host::block(cell<std::uint32_t>& word) noexcept {
+  while (load(word, base::acquire) == 0) futex(word, FUTEX_WAIT, 0);  // pairs with signal()
+}
+
+void host::signal(cell<std::uint32_t>& word) noexcept {
+  store(word, 1u, base::release);
+  // The word may be gone by now if its owner did not sleep; the kernel then wakes nobody, or somebody who looks again.
+  futex(word, FUTEX_WAKE, 1);
+}
+
+void host::relax(unsigned spins) noexcept {
+  if (spins % base::relax_before_yield == 0) {
+    sched_yield();
+    return;
+  }
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace weft::machine

@@ -1,0 +1,61 @@
+// The real machine: one thread per worker, hardware atomics, a steady clock, sleep in the kernel by futex.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/atomic.hpp"
+#include "base/limits.hpp"
+#include "machine/machine.hpp"
+
+namespace weft::machine {
+
+class host {
+ public:
+  using entry = void (*)(void* engine, unsigned id);
+
+  host();
+  ~host();
+  host(const host&) = delete;
+  host& operator=(const host&) = delete;
+
+  template <class T> static T load(cell<T>& c, order o) noexcept { return base::shared(c).load(o); }
+  template <class T> static void store(cell<T>& c, T v, order o) noexcept { base::shared(c).store(v, o); }
+  template <class T> static T exchange(cell<T>& c, T v, order o) noexcept { return base::shared(c).exchange(v, o); }
+  template <class T> static bool compare_exchange(cell<T>& c, T& expected, T v, order o) noexcept {
+    return base::shared(c).compare_exchange_strong(expected, v, o, base::on_failure(o));
+  }
+  template <class T> static T fetch_add(cell<T>& c, T v, order o) noexcept { return base::shared(c).fetch_add(v, o); }
+  template <class T> static T fetch_sub(cell<T>& c, T v, order o) noexcept { return base::shared(c).fetch_sub(v, o); }
+  template <class T> static T fetch_or(cell<T>& c, T v, order o) noexcept { return base::shared(c).fetch_or(v, o); }
+  template <class T> static T fetch_and(cell<T>& c, T v, order o) noexcept { return base::shared(c).fetch_and(v, o); }
+  // A pause at first; later the core is given away, because the holder of what we wait for may need it.
+  static void relax(unsigned spins) noexcept;
+
+  static constexpr bool foreign_threads = true;
+  static constexpr bool modelled = false;
+  static constexpr const char* name = "host";
+
+  // Makes threads for workers 1..n-1 that wait for run(); gives the number of workers there are then, fewer than n if
+  // the system refuses threads. `cpus`: what to bind worker i to, or empty.
+  [[nodiscard]] unsigned start(unsigned n, entry e, void* engine, const std::vector<unsigned>& cpus);
+  void run() noexcept;   // lets the threads go
+  void join() noexcept;  // returns when all entries have returned
+
+  [[nodiscard]] std::uint64_t now_ps() const noexcept;
+  void park(unsigned id) noexcept;
+  void wake(unsigned id) noexcept;
+  // For a thread that is no worker: sleeps until signal(word), which may come first.
+  static void block(cell<std::uint32_t>& word) noexcept;
+  static void signal(cell<std::uint32_t>& word) noexcept;
+
+  void jump(unsigned, fiber& from, fiber& to, fiber::action* after) { from.jump(to, after); }
+  static void charge(std::uint64_t) noexcept {}
+  static void end_body(const detail::record&) noexcept {}
+
+ private:
+  struct threads;
+  std::unique_ptr<threads> threads_;
+};
+
+}  // namespace weft::machine

@@ -1,0 +1,28 @@
+// What this process may use of this machine: the cores it may run on, and how many of them the container's quota pays
+// for. Asking for more threads than that is what makes programs crawl in containers.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "place/tree.hpp"
+
+namespace weft::place {
+
+// Cores in the process's affinity mask, in topological order (neighbours share caches). Never empty.
+[[nodiscard]] std::vector<core> usable_cores();
+
+// The number of workers that is right, and why.
+struct cpu_budget {
+  unsigned affinity;     // cores in the affinity mask
+  double quota;          // CPUs the cgroup pays for; 0: unlimited
+  std::string quota_of;  // the file that says so
+  unsigned workers;      // max(1, min(affinity, ceil(quota)))
+};
+[[nodiscard]] cpu_budget usable_cpus();
+
+// The smallest CPU quota of the cgroup that /proc/self/cgroup names and all those above it, v2 or v1; 0: unlimited.
+// `proc_self_cgroup` and `cgroup_root` are parameters so that tests can use trees of their own.
+[[nodiscard]] double cgroup_quota(const std::string& proc_self_cgroup, const std::string& cgroup_root,
+                                  std::string& file);
+
+}  // namespace weft::place

@@ -1,0 +1,34 @@
+#include "place/tree.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+
+namespace weft::place {
+
+tree::tree(std::vector<core> cores, unsigned workers) : near_(workers) {
+  WEFT_ASSERT(!cores.empty() && workers > 0);
+  for (unsigned w = 0; w < workers; ++w) seat_.push_back(cores[w % cores.size()]);
+  for (unsigned w = 0; w < workers; ++w) {
+    std::vector<std::uint16_t>& near = near_[w];
+    for (unsigned step = 1; step < workers; ++step) near.push_back(static_cast<std::uint16_t>((w + step) % workers));
+    std::stable_sort(near.begin(), near.end(),
+                     [&](std::uint16_t a, std::uint16_t b) { return distance(w, a) < distance(w, b); });
+  }
+}
+
+unsigned tree::distance(unsigned a, unsigned b) const noexcept {
+  const core& x = seat_[a];
+  const core& y = seat_[b];
+  if (x.node != y.node) return 3;
+  if (x.cache != y.cache) return 2;
+  return x.cpu != y.cpu ? 1 : 0;
+}
+
+std::vector<core> flat(unsigned cores) {
+  std::vector<core> all(cores);
+  for (unsigned i = 0; i < cores; ++i) all[i].cpu = i;
+  return all;
+}
+
+}  // namespace weft::place

@@ -1,0 +1,35 @@
+// The place tree: where workers sit relative to each other. machine > memory node > shared cache > core.
+// On the host it comes from hwloc, on a modelled machine from its description. Policies ask it for neighbours.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace weft::place {
+
+struct core {
+  unsigned cpu = 0;    // operating system's index; for binding
+  unsigned cache = 0;  // number of the outermost shared cache
+  unsigned node = 0;   // number of the memory node
+};
+
+class tree {
+ public:
+  // One worker per core, in this order; more workers than cores wrap around. Needs at least one core.
+  tree(std::vector<core> cores, unsigned workers);
+
+  [[nodiscard]] unsigned workers() const noexcept { return static_cast<unsigned>(seat_.size()); }
+  [[nodiscard]] const core& of(unsigned worker) const noexcept { return seat_[worker]; }
+  // 0 the same core, 1 a shared cache, 2 a memory node, 3 the machine.
+  [[nodiscard]] unsigned distance(unsigned a, unsigned b) const noexcept;
+  // The other workers, nearest first; those of equal distance in cyclic order from `worker`.
+  [[nodiscard]] const std::vector<std::uint16_t>& neighbours(unsigned worker) const noexcept { return near_[worker]; }
+
+ private:
+  std::vector<core> seat_;
+  std::vector<std::vector<std::uint16_t>> near_;
+};
+
+// A machine of n equal cores on one memory node.
+[[nodiscard]] std::vector<core> flat(unsigned cores);
+
+}  // namespace weft::place

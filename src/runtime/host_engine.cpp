@@ -1,0 +1,26 @@
+// The scheduler on real cores.
+#include "machine/host/host.hpp"
+#include "place/topology.hpp"
+#include "runtime/engines.hpp"
+
+namespace weft {
+
+namespace sched {
+template class engine<machine::host>;
+}
+
+std::unique_ptr<sched::any_engine> make_host_engine(const options& opt) {
+  using engine = sched::engine<machine::host>;
+  auto e = std::make_unique<engine>(sched::engine_setup{opt.workers, opt.seed, opt.window, opt.stack_kib * 1024});
+  const std::vector<place::core> cores = place::usable_cores();
+  std::vector<unsigned> cpus;
+  // With more workers than cores the kernel balances better than a fixed binding.
+  if (opt.pin && opt.workers <= cores.size())
+    for (const place::core& c : cores) cpus.push_back(c.cpu);
+  const unsigned n = e->the_machine().start(opt.workers, &engine::worker_entry, e.get(), cpus);
+  e->open(place::tree(cores, n), sched::find_policy(opt.policy));
+  e->the_machine().run();
+  return e;
+}
+
+}  // namespace weft

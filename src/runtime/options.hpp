@@ -1,0 +1,11 @@
+// From what the program asked for, the environment and the machine, to what will be done.
+#pragma once
+#include "weft/runtime.hpp"
+
+namespace weft {
+
+// Fills every field that `asked` leaves at its default from WEFT_<NAME>, then from the machine, and checks all.
+// The strings of the result live as long as the process. Errors: weft::error naming the option and what is allowed.
+[[nodiscard]] options complete(options asked);
+
+}  // namespace weft

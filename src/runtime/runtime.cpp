@@ -1,0 +1,78 @@
+// The runtime object, and the few functions of the public headers that are not templates.
+#include "weft/runtime.hpp"
+
+#include <cstring>
+
+#include "base/atomic.hpp"
+#include "place/topology.hpp"
+#include "runtime/engines.hpp"
+#include "runtime/options.hpp"
+
+namespace weft {
+
+namespace detail {
+
+thread_local constinit worker* this_worker = nullptr;
+
+namespace {
+cell<std::uint32_t> handles_made;
+}
+
+handle_state::handle_state() noexcept
+    : registered(0), group_start(0), waiters_head(nullptr), waiters_tail(nullptr), name(nullptr), engine(nullptr),
+      id(base::shared(handles_made).fetch_add(1, base::relaxed) + 1), group_kind(0), exclusive_taken(false) {}
+
+void handle_state::drain() noexcept {
+  if (engine == nullptr) return;
+  // The version first, then the lock: whoever advanced the version last did so by one compare-exchange, or inside the
+  // lock. So once both are seen nobody touches this handle any more, and its runtime may be gone already.
+  const bool all_done = (base::shared(word).load(base::acquire) >> 1) == registered;
+  if (all_done && base::shared(lock).load(base::acquire) == 0 && !base::shared(poisoned).load(base::relaxed)) return;
+  engine->drain(*this);
+}
+
+}  // namespace detail
+
+namespace sched {
+
+// Out of line on purpose: a fiber may continue on another thread, and an inlined access may keep the old one's address.
+detail::worker* current_worker() noexcept { return detail::this_worker; }
+void set_current_worker(detail::worker* w) noexcept { detail::this_worker = w; }
+
+}  // namespace sched
+
+namespace {
+
+sched::any_engine& implementation(detail::engine_base* e) noexcept { return static_cast<sched::any_engine&>(*e); }
+
+}  // namespace
+
+runtime::runtime(const options& opt) {
+  const options o = complete(opt);
+  auto made = std::strcmp(o.machine, "host") == 0 ? make_host_engine(o) : make_virtual_engine(o);
+  policy_ = sched::find_policy(o.policy).name;
+  engine_ = made.release();
+}
+
+runtime::~runtime() { delete &implementation(engine_); }
+
+unsigned runtime::workers() const noexcept { return implementation(engine_).workers(); }
+const char* runtime::machine() const noexcept { return implementation(engine_).machine_name(); }
+const char* runtime::policy() const noexcept { return policy_; }
+double runtime::now_ns() const noexcept { return implementation(engine_).now_ns(); }
+runtime::counts runtime::statistics() const noexcept { return implementation(engine_).statistics(); }
+
+unsigned usable_cpus() noexcept { return place::usable_cpus().workers; }
+
+int worker_id() noexcept {
+  const detail::worker* w = sched::current_worker();
+  return w == nullptr ? -1 : static_cast<int>(w->id);
+}
+
+void charge(double nanoseconds) noexcept {
+  detail::worker* w = sched::current_worker();
+  if (w == nullptr || w->current == nullptr || !(nanoseconds > 0)) return;
+  implementation(w->engine).charge(static_cast<std::uint64_t>(nanoseconds * 1000.0 + 0.5));
+}
+
+}  // namespace weft

@@ -1,0 +1,176 @@
+// The engine: one scheduler, written once, instantiated for each machine (src/runtime). It carries a task through the
+// steps of its life; the files of this class follow them:
+//
+//   engine_submit.hpp   created -> ready: records, registration, where a ready task goes
+//   engine_run.hpp      placed -> run -> done: the worker loop, stealing, completion
+//   engine_wait.hpp     waits: setting a stack aside and entering it again, quiescence, the window
+//   engine_stall.hpp    a program that cannot go on, and what is left of it
+//   engine_life.hpp     the engine's own beginning and end
+//
+// A worker runs its loop on a fiber. A body is called on the loop's stack, so a task that never waits never switches.
+// When a body waits, the whole stack is set aside, a fresh loop goes on in its place, and when the wait is over the
+// loop that finds the waiter leaves its own stack idle and enters the waiter's. Nothing ever runs on top of a waiting
+// body.
+#pragma once
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "access/registration.hpp"
+#include "base/limits.hpp"
+#include "machine/machine.hpp"
+#include "place/tree.hpp"
+#include "sched/deque.hpp"
+#include "sched/failures.hpp"
+#include "sched/policy.hpp"
+#include "sched/sleep.hpp"
+#include "sched/worker.hpp"
+#include "task/pool.hpp"
+#include "weft/runtime.hpp"
+
+namespace weft::sched {
+
+struct engine_setup {
+  unsigned workers_wanted;
+  std::uint64_t seed;
+  std::size_t window_tasks;
+  std::size_t stack_bytes;
+};
+
+// This thread's worker, read anew: a call that may wait can return on another thread.
+[[nodiscard, gnu::noinline]] detail::worker* current_worker() noexcept;
+void set_current_worker(detail::worker* w) noexcept;
+
+// What the runtime object needs from an engine, whatever its machine.
+struct any_engine : detail::engine_base {
+  virtual ~any_engine() = default;
+  [[nodiscard]] virtual unsigned workers() const noexcept = 0;
+  [[nodiscard]] virtual const char* machine_name() const noexcept = 0;
+  [[nodiscard]] virtual double now_ns() const noexcept = 0;
+  [[nodiscard]] virtual runtime::counts statistics() const noexcept = 0;
+  virtual void charge(std::uint64_t ps) = 0;
+};
+
+template <machine::machine M> class engine final : public any_engine {
+ public:
+  using worker = sched::worker<M>;
+  using woken = access::woken;
+  using deque = sched::deque<M>;
+
+  // Two steps, because a machine's workers need the engine and the engine their number: the caller starts the machine
+  // with &engine::worker_entry and this engine, then calls open() with the places of the workers there really are.
+  template <class... MachineArgs> explicit engine(const engine_setup& setup, const MachineArgs&... machine_args);
+  void open(place::tree places, const policy_entry& rules);
+  ~engine() override;
+
+  [[nodiscard]] M& the_machine() noexcept { return machine_; }
+  static void worker_entry(void* engine_address, unsigned id);
+
+  detail::record* allocate(std::size_t bytes) override;
+  void discard(detail::record* r) noexcept override;
+  void enter(detail::record* r) override;
+  void push_slow(detail::worker& w, detail::record* r) override;
+  void wait_all() override;
+  void wait_handle(detail::handle_state& h) override;
+
+  [[nodiscard]] unsigned workers() const noexcept override { return static_cast<unsigned>(workers_.size()); }
+  [[nodiscard]] const char* machine_name() const noexcept override { return M::name; }
+  [[nodiscard]] double now_ns() const noexcept override {
+    return static_cast<double>(machine_.now_ps() - start_ps_) / 1e3;
+  }
+  [[nodiscard]] runtime::counts statistics() const noexcept override;
+  void charge(std::uint64_t ps) override;
+  void drain(detail::handle_state& h) noexcept override;
+
+ private:
+  class visit;  // a call from the program: which worker the calling thread is
+  void end(const visit& v) noexcept;
+
+  // engine_submit.hpp
+  [[nodiscard]] worker* mine() noexcept;
+  [[nodiscard]] detail::record* allocate_on(worker& w, std::uint8_t size_class);
+  [[nodiscard]] detail::record* allocate_outside(std::uint8_t size_class);
+  [[nodiscard]] static detail::record* allocate_large(std::size_t bytes);
+  void enter_on(worker& w, detail::record* r);
+  void enter_outside(detail::record* r);
+  void recycle(worker& w, detail::record* r) noexcept;
+  void make_ready(worker& w, detail::record* r);
+  void make_ready_outside(detail::record* r);
+  void make_all_ready(worker* w, woken& list);
+  [[nodiscard]] static bool advance_waiting(detail::record* r, woken& out);
+  void push_own(worker& w, detail::record* r);
+  void share(worker& w) noexcept;
+
+  // engine_run.hpp
+  static void loop_entry(void* engine_address);
+  void loop();
+  [[nodiscard]] detail::record* next(worker& w);
+  [[nodiscard]] detail::record* next_shared(worker& w);
+  [[nodiscard]] detail::record* steal(worker& w);
+  [[nodiscard]] detail::record* look_around(worker& w);
+  [[nodiscard]] detail::record* search(worker& w);
+  [[nodiscard]] bool anything_visible(worker& w) noexcept;
+  [[nodiscard]] detail::record* run(worker& w, detail::record* r);
+  void call_body(worker& w, detail::record* r);
+  [[nodiscard]] bool reads_poison(detail::record& r) noexcept;
+  [[nodiscard]] detail::record* done(worker& w, detail::record* r);
+  void wholly_done(worker& w, detail::record* r);
+
+  // engine_wait.hpp
+  template <class Publish> void suspend(worker& w, waiter& self, Publish publish);
+  void resume(worker& w, waiter& to);
+  [[nodiscard]] fiber& idle_loop(worker& w);
+  void wait_children(worker& w);
+  void wait_quiescent(worker& w);
+  void wait_quiescent_outside();
+  [[nodiscard]] bool list_on(detail::handle_state& h, waiter& self);
+  [[nodiscard]] bool quiescent() noexcept;
+  void end_quiescent_waits(worker* w);
+  void rethrow_for(detail::handle_state& h);
+  [[nodiscard]] detail::record* throttle(worker& w, std::uint8_t size_class);
+  [[nodiscard]] detail::record* next_throttled(worker& w, bool beyond);
+
+  // engine_stall.hpp
+  void break_stall(worker& w);
+  [[nodiscard]] bool anything_anywhere() noexcept;
+  void end_stalled_wait(worker& w);
+  [[nodiscard]] std::string describe_stall();
+  void abandon_all() noexcept;
+  void abandon_uses_of(detail::handle_state& h) noexcept;
+
+  engine_setup setup_;
+  std::unique_ptr<place::tree> places_;
+  std::unique_ptr<policy> rules_;
+  bool own_deque_only_ = true;  // the policy never answers anything else, so it is not asked
+  std::vector<std::unique_ptr<worker>> workers_;
+  worker outside_;  // records and counters of threads that are no workers; guarded by outside_lock_
+  detail::cell<std::uint8_t> outside_lock_;
+  detail::cell<std::uint32_t> outside_calls_;  // not 0: threads that are no workers have called in
+
+  M machine_;
+  task::pool<M> pool_;
+  sleep<M> sleep_;
+  inbox<M> central_;  // the root place's queue
+  failures<M> failures_;
+  detail::cell<std::uint8_t> quiescent_lock_;
+  std::vector<waiter*> quiescent_waiters_;         // guarded by quiescent_lock_
+  detail::cell<std::uint32_t> quiescent_waiting_;  // their number
+  detail::cell<std::uint32_t> throttled_;          // 1 + a worker with a throttled submitter, 0: none
+  detail::cell<std::uint32_t> beyond_window_;      // nothing else can run: the next throttled submitter may exceed it
+  waiter* program_waiter_ = nullptr;  // what the main thread waits in; written on its own stack, read when all sleep
+  detail::cell<std::uint32_t> stopping_;
+  detail::cell<std::uint8_t> fibers_lock_;
+  std::vector<std::unique_ptr<fiber>> fibers_;  // every loop's stack; guarded by fibers_lock_
+  fiber program_;                               // the stack of the thread that made the runtime
+  const void* owner_thread_;                    // identity of that thread
+  std::uint64_t start_ps_ = 0;
+};
+
+}  // namespace weft::sched
+
+#include "sched/engine_life.hpp"
+#include "sched/engine_run.hpp"
+#include "sched/engine_stall.hpp"
+#include "sched/engine_submit.hpp"
+#include "sched/engine_wait.hpp"

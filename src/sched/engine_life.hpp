@@ -1,0 +1,84 @@
+// Part of engine.hpp. The engine's own beginning and end.
+#pragma once
+
+#include <cstdio>
+
+namespace weft::sched {
+
+template <machine::machine M> template <class... MachineArgs>
+engine<M>::engine(const engine_setup& setup, const MachineArgs&... machine_args)
+    : setup_(setup), machine_(machine_args...), pool_(setup.window_tasks, setup.workers_wanted),
+      owner_thread_(&detail::this_worker) {}
+
+template <machine::machine M> void engine<M>::open(place::tree places, const policy_entry& rules) {
+  places_ = std::make_unique<place::tree>(std::move(places));
+  rules_ = rules.make(*places_);
+  own_deque_only_ = rules_->always_own_deque();
+  const unsigned n = places_->workers();
+  for (unsigned id = 0; id < n; ++id) {
+    auto w = std::make_unique<worker>();
+    w->engine = this;
+    w->id = static_cast<std::uint16_t>(id);
+    w->hooked = M::modelled || !own_deque_only_;
+    w->rng = base::random(setup_.seed * 1024 + id);
+    workers_.push_back(std::move(w));
+    if constexpr (M::modelled) machine_.seat(id, workers_[id].get());
+  }
+  if constexpr (M::modelled) machine_.set_program_stack(program_);
+  workers_[0]->running = &program_;
+  sleep_.open(n);
+  {
+    visit v(*this);
+    for (auto& w : workers_) deque::open(*w, n > 1);
+    start_ps_ = machine_.now_ps();
+  }
+  // With several runtimes on one thread the first has the short way in; the others find their worker by visit.
+  if (current_worker() == nullptr) set_current_worker(workers_[0].get());
+}
+
+// Who: the thread that made the engine. A task that failed unnoticed is reported; nothing can be thrown from here.
+template <machine::machine M> engine<M>::~engine() {
+  if (!workers_.empty()) {
+    visit v(*this);
+    end(v);
+  }
+  if (!workers_.empty() && current_worker() == workers_[0].get()) set_current_worker(nullptr);
+}
+
+template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
+  try {
+    if (v.self() != nullptr) wait_quiescent(*v.self());
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "weft: at the end of a runtime, unnoticed until now: %s\n", e.what());
+  } catch (...) {
+    std::fprintf(stderr, "weft: at the end of a runtime, unnoticed until now: a task threw something\n");
+  }
+  M::store(stopping_, 1u, base::seq_cst);
+  for (const auto& w : workers_) sleep_.notify(machine_, w->id);
+  machine_.join();
+  if (!quiescent()) abandon_all();
+  static_cast<void>(failures_.take(nullptr));  // heals the handles that outlive this
+  for (auto& w : workers_) deque::close(*w);
+}
+
+template <machine::machine M> runtime::counts engine<M>::statistics() const noexcept {
+  runtime::counts c{};
+  for (const auto& w : workers_) {
+    c.tasks += w->tasks;
+    c.steals += w->steals;
+    c.sleeps += w->sleeps;
+    c.suspends += w->suspends;
+  }
+  return c;
+}
+
+template <machine::machine M> void engine<M>::charge(std::uint64_t ps) {
+  if constexpr (M::modelled) {
+    if (detail::record* r = current_worker()->current) r->cost_ps |= detail::record::charged_bit;
+    machine_.charge(ps);
+  } else {
+    static_cast<void>(ps);
+  }
+}
+
+}  // namespace weft::sched

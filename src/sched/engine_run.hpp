@@ -1,0 +1,219 @@
+// Part of engine.hpp. The worker: what to do next, doing it, and what follows from its being done.
+#pragma once
+
+namespace weft::sched {
+
+inline constexpr unsigned ticks_between_looks = 64;  // bodies a busy worker runs before it looks into its inboxes
+
+template <machine::machine M> void engine<M>::worker_entry(void* engine_address, unsigned id) {
+  engine& e = *static_cast<engine*>(engine_address);
+  worker& w = *e.workers_[id];
+  fiber thread_stack;
+  set_current_worker(&w);
+  w.home = &thread_stack;
+  if constexpr (M::modelled) w.home = &e.machine_.stack(id);  // a modelled core begins on a fiber of its machine
+  fiber& loop = e.idle_loop(w);
+  w.running = &loop;
+  e.machine_.jump(w.id, *w.home, loop, nullptr);  // comes back when the runtime stops
+  set_current_worker(nullptr);
+}
+
+template <machine::machine M> void engine<M>::loop_entry(void* engine_address) {
+  static_cast<engine*>(engine_address)->loop();
+}
+
+// Runs on a stack of its own, not always on the same worker: run() may come back on another one.
+template <machine::machine M> void engine<M>::loop() {
+  for (;;) {
+    worker& w = static_cast<worker&>(*current_worker());
+    detail::record* r = next(w);
+    if (r == nullptr) r = search(w);
+    if (r == nullptr) {  // stopping
+      fiber* mine = w.running;
+      w.running = w.home;
+      machine_.jump(w.id, *mine, *w.home, nullptr);
+    }
+    while (r != nullptr) r = run(static_cast<worker&>(*current_worker()), r);
+  }
+}
+
+// Own deque first, newest first; from time to time the inboxes, so that a worker that never runs dry serves them too.
+template <machine::machine M> detail::record* engine<M>::next(worker& w) {
+  if (w.tick >= ticks_between_looks) {
+    w.tick = 0;
+    if (detail::record* r = w.box.pop()) return r;
+    if (detail::record* r = central_.pop()) return r;
+    if (detail::record* r = next_throttled(w, false)) return r;
+  }
+  if (detail::record* r = deque::pop(w)) {
+    if (deque::starved(w)) share(w);  // the body may be long: first put the rest within reach
+    return r;
+  }
+  return next_shared(w);
+}
+
+// Everything but the own deque.
+template <machine::machine M> detail::record* engine<M>::next_shared(worker& w) {
+  if (detail::record* r = w.box.pop()) return r;
+  if (detail::record* r = central_.pop()) return r;
+  if (detail::record* r = steal(w)) return r;
+  if (detail::record* r = next_throttled(w, false)) return r;
+  if (M::load(quiescent_waiting_, base::seq_cst) != 0 && quiescent()) {
+    end_quiescent_waits(&w);
+    return w.box.pop();
+  }
+  return nullptr;
+}
+
+template <machine::machine M> detail::record* engine<M>::steal(worker& w) {
+  const unsigned others = workers() - 1;
+  for (unsigned i = 0; i < others; ++i) {
+    worker& victim = *workers_[rules_->victim(w.id, i, w.rng)];
+    detail::record* r = nullptr;
+    // Losing means that another took a task, so the victim may have more.
+    steal_result result = steal_result::lost;
+    while (result == steal_result::lost) result = deque::steal(victim, r);
+    if (result == steal_result::taken) {
+      ++w.steals;
+      return r;
+    }
+  }
+  return nullptr;
+}
+
+// Looks everywhere for the time that a wake-up would cost. Who: a counted searcher.
+template <machine::machine M> detail::record* engine<M>::look_around(worker& w) {
+  const std::uint64_t until = machine_.now_ps() + base::search_ns * 1000;
+  unsigned spins = 0;
+  do {
+    if (detail::record* r = next_shared(w)) return r;
+    if (M::load(stopping_, base::acquire) != 0) return nullptr;
+    M::relax(++spins);
+  } while (machine_.now_ps() < until);
+  return nullptr;
+}
+
+// Nothing to do here. Gives a record, sooner or later; nullptr when the runtime stops. Protocol: sleep.md.
+template <machine::machine M> detail::record* engine<M>::search(worker& w) {
+  bool counted = sleep_.begin_search();
+  for (;;) {
+    if (counted) {
+      if (detail::record* r = look_around(w)) {
+        sleep_.found(machine_);
+        return r;
+      }
+      sleep_.give_up();
+    }
+    if (M::load(stopping_, base::seq_cst) != 0) return nullptr;
+    if (sleep_.announce(w.id)) break_stall(w);
+    if (!anything_visible(w)) {
+      ++w.sleeps;
+      machine_.park(w.id);
+      counted = true;
+      continue;
+    }
+    counted = !sleep_.retract(w.id);
+    if (counted) {
+      machine_.park(w.id);  // takes the wake that is on its way
+    } else {
+      if (detail::record* r = next_shared(w)) return r;
+      counted = sleep_.begin_search();
+    }
+  }
+}
+
+template <machine::machine M> bool engine<M>::anything_visible(worker& w) noexcept {
+  if (!w.box.empty() || !central_.empty() || M::load(stopping_, base::seq_cst) != 0) return true;
+  for (const auto& victim : workers_)
+    if (victim.get() != &w && deque::stealable(*victim)) return true;
+  if (M::load(beyond_window_, base::seq_cst) != 0 && w.throttled_head != nullptr) return true;
+  return M::load(quiescent_waiting_, base::seq_cst) != 0 && quiescent();
+}
+
+// Runs r and gives a task to run next, or nullptr. May return on another worker than it was called on.
+template <machine::machine M> detail::record* engine<M>::run(worker& w, detail::record* r) {
+  if (r->kind == detail::record_kind::resume) {
+    resume(w, waiter::of(r));
+    return nullptr;
+  }
+  WEFT_ASSERT(r->state == detail::record_state::ready);
+  call_body(w, r);
+  worker& here = static_cast<worker&>(*current_worker());
+  detail::record* follower = done(here, r);
+  if (++here.tick < ticks_between_looks || follower == nullptr) return follower;
+  push_own(here, follower);
+  return nullptr;
+}
+
+template <machine::machine M> void engine<M>::call_body(worker& w, detail::record* r) {
+  r->state = detail::record_state::running;
+  r->next = nullptr;  // from here on: who waits for the children
+  r->cursor = 0;      // from here on: the number of children so far
+  w.current = r;
+  ++w.tasks;
+  const bool skip = r->access_count != 0 && reads_poison(*r);
+  bool failed = skip;
+  try {
+    r->invoke(*r, !skip);
+  } catch (...) {
+    failed = true;
+    failures_.add(*r, std::current_exception());
+  }
+  if (failed) [[unlikely]] {
+    for (std::uint32_t i = 0; i < r->access_count; ++i)
+      if ((access::kind_of(r->accesses()[i]) & detail::kind_readonly) == 0)
+        failures_.poison(access::handle_of(r->accesses()[i]));
+  }
+  if constexpr (M::modelled) {
+    if (!skip) machine_.end_body(*r);
+  }
+}
+
+template <machine::machine M> bool engine<M>::reads_poison(detail::record& r) noexcept {
+  for (std::uint32_t i = 0; i < r.access_count; ++i)
+    if (M::load(access::handle_of(r.accesses()[i]).poisoned, base::relaxed)) return true;  // ordered by the version
+  return false;
+}
+
+// The body of r has returned: versions advance, and what waited for them moves on (SuperGlue §3.1, Listing 5). The
+// first task that becomes ready is given back to run at once, where its data is; no queue lies on the critical path.
+template <machine::machine M> detail::record* engine<M>::done(worker& w, detail::record* r) {
+  w.current = nullptr;
+  woken list;
+  for (std::uint32_t i = 0; i < r->access_count; ++i)
+    if (!access::is_repeated(r->accesses()[i])) access::finish<M>(r->accesses()[i], list);
+  r->state = detail::record_state::draining;
+  if (!r->has_children || M::fetch_sub(r->pending, 1u, base::acq_rel) == 1) wholly_done(w, r);
+  detail::record* follower = nullptr;
+  while (detail::record* x = list.take()) {
+    if (!advance_waiting(x, list)) continue;
+    if (follower == nullptr && own_deque_only_ && x->kind == detail::record_kind::task) {
+      x->state = detail::record_state::ready;
+      follower = x;
+    } else {
+      make_ready(w, x);
+    }
+  }
+  if (follower != nullptr && deque::starved(w)) share(w);
+  return follower;
+}
+
+// r and its children are done: the record is free, and its parent has one child less. Walks up as far as that was the
+// last; a parent that waits for its children is resumed instead.
+template <machine::machine M> void engine<M>::wholly_done(worker& w, detail::record* r) {
+  for (;;) {
+    detail::record* parent = r->parent;
+    if (failures_.any()) [[unlikely]]
+      failures_.hand_up(*r);
+    recycle(w, r);
+    if (parent == nullptr) {
+      M::store(w.finished, detail::peek(w.finished) + 1, base::release);  // pairs with quiescent()
+      return;
+    }
+    if (M::fetch_sub(parent->pending, 1u, base::acq_rel) != 1) return;
+    if (parent->next != nullptr) return make_ready(w, parent->next);
+    r = parent;
+  }
+}
+
+}  // namespace weft::sched

@@ -1,0 +1,204 @@
+// Part of engine.hpp. From created to ready: a record, its registration, and the queue it goes to.
+#pragma once
+
+#include <new>
+
+namespace weft::sched {
+
+// A call from the program. The calling thread may be a worker of this engine, the thread that made the engine (which is
+// worker 0, even while it runs a task of another runtime), or a stranger.
+template <machine::machine M> class engine<M>::visit {
+ public:
+  explicit visit(engine& e) noexcept : saved_(current_worker()), self_(e.mine()) {
+    if constexpr (M::modelled) saved_machine_ = M::set_current(&e.machine_);
+    if (self_ != nullptr && self_ != saved_) set_current_worker(self_);
+  }
+  ~visit() {
+    if (self_ != nullptr && self_ != saved_) set_current_worker(saved_);
+    if constexpr (M::modelled) static_cast<void>(M::set_current(saved_machine_));
+  }
+  visit(const visit&) = delete;
+  visit& operator=(const visit&) = delete;
+
+  // nullptr: a stranger.
+  [[nodiscard]] worker* self() const noexcept { return self_; }
+
+ private:
+  detail::worker* saved_;
+  worker* self_;
+  M* saved_machine_ = nullptr;
+};
+
+template <machine::machine M> auto engine<M>::mine() noexcept -> worker* {
+  detail::worker* w = current_worker();
+  if (w != nullptr && w->engine == this) return static_cast<worker*>(w);
+  if (&detail::this_worker == owner_thread_) return workers_[0].get();
+  if constexpr (!M::foreign_threads) {
+    std::fprintf(stderr, "weft: a runtime on a modelled machine may be used only by the thread that made it.\n");
+    std::abort();
+  }
+  return nullptr;
+}
+
+template <machine::machine M> detail::record* engine<M>::allocate(std::size_t bytes) {
+  const std::uint8_t c = detail::record_class(bytes);
+  if (c == detail::record_classes) return allocate_large(bytes);
+  visit v(*this);
+  return v.self() != nullptr ? allocate_on(*v.self(), c) : allocate_outside(c);
+}
+
+template <machine::machine M> detail::record* engine<M>::allocate_on(worker& w, std::uint8_t size_class) {
+  if (detail::record* r = pool_.allocate(w, size_class, false)) return r;
+  return throttle(w, size_class);
+}
+
+// A stranger cannot run tasks. It gives the workers some time to finish what there is, then exceeds the window: it may
+// hold what they wait for.
+template <machine::machine M> detail::record* engine<M>::allocate_outside(std::uint8_t size_class) {
+  constexpr unsigned patience = 20'000;  // some milliseconds of spinning and yielding
+  for (unsigned spins = 1;; ++spins) {
+    {
+      base::locked<M> guard(outside_lock_);
+      if (detail::record* r = pool_.allocate(outside_, size_class, spins > patience)) return r;
+    }
+    M::relax(spins);
+  }
+}
+
+template <machine::machine M> detail::record* engine<M>::allocate_large(std::size_t bytes) {
+  auto* r = new (::operator new(bytes, std::align_val_t{64})) detail::record{};
+  r->size_class = detail::record_classes;
+  return r;
+}
+
+template <machine::machine M> void engine<M>::recycle(worker& w, detail::record* r) noexcept {
+  if (r->size_class == detail::record_classes) {
+    ::operator delete(r, std::align_val_t{64});
+    return;
+  }
+  if (!pool_.recycle(w, r)) return;
+  // A batch has become free. Somebody may be waiting for room on a worker that sleeps.
+  const std::uint32_t throttled = M::load(throttled_, base::seq_cst);
+  if (throttled != 0) sleep_.notify(machine_, throttled - 1);
+}
+
+template <machine::machine M> void engine<M>::discard(detail::record* r) noexcept {
+  r->state = detail::record_state::filling;
+  visit v(*this);
+  if (v.self() != nullptr) return recycle(*v.self(), r);
+  base::locked<M> guard(outside_lock_);
+  recycle(outside_, r);
+}
+
+template <machine::machine M> void engine<M>::enter(detail::record* r) {
+  r->state = detail::record_state::filling;
+  visit v(*this);
+  v.self() != nullptr ? enter_on(*v.self(), r) : enter_outside(r);
+}
+
+template <machine::machine M> void engine<M>::enter_on(worker& w, detail::record* r) {
+  detail::record* parent = w.current;
+  r->parent = parent;
+  // Counted before it is registered: it may be done before registration returns, and a count of finished tasks that
+  // runs ahead would look like quiescence.
+  if (parent != nullptr) {
+    parent->has_children = true;
+    r->order = parent->cursor++;
+    static_cast<void>(M::fetch_add(parent->pending, 1u, base::relaxed));
+  } else {
+    r->order = detail::peek(w.created) + 1;
+    M::store(w.created, r->order, base::release);
+  }
+  if (r->access_count == 0) return make_ready(w, r);
+  woken list;
+  try {
+    if (access::register_task<M>(r, this, list) == access::registered::ready) make_ready(w, r);
+  } catch (...) {
+    r->invoke(*r, false);
+    if (parent != nullptr)
+      static_cast<void>(M::fetch_sub(parent->pending, 1u, base::relaxed));
+    else
+      M::store(w.finished, detail::peek(w.finished) + 1, base::release);
+    recycle(w, r);
+    throw;
+  }
+  make_all_ready(&w, list);
+}
+
+template <machine::machine M> void engine<M>::enter_outside(detail::record* r) {
+  r->parent = nullptr;
+  M::store(outside_calls_, 1u, base::seq_cst);
+  {
+    base::locked<M> guard(outside_lock_);
+    r->order = detail::peek(outside_.created) + 1;
+    M::store(outside_.created, r->order, base::release);
+  }
+  woken list;
+  try {
+    if (r->access_count == 0 || access::register_task<M>(r, this, list) == access::registered::ready)
+      make_ready_outside(r);
+  } catch (...) {
+    r->invoke(*r, false);
+    base::locked<M> guard(outside_lock_);
+    M::store(outside_.finished, detail::peek(outside_.finished) + 1, base::release);
+    recycle(outside_, r);
+    throw;
+  }
+  make_all_ready(nullptr, list);
+}
+
+template <machine::machine M> void engine<M>::make_ready(worker& w, detail::record* r) {
+  r->state = detail::record_state::ready;
+  if (r->kind == detail::record_kind::external) {
+    M::signal(waiter::of(r).signal);
+  } else if (r->pin != detail::record::unpinned) {
+    workers_[r->pin]->box.push(r);
+    if (r->pin != w.id) sleep_.notify(machine_, r->pin);
+  } else if (own_deque_only_ || rules_->ready(w.id, *r) == target::own_deque) {
+    push_own(w, r);
+  } else {
+    central_.push(r);
+    sleep_.notify(machine_);
+  }
+}
+
+template <machine::machine M> void engine<M>::make_ready_outside(detail::record* r) {
+  r->state = detail::record_state::ready;
+  if (r->kind == detail::record_kind::external) {
+    M::signal(waiter::of(r).signal);
+  } else if (r->pin != detail::record::unpinned) {
+    workers_[r->pin]->box.push(r);
+    sleep_.notify(machine_, r->pin);
+  } else {
+    central_.push(r);
+    sleep_.notify(machine_);
+  }
+}
+
+// The condition that r was listed for is met. Gives whether r is ready; if not, it is listed elsewhere.
+template <machine::machine M> bool engine<M>::advance_waiting(detail::record* r, woken& out) {
+  if (r->kind != detail::record_kind::task) return true;
+  if (r->cursor < r->access_count) ++r->cursor;
+  return access::advance<M>(r, out);
+}
+
+// w: the worker this happens on, nullptr for a stranger.
+template <machine::machine M> void engine<M>::make_all_ready(worker* w, woken& list) {
+  while (detail::record* r = list.take())
+    if (advance_waiting(r, list)) w != nullptr ? make_ready(*w, r) : make_ready_outside(r);
+}
+
+template <machine::machine M> void engine<M>::push_own(worker& w, detail::record* r) {
+  deque::push(w, r);
+  if (deque::starved(w)) share(w);
+}
+
+template <machine::machine M> void engine<M>::push_slow(detail::worker& w, detail::record* r) {
+  push_own(static_cast<worker&>(w), r);
+}
+
+template <machine::machine M> void engine<M>::share(worker& w) noexcept {
+  if (deque::share(w)) sleep_.notify(machine_);
+}
+
+}  // namespace weft::sched

@@ -1,0 +1,215 @@
+// Part of engine.hpp. Waiting. A stack that waits is saved before anyone can know of it: what tells the others (the
+// `publish` step) runs after the switch, on the stack that was switched to.
+#pragma once
+
+namespace weft::sched {
+
+// Sets the running stack aside until self.r is run. `publish` makes self.r known to whoever will make it ready; from
+// then on this stack may be entered by another worker.
+template <machine::machine M> template <class Publish>
+void engine<M>::suspend(worker& w, waiter& self, Publish publish) {
+  struct step : fiber::action {
+    engine* e;
+    Publish* publish;
+  };
+  detail::record* body = w.current;
+  self.r.kind = detail::record_kind::resume;
+  self.r.pin = w.running == &program_ ? w.id : detail::record::unpinned;  // the main thread comes back as itself
+  self.stack = w.running;
+  step after{{[](fiber::action& a) {
+               step& s = static_cast<step&>(a);
+               Publish told = *s.publish;  // the step itself may be gone once told
+               engine& e = *s.e;
+               told(static_cast<worker&>(*current_worker()), e);
+             }},
+             this,
+             &publish};
+  ++w.suspends;
+  if (w.running == &program_) program_waiter_ = &self;
+  fiber& loop = idle_loop(w);
+  w.running = &loop;
+  w.current = nullptr;
+  machine_.jump(w.id, *self.stack, loop, &after);
+  worker& here = static_cast<worker&>(*current_worker());
+  here.current = body;
+  if (self.stack == &program_) program_waiter_ = nullptr;
+}
+
+// Enters a stack that waited. The loop that does so leaves its own stack idle, for the next one that waits here.
+template <machine::machine M> void engine<M>::resume(worker& w, waiter& to) {
+  struct step : fiber::action {
+    worker* w;
+    fiber* stack;
+  };
+  step after{{[](fiber::action& a) {
+               step& s = static_cast<step&>(a);
+               s.w->idle.push_back(s.stack);  // only w takes it from there, and w is busy until it next waits
+             }},
+             &w,
+             w.running};
+  fiber* mine = w.running;
+  w.running = to.stack;
+  machine_.jump(w.id, *mine, *to.stack, &after);
+}
+
+template <machine::machine M> fiber& engine<M>::idle_loop(worker& w) {
+  if (!w.idle.empty()) {
+    fiber* f = w.idle.back();
+    w.idle.pop_back();
+    return *f;
+  }
+  auto made = std::make_unique<fiber>(setup_.stack_bytes, &loop_entry, this);
+  w.idle.reserve(16);
+  base::locked<M> guard(fibers_lock_);
+  fibers_.push_back(std::move(made));
+  return *fibers_.back();
+}
+
+template <machine::machine M> void engine<M>::wait_all() {
+  visit v(*this);
+  if (v.self() == nullptr) return wait_quiescent_outside();
+  v.self()->current != nullptr ? wait_children(*v.self()) : wait_quiescent(*v.self());
+}
+
+// The running task gives up its own share of `pending`; whoever brings the count to zero resumes it.
+template <machine::machine M> void engine<M>::wait_children(worker& w) {
+  detail::record* r = w.current;
+  if (r->has_children && M::load(r->pending, base::acquire) != 1) {
+    waiter self;
+    suspend(w, self, [r, &self](worker& here, engine& e) {
+      r->next = &self.r;  // published by the decrement; pairs with wholly_done()
+      if (M::fetch_sub(r->pending, 1u, base::acq_rel) == 1) e.make_ready(here, &self.r);
+    });
+    r->next = nullptr;
+    M::store(r->pending, 1u, base::relaxed);  // nobody else counts: there are no children
+  }
+  if (failures_.any()) [[unlikely]] {
+    if (std::exception_ptr e = failures_.take(r)) std::rethrow_exception(e);
+  }
+}
+
+template <machine::machine M> void engine<M>::wait_quiescent(worker& w) {
+  if (!quiescent()) {
+    waiter self;
+    suspend(w, self, [&self](worker& here, engine& e) {
+      {
+        base::locked<M> guard(e.quiescent_lock_);
+        e.quiescent_waiters_.push_back(&self);
+        M::store(e.quiescent_waiting_, static_cast<std::uint32_t>(e.quiescent_waiters_.size()), base::seq_cst);
+      }
+      static_cast<void>(here);  // this worker's loop looks for quiescence before it sleeps
+    });
+    if (self.stalled) throw error(describe_stall());
+  }
+  if (failures_.any()) [[unlikely]] {
+    if (std::exception_ptr e = failures_.take(nullptr)) std::rethrow_exception(e);
+  }
+}
+
+template <machine::machine M> void engine<M>::wait_quiescent_outside() {
+  M::store(outside_calls_, 1u, base::seq_cst);
+  waiter self;
+  self.r.kind = detail::record_kind::external;
+  {
+    base::locked<M> guard(quiescent_lock_);
+    quiescent_waiters_.push_back(&self);
+    static_cast<void>(
+        M::exchange(quiescent_waiting_, static_cast<std::uint32_t>(quiescent_waiters_.size()), base::seq_cst));
+  }
+  // Either a worker that is about to sleep sees the entry, or this look sees that it was the last to finish.
+  if (quiescent()) end_quiescent_waits(nullptr);
+  M::block(self.signal);
+  if (std::exception_ptr e = failures_.take(nullptr)) std::rethrow_exception(e);
+}
+
+// Whether every top-level task is wholly done. Finished counts are read before created ones: finished <= created at
+// every instant and both only grow, so equal sums mean that nothing was live in between.
+template <machine::machine M> bool engine<M>::quiescent() noexcept {
+  std::uint64_t finished = M::load(outside_.finished, base::acquire);
+  for (const auto& w : workers_) finished += M::load(w->finished, base::acquire);  // pairs with wholly_done()
+  std::uint64_t created = M::load(outside_.created, base::acquire);
+  for (const auto& w : workers_) created += M::load(w->created, base::acquire);
+  return finished == created;
+}
+
+template <machine::machine M> void engine<M>::end_quiescent_waits(worker* w) {
+  std::vector<waiter*> over;
+  {
+    base::locked<M> guard(quiescent_lock_);
+    over.swap(quiescent_waiters_);
+    static_cast<void>(M::exchange(quiescent_waiting_, 0u, base::seq_cst));
+  }
+  for (waiter* x : over) w != nullptr ? make_ready(*w, &x->r) : make_ready_outside(&x->r);
+}
+
+// Lists a waiter for the accesses registered so far. Gives whether it has to wait.
+template <machine::machine M> bool engine<M>::list_on(detail::handle_state& h, waiter& self) {
+  self.r.access_count = 1;
+  base::locked<M> guard(h.lock);
+  self.a = {reinterpret_cast<std::uintptr_t>(&h) | detail::kind_read, h.registered};
+  return access::wait_unless_available<M>(h, &self.r);
+}
+
+template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& h) {
+  if (h.engine == nullptr) return;  // no task has ever used it
+  visit v(*this);
+  worker* w = v.self();
+  if (w != nullptr && w->current != nullptr)
+    for (std::uint32_t i = 0; i < w->current->access_count; ++i)
+      if (&access::handle_of(w->current->accesses()[i]) == &h)
+        throw error("weft: a task waits for handle " + access::name_of(h) +
+                    ", which it uses itself; it would never end");
+  waiter self;
+  if (w == nullptr) {
+    M::store(outside_calls_, 1u, base::seq_cst);
+    self.r.kind = detail::record_kind::external;
+    if (list_on(h, self)) M::block(self.signal);
+    return rethrow_for(h);
+  }
+  bool there = false;
+  {
+    base::locked<M> guard(h.lock);
+    there = access::available<M>(h, h.registered);
+  }
+  if (!there)
+    suspend(*w, self, [&self, &h](worker& here, engine& e) {
+      if (!e.list_on(h, self)) e.make_ready(here, &self.r);
+    });
+  if (self.stalled) throw error(describe_stall());
+  rethrow_for(h);
+}
+
+template <machine::machine M> void engine<M>::rethrow_for(detail::handle_state& h) {
+  if (!M::load(h.poisoned, base::acquire)) return;
+  if (std::exception_ptr e = failures_.first()) std::rethrow_exception(e);
+}
+
+// The window is full. The submitter is set aside and the worker runs what there is; it comes back when records are
+// free, or when nothing else can run anywhere.
+template <machine::machine M> detail::record* engine<M>::throttle(worker& w, std::uint8_t size_class) {
+  waiter self;
+  self.r.size_class = size_class;
+  suspend(w, self, [&self](worker& here, engine& e) {
+    self.r.pin = here.id;
+    (here.throttled_head == nullptr ? here.throttled_head : here.throttled_tail->next) = &self.r;
+    here.throttled_tail = &self.r;
+    M::store(e.throttled_, here.id + 1u, base::seq_cst);
+  });
+  return reinterpret_cast<detail::record*>(self.a.required);
+}
+
+// The oldest submitter that this worker set aside, with the record it wants, if there is one to be had.
+template <machine::machine M> detail::record* engine<M>::next_throttled(worker& w, bool beyond) {
+  detail::record* r = w.throttled_head;
+  if (r == nullptr) return nullptr;
+  beyond =
+      beyond || (M::load(beyond_window_, base::relaxed) != 0 && M::exchange(beyond_window_, 0u, base::acq_rel) != 0);
+  detail::record* room = pool_.allocate(w, r->size_class, beyond);
+  if (room == nullptr) return nullptr;
+  waiter::of(r).a.required = reinterpret_cast<std::uintptr_t>(room);
+  w.throttled_head = r->next;
+  if (w.throttled_head == nullptr) M::store(throttled_, 0u, base::relaxed);
+  return r;
+}
+
+}  // namespace weft::sched

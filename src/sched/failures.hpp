@@ -1,0 +1,88 @@
+// Exceptions of tasks, kept until somebody waits. A failed task poisons what it would have written; a task that uses a
+// poisoned handle is skipped and poisons what it would have written in turn. The wait that ends the tasks' scope gets
+// the first exception in program order - the order of submission, compared level by level - so the same one on every
+// machine and schedule.
+// Not on the path of tasks that succeed: they read one flag per access.
+#pragma once
+#include <cstdint>
+#include <exception>
+#include <vector>
+
+#include "base/atomic.hpp"
+#include "base/lock.hpp"
+#include "weft/detail/handle_state.hpp"
+#include "weft/detail/record.hpp"
+
+namespace weft::sched {
+
+template <class M> class failures {
+ public:
+  [[nodiscard]] bool any() noexcept { return M::load(count_, base::acquire) != 0; }
+
+  // The body of r threw. Who: r's worker, before r's accesses finish.
+  void add(const detail::record& r, std::exception_ptr e) {
+    base::locked<M> guard(lock_);
+    all_.push_back({r.parent, r.order, std::move(e)});
+    M::store(count_, static_cast<std::uint32_t>(all_.size()), base::release);
+  }
+
+  void poison(detail::handle_state& h) {
+    base::locked<M> guard(lock_);
+    if (h.poisoned.raw) return;
+    M::store(h.poisoned, true, base::release);
+    poisoned_.push_back(&h);
+  }
+  // Who: a handle's destructor.
+  void forget(detail::handle_state& h) noexcept {
+    base::locked<M> guard(lock_);
+    std::erase(poisoned_, &h);
+  }
+
+  // `parent` is done and nobody waited in it: what its children threw now counts as thrown by it, for its own parent.
+  void hand_up(const detail::record& parent) noexcept {
+    base::locked<M> guard(lock_);
+    for (entry& e : all_)
+      if (e.parent == &parent) e = {parent.parent, parent.order, e.exception};
+  }
+
+  // The first exception thrown below `parent` (nullptr: anywhere), or null; forgets the others of that scope. At top
+  // level all handles are healed: the program has been told.
+  [[nodiscard]] std::exception_ptr take(const detail::record* parent) noexcept {
+    base::locked<M> guard(lock_);
+    std::exception_ptr first = peek_first(parent);
+    std::erase_if(all_, [&](const entry& e) { return parent == nullptr || e.parent == parent; });
+    if (parent == nullptr) {
+      for (detail::handle_state* h : poisoned_) M::store(h->poisoned, false, base::release);
+      poisoned_.clear();
+    }
+    M::store(count_, static_cast<std::uint32_t>(all_.size()), base::release);
+    return first;
+  }
+
+  // For a wait on one poisoned handle: the first exception there is; all stay for the wait of the whole scope.
+  [[nodiscard]] std::exception_ptr first() noexcept {
+    base::locked<M> guard(lock_);
+    return peek_first(nullptr);
+  }
+
+ private:
+  struct entry {
+    const detail::record* parent;
+    std::uint64_t order;
+    std::exception_ptr exception;
+  };
+
+  [[nodiscard]] std::exception_ptr peek_first(const detail::record* parent) const noexcept {
+    const entry* best = nullptr;
+    for (const entry& e : all_)
+      if ((parent == nullptr || e.parent == parent) && (best == nullptr || e.order < best->order)) best = &e;
+    return best == nullptr ? nullptr : best->exception;
+  }
+
+  detail::cell<std::uint8_t> lock_;
+  detail::cell<std::uint32_t> count_;
+  std::vector<entry> all_;
+  std::vector<detail::handle_state*> poisoned_;
+};
+
+}  // namespace weft::sched

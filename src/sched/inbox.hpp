@@ -1,0 +1,44 @@
+// A queue that any worker or thread may put a record in and whose readers take the oldest: the way to reach one worker
+// (a pinned record, a waiting main thread) or all of them (tasks from outside threads, the central policy).
+// Not on the path of ordinary tasks, so a spin lock over a list is enough, and its contention is what the machine says.
+#pragma once
+#include <cstdint>
+
+#include "base/atomic.hpp"
+#include "base/lock.hpp"
+#include "weft/detail/record.hpp"
+
+namespace weft::sched {
+
+template <class M> class inbox {
+ public:
+  // Order: seq_cst on `waiting_`, so that the caller's later look at the sleepers is ordered after it (sleep.md).
+  void push(detail::record* r) noexcept {
+    r->next = nullptr;
+    base::locked<M> guard(lock_);
+    (head_ == nullptr ? head_ : tail_->next) = r;
+    tail_ = r;
+    static_cast<void>(M::fetch_add(waiting_, std::uint32_t{1}, base::seq_cst));
+  }
+
+  // The oldest record or nullptr. Cost: one load while empty.
+  [[nodiscard]] detail::record* pop() noexcept {
+    if (empty()) return nullptr;
+    base::locked<M> guard(lock_);
+    detail::record* r = head_;
+    if (r == nullptr) return nullptr;
+    head_ = r->next;
+    static_cast<void>(M::fetch_sub(waiting_, std::uint32_t{1}, base::seq_cst));
+    return r;
+  }
+
+  [[nodiscard]] bool empty() noexcept { return M::load(waiting_, base::seq_cst) == 0; }
+
+ private:
+  alignas(64) detail::cell<std::uint8_t> lock_;
+  detail::cell<std::uint32_t> waiting_;
+  detail::record* head_ = nullptr;
+  detail::record* tail_ = nullptr;
+};
+
+}  // namespace weft::sched

@@ -1,0 +1,24 @@
+// central: every ready task goes through one queue for all workers, as in Nanos++'s breadth-first scheduler. The rival
+// that shows what a shared queue costs; good balance, no locality.
+#include "sched/policies/registry.hpp"
+
+namespace weft::sched {
+
+namespace {
+
+class central final : public policy {
+ public:
+  explicit central(const place::tree& places) : places_(places) {}
+  target ready(unsigned, const detail::record&) override { return target::central; }
+  unsigned victim(unsigned self, unsigned i, base::random&) override { return places_.neighbours(self)[i]; }
+  bool always_own_deque() const noexcept override { return false; }
+
+ private:
+  const place::tree& places_;
+};
+
+}  // namespace
+
+std::unique_ptr<policy> make_central(const place::tree& places) { return std::make_unique<central>(places); }
+
+}  // namespace weft::sched

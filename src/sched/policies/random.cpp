@@ -1,0 +1,27 @@
+// random: like local, but an idle worker robs whom chance names, as Cilk and TBB do. A sweep starts at a random worker
+// and goes round, so it reaches everyone (SuperGlue §4.1).
+#include "sched/policies/registry.hpp"
+
+namespace weft::sched {
+
+namespace {
+
+class random_victim final : public policy {
+ public:
+  explicit random_victim(const place::tree& places) : start_(places.workers()), workers_(places.workers()) {}
+  target ready(unsigned, const detail::record&) override { return target::own_deque; }
+  unsigned victim(unsigned self, unsigned i, base::random& rng) override {
+    if (i == 0) start_[self] = rng.below(workers_ - 1);
+    return (self + 1 + (start_[self] + i) % (workers_ - 1)) % workers_;
+  }
+
+ private:
+  std::vector<unsigned> start_;  // per worker; each touches its own
+  unsigned workers_;
+};
+
+}  // namespace
+
+std::unique_ptr<policy> make_random(const place::tree& places) { return std::make_unique<random_victim>(places); }
+
+}  // namespace weft::sched

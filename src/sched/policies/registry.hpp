@@ -1,0 +1,13 @@
+// The makers of the policies, one per file of this folder. registry.cpp lists them.
+#pragma once
+#include <memory>
+
+#include "sched/policy.hpp"
+
+namespace weft::sched {
+
+[[nodiscard]] std::unique_ptr<policy> make_local(const place::tree& places);
+[[nodiscard]] std::unique_ptr<policy> make_random(const place::tree& places);
+[[nodiscard]] std::unique_ptr<policy> make_central(const place::tree& places);
+
+}  // namespace weft::sched

@@ -1,0 +1,44 @@
+// How to write a policy. A policy answers questions and owns nothing: no queue, no thread, no clock. The engine asks at
+// events, never per instruction:
+//
+//   ready(self, r)         r became ready on worker self: own_deque, where self takes the newest first and thieves the
+//                          oldest; or central, the one queue all workers share, oldest first
+//   victim(self, i, rng)   self has no work: whom to rob as i-th of this sweep, 0 <= i < workers-1. Over one sweep
+//                          every other worker must have a chance to be named, or its tasks may wait for it alone
+//
+// The same answers to the same questions: what looks random is drawn from the rng given, never from time or addresses.
+// To add one: a file in policies/ and a line in its registry. The conformance suite then runs over it.
+#pragma once
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "base/random.hpp"
+#include "place/tree.hpp"
+#include "weft/detail/record.hpp"
+
+namespace weft::sched {
+
+enum class target : unsigned char { own_deque, central };
+
+class policy {
+ public:
+  virtual ~policy() = default;
+  [[nodiscard]] virtual target ready(unsigned self, const detail::record& r) = 0;
+  [[nodiscard]] virtual unsigned victim(unsigned self, unsigned i, base::random& rng) = 0;
+  // True lets workers push without asking ready().
+  [[nodiscard]] virtual bool always_own_deque() const noexcept { return true; }
+};
+
+struct policy_entry {
+  const char* name;
+  const char* what;  // one line for `weft info`
+  std::unique_ptr<policy> (*make)(const place::tree& places);
+};
+
+// All policies, the default first.
+[[nodiscard]] std::span<const policy_entry> policies() noexcept;
+// Errors: weft::error naming the policies there are.
+[[nodiscard]] const policy_entry& find_policy(std::string_view name);
+
+}  // namespace weft::sched

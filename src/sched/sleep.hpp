@@ -1,0 +1,105 @@
+// Who sleeps, who searches, and whom to wake. A worker without work searches for a bounded time, then sleeps in the
+// kernel; whoever makes work visible wakes one sleeper, unless somebody searches already. Protocol and proof: sleep.md.
+#pragma once
+#include <bit>
+#include <cstdint>
+
+#include "base/assert.hpp"
+#include "base/atomic.hpp"
+#include "base/limits.hpp"
+
+namespace weft::sched {
+
+template <class M> class sleep {
+ public:
+  // Who: the thread that makes the runtime, before any other worker runs. Everybody counts as awake.
+  void open(unsigned workers) noexcept {
+    workers_ = workers;
+    words_ = (workers + 63) / 64;
+    searchers_max_ = workers <= 4 ? workers : workers / 2;
+  }
+
+  // Counts the caller as a searcher, unless enough search. A searcher must call found() or give_up().
+  [[nodiscard]] bool begin_search() noexcept {
+    if (M::load(searching_, base::relaxed) >= searchers_max_) return false;
+    static_cast<void>(M::fetch_add(searching_, std::uint32_t{1}, base::seq_cst));
+    return true;
+  }
+  void give_up() noexcept { static_cast<void>(M::fetch_sub(searching_, std::uint32_t{1}, base::seq_cst)); }
+  // A searcher has work. If it was the last one, those who made work visible meanwhile relied on it: it passes it on.
+  void found(M& machine) noexcept {
+    if (M::fetch_sub(searching_, std::uint32_t{1}, base::seq_cst) == 1) notify(machine);
+  }
+
+  // Declares worker `id` asleep. It must then look everywhere once more, and park or retract.
+  // Gives whether every worker now sleeps.
+  [[nodiscard]] bool announce(unsigned id) noexcept {
+    static_cast<void>(M::fetch_add(announcements_, std::uint64_t{1}, base::seq_cst));
+    static_cast<void>(M::fetch_or(asleep_[id / 64], bit(id), base::seq_cst));
+    return all_asleep();
+  }
+  // How often anyone has announced sleep: unchanged between two all_asleep() means that nobody ran in between.
+  [[nodiscard]] std::uint64_t announcements() noexcept { return M::load(announcements_, base::seq_cst); }
+  [[nodiscard]] bool all_asleep() noexcept {
+    for (unsigned w = 0, left = workers_; w < words_; ++w, left -= 64) {
+      const std::uint64_t all = left >= 64 ? ~std::uint64_t{0} : bit(left) - 1;
+      if (M::load(asleep_[w], base::seq_cst) != all) return false;
+    }
+    return true;
+  }
+  // Takes the announcement back. False: somebody has claimed the worker already and a wake is on its way, with the
+  // worker counted as a searcher.
+  [[nodiscard]] bool retract(unsigned id) noexcept { return claim(id); }
+
+  // Call after making work visible. Wakes one sleeper unless somebody searches.
+  // Order: the caller's publication must be seq_cst, as the loads here are.
+  void notify(M& machine) noexcept {
+    while (any_asleep()) {
+      std::uint32_t none = 0;
+      // The woken worker is counted as a searcher from here on, so that others do not wake a second one for this.
+      if (!M::compare_exchange(searching_, none, std::uint32_t{1}, base::seq_cst)) return;
+      if (wake_one(machine)) return;
+      give_up();  // and look again: somebody may have relied on our count while we found no sleeper
+    }
+  }
+
+  // Wakes worker `id` if it sleeps. For work that only `id` can do. Same order as notify().
+  void notify(M& machine, unsigned id) noexcept {
+    if (!claim(id)) return;
+    static_cast<void>(M::fetch_add(searching_, std::uint32_t{1}, base::seq_cst));
+    machine.wake(id);
+  }
+
+ private:
+  [[nodiscard]] static std::uint64_t bit(unsigned id) noexcept { return std::uint64_t{1} << (id % 64); }
+
+  [[nodiscard]] bool claim(unsigned id) noexcept {
+    return (M::fetch_and(asleep_[id / 64], ~bit(id), base::seq_cst) & bit(id)) != 0;
+  }
+  [[nodiscard]] bool any_asleep() noexcept {
+    for (unsigned w = 0; w < words_; ++w)
+      if (M::load(asleep_[w], base::seq_cst) != 0) return true;
+    return false;
+  }
+  // Lowest id first: it keeps the same few workers warm and is the same on every run.
+  [[nodiscard]] bool wake_one(M& machine) noexcept {
+    for (unsigned w = 0; w < words_; ++w) {
+      for (std::uint64_t set = M::load(asleep_[w], base::seq_cst); set != 0; set &= set - 1) {
+        const unsigned id = w * 64 + static_cast<unsigned>(std::countr_zero(set));
+        if (!claim(id)) continue;
+        machine.wake(id);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  unsigned workers_ = 0;
+  unsigned words_ = 0;
+  unsigned searchers_max_ = 0;
+  detail::cell<std::uint64_t> announcements_;
+  alignas(64) detail::cell<std::uint32_t> searching_;
+  alignas(64) detail::cell<std::uint64_t> asleep_[base::workers_max / 64];
+};
+
+}  // namespace weft::sched

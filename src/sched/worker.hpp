@@ -1,0 +1,45 @@
+// A worker as the engine sees it: the public part (detail::worker, reached by the inline path) and what only the engine
+// needs. Everything here belongs to the worker's own thread, except the inbox.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "base/random.hpp"
+#include "machine/fiber.hpp"
+#include "sched/inbox.hpp"
+#include "weft/detail/worker.hpp"
+
+namespace weft::sched {
+
+using machine::fiber;
+
+// Stands for a stack that waits: a suspended fiber, or a thread outside the runtime. Queued like a task; "running" it
+// means entering the fiber or signalling the thread. Lives on the stack that waits. The access follows the record as it
+// does in a task, so that a wait for a handle uses the same wait list.
+struct waiter {
+  detail::record r{};
+  detail::access a{};
+  fiber* stack = nullptr;
+  detail::cell<std::uint32_t> signal;
+  bool stalled = false;  // it was ended because nothing else could run
+
+  [[nodiscard]] static waiter& of(detail::record* r) noexcept { return *reinterpret_cast<waiter*>(r); }
+};
+static_assert(offsetof(waiter, a) == sizeof(detail::record));
+
+template <class M> struct worker : detail::worker {
+  fiber* running = nullptr;  // the stack this worker is on
+  fiber* home = nullptr;     // the stack its thread began on
+  std::vector<fiber*> idle;  // stacks of worker loops that gave way to a resumed body
+  inbox<M> box;
+  detail::record* throttled_head = nullptr;  // submitters that found the window full, oldest first
+  detail::record* throttled_tail = nullptr;
+  base::random rng{0};
+  unsigned tick = 0;
+  std::uint64_t tasks = 0;
+  std::uint64_t steals = 0;
+  std::uint64_t sleeps = 0;
+  std::uint64_t suspends = 0;
+};
+
+}  // namespace weft::sched

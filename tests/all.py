@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Everything `make test` runs, in one place, with one sum at the end.
+
+A preset is configured, built and tested; its test preset in CMakePresets.json says which labels. A step that fails
+before its tests counts as one failure and the other presets still run.
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PRESETS = {
+    "release": "everything, as users get it",
+    "asan": "unit, stress and examples under AddressSanitizer and UndefinedBehaviorSanitizer",
+    "tsan": "unit and stress under ThreadSanitizer",
+    "clang": "library, unit and examples with clang 16",
+}
+
+
+def run(*command: str) -> tuple[int, str]:
+    """Runs a command, shows its output as it comes, returns exit status and output."""
+    lines = []
+    with subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        for line in process.stdout:
+            sys.stdout.write(line)
+            sys.stdout.flush()
+            lines.append(line)
+    return process.returncode, "".join(lines)
+
+
+def count(output: str) -> tuple[int, int]:
+    """Passed and failed, from ctest's last lines. Skipped tests are neither."""
+    total = re.search(r"^\d+% tests passed, (\d+) tests? failed out of (\d+)$", output, re.MULTILINE)
+    if not total:
+        return 0, 1
+    skipped = len(re.findall(r"^.*\*\*\*Skipped", output, re.MULTILINE))
+    failed = int(total[1])
+    return int(total[2]) - failed - skipped, failed
+
+
+def preset(name: str, jobs: str) -> tuple[int, int]:
+    steps = [("cmake", "--preset", name, "--log-level=WARNING"), ("cmake", "--build", "--preset", name, f"-j{jobs}")]
+    if name == "release":
+        steps.append((*steps[-1], "--target", "all_verify_interface_header_sets"))
+    for step in steps:
+        if run(*step)[0] != 0:
+            print(f"==> {name}: FAILED: {' '.join(step)}")
+            return 0, 1
+    status, output = run("ctest", "--preset", name, f"-j{jobs}")
+    passed, failed = count(output)
+    return passed, max(failed, 1) if status != 0 else failed
+
+
+def main() -> int:
+    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    args.add_argument("--jobs", default="2")
+    args.add_argument("presets", nargs="*", default=list(PRESETS))
+    opt = args.parse_args()
+    results = []
+    for name in opt.presets:
+        print(f"==> test {name}: {PRESETS.get(name, '')}", flush=True)
+        start = time.monotonic()
+        passed, failed = preset(name, opt.jobs)
+        results.append((name, passed, failed, time.monotonic() - start))
+    print()
+    for name, passed, failed, seconds in results:
+        print(f"==> {name:8} {passed:4} passed, {failed} failed, {seconds:.0f} s")
+    passed, failed = sum(r[1] for r in results), sum(r[2] for r in results)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""Checks one promise of the form "this does not compile". The file must compile as it is, must not compile with BAD
+defined, and then the compiler must say what the file's line `// expect: REGEX` asks for. So it fails for the right
+reason, and its good branch proves that nothing else is wrong with it.
+
+usage: compile_fail.py --compiler CXX --include DIR FILE
+"""
+import argparse
+import re
+import subprocess
+import sys
+
+
+def main() -> int:
+    args = argparse.ArgumentParser()
+    args.add_argument("--compiler", required=True)
+    args.add_argument("--include", required=True)
+    args.add_argument("file")
+    opt = args.parse_args()
+    command = [opt.compiler, "-std=c++20", "-fsyntax-only", "-I", opt.include, opt.file]
+
+    with open(opt.file, encoding="utf-8") as f:
+        expect = re.search(r"^// expect: (.+)$", f.read(), re.MULTILINE)
+    if not expect:
+        print(f"{opt.file}: no line `// expect: REGEX`")
+        return 1
+
+    good = subprocess.run(command, capture_output=True, text=True)
+    if good.returncode != 0:
+        print(f"{opt.file}: the good branch does not compile\n{good.stderr}")
+        return 1
+    bad = subprocess.run(command + ["-DBAD"], capture_output=True, text=True)
+    if bad.returncode == 0:
+        print(f"{opt.file}: the bad branch compiles")
+        return 1
+    if not re.search(expect[1], bad.stderr):
+        print(f"{opt.file}: the bad branch fails, but not with {expect[1]!r}\n{bad.stderr}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

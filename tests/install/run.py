@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Installs weft into a scratch prefix, moves the prefix (nothing may depend on where it was), and builds and runs a
+consumer by find_package and by pkg-config: first the build given, then a shared one made as a package would.
+
+usage: run.py --build DIR --cmake CMAKE --compiler CXX
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = HERE.parent.parent
+
+
+def sh(*command: object, **env: str) -> str:
+    """Runs a command and returns its output; on failure prints both and raises."""
+    done = subprocess.run([str(c) for c in command], text=True, env={**os.environ, **env}, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
+    if done.returncode != 0:
+        print("failed:", *command, sep=" ")
+        print(done.stdout)
+        raise SystemExit(1)
+    return done.stdout
+
+
+def expect_42(output: str, what: str) -> None:
+    print(f"{what}: {output.strip()}")
+    if output.strip() != "42":
+        raise SystemExit(f"{what}: 42 expected")
+
+
+def no_build_paths(prefix: pathlib.Path) -> None:
+    for file in [*prefix.rglob("*.cmake"), *prefix.rglob("*.pc")]:
+        for path in (SOURCE, prefix.parent):
+            if f"{path}/" in file.read_text():
+                raise SystemExit(f"{file.name} names {path}: the package cannot be moved")
+
+
+def consume(prefix: pathlib.Path, work: pathlib.Path, opt: argparse.Namespace, kind: str) -> None:
+    build = work / f"consumer-{kind}"
+    sh(opt.cmake, "-S", HERE, "-B", build, "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={opt.compiler}",
+       f"-DCMAKE_PREFIX_PATH={prefix}")
+    sh(opt.cmake, "--build", build)
+    expect_42(sh(build / "consumer"), f"{kind}, find_package")
+
+    pc = str(next(prefix.rglob("weft.pc")).parent)
+    path = pc + os.pathsep + os.environ.get("PKG_CONFIG_PATH", "")
+    libdir = str(pathlib.Path(pc).parent)
+    for extra in ([], ["--static"]) if kind == "static" else ([],):
+        flags = sh("pkg-config", "--cflags", "--libs", "weft", *extra, PKG_CONFIG_PATH=path).split()
+        program = work / f"by-pkg-config-{kind}"
+        sh(opt.compiler, "-std=c++20", HERE / "main.cpp", "-o", program, *flags)
+        expect_42(sh(program, LD_LIBRARY_PATH=libdir), " ".join([f"{kind}, pkg-config", *extra]))
+
+
+def install(build: pathlib.Path, work: pathlib.Path, opt: argparse.Namespace, kind: str) -> pathlib.Path:
+    first, moved = work / f"prefix-{kind}", work / f"moved-{kind}"
+    sh(opt.cmake, "--install", build, "--prefix", first)
+    first.rename(moved)
+    no_build_paths(moved)
+    return moved
+
+
+def main() -> int:
+    args = argparse.ArgumentParser()
+    args.add_argument("--build", required=True, type=pathlib.Path)
+    args.add_argument("--cmake", required=True)
+    args.add_argument("--compiler", required=True)
+    opt = args.parse_args()
+    work = opt.build.resolve() / "install-test"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+
+    consume(install(opt.build, work, opt, "static"), work, opt, "static")
+
+    shared = work / "build-shared"
+    sh(opt.cmake, "-S", SOURCE, "-B", shared, "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={opt.compiler}",
+       "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=ON", "-DWEFT_DEV=OFF")
+    sh(opt.cmake, "--build", shared, "-j", "2")
+    consume(install(shared, work, opt, "shared"), work, opt, "shared")
+    shutil.rmtree(work)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

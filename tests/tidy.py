@@ -1,0 +1,378 @@
+#!/usr/bin/env python3
+"""The house rules that a machine can hold. Each rule is a function from the tree of files to complaints.
+
+usage: tidy.py              checks this repository; prints file:line: rule: what is wrong; status 1 if anything is
+       tidy.py --self-test  feeds each rule a file that breaks it: a rule that cannot fail is no rule
+"""
+import fnmatch
+import pathlib
+import posixpath
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# The floors of src/, low to high: a room includes itself and what is before it.
+FLOORS = ["base", "place", "task", "memory", "model", "access", "trace", "machine", "sched", "runtime", "ordered"]
+FUNCTION_LINES_MAX = 70
+FILE_LINES_MAX = 500
+POLICY_LINES_MAX = 150
+COLUMNS_MAX = 120
+HEAVY = {"atomic", "thread", "mutex", "chrono", "functional", "iostream", "ranges", "memory"}
+NOT_IN_SCHED = {"thread", "mutex", "chrono", "random", "iostream"}
+ATOMIC_FILE = "src/base/atomic.hpp"
+BUILTIN_ATOMIC_FILES = {ATOMIC_FILE, "include/weft/detail/cell.hpp"}
+# A fiber may continue on another thread, so each thread_local needs an argument why that is safe; it is made there.
+THREAD_LOCAL_FILES = ["include/weft/detail/worker.hpp", "src/sched/worker.cpp", "src/sched/engine.cpp",
+                      "src/machine/*", "src/runtime/*"]
+BUILT_FILES = ["src/*.cpp", "apps/*.cpp", "tools/weft/*.cpp", "examples/*/main.cpp", "bench/*.cpp", "tests/main.cpp",
+               "tests/conformance/*.cpp", "tests/stress/*.cpp", "tests/compile_fail/*.cpp", "tests/install/*.cpp"]
+UNFINISHED = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]
+LICENCES = ("LICENSE", "-LICENSE.txt")
+
+Tree = dict[str, str]  # path from the root -> text
+Complaints = Iterator[tuple[str, int, str]]  # path, line, message
+RULES = {}
+
+
+def rule(check):
+    RULES[check.__name__] = check
+    return check
+
+
+def is_cpp(path: str) -> bool:
+    return path.endswith((".hpp", ".cpp"))
+
+
+def is_code(path: str) -> bool:
+    return is_cpp(path) or path.endswith((".py", ".sh", ".cmake", "CMakeLists.txt", ".c", ".h"))
+
+
+def is_test(path: str) -> bool:
+    return path.startswith("tests/") or path.endswith(("_test.cpp", "_bench.cpp", "_model.cpp"))
+
+
+def is_library(path: str) -> bool:
+    return is_cpp(path) and path.startswith(("src/", "include/")) and not is_test(path)
+
+
+def matches(path: str, patterns: list[str]) -> bool:
+    return any(fnmatch.fnmatchcase(path, p) for p in patterns)
+
+
+def includes(text: str) -> Iterator[tuple[int, str, str]]:
+    """Line, '<' or '"', and name of each include."""
+    for number, line in enumerate(text.splitlines(), 1):
+        found = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+        if found:
+            yield number, found[1], found[2]
+
+
+def room_of(path: str) -> str:
+    return path.split("/")[1] if path.startswith("src/") and path.count("/") > 1 else ""
+
+
+def blank(text: str) -> str:
+    """The text with comments, literals and preprocessor lines replaced by spaces; line numbers stay."""
+    spaces = lambda m: re.sub(r"[^\n]", " ", m[0])
+    text = re.sub(r'//[^\n]*|/\*.*?\*/|R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"'
+                  r"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'", spaces, text, flags=re.DOTALL)
+    return re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", spaces, text, flags=re.MULTILINE)
+
+
+def lines_with(tree: Tree, which, pattern: str, code_only: bool = False) -> Iterator[tuple[str, int, str]]:
+    """Path, line and match of a pattern in the files that `which` accepts."""
+    for path, text in tree.items():
+        if not which(path):
+            continue
+        for number, line in enumerate((blank(text) if code_only else text).splitlines(), 1):
+            found = re.search(pattern, line)
+            if found:
+                yield path, number, found[0]
+
+
+# --- who may include whom
+
+
+@rule
+def floors(tree: Tree) -> Complaints:
+    for path, text in tree.items():
+        room = room_of(path)
+        if not room or not is_cpp(path):
+            continue
+        if room not in FLOORS:
+            yield path, 1, f"src/{room} is no room; the floors are {' '.join(FLOORS)}"
+            continue
+        if is_test(path):
+            continue
+        for number, _, name in includes(text):
+            other = name.split("/")[0] if "/" in name else ""
+            if other in FLOORS and FLOORS.index(other) > FLOORS.index(room):
+                yield path, number, f"{room} may not include {other}, which is built on it"
+
+
+@rule
+def machines_behind_contract(tree: Tree) -> Complaints:
+    for path, text in tree.items():
+        for number, _, name in includes(text):
+            found = re.match(r"machine/(host|virtual)\b", name)
+            if found and not is_test(path) and not path.startswith(("src/runtime/", f"src/machine/{found[1]}")):
+                yield path, number, f"machine/{found[1]} is seen by src/runtime and tests only; use machine/machine.hpp"
+
+
+@rule
+def public_headers_stand_alone(tree: Tree) -> Complaints:
+    for path, text in tree.items():
+        if not path.startswith("include/"):
+            continue
+        for number, bracket, name in includes(text):
+            if name in HEAVY:
+                yield path, number, f"<{name}> is too heavy for a public header"
+            elif not (name.startswith("weft/") if bracket == '"' else re.fullmatch(r"\w+", name)):
+                yield path, number, f"a public header includes weft/... and the standard library, not {name}"
+
+
+@rule
+def programs_use_public_api(tree: Tree) -> Complaints:
+    for path, text in tree.items():
+        if not path.startswith(("apps/", "examples/")) or not is_cpp(path):
+            continue
+        for number, _, name in includes(text):
+            if "/" in name and name.split("/")[0] in FLOORS:
+                yield path, number, f"apps and examples use the public API, not src/{name}"
+
+
+@rule
+def one_atomic_header(tree: Tree) -> Complaints:
+    for path, text in tree.items():
+        if not is_library(path):
+            continue
+        for number, _, name in includes(text):
+            if name in ("atomic", "stdatomic.h") and path != ATOMIC_FILE:
+                yield path, number, f"only {ATOMIC_FILE} includes <atomic>"
+
+
+@rule
+def one_atomic_seam(tree: Tree) -> Complaints:
+    allowed = lambda path: is_library(path) and path not in BUILTIN_ATOMIC_FILES
+    for path, number, _ in lines_with(tree, allowed, r"\bstd::atomic|__ATOMIC_|\b__atomic_|\b__sync_", code_only=True):
+        yield path, number, "atomic operations go through the machine and base/atomic.hpp"
+
+
+@rule
+def sched_knows_no_clock(tree: Tree) -> Complaints:
+    for path, text in tree.items():
+        if not path.startswith("src/sched/") or is_test(path):
+            continue
+        for number, _, name in includes(text):
+            if name in NOT_IN_SCHED:
+                yield path, number, f"src/sched may not include <{name}>: threads, time, chance are the machine's"
+
+
+@rule
+def thread_local_is_listed(tree: Tree) -> Complaints:
+    other = lambda path: is_library(path) and not matches(path, THREAD_LOCAL_FILES)
+    for path, number, _ in lines_with(tree, other, r"\bthread_local\b", code_only=True):
+        yield path, number, "thread_local outside of the places listed in tests/tidy.py (tasks move between threads)"
+
+
+# --- size and form
+
+
+@rule
+def short_functions(tree: Tree) -> Complaints:
+    for path, text in tree.items():
+        if is_cpp(path):
+            for first, last in functions(text):
+                if last - first + 1 > FUNCTION_LINES_MAX:
+                    yield path, first, f"function of {last - first + 1} lines, limit {FUNCTION_LINES_MAX}"
+
+
+def functions(text: str) -> Iterator[tuple[int, int]]:
+    """First and last line of each outermost function, by braces: what opens with parentheses and is no type."""
+    open_blocks: list[int] = []  # first line of a function, 0 for other blocks
+    start = 0  # where the current statement begins
+    text = blank(text)
+    for mark in re.finditer(r"[;{}]", text):
+        if mark[0] == "{":
+            head = text[start:mark.start()]
+            first = text.count("\n", 0, start + len(head) - len(head.lstrip())) + 1
+            open_blocks.append(first if not any(open_blocks) and is_function(head.strip()) else 0)
+        elif mark[0] == "}" and open_blocks:
+            first = open_blocks.pop()
+            if first:
+                yield first, text.count("\n", 0, mark.start()) + 1
+        start = mark.end()
+
+
+def is_function(head: str) -> bool:
+    head = re.sub(r"^template\s*<.*?>\s*(?=struct|class|union)", "", head, flags=re.DOTALL)
+    if re.match(r"(typedef\s+)?(inline\s+)?(namespace|class|struct|union|enum|extern)\b", head):
+        return False
+    return "(" in head and not head.endswith("=")
+
+
+@rule
+def short_files(tree: Tree) -> Complaints:
+    for path, text in tree.items():
+        lines = text.count("\n")
+        limit = POLICY_LINES_MAX if path.startswith("src/sched/policies/") else FILE_LINES_MAX
+        if is_code(path) and lines > limit:
+            yield path, limit + 1, f"file of {lines} lines, limit {limit}"
+
+
+@rule
+def narrow_lines(tree: Tree) -> Complaints:
+    for path, text in tree.items():
+        if is_code(path):
+            for number, line in enumerate(text.splitlines(), 1):
+                if len(line) > COLUMNS_MAX:
+                    yield path, number, f"line of {len(line)} columns, limit {COLUMNS_MAX}"
+
+
+@rule
+def files_open_with_essay(tree: Tree) -> Complaints:
+    for path, text in tree.items():
+        if path.endswith(".hpp") and path.startswith(("src/", "include/")) and not text.startswith("//"):
+            yield path, 1, "a header opens with a comment that says what it is about"
+
+
+@rule
+def finished(tree: Tree) -> Complaints:
+    text = lambda path: not path.endswith(LICENCES)
+    for path, number, word in lines_with(tree, text, r"\b(" + "|".join(UNFINISHED) + r")\b"):
+        yield path, number, f"{word}: finish it, or write it down in an issue"
+
+
+# --- what leads nowhere
+
+
+@rule
+def no_dead_files(tree: Tree) -> Complaints:
+    included = set()
+    for path, text in tree.items():
+        for _, _, name in includes(text):
+            for folder in ("", "include", "src", "tests", posixpath.dirname(path)):
+                included.add(posixpath.normpath(posixpath.join(folder, name)))
+    for path in tree:
+        if path.endswith(".hpp") and path not in included:
+            yield path, 1, "no file includes this header"
+        if path.endswith(".cpp") and not matches(path, BUILT_FILES):
+            yield path, 1, "no build rule matches this file"
+
+
+@rule
+def links_lead_somewhere(tree: Tree) -> Complaints:
+    folders = {str(parent) for path in tree for parent in pathlib.PurePosixPath(path).parents}
+    for path, text in tree.items():
+        if not path.endswith(".md"):
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            for target in re.findall(r"\]\(([^)\s]+)", line):
+                target = target.split("#")[0]
+                if not target or re.match(r"\w+:", target):
+                    continue
+                full = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+                if full not in tree and full not in folders:
+                    yield path, number, f"stale link: {target}"
+
+
+@rule
+def no_private_paths(tree: Tree) -> Complaints:
+    for path, number, found in lines_with(tree, lambda p: True, r"(?<![\w.:/$}~<>-])/(?:home|work|root|Users)/\w+"):
+        yield path, number, f"path of somebody's machine: {found}"
+
+
+# --- self-test: for each rule, files that break it. All other rules must be content with GOOD.
+
+GOOD: Tree = {
+    "include/weft/a.hpp": '// A.\n#pragma once\n#include <cstddef>\n#include "weft/b.hpp"\n',
+    "include/weft/b.hpp": "// B.\n#pragma once\n",
+    "src/base/atomic.hpp": "// Atomics.\n#include <atomic>\nusing a = std::atomic<int>;\n",
+    "src/sched/deque.hpp": '// A deque. std::atomic in a comment is fine.\n#include "base/atomic.hpp"\n',
+    "src/sched/deque_test.cpp": '#include "sched/deque.hpp"\n#include "weft/a.hpp"\n#include <thread>\n',
+    "src/runtime/runtime.cpp": '#include "machine/host/host.hpp"\nnamespace x {\n' + "void f();\n" * 80 + "}\n",
+    "src/machine/host/host.hpp": "// Host.\nstruct alignas(64) w {\n" + "  int f() { return 1'000; }\n" * 80 + "};\n",
+    "apps/qr/qr.cpp": '#include <memory>\n#include "weft/a.hpp"\n',
+    "docs/a.md": "[a](../apps/qr) [b](a.md#x) [c](https://example.org/home/x)\n",
+}
+BODY = "  int x;\n" * FUNCTION_LINES_MAX
+BAD: dict[str, list[Tree]] = {
+    "floors": [{"src/base/x.cpp": '#include "sched/deque.hpp"\n'}, {"src/attic/x.cpp": ""}],
+    "machines_behind_contract": [{"src/sched/x.cpp": '#include "machine/virtual/clock.hpp"\n'},
+                                 {"src/machine/host/x.cpp": '#include "machine/virtual/clock.hpp"\n'}],
+    "public_headers_stand_alone": [{"include/weft/b.hpp": "// B.\n#include <mutex>\n"},
+                                   {"include/weft/b.hpp": "// B.\n#include <hwloc.h>\n"},
+                                   {"include/weft/b.hpp": '// B.\n#include "base/atomic.hpp"\n'}],
+    "programs_use_public_api": [{"apps/qr/qr.cpp": '#include "sched/deque.hpp"\n'}],
+    "one_atomic_header": [{"src/task/x.cpp": "#include <atomic>\n"}],
+    "one_atomic_seam": [{"src/task/x.cpp": "std::atomic<int> a;\n"},
+                        {"src/task/x.cpp": "int f(int* p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }\n"}],
+    "sched_knows_no_clock": [{"src/sched/x.cpp": "#include <chrono>\n"}],
+    "thread_local_is_listed": [{"src/access/x.cpp": "thread_local int t;\n"}],
+    "short_functions": [{"src/base/x.cpp": "void f() {\n" + BODY + "}\n"},
+                        {"src/base/x.cpp": "namespace a {\nstruct b {\n  b() : c_{1}, d_(2) {\n" + BODY + "}\n};\n}\n"},
+                        {"src/base/x.cpp": "template <class T>\nauto f(T t) -> int {\n" + BODY + "}\n"},
+                        {"apps/x_test.cpp": 'TEST_CASE("{") {\n' + BODY + "}\n"}],
+    "short_files": [{"src/base/x.cpp": "\n" * (FILE_LINES_MAX + 1)},
+                    {"src/sched/policies/x.cpp": "\n" * (POLICY_LINES_MAX + 1)}],
+    "narrow_lines": [{"src/base/x.cpp": "//" + "x" * COLUMNS_MAX + "\n"}],
+    "files_open_with_essay": [{"src/base/atomic.hpp": "#pragma once\n"}],
+    "finished": [{"docs/a.md": f"{word}: later\n"} for word in UNFINISHED],
+    "no_dead_files": [{"src/base/unused.hpp": "// Unused.\n"}, {"examples/a/b/main.c.cpp": ""},
+                      {"tests/other/x.cpp": ""}],
+    "links_lead_somewhere": [{"docs/a.md": "[a](../apps/lu)\n"}, {"README.md": "[a](docs/b.md#c)\n"}],
+    "no_private_paths": [{"docs/a.md": "see /" + "home/me/x\n"}, {"src/base/x.cpp": '// "/' + 'work/x"\n'}],
+}
+
+
+def self_test() -> int:
+    failed = 0
+    for name, check in RULES.items():
+        problems = list(check(GOOD))
+        if problems:
+            failed += 1
+            print(f"{name}: complains about a good tree: {problems}")
+        for bad in BAD.get(name) or [{}]:
+            if not [c for c in check({**GOOD, **bad}) if c[0] in bad]:
+                failed += 1
+                print(f"{name}: does not notice {bad or 'anything: it has no bad example'}")
+    print(f"self-test: {len(RULES)} rules, {sum(map(len, BAD.values()))} bad trees, {failed} unnoticed")
+    return 1 if failed else 0
+
+
+def repository() -> Tree:
+    """Every text file that is or could be committed."""
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
+                            capture_output=True, text=True)
+    if listed.returncode == 0:
+        names = [n for n in listed.stdout.split("\0") if n]
+    else:  # a release archive
+        names = [p.relative_to(ROOT).as_posix() for p in ROOT.rglob("*")]
+        names = [n for n in names if not n.startswith(("build", ".git/"))]
+    tree = {}
+    for name in names:
+        path = ROOT / name
+        if path.is_file() and path.stat().st_size < 1 << 20:
+            try:
+                tree[name] = path.read_text(encoding="utf-8")
+            except UnicodeDecodeError:
+                pass  # not text
+    return tree
+
+
+def main() -> int:
+    if "--self-test" in sys.argv[1:]:
+        return self_test()
+    tree = repository()
+    complaints = [(path, line, name, text) for name, check in RULES.items() for path, line, text in check(tree)]
+    for path, line, name, text in sorted(complaints):
+        print(f"{path}:{line}: {name}: {text}")
+    print(f"tidy: {len(tree)} files, {len(RULES)} rules, {len(complaints)} complaints")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

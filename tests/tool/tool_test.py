@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""The command line of weft, seen from outside: what scripts may rely on (JSON fields, exit codes, errors on stderr).
+
+Run as: python3 tests/tool/tool_test.py --weft PATH [unittest arguments]
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+WEFT = "weft"
+
+
+def run(*args, env=None, **kwargs):
+    """Runs the tool without WEFT_* from outside; kwargs go to subprocess.run."""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
+    clean.update(env or {})
+    if "stdout" not in kwargs:
+        kwargs["stdout"] = subprocess.PIPE
+    return subprocess.run([WEFT, *args], stderr=subprocess.PIPE, text=True, timeout=120, env=clean, **kwargs)
+
+
+class Tool(unittest.TestCase):
+    def good(self, *args, **kwargs):
+        done = run(*args, **kwargs)
+        self.assertEqual(done.returncode, 0, f"{args}: {done.stderr}")
+        return done.stdout
+
+    def good_json(self, *args, **kwargs):
+        return json.loads(self.good(*args, "--json", **kwargs))
+
+    def bad(self, expected, *args, **kwargs):
+        """Exit code 2, one line on stderr that contains `expected`; the same error in JSON."""
+        done = run(*args, **kwargs)
+        self.assertEqual(done.returncode, 2, f"{args}: {done.stdout} {done.stderr}")
+        self.assertTrue(done.stderr.startswith("weft: "), done.stderr)
+        self.assertIn(expected, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertEqual(done.stdout, "")
+        as_json = run(*args, "--json", **kwargs)
+        self.assertEqual(as_json.returncode, 2)
+        reply = json.loads(as_json.stdout)
+        self.assertIs(reply["ok"], False)
+        self.assertIn(expected, reply["error"])
+
+
+class Run(Tool):
+    def test_fields(self):
+        for app in (["independent", "--n", "1000"], ["stencil", "--steps", "10"], ["cholesky", "--n", "100"]):
+            with self.subTest(app=app):
+                reply = self.good_json("run", *app, "--workers", "2")
+                self.assertEqual(reply["app"], app[0])
+                self.assertIs(reply["ok"], True)
+                self.assertGreater(reply["seconds"], 0)
+                self.assertEqual(reply["workers"], 2)
+                self.assertEqual(reply["machine"], "host")
+                self.assertGreater(reply["tasks"], 0)
+                self.assertTrue(reply["checks"])
+                self.assertTrue(all(c["ok"] for c in reply["checks"]))
+
+    def test_text(self):
+        text = self.good("run", "independent", "--n", "1000")
+        self.assertIn("check every_slot_once", text)
+        self.assertNotIn("\033", text)
+
+    def test_cholesky_compares(self):
+        reply = self.good_json("run", "cholesky", "--n", "300", "--tile", "64", "--repeat", "2", "--workers", "1")
+        for key in ("gflops", "residual", "openblas_gflops", "openblas_residual", "speed_vs_openblas"):
+            self.assertGreaterEqual(reply[key], 0, key)
+        self.assertEqual((reply["n"], reply["tile"], reply["repeat"], reply["tasks_per_run"]), (300, 64, 2, 65))
+        alone = self.good_json("run", "cholesky", "--n", "300", "--no-compare", "--workers", "1")
+        self.assertNotIn("openblas_gflops", alone)
+
+    def test_virtual_machine(self):
+        args = ("run", "cholesky", "--matrix", "bar", "--machine", "virtual", "--workers", "8", "--seed", "5")
+        first, second = self.good_json(*args), self.good_json(*args)
+        self.assertEqual(first["machine"], "virtual")
+        self.assertEqual(first["workers"], 8)
+        self.assertNotIn("openblas_gflops", first)
+        self.assertEqual(first["seconds"], second["seconds"], "same seed, same program, same virtual time")
+        self.assertEqual(first["residual"], second["residual"])
+
+    def test_environment(self):
+        reply = self.good_json("run", "independent", "--n", "10", env={"WEFT_MACHINE": "virtual", "WEFT_WORKERS": "3"})
+        self.assertEqual((reply["machine"], reply["workers"]), ("virtual", 3))
+        reply = self.good_json("run", "independent", "--n", "10", "--workers", "1", env={"WEFT_WORKERS": "3"})
+        self.assertEqual(reply["workers"], 1, "the command line wins")
+
+    def test_list(self):
+        text = self.good("run")
+        names = [app["name"] for app in self.good_json("run")["apps"]]
+        self.assertEqual(names, ["cholesky", "independent", "stencil"])
+        for name in names:
+            self.assertIn(name, text)
+            self.assertIn("Example:\n  weft run " + name, self.good("run", name, "--help"))
+
+    def test_usage_errors(self):
+        self.bad('unknown app "nope"; known are cholesky, independent, stencil', "run", "nope")
+        self.bad("--workers: Value 0 not in range", "run", "independent", "--workers", "0")
+        self.bad("--workers: Value -3 not in range", "run", "independent", "--workers", "-3")
+        self.bad("--workers", "run", "independent", "--workers", "two")
+        self.bad("--n", "run", "independent", "--n", "0")
+        self.bad("--n", "run", "cholesky", "--n", "-5")
+        self.bad("--n", "run", "cholesky", "--n", "99999999999999999999999")
+        self.bad("machine", "run", "independent", "--machine", "atlantis")
+        self.bad("policy", "run", "independent", "--policy", "luck")
+        self.bad("excludes", "run", "cholesky", "--n", "5", "--matrix", "bar")
+        self.bad("--bogus", "run", "cholesky", "--bogus")
+        self.bad("--bogus", "run", "--bogus")
+        self.bad("memory", "run", "cholesky", "--n", "2000000")
+        self.bad("WEFT_WORKERS", "run", "independent", "--n", "10", env={"WEFT_WORKERS": "many"})
+
+    def test_input_errors(self):
+        self.bad("no-such.mtx: cannot open", "run", "cholesky", "--matrix", "no-such.mtx")
+        self.bad("directory", "run", "cholesky", "--matrix", "/")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "a.mtx"
+            path.write_text("%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 1\n2 2 x\n3 3 1\n")
+            self.bad("a.mtx:4: not a number", "run", "cholesky", "--matrix", str(path))
+            path.write_text("%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 1\n2 2 -4\n3 3 -1\n")
+            for tile in ("1", "2", "3"):
+                args = ("run", "cholesky", "--matrix", str(path), "--tile", tile)
+                self.bad("not positive definite: pivot 2 is -4", *args)
+            path.write_bytes(b"%%MatrixMarket \xff\xfe x y z\n")
+            self.bad("a.mtx:1: the banner", "run", "cholesky", "--matrix", str(path))
+
+
+class Others(Tool):
+    def test_version_and_help(self):
+        self.assertRegex(self.good("--version"), r"^weft \d+\.\d+\.\d+\n$")
+        for args in ([], ["run"], ["info"], ["bench"]):
+            self.assertIn("Example:\n  weft", self.good(*args, "--help"))
+
+    def test_no_command(self):
+        done = run()
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("weft: a command is missing: run, info or bench", done.stderr)
+        self.bad("dance", "dance")
+
+    def test_info(self):
+        reply = self.good_json("info", env={"WEFT_SEED": "12"})
+        for key in ("version", "compiler", "build", "usable_cpus", "machines", "policies", "libraries", "environment"):
+            self.assertIn(key, reply)
+        self.assertGreaterEqual(reply["usable_cpus"], 1)
+        self.assertEqual(reply["environment"], {"WEFT_SEED": "12"})
+        self.assertIn("WEFT_SEED  12", self.good("info", env={"WEFT_SEED": "12"}))
+        for machine in reply["machines"]:
+            for policy in reply["policies"]:
+                args = ("--machine", machine["name"], "--policy", policy["name"], "--workers", "2")
+                ran = self.good_json("run", "stencil", "--steps", "5", *args)
+                self.assertEqual((ran["machine"], ran["policy"]), (machine["name"], policy["name"]))
+
+    def test_bench(self):
+        reply = self.good_json("bench", "chain1", "cholesky20", "--workers", "1,2", "--repeat", "1")
+        self.assertIs(reply["ok"], True)
+        found = [(r["problem"], r["system"], r["workers"]) for r in reply["rows"]]
+        self.assertEqual(found, [(p, s, w) for p in ("chain1", "cholesky20")
+                                 for s, w in (("serial", 1), ("weft", 1), ("weft", 2))])
+        for row in reply["rows"]:
+            self.assertGreater(row["value"], 0)
+            self.assertEqual(row["unit"], "ns/task")
+        text = self.good("bench", "chain3", "--workers", "2", "--repeat", "1")
+        self.assertIn("weft P=2", text)
+        self.assertNotIn("\033", text)
+
+    def test_bench_errors(self):
+        self.bad('unknown problem "nope"', "bench", "nope")
+        self.bad("--workers", "bench", "chain1", "--workers", "0")
+        self.bad("--repeat", "bench", "chain1", "--repeat", "0")
+
+    def test_output_that_cannot_be_written(self):
+        for args in (["info"], ["info", "--json"], ["run"], ["--help"], ["run", "independent", "--n", "10"]):
+            with self.subTest(args=args):
+                with open("/dev/full", "w", encoding="ascii") as full:
+                    done = run(*args, stdout=full)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn("weft: cannot write to standard output: No space left on device", done.stderr)
+                closed = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", WEFT, *args], stderr=subprocess.PIPE,
+                                        text=True, timeout=60, check=False)
+                self.assertEqual(closed.returncode, 2)
+                self.assertIn("weft: cannot write to standard output", closed.stderr)
+
+
+def main():
+    global WEFT
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--weft", required=True, help="the tool under test")
+    known, rest = parser.parse_known_args()
+    WEFT = str(pathlib.Path(known.weft).resolve())
+    unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()

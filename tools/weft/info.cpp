@@ -1,0 +1,115 @@
+// `weft info`: what a bug report or a measurement must say about where it was made.
+#include <CLI/Version.hpp>
+#include <cblas.h>
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <string_view>
+
+#include "command.hpp"
+#include "output.hpp"
+
+namespace weft::tool {
+
+namespace {
+
+struct described {
+  const char* name;
+  const char* summary;
+};
+
+constexpr described machines[] = {
+    {"host", "this computer, real threads (default)"},
+    {"virtual", "the same scheduler in virtual time, fixed costs"},
+};
+
+constexpr described policies[] = {
+    {"local", "newest task of the own queue first, then the nearest victim (default)"},
+    {"random", "own queue first, then a victim drawn from the seed"},
+    {"central", "one queue for all workers"},
+};
+
+// Asks the library in this process, not the header it was compiled with: they may differ. Absent if it is not linked.
+std::string hwloc_version() {
+  void* const symbol = dlsym(RTLD_DEFAULT, "hwloc_get_api_version");
+  if (symbol == nullptr) return "absent";
+  const unsigned v = reinterpret_cast<unsigned (*)()>(symbol)();
+  return std::to_string(v >> 16) + "." + std::to_string(v >> 8 & 0xff) + "." + std::to_string(v & 0xff);
+}
+
+json libraries() {
+  const auto number = [](int v) { return std::to_string(v); };
+  return {{"openblas", openblas_get_config()},
+          {"hwloc", hwloc_version()},
+          {"cli11", CLI11_VERSION},
+          {"nlohmann_json", number(NLOHMANN_JSON_VERSION_MAJOR) + "." + number(NLOHMANN_JSON_VERSION_MINOR) + "." +
+                                number(NLOHMANN_JSON_VERSION_PATCH)}};
+}
+
+// WEFT_* variables change what a run does without leaving a trace in its command line.
+json environment() {
+  json found = json::object();
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::size_t equals = text.find('=');
+    if (!text.starts_with("WEFT_") || equals == std::string_view::npos) continue;
+    found[std::string(text.substr(0, equals))] = std::string(text.substr(equals + 1));
+  }
+  return found;
+}
+
+json list(const auto& entries) {
+  json out = json::array();
+  for (const described& d : entries) out.push_back({{"name", d.name}, {"summary", d.summary}});
+  return out;
+}
+
+std::string section(const char* title, const json& content, bool colour) {
+  table t(false);
+  for (const auto& [key, value] : content.items()) {
+    if (value.is_object())
+      t.row({"  " + value["name"].get<std::string>(), value["summary"].get<std::string>()});
+    else
+      t.row({"  " + key, value.get<std::string>()});
+  }
+  return paint(title, style::bold, colour) + "\n" + (content.empty() ? "  none\n" : t.text({}, colour));
+}
+
+class info_command final : public command {
+ public:
+  explicit info_command(CLI::App& root) {
+    parser_ = root.add_subcommand("info", "Show versions, usable cores, machines, policies and settings in force");
+    parser_->add_flag("--json", json_, "One JSON object on stdout");
+    parser_->footer("Example:\n  weft info --json");
+  }
+
+  int run() override {
+    const json all = {{"version", WEFT_VERSION},      {"compiler", WEFT_COMPILER},   {"build", WEFT_BUILD_TYPE},
+                      {"usable_cpus", usable_cpus()}, {"machines", list(machines)},  {"policies", list(policies)},
+                      {"libraries", libraries()},     {"environment", environment()}};
+    write_stdout(json_ ? json_text(all) : text(all));
+    return exit_ok;
+  }
+
+ private:
+  static std::string text(const json& all) {
+    const bool colour = colour_wanted();
+    table head(false);
+    head.row({"weft", all["version"].get<std::string>()});
+    head.row({"compiler", all["compiler"].get<std::string>()});
+    head.row({"build", all["build"].get<std::string>()});
+    head.row({"usable cores", std::to_string(all["usable_cpus"].get<unsigned>())});
+    std::string out = head.text({}, colour);
+    for (const char* title : {"machines", "policies", "libraries", "environment"})
+      out += section(title, all[title], colour);
+    return out;
+  }
+
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<command> make_info_command(CLI::App& root) { return std::make_unique<info_command>(root); }
+
+}  // namespace weft::tool

@@ -1,0 +1,102 @@
+// weft, the one program beside the library. This file only parses, dispatches, and turns every way to fail into one
+// line on stderr and an exit code (command.hpp); with --json, stdout holds an object even then.
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string_view>
+
+#include "command.hpp"
+#include "output.hpp"
+
+namespace weft::tool {
+
+void runtime_flags::add_to(CLI::App& parser) {
+  parser.add_option("--workers", workers_, "Number of workers; default: all usable cores")
+      ->check(in_range(1, workers_max))
+      ->type_name("N");
+  parser.add_option("--machine", machine_, "Where to run: host or virtual; default: host")->type_name("NAME");
+  parser.add_option("--policy", policy_, "Scheduling policy: local, random or central; default: local")
+      ->type_name("NAME");
+  parser.add_option("--seed", seed_, "Seed of everything random")
+      ->capture_default_str()
+      ->type_name("N")
+      ->envname("WEFT_SEED");
+}
+
+CLI::Validator in_range(std::size_t min, std::size_t max) { return CLI::Range(min, max).description(""); }
+
+options runtime_flags::values() const {
+  options opt;
+  opt.workers = workers_;
+  if (!machine_.empty()) opt.machine = machine_.c_str();
+  if (!policy_.empty()) opt.policy = policy_.c_str();
+  opt.seed = seed_;
+  return opt;
+}
+
+std::string json_text(const json& object) { return object.dump(2, ' ', false, json::error_handler_t::replace) + "\n"; }
+
+namespace {
+
+// Looked for by hand, because the parser may be what fails.
+bool json_asked(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i)
+    if (std::strcmp(argv[i], "--json") == 0) return true;
+  return false;
+}
+
+int dispatch(int argc, char** argv) {
+  CLI::App root("Weft: a task-parallel runtime, on this computer or on a modelled one.", "weft");
+  root.set_version_flag("--version", "weft " WEFT_VERSION);
+  root.footer("Exit codes: 0 every check passed, 1 a check failed, 2 it could not run as asked.\n"
+              "Example:\n  weft run cholesky --n 4096 --workers 2");
+  std::vector<std::unique_ptr<command>> commands;
+  commands.push_back(make_run_command(root));
+  commands.push_back(make_info_command(root));
+  commands.push_back(make_bench_command(root));
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    write_stdout(root.help());
+    return exit_ok;
+  } catch (const CLI::CallForVersion& version) {
+    write_stdout(std::string(version.what()) + "\n");
+    return exit_ok;
+  } catch (const CLI::ParseError& e) {
+    throw weft::error(std::string(e.what()) + "; see weft --help");
+  }
+  for (const auto& c : commands)
+    if (c->parser()->parsed()) return c->run();
+  throw weft::error("a command is missing: run, info or bench; see weft --help");
+}
+
+int fail(std::string_view why, bool json_wanted) {
+  if (why.starts_with("weft: ")) why.remove_prefix(6);  // the library says who speaks, and so do we
+  std::fprintf(stderr, "weft: %.*s\n", static_cast<int>(why.size()), why.data());
+  try {
+    if (json_wanted) write_stdout(json_text({{"ok", false}, {"error", why}}));
+  } catch (const output_error& e) {
+    std::fprintf(stderr, "weft: %s\n", e.what());
+  }
+  return exit_unusable;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool json_wanted = json_asked(argc, argv);
+  try {
+    return dispatch(argc, argv);
+  } catch (const output_error& e) {
+    return fail(e.what(), false);
+  } catch (const std::bad_alloc&) {
+    return fail("out of memory; choose a smaller size", json_wanted);
+  } catch (const std::exception& e) {
+    return fail(e.what(), json_wanted);
+  }
+}
+
+}  // namespace weft::tool
+
+int main(int argc, char** argv) { return weft::tool::main(argc, argv); }

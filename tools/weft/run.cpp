@@ -1,0 +1,147 @@
+// `weft run APP`: makes the app's options into command-line options, runs it, shows what it measured and what it
+// checked. Every app is a subcommand, so `weft run cholesky --help` lists exactly what that app understands.
+#include <cassert>
+#include <cstdio>
+#include <variant>
+
+#include "apps/app.hpp"
+#include "command.hpp"
+#include "output.hpp"
+
+namespace weft::tool {
+
+namespace {
+
+json to_json(const apps::field::value_type& value) {
+  return std::visit([](const auto& v) { return json(v); }, value);
+}
+
+std::string to_text(const apps::field::value_type& value) {
+  if (const auto* b = std::get_if<bool>(&value)) return *b ? "yes" : "no";
+  if (const auto* u = std::get_if<std::uint64_t>(&value)) return std::to_string(*u);
+  if (const auto* d = std::get_if<double>(&value)) return short_number(*d);
+  return std::get<std::string>(value);
+}
+
+json report_json(const char* name, const apps::result& r, std::uint64_t seed) {
+  json out = {{"app", name},
+              {"ok", r.ok()},
+              {"seconds", r.seconds},
+              {"workers", r.workers},
+              {"machine", r.machine},
+              {"policy", r.policy},
+              {"seed", seed},
+              {"tasks", r.counts.tasks},
+              {"steals", r.counts.steals},
+              {"sleeps", r.counts.sleeps},
+              {"suspends", r.counts.suspends}};
+  for (const apps::field& f : r.fields) {
+    assert(!out.contains(f.name) && "a field of an app may not hide one of the tool");
+    out[f.name] = to_json(f.value);
+  }
+  out["checks"] = json::array();
+  for (const apps::check& c : r.checks)
+    out["checks"].push_back({{"name", c.name}, {"ok", c.passed}, {"detail", c.detail}});
+  return out;
+}
+
+std::string report_text(const char* name, const apps::result& r, bool colour) {
+  table t(false);
+  std::vector<std::vector<style>> styles;
+  const auto row = [&](std::string key, std::string value, std::string rest = "", style s = style::plain) {
+    t.row({"  " + std::move(key), std::move(value), std::move(rest)});
+    styles.push_back({style::plain, s});
+  };
+  row("seconds", short_number(r.seconds), r.machine == "host" ? "" : "of modelled time");
+  row("workers", std::to_string(r.workers));
+  row("machine", r.machine);
+  row("policy", r.policy);
+  row("tasks", std::to_string(r.counts.tasks), std::to_string(r.counts.steals) + " stolen");
+  for (const apps::field& f : r.fields) row(f.name, to_text(f.value), f.unit);
+  for (const apps::check& c : r.checks)
+    row("check " + c.name, c.passed ? "ok" : "FAILED", c.detail, c.passed ? style::green : style::red);
+  return paint(name, style::bold, colour) + "\n" + t.text(styles, colour);
+}
+
+class run_command final : public command {
+ public:
+  explicit run_command(CLI::App& root) : apps_(apps::all_apps()) {
+    parser_ = root.add_subcommand("run", "Run a program, time it and check its result");
+    add_common(*parser_);
+    for (apps::app& a : apps_) add_app(a);
+    parser_->allow_extras();  // after the apps, which must not inherit it: for the message about an unknown app
+    parser_->footer("Without APP, lists the apps.\nExample:\n  weft run cholesky --n 4096 --workers 2");
+  }
+
+  int run() override {
+    for (std::size_t i = 0; i < apps_.size(); ++i)
+      if (parsers_[i]->parsed()) return run_app(apps_[i]);
+    const std::vector<std::string> extras = parser_->remaining();
+    if (extras.empty()) return list_apps();
+    if (extras[0].starts_with('-')) throw weft::error("run: unknown option \"" + extras[0] + "\"; see weft run --help");
+    throw weft::error("run: unknown app \"" + extras[0] + "\"; known are " + names(apps_));
+  }
+
+ private:
+  void add_common(CLI::App& parser) {
+    flags_.add_to(parser);
+    parser.add_flag("--json", json_, "One JSON object on stdout");
+  }
+
+  void add_app(apps::app& a) {
+    CLI::App* const parser = parser_->add_subcommand(a.name, a.summary);
+    parsers_.push_back(parser);
+    for (const apps::option& o : a.options) add_option(*parser, o);
+    for (const apps::option& o : a.options)
+      if (o.excludes != nullptr)
+        parser->get_option("--" + std::string(o.name))->excludes(parser->get_option("--" + std::string(o.excludes)));
+    add_common(*parser);
+    parser->footer("Example:\n  weft run " + std::string(a.example));
+  }
+
+  static void add_option(CLI::App& parser, const apps::option& o) {
+    const std::string name = "--" + std::string(o.name);
+    if (bool* const* flag = std::get_if<bool*>(&o.target)) {
+      parser.add_flag(name, **flag, o.help);
+    } else if (std::size_t* const* number = std::get_if<std::size_t*>(&o.target)) {
+      parser.add_option(name, **number, o.help)->capture_default_str()->check(in_range(o.min, o.max))->type_name("N");
+    } else {
+      parser.add_option(name, *std::get<std::string*>(o.target), o.help);
+    }
+  }
+
+  int run_app(const apps::app& a) {
+    const options opt = flags_.values();
+    apps::progress bar(std::string("weft run ") + a.name, stderr);
+    const apps::result r = a.run(opt, bar);
+    bar.finish();
+    write_stdout(json_ ? json_text(report_json(a.name, r, opt.seed)) : report_text(a.name, r, colour_wanted()));
+    if (r.ok()) return exit_ok;
+    for (const apps::check& c : r.checks)
+      if (!c.passed) std::fprintf(stderr, "weft: %s: check %s failed: %s\n", a.name, c.name.c_str(), c.detail.c_str());
+    return exit_check_failed;
+  }
+
+  int list_apps() const {
+    json list = json::array();
+    table t(false);
+    for (const apps::app& a : apps_) {
+      list.push_back({{"name", a.name}, {"summary", a.summary}});
+      t.row({"  " + std::string(a.name), a.summary});
+    }
+    write_stdout(json_ ? json_text({{"ok", true}, {"apps", list}})
+                       : "Apps, to be run as `weft run APP`:\n" + t.text({}, false));
+    return exit_ok;
+  }
+
+  std::vector<apps::app> apps_;
+  std::vector<CLI::App*> parsers_;
+  runtime_flags flags_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<command> make_run_command(CLI::App& root) { return std::make_unique<run_command>(root); }
+
+}  // namespace weft::tool
