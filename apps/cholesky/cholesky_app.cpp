@@ -4,6 +4,7 @@
 // Every factor is checked, the rival's as well: a fast wrong answer must not win.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -36,7 +37,7 @@ struct series {
 
   void note(double s, double r) {
     seconds.push_back(s);
-    if (!(r <= worst_residual)) worst_residual = r;
+    if (!(r <= worst_residual) && !std::isnan(worst_residual)) worst_residual = r;  // a NaN stays the worst
   }
   [[nodiscard]] double median() const {
     std::vector<double> sorted = seconds;

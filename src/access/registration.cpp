@@ -6,6 +6,11 @@ std::string name_of(const handle_state& h) {
   return h.name != nullptr ? "'" + std::string(h.name) + "'" : "#" + std::to_string(h.id);
 }
 
+void throw_in_use(const handle_state& h) {
+  throw error("weft: handle " + name_of(h) +
+              " is still in use by another runtime; wait there before submitting tasks on it here");
+}
+
 namespace {
 
 // Marks `a` as a repetition of an entry with the same handle.
@@ -19,7 +24,7 @@ void repeat(record& r, entry& a, std::uint8_t first_kind) {
 
 }  // namespace
 
-lock_set::lock_set(record& r) {
+void lock_set::collect(record& r) {
   if (r.access_count > in_place) {
     many_ = std::make_unique<handle_state*[]>(r.access_count);
     handles_ = many_.get();

@@ -20,7 +20,10 @@ namespace weft::access {
 class lock_set {
  public:
   // Errors: weft::error if one handle is named with two kinds. Nothing is locked then.
-  explicit lock_set(record& r);
+  explicit lock_set(record& r) {
+    if (r.access_count == 1) few_[size_++] = &handle_of(r.accesses()[0]);
+    else collect(r);
+  }
 
   template <class M> void acquire() noexcept {
     for (std::uint32_t i = 0; i < size_; ++i) base::acquire_lock<M>(handles_[i]->lock);
@@ -32,12 +35,16 @@ class lock_set {
   [[nodiscard]] handle_state** end() noexcept { return handles_ + size_; }
 
  private:
+  void collect(record& r);
+
   static constexpr std::uint32_t in_place = 16;
   handle_state* few_[in_place];
   std::unique_ptr<handle_state*[]> many_;
   handle_state** handles_ = few_;
   std::uint32_t size_ = 0;
 };
+
+[[noreturn]] void throw_in_use(const handle_state& h);
 
 enum class registered { ready, waits };
 
@@ -47,17 +54,16 @@ template <class M> [[nodiscard]] registered register_task(record* r, detail::eng
   lock_set handles(*r);
   handles.acquire<M>();
   for (handle_state* h : handles) {
-    if (h->engine != nullptr && h->engine != engine && (M::load(h->word, base::acquire) >> 1) != h->registered) {
+    if (h->engine == engine) [[likely]] continue;
+    if (h->engine != nullptr && (M::load(h->word, base::acquire) >> 1) != h->registered) {
       handles.release<M>();
-      throw error("weft: handle " + name_of(*h) +
-                  " is still in use by another runtime; wait there before submitting tasks on it here");
+      throw_in_use(*h);
     }
+    h->engine = engine;
   }
   for (std::uint32_t i = 0; i < r->access_count; ++i) {
     entry& a = r->accesses()[i];
-    if (is_repeated(a)) continue;
-    handle_of(a).engine = engine;
-    a.required = register_access(handle_of(a), kind_of(a));
+    if (!is_repeated(a)) a.required = register_access(handle_of(a), kind_of(a));
   }
   bool waits = false;
   const std::uint32_t n = r->access_count;

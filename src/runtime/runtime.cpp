@@ -14,6 +14,8 @@ namespace detail {
 
 thread_local constinit worker* this_worker = nullptr;
 
+worker* self_out_of_line() noexcept { return this_worker; }
+
 namespace {
 cell<std::uint32_t> handles_made;
 }
@@ -36,7 +38,7 @@ void handle_state::drain() noexcept {
 namespace sched {
 
 // Out of line on purpose: a fiber may continue on another thread, and an inlined access may keep the old one's address.
-detail::worker* current_worker() noexcept { return detail::this_worker; }
+detail::worker* current_worker() noexcept { return detail::self_out_of_line(); }
 void set_current_worker(detail::worker* w) noexcept { detail::this_worker = w; }
 
 }  // namespace sched

@@ -89,6 +89,7 @@ template <machine::machine M> class engine final : public any_engine {
 
   // engine_submit.hpp
   [[nodiscard]] worker* mine() noexcept;
+  [[nodiscard]] worker* at_home() noexcept;
   [[nodiscard]] detail::record* allocate_on(worker& w, std::uint8_t size_class);
   [[nodiscard]] detail::record* allocate_outside(std::uint8_t size_class);
   [[nodiscard]] static detail::record* allocate_large(std::size_t bytes);

@@ -64,10 +64,10 @@ template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
 template <machine::machine M> runtime::counts engine<M>::statistics() const noexcept {
   runtime::counts c{};
   for (const auto& w : workers_) {
-    c.tasks += w->tasks;
-    c.steals += w->steals;
-    c.sleeps += w->sleeps;
-    c.suspends += w->suspends;
+    c.tasks += detail::peek(w->tasks);
+    c.steals += detail::peek(w->steals);
+    c.sleeps += detail::peek(w->sleeps);
+    c.suspends += detail::peek(w->suspends);
   }
   return c;
 }

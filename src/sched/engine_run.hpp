@@ -74,7 +74,7 @@ template <machine::machine M> detail::record* engine<M>::steal(worker& w) {
     steal_result result = steal_result::lost;
     while (result == steal_result::lost) result = deque::steal(victim, r);
     if (result == steal_result::taken) {
-      ++w.steals;
+      count_one(w.steals);
       return r;
     }
   }
@@ -107,7 +107,7 @@ template <machine::machine M> detail::record* engine<M>::search(worker& w) {
     if (M::load(stopping_, base::seq_cst) != 0) return nullptr;
     if (sleep_.announce(w.id)) break_stall(w);
     if (!anything_visible(w)) {
-      ++w.sleeps;
+      count_one(w.sleeps);
       machine_.park(w.id);
       counted = true;
       continue;
@@ -150,7 +150,7 @@ template <machine::machine M> void engine<M>::call_body(worker& w, detail::recor
   r->next = nullptr;  // from here on: who waits for the children
   r->cursor = 0;      // from here on: the number of children so far
   w.current = r;
-  ++w.tasks;
+  count_one(w.tasks);
   const bool skip = r->access_count != 0 && reads_poison(*r);
   bool failed = skip;
   try {

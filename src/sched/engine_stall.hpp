@@ -22,7 +22,7 @@ template <machine::machine M> void engine<M>::break_stall(worker& w) {
     return;
   }
   // Somebody who is not waiting may yet submit what is missing.
-  if (all_done || program_waiter_ == nullptr || M::load(outside_calls_, base::seq_cst) != 0) return;
+  if (all_done || M::load(outside_calls_, base::seq_cst) != 0 || program_waiter_ == nullptr) return;
   end_stalled_wait(w);
 }
 

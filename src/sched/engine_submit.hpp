@@ -40,9 +40,17 @@ template <machine::machine M> auto engine<M>::mine() noexcept -> worker* {
   return nullptr;
 }
 
+// The worker if the call comes from one of this engine's workers on a real machine: the common case, without a visit.
+template <machine::machine M> auto engine<M>::at_home() noexcept -> worker* {
+  if constexpr (M::modelled) return nullptr;
+  detail::worker* w = detail::self();
+  return w != nullptr && w->engine == this ? static_cast<worker*>(w) : nullptr;
+}
+
 template <machine::machine M> detail::record* engine<M>::allocate(std::size_t bytes) {
   const std::uint8_t c = detail::record_class(bytes);
   if (c == detail::record_classes) return allocate_large(bytes);
+  if (worker* w = at_home()) return allocate_on(*w, c);
   visit v(*this);
   return v.self() != nullptr ? allocate_on(*v.self(), c) : allocate_outside(c);
 }
@@ -92,6 +100,7 @@ template <machine::machine M> void engine<M>::discard(detail::record* r) noexcep
 
 template <machine::machine M> void engine<M>::enter(detail::record* r) {
   r->state = detail::record_state::filling;
+  if (worker* w = at_home()) return enter_on(*w, r);
   visit v(*this);
   v.self() != nullptr ? enter_on(*v.self(), r) : enter_outside(r);
 }
@@ -151,9 +160,9 @@ template <machine::machine M> void engine<M>::make_ready(worker& w, detail::reco
   r->state = detail::record_state::ready;
   if (r->kind == detail::record_kind::external) {
     M::signal(waiter::of(r).signal);
-  } else if (r->pin != detail::record::unpinned) {
-    workers_[r->pin]->box.push(r);
-    if (r->pin != w.id) sleep_.notify(machine_, r->pin);
+  } else if (const unsigned pin = r->pin; pin != detail::record::unpinned) {
+    workers_[pin]->box.push(r);  // r may be gone from here on
+    if (pin != w.id) sleep_.notify(machine_, pin);
   } else if (own_deque_only_ || rules_->ready(w.id, *r) == target::own_deque) {
     push_own(w, r);
   } else {
@@ -166,9 +175,9 @@ template <machine::machine M> void engine<M>::make_ready_outside(detail::record*
   r->state = detail::record_state::ready;
   if (r->kind == detail::record_kind::external) {
     M::signal(waiter::of(r).signal);
-  } else if (r->pin != detail::record::unpinned) {
-    workers_[r->pin]->box.push(r);
-    sleep_.notify(machine_, r->pin);
+  } else if (const unsigned pin = r->pin; pin != detail::record::unpinned) {
+    workers_[pin]->box.push(r);  // r may be gone from here on
+    sleep_.notify(machine_, pin);
   } else {
     central_.push(r);
     sleep_.notify(machine_);

@@ -24,7 +24,7 @@ void engine<M>::suspend(worker& w, waiter& self, Publish publish) {
              }},
              this,
              &publish};
-  ++w.suspends;
+  count_one(w.suspends);
   if (w.running == &program_) program_waiter_ = &self;
   fiber& loop = idle_loop(w);
   w.running = &loop;
@@ -151,7 +151,6 @@ template <machine::machine M> bool engine<M>::list_on(detail::handle_state& h, w
 }
 
 template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& h) {
-  if (h.engine == nullptr) return;  // no task has ever used it
   visit v(*this);
   worker* w = v.self();
   if (w != nullptr && w->current != nullptr)

@@ -39,7 +39,7 @@ template <class M> class failures {
   }
 
   // `parent` is done and nobody waited in it: what its children threw now counts as thrown by it, for its own parent.
-  void hand_up(const detail::record& parent) noexcept {
+  [[gnu::cold, gnu::noinline]] void hand_up(const detail::record& parent) noexcept {
     base::locked<M> guard(lock_);
     for (entry& e : all_)
       if (e.parent == &parent) e = {parent.parent, parent.order, e.exception};

@@ -27,6 +27,8 @@ struct waiter {
 };
 static_assert(offsetof(waiter, a) == sizeof(detail::record));
 
+inline void count_one(detail::cell<std::uint64_t>& counter) noexcept { detail::poke(counter, detail::peek(counter) + 1); }
+
 template <class M> struct worker : detail::worker {
   fiber* running = nullptr;  // the stack this worker is on
   fiber* home = nullptr;     // the stack its thread began on
@@ -36,10 +38,11 @@ template <class M> struct worker : detail::worker {
   detail::record* throttled_tail = nullptr;
   base::random rng{0};
   unsigned tick = 0;
-  std::uint64_t tasks = 0;
-  std::uint64_t steals = 0;
-  std::uint64_t sleeps = 0;
-  std::uint64_t suspends = 0;
+  // Written by this worker alone, read by statistics() at any time: hence cells.
+  detail::cell<std::uint64_t> tasks;
+  detail::cell<std::uint64_t> steals;
+  detail::cell<std::uint64_t> sleeps;
+  detail::cell<std::uint64_t> suspends;
 };
 
 }  // namespace weft::sched

@@ -24,9 +24,9 @@ constexpr described machines[] = {
 };
 
 constexpr described policies[] = {
-    {"local", "newest task of the own queue first, then the nearest victim (default)"},
-    {"random", "own queue first, then a victim drawn from the seed"},
-    {"central", "one queue for all workers"},
+    {"local", "keep tasks where their data was last used; rob the nearest worker first (default)"},
+    {"random", "keep tasks where they became ready; rob a random worker (Cilk, TBB)"},
+    {"central", "one queue for all workers, oldest first (Nanos++)"},
 };
 
 // Asks the library in this process, not the header it was compiled with: they may differ. Absent if it is not linked.
@@ -40,7 +40,7 @@ std::string hwloc_version() {
 json libraries() {
   const auto number = [](int v) { return std::to_string(v); };
   return {{"openblas", openblas_get_config()},
-          {"hwloc", hwloc_version()},
+          {"hwloc_api", hwloc_version()},
           {"cli11", CLI11_VERSION},
           {"nlohmann_json", number(NLOHMANN_JSON_VERSION_MAJOR) + "." + number(NLOHMANN_JSON_VERSION_MINOR) + "." +
                                 number(NLOHMANN_JSON_VERSION_PATCH)}};

@@ -125,7 +125,7 @@ template <class Body, class... Clauses> struct builder {
     static_assert(alignof(closure) <= 16, "weft: a body may not capture data aligned to more than 16 bytes by value");
     constexpr std::size_t bytes = sizeof(record) + list::accesses * sizeof(access) + sizeof(closure);
     static_assert(bytes <= task_bytes_max, "weft: capture large data by reference or through a handle");
-    record* r = allocate(e, this_worker, bytes);
+    record* r = allocate(e, self(), bytes);
     r->invoke = &invoke<closure, Clauses...>;
     r->name = nullptr;
     r->cost_ps = 0;
@@ -151,7 +151,7 @@ template <class Body, class... Clauses> struct builder {
     }
     if constexpr (list::accesses == 0) {
       // Read anew: allocate() may have waited for room, and then this may be another thread.
-      if (enter_fast(e, this_worker, r)) [[likely]]
+      if (enter_fast(e, self(), r)) [[likely]]
         return;
     }
     e.enter(r);

@@ -64,8 +64,19 @@ struct alignas(64) worker {
   cell<ring*> shared_ring;
 };
 
-// The worker this thread is now, or nullptr. A task that waits may continue on another thread, so this is read anew
-// after every call that may wait; the compiler may not keep it, because those calls are out of line.
+// The worker this thread is, or nullptr. Only self() below and src/runtime touch it.
 extern thread_local constinit worker* this_worker;
+[[nodiscard]] worker* self_out_of_line() noexcept;
+
+// Read anew after every call that may wait: a task that waits may continue on another thread. A compiler may take the
+// address of a thread_local for constant within a function, so this is inline only where the variable is read without
+// forming its address: x86-64, in code that is not position independent or belongs to an executable.
+[[nodiscard]] inline worker* self() noexcept {
+#if defined(__x86_64__) && (!defined(__PIC__) || defined(__PIE__))
+  return this_worker;
+#else
+  return self_out_of_line();
+#endif
+}
 
 }  // namespace weft::detail

@@ -1,0 +1,22 @@
+// Random tests by seed. Each seed is a run of its own; when one fails, the line that replays just that one is printed.
+#pragma once
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+// Calls run(seed), which gives what is wrong or "", for seeds first .. first + count - 1; with WEFT_TEST_SEED=n in the
+// environment for n alone. `test_case`: a filter that finds the case.
+template <class Run>
+void for_each_seed(const char* test_case, std::uint64_t first, std::uint64_t count, Run run) {
+  if (const char* only = std::getenv("WEFT_TEST_SEED")) {
+    first = std::strtoull(only, nullptr, 10);
+    count = 1;
+  }
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    const std::string wrong = run(seed);
+    if (wrong.empty()) continue;
+    FAIL("replay: WEFT_TEST_SEED=" << seed << " build/dev/weft_unit -tc=\"" << test_case << "\"\n" << wrong);
+  }
+}
