@@ -28,7 +28,7 @@ weft_part(weft_bench bench)
 weft_part(weft_tool_parts tools/weft weft_apps weft_bench CLI11::CLI11 nlohmann_json::nlohmann_json)
 set(compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
 target_compile_definitions(
-  weft_tool_parts PUBLIC WEFT_VERSION="${PROJECT_VERSION}" WEFT_COMPILER="${compiler}" WEFT_BUILD_TYPE="$<CONFIG>")
+  weft_tool_parts PUBLIC WEFT_COMPILER="${compiler}" WEFT_BUILD_TYPE="$<CONFIG>")
 
 add_executable(weft_tool tools/weft/main.cpp)
 target_link_libraries(weft_tool PRIVATE weft_tool_parts weft_strict)

@@ -1,5 +1,5 @@
-// Runs a reference::program on a real runtime and has the reference judge what happened. The clauses of a task are types
-// in the public API and data here, so submission walks through all combinations of up to three access kinds.
+// Runs a reference::program on a real runtime and has the reference judge what happened. The clauses of a task are
+// types in the public API and data here, so submission walks through all combinations of up to three access kinds.
 #pragma once
 #include <deque>
 #include <string>

@@ -49,8 +49,8 @@ struct program {
   static constexpr const char* names[] = {"read", "write", "add", "concurrent"};
   std::string text;
   for (const use& u : t)
-    text += std::string(text.empty() ? "" : ", ") + names[static_cast<unsigned>(u.how)] + " h" +
-            std::to_string(u.handle);
+    text +=
+        std::string(text.empty() ? "" : ", ") + names[static_cast<unsigned>(u.how)] + " h" + std::to_string(u.handle);
   return text.empty() ? "nothing" : text;
 }
 
@@ -70,9 +70,8 @@ struct program {
 
 // The work of task number `id`, and what it saw. `pause` is where a task that may not be here has its chance: what is
 // read before it must still be there after it, and adds and writes are torn into their two halves.
-template <class Pause>
-std::uint64_t step(const task& t, std::uint64_t id, const std::array<std::uint64_t*, task::uses_max>& data,
-                   Pause pause) {
+template <class Pause> std::uint64_t step(const task& t, std::uint64_t id,
+                                          const std::array<std::uint64_t*, task::uses_max>& data, Pause pause) {
   std::array<std::uint64_t, task::uses_max> before{};
   std::uint64_t seen = mix(id + 1);
   for (unsigned i = 0; i < t.count; ++i) {

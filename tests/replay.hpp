@@ -1,4 +1,5 @@
-// Random tests by seed. Each seed is a run of its own; when one fails, the line that replays just that one is printed.
+// Random tests by seed, and how much of them. Each seed is a run of its own; when one fails, the line that replays just
+// that one is printed.
 #pragma once
 #include <doctest/doctest.h>
 
@@ -6,10 +7,16 @@
 #include <cstdlib>
 #include <string>
 
+// Instrumented programs are 5 to 20 times slower: they do less of the same.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = false;
+#endif
+
 // Calls run(seed), which gives what is wrong or "", for seeds first .. first + count - 1; with WEFT_TEST_SEED=n in the
 // environment for n alone. `test_case`: a filter that finds the case.
-template <class Run>
-void for_each_seed(const char* test_case, std::uint64_t first, std::uint64_t count, Run run) {
+template <class Run> void for_each_seed(const char* test_case, std::uint64_t first, std::uint64_t count, Run run) {
   if (const char* only = std::getenv("WEFT_TEST_SEED")) {
     first = std::strtoull(only, nullptr, 10);
     count = 1;

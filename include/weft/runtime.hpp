@@ -78,6 +78,8 @@ class runtime {
   // "host" or "virtual".
   [[nodiscard]] const char* machine() const noexcept;
   [[nodiscard]] const char* policy() const noexcept;
+  // The seed in force: the option's, the environment's or the default.
+  [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
   // Time on this runtime's machine, in nanoseconds: a steady clock, or virtual time since the runtime was made.
   [[nodiscard]] double now_ns() const noexcept;
 
@@ -93,10 +95,28 @@ class runtime {
  private:
   detail::engine_base* engine_;
   const char* policy_;
+  std::uint64_t seed_;
 };
+
+// A name that an option accepts, and what it means in one line.
+struct choice {
+  const char* name;
+  const char* what;
+};
+struct choices {
+  const choice* first;
+  std::size_t count;
+  [[nodiscard]] const choice* begin() const noexcept { return first; }
+  [[nodiscard]] const choice* end() const noexcept { return first + count; }
+};
+// What options::machine and options::policy accept, the default first.
+[[nodiscard]] choices machines() noexcept;
+[[nodiscard]] choices policies() noexcept;
 
 // Cores this process may use: scheduling affinity, limited by the cgroup CPU quota (v1 or v2), at least 1.
 [[nodiscard]] unsigned usable_cpus() noexcept;
+// How that number was found, in words: "2 cores in the affinity mask, no cgroup quota".
+[[nodiscard]] const char* usable_cpus_reason();
 
 // The number of the worker that the calling thread is at the moment, 0 to workers()-1; -1 if it is none. The main
 // thread is worker 0 only inside tasks and waits.

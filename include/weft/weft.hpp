@@ -4,3 +4,4 @@
 #include "weft/error.hpp"
 #include "weft/handle.hpp"
 #include "weft/runtime.hpp"
+#include "weft/version.hpp"

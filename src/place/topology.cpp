@@ -105,6 +105,8 @@ std::vector<core> usable_cores() {
   return cores.empty() ? affinity_only() : cores;
 }
 
+unsigned current_cpu() noexcept { return static_cast<unsigned>(std::max(0, sched_getcpu())); }
+
 cpu_budget usable_cpus() {
   cpu_budget b{};
   b.affinity = static_cast<unsigned>(usable_cores().size());

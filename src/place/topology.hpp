@@ -11,6 +11,9 @@ namespace weft::place {
 // Cores in the process's affinity mask, in topological order (neighbours share caches). Never empty.
 [[nodiscard]] std::vector<core> usable_cores();
 
+// The core the caller runs on at the moment.
+[[nodiscard]] unsigned current_cpu() noexcept;
+
 // The number of workers that is right, and why.
 struct cpu_budget {
   unsigned affinity;     // cores in the affinity mask

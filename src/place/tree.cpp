@@ -25,6 +25,12 @@ unsigned tree::distance(unsigned a, unsigned b) const noexcept {
   return x.cpu != y.cpu ? 1 : 0;
 }
 
+std::vector<core> starting_at(std::vector<core> cores, unsigned cpu) {
+  const auto here = std::find_if(cores.begin(), cores.end(), [cpu](const core& c) { return c.cpu == cpu; });
+  if (here != cores.end()) std::rotate(cores.begin(), here, cores.end());
+  return cores;
+}
+
 std::vector<core> flat(unsigned cores) {
   std::vector<core> all(cores);
   for (unsigned i = 0; i < cores; ++i) all[i].cpu = i;

@@ -29,6 +29,9 @@ class tree {
   std::vector<std::vector<std::uint16_t>> near_;
 };
 
+// The same cores in the same cyclic order, beginning with `cpu` if it is among them.
+[[nodiscard]] std::vector<core> starting_at(std::vector<core> cores, unsigned cpu);
+
 // A machine of n equal cores on one memory node.
 [[nodiscard]] std::vector<core> flat(unsigned cores);
 

@@ -58,7 +58,7 @@ options complete(options asked) {
   take_number("WEFT_WINDOW", o.window, defaults.window, window_allowed);
   take_number("WEFT_STACK_KIB", o.stack_kib, defaults.stack_kib, stack_allowed);
   take_text("WEFT_MACHINE", o.machine, "host");
-  take_text("WEFT_POLICY", o.policy, sched::policies().front().name);
+  take_text("WEFT_POLICY", o.policy, sched::policies().front().name.name);
   take_text("WEFT_SCHEDULE", o.schedule, "time");
   if (const char* pin = environment("WEFT_PIN"); pin != nullptr && o.pin) {
     require(std::strcmp(pin, "0") == 0 || std::strcmp(pin, "1") == 0, "WEFT_PIN", pin, "0 or 1");

@@ -1,12 +1,16 @@
 // The runtime object, and the few functions of the public headers that are not templates.
 #include "weft/runtime.hpp"
 
+#include <cstdio>
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include "base/atomic.hpp"
 #include "place/topology.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/options.hpp"
+#include "weft/version.hpp"
 
 namespace weft {
 
@@ -52,7 +56,8 @@ sched::any_engine& implementation(detail::engine_base* e) noexcept { return stat
 runtime::runtime(const options& opt) {
   const options o = complete(opt);
   auto made = std::strcmp(o.machine, "host") == 0 ? make_host_engine(o) : make_virtual_engine(o);
-  policy_ = sched::find_policy(o.policy).name;
+  policy_ = sched::find_policy(o.policy).name.name;
+  seed_ = o.seed;
   engine_ = made.release();
 }
 
@@ -64,7 +69,44 @@ const char* runtime::policy() const noexcept { return policy_; }
 double runtime::now_ns() const noexcept { return implementation(engine_).now_ns(); }
 runtime::counts runtime::statistics() const noexcept { return implementation(engine_).statistics(); }
 
+choices machines() noexcept {
+  static constexpr choice all[] = {
+      {"host", "this machine: one thread per worker, real time"},
+      {"virtual", "a modelled machine: the same scheduler in virtual time, fixed costs, bit-identical reruns"},
+  };
+  return {all, std::size(all)};
+}
+
+choices policies() noexcept {
+  static const std::vector<choice> all = [] {
+    std::vector<choice> names;
+    for (const sched::policy_entry& p : sched::policies()) names.push_back(p.name);
+    return names;
+  }();
+  return {all.data(), all.size()};
+}
+
 unsigned usable_cpus() noexcept { return place::usable_cpus().workers; }
+
+const char* usable_cpus_reason() {
+  static const std::string text = [] {
+    const place::cpu_budget b = place::usable_cpus();
+    std::string s = std::to_string(b.affinity) + (b.affinity == 1 ? " core" : " cores") + " in the affinity mask, ";
+    if (b.quota <= 0) return s + "no cgroup quota";
+    char quota[32];
+    std::snprintf(quota, sizeof quota, "%.2f", b.quota);
+    return s + "cgroup quota of " + quota + " CPUs (" + b.quota_of + ")";
+  }();
+  return text.c_str();
+}
+
+const char* version() noexcept {
+#define WEFT_TEXT(x) #x
+#define WEFT_VERSION_TEXT(major, minor, patch) WEFT_TEXT(major) "." WEFT_TEXT(minor) "." WEFT_TEXT(patch)
+  return WEFT_VERSION_TEXT(WEFT_VERSION_MAJOR, WEFT_VERSION_MINOR, WEFT_VERSION_PATCH);
+#undef WEFT_VERSION_TEXT
+#undef WEFT_TEXT
+}
 
 int worker_id() noexcept {
   const detail::worker* w = sched::current_worker();

@@ -16,6 +16,7 @@
 #include "base/random.hpp"
 #include "place/tree.hpp"
 #include "weft/detail/record.hpp"
+#include "weft/runtime.hpp"
 
 namespace weft::sched {
 
@@ -31,8 +32,7 @@ class policy {
 };
 
 struct policy_entry {
-  const char* name;
-  const char* what;  // one line for `weft info`
+  choice name;
   std::unique_ptr<policy> (*make)(const place::tree& places);
 };
 

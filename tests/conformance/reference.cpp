@@ -1,5 +1,5 @@
-// The reference itself: its rules against tables written by hand, and its judgement shown broken executions. A judge that
-// cannot say no proves nothing.
+// The reference itself: its rules against tables written by hand, and its judgement shown broken executions. A judge
+// that cannot say no proves nothing.
 #include "reference.hpp"
 
 #include <doctest/doctest.h>
@@ -27,7 +27,8 @@ order pair(kind a, kind b) {
 std::vector<interval> log_of(const program& p, std::initializer_list<std::size_t> sequence) {
   std::vector<interval> log(p.tasks.size());
   std::uint64_t now = 1;
-  for (std::size_t i : sequence) log[i] = {.begin = now, .end = now + 1, .seen = sequential(p).seen[i], .runs = 1}, now += 2;
+  for (std::size_t i : sequence)
+    log[i] = {.begin = now, .end = now + 1, .seen = sequential(p).seen[i], .runs = 1}, now += 2;
   return log;
 }
 

@@ -13,22 +13,6 @@ namespace weft::tool {
 
 namespace {
 
-struct described {
-  const char* name;
-  const char* summary;
-};
-
-constexpr described machines[] = {
-    {"host", "this computer, real threads (default)"},
-    {"virtual", "the same scheduler in virtual time, fixed costs"},
-};
-
-constexpr described policies[] = {
-    {"local", "keep tasks where their data was last used; rob the nearest worker first (default)"},
-    {"random", "keep tasks where they became ready; rob a random worker (Cilk, TBB)"},
-    {"central", "one queue for all workers, oldest first (Nanos++)"},
-};
-
 // Asks the library in this process, not the header it was compiled with: they may differ. Absent if it is not linked.
 std::string hwloc_version() {
   void* const symbol = dlsym(RTLD_DEFAULT, "hwloc_get_api_version");
@@ -58,9 +42,9 @@ json environment() {
   return found;
 }
 
-json list(const auto& entries) {
+json list(const choices& entries) {
   json out = json::array();
-  for (const described& d : entries) out.push_back({{"name", d.name}, {"summary", d.summary}});
+  for (const choice& c : entries) out.push_back({{"name", c.name}, {"summary", c.what}});
   return out;
 }
 
@@ -84,8 +68,8 @@ class info_command final : public command {
   }
 
   int run() override {
-    const json all = {{"version", WEFT_VERSION},      {"compiler", WEFT_COMPILER},   {"build", WEFT_BUILD_TYPE},
-                      {"usable_cpus", usable_cpus()}, {"machines", list(machines)},  {"policies", list(policies)},
+    const json all = {{"version", weft::version()},      {"compiler", WEFT_COMPILER},   {"build", WEFT_BUILD_TYPE},
+                      {"usable_cpus", usable_cpus()}, {"usable_cpus_reason", usable_cpus_reason()}, {"machines", list(machines())},  {"policies", list(policies())},
                       {"libraries", libraries()},     {"environment", environment()}};
     write_stdout(json_ ? json_text(all) : text(all));
     return exit_ok;
@@ -98,7 +82,7 @@ class info_command final : public command {
     head.row({"weft", all["version"].get<std::string>()});
     head.row({"compiler", all["compiler"].get<std::string>()});
     head.row({"build", all["build"].get<std::string>()});
-    head.row({"usable cores", std::to_string(all["usable_cpus"].get<unsigned>())});
+    head.row({"usable cores", std::to_string(all["usable_cpus"].get<unsigned>()) + ": " + all["usable_cpus_reason"].get<std::string>()});
     std::string out = head.text({}, colour);
     for (const char* title : {"machines", "policies", "libraries", "environment"})
       out += section(title, all[title], colour);

@@ -48,7 +48,7 @@ bool json_asked(int argc, char** argv) {
 
 int dispatch(int argc, char** argv) {
   CLI::App root("Weft: a task-parallel runtime, on this computer or on a modelled one.", "weft");
-  root.set_version_flag("--version", "weft " WEFT_VERSION);
+  root.set_version_flag("--version", std::string("weft ") + weft::version());
   root.footer("Exit codes: 0 every check passed, 1 a check failed, 2 it could not run as asked.\n"
               "Example:\n  weft run cholesky --n 4096 --workers 2");
   std::vector<std::unique_ptr<command>> commands;

@@ -8,9 +8,9 @@ namespace weft::sched {
 
 namespace {
 constexpr policy_entry entries[] = {
-    {"local", "keep tasks where their data was last used; rob the nearest worker first", &make_local},
-    {"random", "keep tasks where they became ready; rob a random worker (Cilk, TBB)", &make_random},
-    {"central", "one queue for all workers, oldest first (Nanos++)", &make_central},
+    {{"local", "keep tasks where their data was last used; rob the nearest worker first"}, &make_local},
+    {{"random", "keep tasks where they became ready; rob a random worker (Cilk, TBB)"}, &make_random},
+    {{"central", "one queue for all workers, oldest first (Nanos++)"}, &make_central},
 };
 }  // namespace
 
@@ -19,8 +19,8 @@ std::span<const policy_entry> policies() noexcept { return entries; }
 const policy_entry& find_policy(std::string_view name) {
   std::string known;
   for (const policy_entry& p : entries) {
-    if (name == p.name) return p;
-    known += std::string(known.empty() ? "" : ", ") + p.name;
+    if (name == p.name.name) return p;
+    known += std::string(known.empty() ? "" : ", ") + p.name.name;
   }
   throw error("weft: there is no policy '" + std::string(name) + "'; choose one of: " + known);
 }

@@ -1,0 +1,214 @@
+// The deque under thousands of random schedules: one owner, one to three thieves, every shared access a point where
+// another may go first. Each task must be taken exactly once, and thieves may not starve beside an owner that has work.
+// The same harness must reject five broken deques, each without one thing that deque.md argues for.
+#include <vector>
+
+#include "interleave.hpp"
+#include "machine/host/host.hpp"
+#include "sched/deque.hpp"
+
+namespace weft::sched {
+namespace {
+
+using M = interleave::unsteady;
+
+// What share() is, without its assertion, which a broken thief would trip: the point is to see what it leads to.
+enum class flaw { none, clears_flag_late, trusts_late_flag };
+template <flaw Flaw> bool share_with(detail::worker& w) noexcept {
+  detail::deque_owner& d = w.deque;
+  const std::uint32_t n = d.bottom - d.split;
+  if (n == 0) return false;
+  if (Flaw != flaw::clears_flag_late) static_cast<void>(M::exchange(w.starved, std::uint8_t{0}, base::acq_rel));
+  const shared_part s = shared_part::of(M::load(w.shared, base::acquire));
+  if (Flaw == flaw::clears_flag_late) static_cast<void>(M::exchange(w.starved, std::uint8_t{0}, base::acq_rel));
+  if (Flaw != flaw::trusts_late_flag && s.size() != 0) return false;
+  d.split += (n + 1) / 2;
+  static_cast<void>(M::exchange(w.shared, shared_part{s.top, d.split}.word(), base::seq_cst));
+  return true;
+}
+
+struct sound : deque<M> {};
+
+// Takes a task by a load and a store: two thieves, or a thief and the owner, may both believe they have it.
+struct racy_steal : sound {
+  static steal_result steal(detail::worker& victim, record*& out) noexcept {
+    const shared_part s = shared_part::of(M::load(victim.shared, base::seq_cst));
+    if (s.size() == 0) return steal_result::empty;
+    ring* r = M::load(victim.shared_ring, base::acquire);
+    out = M::load(r->slots()[s.top & r->mask], base::relaxed);
+    M::store(victim.shared, shared_part{s.top + 1, s.split}.word(), base::release);
+    if (s.size() == 1) M::store(victim.starved, std::uint8_t{1}, base::release);
+    return steal_result::taken;
+  }
+  static bool share(detail::worker& w) noexcept { return share_with<flaw::none>(w); }
+};
+
+// Takes back all that is shared, also the task at top: the owner may then put another task at that index and share it,
+// and a thief that read the slot before finds the word as it was.
+struct greedy_reclaim : sound {
+  [[nodiscard]] static record* pop(detail::worker& w) noexcept {
+    detail::deque_owner& d = w.deque;
+    if (d.bottom != d.split) return sound::pop(w);
+    std::uint64_t word = M::load(w.shared, base::acquire);
+    shared_part s = shared_part::of(word);
+    while (s.size() != 0 && !M::compare_exchange(w.shared, word, shared_part{s.top, s.top}.word(), base::acq_rel))
+      s = shared_part::of(word);
+    if (s.size() == 0) return nullptr;
+    M::store(w.starved, std::uint8_t{1}, base::release);
+    d.split = s.top;
+    --d.bottom;
+    return M::load(d.slots[d.bottom & d.mask], base::relaxed);
+  }
+};
+
+// Takes the last shared task and tells nobody.
+struct silent_steal : sound {
+  static steal_result steal(detail::worker& victim, record*& out) noexcept {
+    std::uint64_t word = M::load(victim.shared, base::seq_cst);
+    const shared_part s = shared_part::of(word);
+    if (s.size() == 0) return steal_result::empty;
+    ring* r = M::load(victim.shared_ring, base::acquire);
+    out = M::load(r->slots()[s.top & r->mask], base::relaxed);
+    if (!M::compare_exchange(victim.shared, word, shared_part{s.top + 1, s.split}.word(), base::acq_rel))
+      return steal_result::lost;
+    return steal_result::taken;
+  }
+};
+
+// Clears the flag after it has read the word: the flag of a thief that came in between is lost.
+struct forgetful_share : sound {
+  static bool share(detail::worker& w) noexcept { return share_with<flaw::clears_flag_late>(w); }
+};
+
+// Believes the flag and overwrites the word, although thieves may be at work on it.
+struct trusting_share : sound {
+  static bool share(detail::worker& w) noexcept { return share_with<flaw::trusts_late_flag>(w); }
+};
+
+// One owner with a random program and a few thieves, over any deque with the operations of sched::deque.
+template <class D> class trial {
+ public:
+  explicit trial(std::uint64_t seed)
+      : play_(seed), rng_(seed * 3), thieves_(1 + rng_.below(3)),
+        tasks_(seed % 32 == 0 ? base::deque_capacity_first + 1 + rng_.below(300) : 2 + rng_.below(24)),
+        taken_(tasks_.size()), inside_(thieves_) {}
+
+  // What is wrong, or nullptr.
+  const char* run() {
+    const auto core = [this](unsigned id) { id == 1 ? owner() : thief(id - 2); };
+    deque<machine::host>::open(w_, true);  // the same storage, and no machine is needed yet
+    const std::uint32_t start = rng_.below(2) == 0 ? 0 : 0u - rng_.below(20);  // on some seeds indices wrap at once
+    w_.deque.bottom = w_.deque.split = start;
+    w_.deque.limit = start + base::deque_capacity_first;
+    w_.shared.raw = shared_part{start, start}.word();
+    if (!play_.run(1 + thieves_, core, [this] { return play_.all_left() || wrong_ != nullptr; })) complain("no end");
+    for (const int times : taken_)
+      if (times == 0) complain("a task was never taken");
+    deque<machine::host>::close(w_);
+    return wrong_;
+  }
+
+ private:
+  void complain(const char* what) noexcept {
+    if (wrong_ == nullptr) wrong_ = what;
+  }
+  [[nodiscard]] bool ends() const noexcept { return play_.over() || wrong_ != nullptr; }
+
+  void take(const record* r) noexcept {
+    if (r < tasks_.data() || r >= tasks_.data() + tasks_.size()) return complain("a task that never was");
+    if (++taken_[static_cast<std::size_t>(r - tasks_.data())] == 2) complain("a task was taken twice");
+    ++takes_;
+  }
+
+  void owner() {
+    const bool bursts = tasks_.size() > base::deque_capacity_first;
+    std::size_t next = 0;
+    while (next < tasks_.size() && !ends()) {
+      if (rng_.below(bursts ? 20 : 3) != 0) {
+        D::push(w_, &tasks_[next++]);
+        offer();
+      } else if (const record* r = pop_and_offer()) {
+        take(r);
+      }
+    }
+    hand_over();
+    while (const record* r = ends() ? nullptr : pop_and_offer()) take(r);
+    owner_left_ = true;
+  }
+
+  // What the engine does after each push, and after each pop before it runs the task.
+  void offer() {
+    if (D::starved(w_)) static_cast<void>(D::share(w_));
+    look();
+  }
+  [[nodiscard]] record* pop_and_offer() {
+    record* r = D::pop(w_);
+    if (r != nullptr) offer();
+    return r;
+  }
+
+  // Invariant 3 of deque.md, at a moment when the owner is outside of share(). Looks without taking a turn.
+  void look() noexcept {
+    if (shared_part::of(w_.shared.raw).size() != 0 || w_.starved.raw != 0) return;
+    for (const bool inside : inside_)
+      if (inside) return;
+    complain("nothing is shared, and the owner will not notice");
+  }
+
+  // While the owner has private tasks, some thief gets something within a bounded number of the owner's operations.
+  void hand_over() {
+    constexpr int patience = 400;
+    if (w_.deque.bottom == w_.deque.split) return;
+    const std::size_t before = takes_;
+    for (int i = 0; i < patience && takes_ == before && !ends(); ++i) offer();
+    if (takes_ == before && !ends()) complain("thieves starve beside an owner with tasks");
+  }
+
+  void thief(unsigned which) {
+    while (!ends()) {
+      const bool last = owner_left_;
+      record* r = nullptr;
+      inside_[which] = true;
+      const steal_result result = D::steal(w_, r);
+      inside_[which] = false;
+      if (result == steal_result::taken) take(r);
+      if (result == steal_result::empty && last) return;
+      if (result == steal_result::empty) M::relax(1);
+    }
+  }
+
+  interleave::play<M> play_;
+  base::random rng_;
+  unsigned thieves_;
+  detail::worker w_;
+  std::vector<record> tasks_;
+  std::vector<int> taken_;
+  std::vector<char> inside_;  // which thieves are in steal()
+  std::size_t takes_ = 0;
+  bool owner_left_ = false;
+  const char* wrong_ = nullptr;
+};
+
+template <class D> const char* tried(std::uint64_t seed) { return trial<D>(seed).run(); }
+
+}  // namespace
+
+TEST_CASE("deque model: each task is taken once and no thief starves") { interleave::all_seeds(6000, &tried<sound>); }
+
+TEST_CASE("deque model: must fail without compare-exchange in steal") {
+  CHECK(interleave::caught(2000, &tried<racy_steal>));
+}
+TEST_CASE("deque model: must fail if reclaim takes the task at top") {
+  CHECK(interleave::caught(6000, &tried<greedy_reclaim>));
+}
+TEST_CASE("deque model: must fail if the last thief tells nobody") {
+  CHECK(interleave::caught(2000, &tried<silent_steal>));
+}
+TEST_CASE("deque model: must fail if share clears the flag late") {
+  CHECK(interleave::caught(6000, &tried<forgetful_share>));
+}
+TEST_CASE("deque model: must fail if share trusts a late flag") {
+  CHECK(interleave::caught(6000, &tried<trusting_share>));
+}
+
+}  // namespace weft::sched

@@ -1,0 +1,220 @@
+// The deque step by step, on one thread: what each operation leaves behind. Interleavings: deque_model_test.cpp.
+#include "sched/deque.hpp"
+
+#include <doctest/doctest.h>
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "base/random.hpp"
+#include "machine/host/host.hpp"
+
+namespace weft::sched {
+namespace {
+
+using host_deque = deque<machine::host>;
+
+// A worker's deque with n numbered tasks at hand. `start`: the first index, to be near a wrap from the beginning.
+struct bench {
+  detail::worker w;
+  std::vector<record> tasks;
+
+  explicit bench(std::size_t n, std::uint32_t start = 0, bool thieves = true) : tasks(n) {
+    host_deque::open(w, thieves);
+    w.deque.bottom = w.deque.split = start;
+    w.deque.limit = start + base::deque_capacity_first;
+    w.shared.raw = shared_part{start, start}.word();
+  }
+  ~bench() { host_deque::close(w); }
+  bench(const bench&) = delete;
+  bench& operator=(const bench&) = delete;
+
+  void push(std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i) host_deque::push(w, &tasks[i]);
+  }
+  [[nodiscard]] int number(const record* r) const { return r == nullptr ? -1 : static_cast<int>(r - tasks.data()); }
+  [[nodiscard]] int pop() { return number(host_deque::pop(w)); }
+  [[nodiscard]] int steal() {
+    record* r = nullptr;
+    return host_deque::steal(w, r) == steal_result::taken ? number(r) : -1;
+  }
+  [[nodiscard]] bool share() { return host_deque::share(w); }
+  [[nodiscard]] std::uint32_t shared() const { return shared_part::of(w.shared.raw).size(); }
+  [[nodiscard]] std::uint32_t capacity() const { return w.deque.mask + 1; }
+};
+
+}  // namespace
+
+TEST_CASE("deque: the owner takes the newest, and nothing from an empty one") {
+  bench b(5);
+  CHECK(b.pop() == -1);
+  b.push(0, 5);
+  for (int i = 4; i >= 0; --i) CHECK(b.pop() == i);
+  CHECK(b.pop() == -1);
+  b.push(0, 1);
+  CHECK(b.pop() == 0);
+}
+
+TEST_CASE("deque: thieves see nothing private, and take the oldest of what is shared") {
+  bench b(6);
+  b.push(0, 6);
+  CHECK(!host_deque::stealable(b.w));
+  CHECK(b.steal() == -1);
+  CHECK(b.share());
+  CHECK(host_deque::stealable(b.w));
+  for (int i = 0; i < 3; ++i) CHECK(b.steal() == i);
+  CHECK(b.steal() == -1);
+  for (int i = 5; i >= 3; --i) CHECK(b.pop() == i);
+  CHECK(b.pop() == -1);
+}
+
+TEST_CASE("deque: share gives the older half, the larger one") {
+  for (std::uint32_t n = 1; n <= 9; ++n) {
+    bench b(n);
+    b.push(0, n);
+    CHECK(b.share());
+    CHECK(b.shared() == (n + 1) / 2);
+    CHECK(b.w.deque.bottom - b.w.deque.split == n / 2);
+  }
+  bench empty(1);
+  CHECK(!empty.share());
+}
+
+TEST_CASE("deque: the flag is up while thieves find nothing, down from a share to the next last task") {
+  bench b(4);
+  CHECK(host_deque::starved(b.w));  // somebody may be waiting from the start
+  b.push(0, 4);
+  CHECK(b.share());
+  CHECK(!host_deque::starved(b.w));
+  CHECK(b.steal() == 0);
+  CHECK(!host_deque::starved(b.w));  // task 1 still is in reach
+  CHECK(b.steal() == 1);
+  CHECK(host_deque::starved(b.w));
+
+  bench alone(4, 0, false);
+  alone.push(0, 4);
+  CHECK(!host_deque::starved(alone.w));  // without thieves a push never leaves the short way
+}
+
+TEST_CASE("deque: a late flag shares nothing more, and goes down") {
+  bench b(6);
+  b.push(0, 6);
+  CHECK(b.share());
+  b.w.starved.raw = 1;  // a thief that took the last task of an earlier share() has only now come to say so
+  CHECK(!b.share());
+  CHECK(b.shared() == 3);
+  CHECK(!host_deque::starved(b.w));
+}
+
+TEST_CASE("deque: reclaim takes the newer half of the shared part and leaves the task at top") {
+  bench b(16);
+  b.push(0, 16);
+  CHECK(b.share());
+  for (int i = 15; i >= 8; --i) CHECK(b.pop() == i);
+  CHECK(b.shared() == 8);
+  CHECK(b.pop() == 7);
+  CHECK(b.shared() == 4);
+  for (int i = 6; i >= 4; --i) CHECK(b.pop() == i);
+  CHECK(b.shared() == 4);
+  CHECK(b.pop() == 3);
+  CHECK(b.shared() == 2);
+  CHECK(b.pop() == 2);
+  CHECK(b.pop() == 1);
+  CHECK(b.shared() == 1);
+  CHECK(!host_deque::starved(b.w));
+  CHECK(b.pop() == 0);  // as a thief does: top moves, the index is not used again
+  CHECK(shared_part::of(b.w.shared.raw).top == 1);
+  CHECK(host_deque::starved(b.w));
+  CHECK(b.pop() == -1);
+}
+
+TEST_CASE("deque: grows only when no thief has made room, and keeps every task in order") {
+  constexpr std::uint32_t first = base::deque_capacity_first;
+  bench b(8 * first);
+  b.push(0, first);
+  CHECK(b.share());
+  for (std::uint32_t i = 0; i < first / 2; ++i) CHECK(b.steal() == static_cast<int>(i));
+  b.push(first, first + first / 2);  // wraps around inside the ring
+  CHECK(b.capacity() == first);
+  b.push(first + first / 2, 8 * first);
+  CHECK(b.capacity() == 8 * first);
+  CHECK(b.share());
+  int oldest = first / 2;
+  while (b.shared() != 0) CHECK(b.steal() == oldest++);
+  for (int i = 8 * static_cast<int>(first) - 1; i >= oldest; --i) CHECK(b.pop() == i);
+  CHECK(b.pop() == -1);
+}
+
+TEST_CASE("deque: a thief that still knows the outgrown ring finds the old tasks in it") {
+  bench b(2 * base::deque_capacity_first);
+  b.push(0, base::deque_capacity_first);
+  CHECK(b.share());
+  detail::ring* old = b.w.shared_ring.raw;
+  b.push(base::deque_capacity_first, 2 * base::deque_capacity_first);
+  REQUIRE(b.w.shared_ring.raw != old);
+  CHECK(b.w.shared_ring.raw->outgrown == old);
+  for (int i = 0; i < static_cast<int>(base::deque_capacity_first); ++i)
+    CHECK(b.number(old->slots()[static_cast<std::uint32_t>(i) & old->mask].raw) == i);
+}
+
+namespace {
+
+// Random operations beside a std::deque that says what must come out. The first `shared` of `held` are shared.
+void compare_with_model(std::uint32_t start, std::uint64_t seed) {
+  constexpr int tasks = 3000;
+  bench b(tasks, start);
+  std::deque<int> held;
+  std::size_t shared = 0;
+  base::random rng(seed);
+  const auto take = [&held](bool newest) {
+    const int n = newest ? held.back() : held.front();
+    newest ? held.pop_back() : held.pop_front();
+    return n;
+  };
+  for (int next = 0; next < tasks || !held.empty();) {
+    const std::uint32_t dice = rng.below(100);
+    if (dice < (next < tasks ? 50u : 0u)) {
+      b.push(static_cast<std::size_t>(next), static_cast<std::size_t>(next) + 1);
+      held.push_back(next++);
+    } else if (dice < 70) {
+      const bool none = held.empty();
+      if (held.size() == shared) shared -= shared == 1 ? 1 : shared / 2;
+      REQUIRE(b.pop() == (none ? -1 : take(true)));
+    } else if (dice < 80) {
+      const bool gives = shared == 0 && !held.empty();
+      REQUIRE(b.share() == gives);
+      if (gives) shared = (held.size() + 1) / 2;
+    } else {
+      REQUIRE(b.steal() == (shared == 0 ? -1 : take(false)));
+      shared -= shared == 0 ? 0 : 1;
+    }
+    REQUIRE(b.shared() == shared);
+  }
+  CHECK(b.pop() == -1);
+  CHECK(b.steal() == -1);
+}
+
+}  // namespace
+
+TEST_CASE("deque: any sequence of operations does what the model does, also where indices wrap") {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    for (const std::uint32_t start : {0u, 0u - 1u, 0u - 100u, 0u - 256u, 0u - 1500u, 0x8000'0000u - 200u}) {
+      CAPTURE(seed);
+      CAPTURE(start);
+      compare_with_model(start, seed);
+    }
+  }
+}
+
+TEST_CASE("deque: grows across the wrap of its indices") {
+  bench b(1000, 0u - 300u);
+  b.push(0, 1000);
+  CHECK(b.capacity() == 1024);
+  CHECK(b.share());
+  for (int i = 0; i < 500; ++i) CHECK(b.steal() == i);
+  for (int i = 999; i >= 500; --i) CHECK(b.pop() == i);
+  CHECK(b.pop() == -1);
+}
+
+}  // namespace weft::sched
