@@ -1,4 +1,4 @@
-# Every test, by label: unit stress golden apps model compile_fail install tidy readme. No list is kept by hand:
+# Every test, by label: unit stress golden apps model compile_fail install tidy page. No list is kept by hand:
 #   src/**/x_test.cpp, tests/conformance/*.cpp   doctest cases of one program, weft_unit; one ctest entry per file
 #   src/**/x_model.cpp, tests/stress/*.cpp       a program each; exit status 0 is a pass
 #   {apps,bench,tools}/**/x_test.cpp             doctest cases of weft_apps_test
@@ -108,17 +108,21 @@ if(WEFT_APPS)
   endforeach()
 endif()
 
-# the program in README.md
-file(GLOB readme CONFIGURE_DEPENDS README.md)
-if(readme)
-  set(readme_program ${PROJECT_BINARY_DIR}/readme.cpp)
-  add_custom_command(OUTPUT ${readme_program} COMMAND ${python} ${tests}/readme.py ${readme} ${readme_program}
-                     DEPENDS ${readme} ${tests}/readme.py)
-  weft_program(readme_program tests readme ${readme_program})
-  weft_test(readme readme 60 ${WEFT_TEST_LAUNCHER} $<TARGET_FILE:readme_program>)
-else()
-  message(STATUS "no README.md: its program is not tested")
+# the programs in README.md and in the guide
+file(GLOB pages CONFIGURE_DEPENDS README.md docs/guide/*.md)
+set(page_flags "-std=c++20 -O1 -I${PROJECT_SOURCE_DIR}/include")
+if(WEFT_SANITIZE)
+  string(APPEND page_flags " -fsanitize=${WEFT_SANITIZE}")
 endif()
+list(JOIN HWLOC_LINK_LIBRARIES " " hwloc_libraries)
+foreach(page IN LISTS pages)
+  file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${page})
+  string(REGEX REPLACE "(^docs/)|(\\.md$)" "" name ${name})
+  weft_test(
+    page/${name} page 120 ${python} ${tests}/pages.py ${page} --compiler ${CMAKE_CXX_COMPILER}
+    "--flags=${page_flags}" "--link=$<TARGET_FILE:weft> ${hwloc_libraries} $<TARGET_FILE:Boost::context> -pthread"
+    --scratch ${PROJECT_BINARY_DIR}/pages)
+endforeach()
 
 # what must not compile, and what compiling costs
 file(GLOB fail_sources CONFIGURE_DEPENDS tests/compile_fail/*.cpp)

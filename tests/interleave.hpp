@@ -136,7 +136,7 @@ template <class Trial> void all_seeds(unsigned n, Trial trial) {
   const std::uint64_t last = only != 0 ? only : wanted != 0 ? wanted : std::max(n / slower, 20u);
   for (std::uint64_t seed = only != 0 ? only : 1; seed <= last; ++seed) {
     if (const char* wrong = trial(seed)) {
-      FAIL_CHECK(wrong << "; " << replay(seed));
+      FAIL_CHECK(std::string(wrong) << "; " << replay(seed));
       return;
     }
   }
@@ -148,7 +148,8 @@ template <class Trial> [[nodiscard]] bool caught(unsigned n, Trial trial) {
   std::uint64_t seed = 1;
   const char* wrong = nullptr;
   while (seed <= n && (wrong = trial(seed)) == nullptr) ++seed;
-  if (wrong != nullptr && variable("WEFT_TEST_VERBOSE") != 0) MESSAGE("caught at seed " << seed << ": " << wrong);
+  if (wrong != nullptr && variable("WEFT_TEST_VERBOSE") != 0)
+    MESSAGE("caught at seed " << seed << ": " << std::string(wrong));
   return wrong != nullptr;
 }
 

@@ -2,7 +2,9 @@
 // that one is printed.
 #pragma once
 #include <doctest/doctest.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -14,6 +16,29 @@ inline constexpr bool sanitized = true;
 inline constexpr bool sanitized = false;
 #endif
 
+// A scheduler's favourite failure is to hang, and then nobody prints anything. While this lives, a hang of more than
+// `seconds` prints `line` and ends the process. One at a time.
+class deadline {
+ public:
+  explicit deadline(const std::string& line, unsigned seconds = sanitized ? 100 : 25) {
+    text() = "hangs; replay: " + line + "\n";
+    std::signal(SIGALRM, [](int) {
+      static_cast<void>(!::write(STDERR_FILENO, text().data(), text().size()));
+      ::_exit(1);
+    });
+    ::alarm(seconds);
+  }
+  ~deadline() { ::alarm(0); }
+  deadline(const deadline&) = delete;
+  deadline& operator=(const deadline&) = delete;
+
+ private:
+  static std::string& text() {
+    static std::string line;
+    return line;
+  }
+};
+
 // Calls run(seed), which gives what is wrong or "", for seeds first .. first + count - 1; with WEFT_TEST_SEED=n in the
 // environment for n alone. `test_case`: a filter that finds the case.
 template <class Run> void for_each_seed(const char* test_case, std::uint64_t first, std::uint64_t count, Run run) {
@@ -22,8 +47,10 @@ template <class Run> void for_each_seed(const char* test_case, std::uint64_t fir
     count = 1;
   }
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    const std::string line =
+        "WEFT_TEST_SEED=" + std::to_string(seed) + " build/dev/weft_unit -tc=\"" + test_case + "\"";
+    const deadline limit(line);
     const std::string wrong = run(seed);
-    if (wrong.empty()) continue;
-    FAIL("replay: WEFT_TEST_SEED=" << seed << " build/dev/weft_unit -tc=\"" << test_case << "\"\n" << wrong);
+    if (!wrong.empty()) FAIL("replay: " << line << "\n" << wrong);
   }
 }

@@ -107,6 +107,9 @@ class contest {
     refuse(p_, factorize(rt_, work_, tiles_, bar_));
     const double seconds = (rt_.now_ns() - start) * 1e-9;
     weft_.note(seconds, residual(a_, work_, seed_));
+    const std::uint64_t bits = digest(work_);
+    same_bits_ = same_bits_ && (weft_.seconds.size() == 1 || bits == digest_);
+    digest_ = bits;
   }
 
   void theirs() {
@@ -137,7 +140,11 @@ class contest {
     r.add("repeat", std::uint64_t{p_.repeat});
     r.add("gflops", gflop / r.seconds, "GFLOP/s");
     r.add("residual", weft_.worst_residual, "n eps");
+    char bits[17];
+    std::snprintf(bits, sizeof bits, "%016llx", static_cast<unsigned long long>(digest_));
+    r.add("factor_digest", std::string(bits));
     r.checks.push_back(judge("residual", weft_.worst_residual));
+    r.checks.push_back({"same_bits_each_run", same_bits_, std::to_string(p_.repeat) + " factors"});
     if (!compare) return r;
     r.add("openblas_seconds", openblas_.median(), "s");
     r.add("openblas_gflops", gflop / openblas_.median(), "GFLOP/s");
@@ -155,6 +162,8 @@ class contest {
   matrix work_;
   tiled_matrix tiles_;
   series weft_;
+  std::uint64_t digest_ = 0;  // of the last factor; every run must give the same
+  bool same_bits_ = true;
   series openblas_;
 };
 

@@ -5,6 +5,7 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -37,6 +38,13 @@ matrix random_spd(std::size_t n, std::uint64_t seed) {
     a.at(j, j) += static_cast<double>(n);
   }
   return a;
+}
+
+std::uint64_t digest(const matrix& l) noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (std::size_t j = 0; j < l.n; ++j)
+    for (std::size_t i = j; i < l.n; ++i) hash = (hash ^ std::bit_cast<std::uint64_t>(l.at(i, j))) * 0x100000001b3u;
+  return hash;
 }
 
 double frobenius_norm(const matrix& a) {

@@ -25,6 +25,9 @@ struct matrix {
   [[nodiscard]] double at(std::size_t row, std::size_t column) const noexcept { return values[row + column * n]; }
 };
 
+// FNV-1a over the bits of the lower triangle: equal digests mean equal factors, bit for bit.
+[[nodiscard]] std::uint64_t digest(const matrix& l) noexcept;
+
 // A = B + B^T + n I with entries of B + B^T in (-1, 1). Every row's other entries sum to less than its diagonal, so A
 // is positive definite whatever the seed (Gershgorin). Same n and seed, same matrix, on every machine.
 [[nodiscard]] matrix random_spd(std::size_t n, std::uint64_t seed);

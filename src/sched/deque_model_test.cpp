@@ -89,7 +89,7 @@ struct trusting_share : sound {
 template <class D> class trial {
  public:
   explicit trial(std::uint64_t seed)
-      : play_(seed), rng_(seed * 3), thieves_(1 + rng_.below(3)),
+      : play_(seed), rng_(seed * 3), unasked_(seed % 2 == 0), thieves_(1 + rng_.below(3)),
         tasks_(seed % 32 == 0 ? base::deque_capacity_first + 1 + rng_.below(300) : 2 + rng_.below(24)),
         taken_(tasks_.size()), inside_(thieves_) {}
 
@@ -136,9 +136,11 @@ template <class D> class trial {
     owner_left_ = true;
   }
 
-  // What the engine does after each push, and after each pop before it runs the task.
+  // What the engine does after each push, and after each pop before it runs the task. On every other seed the owner now
+  // and then also shares unasked, when a thief that emptied the shared part may not have said so yet: that is where late
+  // flags come from. Asked only, there is one flag for each part that was emptied, and none can be late.
   void offer() {
-    if (D::starved(w_)) static_cast<void>(D::share(w_));
+    if (D::starved(w_) || (unasked_ && rng_.below(4) == 0)) static_cast<void>(D::share(w_));
     look();
   }
   [[nodiscard]] record* pop_and_offer() {
@@ -179,6 +181,7 @@ template <class D> class trial {
 
   interleave::play<M> play_;
   base::random rng_;
+  bool unasked_;
   unsigned thieves_;
   detail::worker w_;
   std::vector<record> tasks_;

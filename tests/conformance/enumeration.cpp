@@ -6,6 +6,7 @@
 //   3 tasks, 3 handles: {nothing, read, write, add} to each                                       all 262,144
 //   5 tasks, 2 handles: {read, write, add} to both                                                all 59,049
 //   5 tasks, 2 handles: each task one of {read, write, add, concurrent} on one of them            all 32,768
+//   6 tasks, 2 handles, and 4 tasks, 3 handles: adds to any of them, named in any order           all 4,096 and 50,625
 //
 // Programs that differ only in the numbering of handles are run once. Some dozens share one wait: their tasks
 // interleave on the workers, which is more schedule for less time.
@@ -139,4 +140,18 @@ TEST_CASE("enumeration: 5 tasks that use one of 2 handles") {
   for (unsigned h : {0u, 1u})
     for (kind k : {R, W, A, C}) patterns.push_back({{h, k}});
   enumerate({"enumeration: 5 tasks that use one*", 2, 5, std::move(patterns)});
+}
+
+// Exclusive access to several handles is taken one by one, in the order of naming: what the families above leave out.
+TEST_CASE("enumeration: adds in any order of naming") {
+  std::vector<task> two{{{0, A}}, {{1, A}}, {{0, A}, {1, A}}, {{1, A}, {0, A}}};
+  std::vector<task> three{{{0, A}}, {{1, A}}, {{2, A}}};
+  for (unsigned a = 0; a < 3; ++a) {
+    three.push_back({{a, A}, {(a + 1) % 3, A}});
+    three.push_back({{a, A}, {(a + 2) % 3, A}});
+    three.push_back({{a, A}, {(a + 1) % 3, A}, {(a + 2) % 3, A}});
+    three.push_back({{a, A}, {(a + 2) % 3, A}, {(a + 1) % 3, A}});
+  }
+  enumerate({"enumeration: adds in any order*", 2, 6, std::move(two)});
+  enumerate({"enumeration: adds in any order*", 3, 4, std::move(three)});
 }

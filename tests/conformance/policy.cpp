@@ -29,9 +29,10 @@ template <class Check> void on_all(const machine_case& m, Check check) {
   for (const auto& policy : weft::sched::policies())
     for (unsigned workers : m.workers) {
       const weft::options o{.workers = workers, .machine = m.machine, .policy = policy.name};
+      INFO(name_of(o));
+      const deadline limit("build/dev/weft_unit -tc=\"policy*\", on " + name_of(o));
       weft::runtime rt(o);
       const std::string wrong = check(rt);
-      INFO(name_of(o));
       CHECK(wrong == "");
     }
 }

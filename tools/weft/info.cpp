@@ -68,9 +68,15 @@ class info_command final : public command {
   }
 
   int run() override {
-    const json all = {{"version", weft::version()},      {"compiler", WEFT_COMPILER},   {"build", WEFT_BUILD_TYPE},
-                      {"usable_cpus", usable_cpus()}, {"usable_cpus_reason", usable_cpus_reason()}, {"machines", list(machines())},  {"policies", list(policies())},
-                      {"libraries", libraries()},     {"environment", environment()}};
+    const json all = {{"version", weft::version()},
+                      {"compiler", WEFT_COMPILER},
+                      {"build", WEFT_BUILD_TYPE},
+                      {"usable_cpus", usable_cpus()},
+                      {"usable_cpus_reason", usable_cpus_reason()},
+                      {"machines", list(machines())},
+                      {"policies", list(policies())},
+                      {"libraries", libraries()},
+                      {"environment", environment()}};
     write_stdout(json_ ? json_text(all) : text(all));
     return exit_ok;
   }
@@ -82,7 +88,8 @@ class info_command final : public command {
     head.row({"weft", all["version"].get<std::string>()});
     head.row({"compiler", all["compiler"].get<std::string>()});
     head.row({"build", all["build"].get<std::string>()});
-    head.row({"usable cores", std::to_string(all["usable_cpus"].get<unsigned>()) + ": " + all["usable_cpus_reason"].get<std::string>()});
+    head.row({"usable cores", std::to_string(all["usable_cpus"].get<unsigned>()) + ": " +
+                                  all["usable_cpus_reason"].get<std::string>()});
     std::string out = head.text({}, colour);
     for (const char* title : {"machines", "policies", "libraries", "environment"})
       out += section(title, all[title], colour);

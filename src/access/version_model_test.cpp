@@ -1,0 +1,154 @@
+// Versions under thousands of random schedules: several cores register tasks on a few handles, run what is ready and
+// finish it, and every shared access is a point where another may go first. No task may start before its versions are
+// there or beside one it excludes, and none may be lost. The same harness must reject machines on which one operation
+// that the protocol relies on comes apart.
+#include <memory>
+#include <vector>
+
+#include "access_program.hpp"
+#include "interleave.hpp"
+
+namespace weft::access {
+namespace {
+
+using accesses::task;
+using interleave::unsteady;
+
+// Sets the waiting bit after it has read the version: a finish in between sees no bit, and the waiter the old version.
+struct late_bit : unsteady {
+  using unsteady::unsteady;
+  template <class T> static T fetch_or(cell<T>& c, T v, order o) {
+    const T old = unsteady::load(c, o);
+    static_cast<void>(unsteady::fetch_or(c, v, o));
+    return old;
+  }
+};
+
+// Advances the version by a load and a store: a waiting bit or another's advance in between is lost.
+struct torn_finish : unsteady {
+  using unsteady::unsteady;
+  template <class T> static bool compare_exchange(cell<T>& c, T& expected, T v, order o) {
+    const T old = unsteady::load(c, o);
+    if (old != expected) return expected = old, false;
+    unsteady::store(c, v, o);
+    return true;
+  }
+};
+
+// The same for finish under the lock, which others may overtake by the short path.
+struct torn_add : unsteady {
+  using unsteady::unsteady;
+  template <class T> static T fetch_add(cell<T>& c, T v, order o) {
+    const T old = unsteady::load(c, o);
+    unsteady::store(c, static_cast<T>(old + v), o);
+    return old;
+  }
+};
+
+template <class M> class trial {
+ public:
+  explicit trial(std::uint64_t seed)
+      : play_(seed), rng_(seed * 7), cores_(2 + rng_.below(3)), handles_(1 + rng_.below(3)), states_(handles_.size()),
+        tasks_(2 + rng_.below(20)) {
+    const bool adds = rng_.below(2) == 0;  // half of the trials are about exclusive access
+    for (task& t : tasks_) {
+      std::vector<handle_state*> unused;
+      for (handle_state& h : handles_) unused.push_back(&h);
+      for (std::uint32_t n = rng_.below(3); n > 0 && !unused.empty(); --n) {
+        const std::size_t at = rng_.below(static_cast<std::uint32_t>(unused.size()));
+        const std::uint8_t kind = accesses::kinds[rng_.below(4)];
+        t.use(*unused[at], adds && rng_.below(3) != 0 ? detail::kind_add : kind);
+        unused.erase(unused.begin() + static_cast<std::ptrdiff_t>(at));
+      }
+    }
+  }
+
+  // What is wrong, or nullptr.
+  const char* run() {
+    const auto core = [this](unsigned) { work(); };
+    if (!play_.run(cores_, core, [this] { return play_.all_left() || wrong_ != nullptr; })) complain("a task is lost");
+    for (const handle_state& h : handles_)
+      if (h.word.raw != h.registered << 1 || h.exclusive_taken || h.lock.raw != 0)
+        complain("a handle is not at rest in the end");
+    return wrong_;
+  }
+
+ private:
+  struct users {
+    std::uint64_t over = 0;  // accesses whose body has ended
+    unsigned now = 0;        // bodies that use the handle at the moment, all of this kind:
+    std::uint8_t kind = 0;
+  };
+
+  void complain(const char* what) noexcept {
+    if (wrong_ == nullptr) wrong_ = what;
+  }
+  [[nodiscard]] users& of(const entry& a) noexcept {
+    return states_[static_cast<std::size_t>(&handle_of(a) - handles_.data())];
+  }
+
+  void work() {
+    const auto ready = [this](task& t) { ready_.push_back(&t); };
+    while (finished_ < tasks_.size() && !play_.over() && wrong_ == nullptr) {
+      if (submitted_ < tasks_.size() && rng_.below(2) == 0) {
+        accesses::submit<M>(tasks_[submitted_++], engine_, ready);
+      } else if (!ready_.empty()) {
+        const std::size_t at = rng_.below(static_cast<std::uint32_t>(ready_.size()));
+        task& t = *ready_[at];
+        ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(at));
+        body(t);
+        accesses::finish<M>(t, ready);
+        ++finished_;
+      } else {
+        M::relax(1);
+      }
+    }
+  }
+
+  void body(task& t) {
+    for (std::uint32_t i = 0; i < t.r.access_count; ++i) {
+      users& u = of(t.a[i]);
+      const std::uint8_t kind = kind_of(t.a[i]);
+      if (u.over < t.a[i].required) complain("a task starts before its version is there");
+      const bool together = u.kind == kind && (kind & detail::kind_commutative) != 0 && kind != detail::kind_add;
+      if (u.now != 0 && !together) complain("two tasks that exclude each other run at the same time");
+      u.kind = kind;
+      ++u.now;
+    }
+    for (std::uint32_t pause = rng_.below(12); pause > 0; --pause) M::relax(1);
+    for (std::uint32_t i = 0; i < t.r.access_count; ++i) {
+      --of(t.a[i]).now;
+      ++of(t.a[i]).over;
+    }
+  }
+
+  interleave::play<M> play_;
+  base::random rng_;
+  unsigned cores_;
+  std::vector<handle_state> handles_;
+  std::vector<users> states_;
+  std::vector<task> tasks_;
+  std::vector<task*> ready_;  // not shared words: nobody takes a turn between its operations
+  std::size_t submitted_ = 0;
+  std::size_t finished_ = 0;
+  accesses::no_engine engine_;
+  const char* wrong_ = nullptr;
+};
+
+template <class M> const char* tried(std::uint64_t seed) { return std::make_unique<trial<M>>(seed)->run(); }
+
+}  // namespace
+
+TEST_CASE("version model: no task starts too early and none is lost") { interleave::all_seeds(8000, &tried<unsteady>); }
+
+TEST_CASE("version model: must fail if the waiting bit is set after the version was read again") {
+  CHECK(interleave::caught(5000, &tried<late_bit>));
+}
+TEST_CASE("version model: must fail if the version advances by a load and a store") {
+  CHECK(interleave::caught(2000, &tried<torn_finish>));
+}
+TEST_CASE("version model: must fail if the version advances so under the lock") {
+  CHECK(interleave::caught(5000, &tried<torn_add>));
+}
+
+}  // namespace weft::access

@@ -1,0 +1,255 @@
+// The sleep protocol under thousands of random schedules: workers that search, announce, retract and park as the
+// engine's do, and publishers that put items in an inbox, or in that of one worker, and notify. In the end everything
+// must be consumed and everybody asleep, with no searcher still counted. The same harness must reject a worker that does
+// not look again after its announcement, and four broken copies of the protocol.
+#include <memory>
+#include <vector>
+
+#include "interleave.hpp"
+#include "sched/inbox.hpp"
+#include "sched/sleep.hpp"
+
+namespace weft::sched {
+namespace {
+
+// Core 0 watches, so worker i is core i + 1.
+class M : public interleave::unsteady {
+ public:
+  using unsteady::unsteady;
+  void park(unsigned worker) { unsteady::park(worker + 1); }
+  void wake(unsigned worker) { unsteady::wake(worker + 1); }
+};
+
+// The protocol of sleep.hpp without one of the things that sleep.md argues for. `none` is the whole protocol: it shows
+// that what the others are caught for is their flaw and not this copy.
+enum class flaw { none, gives_up_without_a_look, found_tells_nobody, wakes_uncounted, reads_before_it_sets };
+template <flaw Flaw> class copied_sleep {
+ public:
+  void open(unsigned workers) noexcept { workers_ = workers; }
+  [[nodiscard]] bool begin_search() noexcept {
+    if (M::load(searching_, base::relaxed) >= workers_) return false;
+    static_cast<void>(M::fetch_add(searching_, 1u, base::seq_cst));
+    return true;
+  }
+  void give_up() noexcept { static_cast<void>(M::fetch_sub(searching_, 1u, base::seq_cst)); }
+  void found(M& machine) noexcept {
+    if (M::fetch_sub(searching_, 1u, base::seq_cst) == 1 && Flaw != flaw::found_tells_nobody) notify(machine);
+  }
+  [[nodiscard]] bool announce(unsigned id) noexcept {
+    static_cast<void>(M::fetch_or(asleep_, std::uint64_t{1} << id, base::seq_cst));
+    return all_asleep();
+  }
+  [[nodiscard]] bool all_asleep() noexcept {
+    return M::load(asleep_, base::seq_cst) == (std::uint64_t{1} << workers_) - 1;
+  }
+  [[nodiscard]] bool retract(unsigned id) noexcept {
+    const std::uint64_t bit = std::uint64_t{1} << id;
+    if (Flaw != flaw::reads_before_it_sets) return (M::fetch_and(asleep_, ~bit, base::seq_cst) & bit) != 0;
+    const bool set = (M::load(asleep_, base::seq_cst) & bit) != 0;
+    static_cast<void>(M::fetch_and(asleep_, ~bit, base::seq_cst));
+    return set;
+  }
+  void notify(M& machine) noexcept {
+    while (M::load(asleep_, base::seq_cst) != 0) {
+      std::uint32_t none = 0;
+      if (!M::compare_exchange(searching_, none, 1u, base::seq_cst)) return;
+      for (std::uint64_t set = M::load(asleep_, base::seq_cst); set != 0; set &= set - 1) {
+        const unsigned id = static_cast<unsigned>(std::countr_zero(set));
+        if (!retract(id)) continue;
+        if (Flaw == flaw::wakes_uncounted) give_up();
+        return machine.wake(id);
+      }
+      give_up();
+      if (Flaw == flaw::gives_up_without_a_look) return;
+    }
+  }
+  void notify(M& machine, unsigned id) noexcept {
+    if (!retract(id)) return;
+    if (Flaw != flaw::wakes_uncounted) static_cast<void>(M::fetch_add(searching_, 1u, base::seq_cst));
+    machine.wake(id);
+  }
+
+ private:
+  unsigned workers_ = 0;
+  detail::cell<std::uint32_t> searching_;
+  detail::cell<std::uint64_t> asleep_;
+};
+
+// `looks_again`: whether a worker looks once more between its announcement and its sleep.
+template <class Sleep, bool looks_again = true> class trial {
+ public:
+  explicit trial(std::uint64_t seed)
+      : play_(seed), rng_(seed * 5), few_(seed % 2 == 0), workers_(1 + rng_.below(few_ ? 2 : 6)),
+        publishers_(1 + rng_.below(3)), each_(1 + rng_.below(few_ ? 2 : 5)), items_(publishers_ * each_), boxes_(workers_) {
+    sleep_.open(workers_);
+  }
+
+  // What is wrong, or nullptr.
+  const char* run() {
+    const auto core = [this](unsigned id) { id <= workers_ ? worker(id - 1) : publisher(id - 1 - workers_); };
+    const bool rest = play_.run(workers_ + publishers_, core, [this] { return wrong_ != nullptr || at_rest(); });
+    if (!rest) complain(consumed_ == items_.size() ? "somebody never sleeps" : "work is visible and everybody sleeps");
+    return wrong_;
+  }
+
+ private:
+  struct item {
+    detail::record r{};
+    int only = -1;          // the worker it is for, -1: any
+    int times = 0;
+  };
+
+  void complain(const char* what) noexcept {
+    if (wrong_ == nullptr) wrong_ = what;
+  }
+  [[nodiscard]] bool ends() const noexcept { return play_.over() || wrong_ != nullptr; }
+
+  // All is consumed and every worker has been in park() for longer than a wake could be on its way. Who: core 0.
+  [[nodiscard]] bool at_rest() {
+    calm_ = consumed_ == items_.size() && published_ == publishers_ && parked_ == workers_ ? calm_ + 1 : 0;
+    if (calm_ < 2000) return false;
+    if (!sleep_.all_asleep()) complain("a worker is parked and not known to sleep");
+    if (!last_told_) complain("nobody was told that all sleep");
+    // If a count was lost or left, not as many may search now as may at most.
+    unsigned searchers = 0;
+    while (searchers <= workers_ && sleep_.begin_search()) ++searchers;
+    if (searchers != (workers_ <= 4 || Copied ? workers_ : workers_ / 2)) complain("a searcher was miscounted");
+    return true;
+  }
+
+  void publisher(unsigned which) {
+    for (unsigned i = 0; i < each_ && !ends(); ++i) {
+      publish(items_[which * each_ + i]);
+      for (std::uint32_t pause = rng_.below(few_ ? 20 : 60); pause > 0; --pause) M::relax(1);
+    }
+    ++published_;
+  }
+
+  void publish(item& x) {
+    if (rng_.below(4) == 0) x.only = static_cast<int>(rng_.below(workers_));
+    if (x.only >= 0) {
+      boxes_[static_cast<unsigned>(x.only)].push(&x.r);
+      sleep_.notify(play_.machine(), static_cast<unsigned>(x.only));
+    } else {
+      central_.push(&x.r);
+      sleep_.notify(play_.machine());
+    }
+  }
+
+  void consume(unsigned id, detail::record* r) {
+    item& x = *reinterpret_cast<item*>(r);
+    if (x.only >= 0 && x.only != static_cast<int>(id)) complain("a worker got what was for another");
+    if (++x.times > 2) complain("an item came out too often");
+    last_told_ = false;
+    for (std::uint32_t pause = rng_.below(few_ ? 6 : 30); pause > 0; --pause) M::relax(1);
+    if (rng_.below(3) == 0) long_body();
+    if (x.times == 1 && rng_.below(3) == 0) {  // comes back once, as a task that makes another ready
+      x.only = -1;
+      return publish(x);
+    }
+    x.times = 2;
+    ++consumed_;
+  }
+
+  // A body that lasts until the others have taken what there is: work may not stay visible beside a sleeper because
+  // those who relied on this worker's search do not know that it is busy now.
+  void long_body() {
+    constexpr int patience = 2000;
+    int turns = 0;
+    while (turns < patience && !central_.empty() && parked_ != 0 && !ends()) M::relax(static_cast<unsigned>(++turns));
+    if (turns == patience) complain("work is visible, somebody sleeps, and nobody comes for it");
+  }
+
+  [[nodiscard]] detail::record* next(unsigned id) {
+    if (detail::record* r = boxes_[id].pop()) return r;
+    return central_.pop();
+  }
+  [[nodiscard]] bool anything_visible(unsigned id) { return !boxes_[id].empty() || !central_.empty(); }
+
+  void worker(unsigned id) {
+    while (!ends()) {
+      detail::record* r = next(id);
+      if (r == nullptr) r = search(id);
+      if (r != nullptr) consume(id, r);
+    }
+  }
+
+  // As engine::search(), with a few looks in place of a stretch of time.
+  [[nodiscard]] detail::record* search(unsigned id) {
+    bool counted = sleep_.begin_search();
+    while (!ends()) {
+      if (counted) {
+        for (std::uint32_t looks = rng_.below(4); looks > 0; --looks)
+          if (detail::record* r = next(id)) return sleep_.found(play_.machine()), r;
+        sleep_.give_up();
+      }
+      if (sleep_.announce(id)) last_told_ = true;
+      if (!looks_again || !anything_visible(id)) {
+        park(id);
+        counted = true;
+        continue;
+      }
+      counted = !sleep_.retract(id);
+      if (counted) {
+        park(id);
+      } else {
+        if (detail::record* r = next(id)) return r;
+        counted = sleep_.begin_search();
+      }
+    }
+    return nullptr;
+  }
+
+  void park(unsigned id) {
+    ++parked_;
+    play_.machine().park(id);
+    --parked_;
+  }
+
+  static constexpr bool Copied = !std::is_same_v<Sleep, sleep<M>>;
+  interleave::play<M> play_;
+  base::random rng_;
+  bool few_;  // a lost wake-up shows only if nothing follows it, so every other trial is short
+  unsigned workers_;
+  unsigned publishers_;
+  unsigned each_;
+  std::vector<item> items_;
+  std::vector<inbox<M>> boxes_;
+  inbox<M> central_;
+  Sleep sleep_;
+  std::size_t consumed_ = 0;
+  unsigned published_ = 0;
+  unsigned parked_ = 0;
+  unsigned calm_ = 0;
+  bool last_told_ = false;
+  const char* wrong_ = nullptr;
+};
+
+template <class Sleep, bool looks_again = true> const char* tried(std::uint64_t seed) {
+  return std::make_unique<trial<Sleep, looks_again>>(seed)->run();
+}
+
+}  // namespace
+
+TEST_CASE("sleep model: no wake-up is lost, everybody comes to rest") { interleave::all_seeds(8000, &tried<sleep<M>>); }
+
+TEST_CASE("sleep model: the copy that the flaws are planted in is sound") {
+  interleave::all_seeds(1000, &tried<copied_sleep<flaw::none>>);
+}
+TEST_CASE("sleep model: must fail without a second look after the announcement") {
+  CHECK(interleave::caught(2000, &tried<sleep<M>, false>));
+}
+TEST_CASE("sleep model: must fail if notify gives up without another look") {
+  CHECK(interleave::caught(20000, &tried<copied_sleep<flaw::gives_up_without_a_look>>));
+}
+TEST_CASE("sleep model: must fail if the last searcher to find work tells nobody") {
+  CHECK(interleave::caught(5000, &tried<copied_sleep<flaw::found_tells_nobody>>));
+}
+TEST_CASE("sleep model: must fail if a woken worker is not counted") {
+  CHECK(interleave::caught(2000, &tried<copied_sleep<flaw::wakes_uncounted>>));
+}
+TEST_CASE("sleep model: must fail if a worker is claimed in two steps") {
+  CHECK(interleave::caught(5000, &tried<copied_sleep<flaw::reads_before_it_sets>>));
+}
+
+}  // namespace weft::sched
