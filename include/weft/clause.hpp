@@ -42,6 +42,13 @@ struct name_clause {
 struct cost_clause {
   std::uint64_t picoseconds;
 };
+struct priority_clause {
+  int level;
+};
+struct pin_clause {
+  std::uint16_t worker;
+};
+struct subtasks_clause {};
 
 }  // namespace detail
 
@@ -60,6 +67,20 @@ template <class T> [[nodiscard]] auto concurrent(handle<T>& h) noexcept {
 
 // The task's name in reports. `text` must outlive the program's use of it (a literal does).
 [[nodiscard]] inline detail::name_clause named(const char* text) noexcept { return {text}; }
+
+// Two levels: a ready task with a level above 0 is taken before those with 0 or less, oldest first, by any worker that
+// becomes free. No body is interrupted, and no order is promised beyond that; order is what accesses are for.
+[[nodiscard]] inline detail::priority_clause priority(int level) noexcept { return {level}; }
+
+// The worker that must run the body, 0 to workers()-1; worker 0 is the thread that made the runtime, and runs tasks
+// only while it waits. Errors: submit throws weft::error if there is no such worker.
+[[nodiscard]] inline detail::pin_clause pin(unsigned worker) noexcept {
+  return {static_cast<std::uint16_t>(worker < 0xfffe ? worker : 0xfffe)};
+}
+
+// The task counts as done - its versions advance - only when the tasks that its body submits are done too (SuperGlue
+// §4, Subtasks). Nothing blocks: the worker goes on meanwhile. Without it, successors may run before the children.
+[[nodiscard]] inline detail::subtasks_clause subtasks() noexcept { return {}; }
 
 // How long the body takes on a modelled machine, in nanoseconds of one of its cores. Real machines ignore it. Without
 // this clause a body costs the model's default (1 us on machine "virtual").

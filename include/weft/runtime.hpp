@@ -35,6 +35,8 @@ struct options {
   std::size_t window = std::size_t{1} << 20;
   // Stack of a task body in KiB, at least 64. Reserved address space; memory is used as touched.
   std::size_t stack_kib = 1024;
+  // Begin paused: tasks are accepted and none runs until start() or a wait outside of tasks.
+  bool paused = false;
   // Bind each worker thread to one core. The calling thread is never bound.
   bool pin = true;
 };
@@ -73,6 +75,10 @@ class runtime {
     wait(h);
     return h.unguarded();
   }
+
+  // No worker takes another task until start(); bodies that run go on. A wait outside of tasks starts the runtime too.
+  void pause() { engine_->pause(true); }
+  void start() { engine_->pause(false); }
 
   [[nodiscard]] unsigned workers() const noexcept;
   // "host" or "virtual".
@@ -121,6 +127,11 @@ struct choices {
 // The number of the worker that the calling thread is at the moment, 0 to workers()-1; -1 if it is none. The main
 // thread is worker 0 only inside tasks and waits.
 [[nodiscard]] int worker_id() noexcept;
+
+// Scratch memory of the calling worker, at least `bytes`, aligned to 64, kept for its next task (SuperGlue §4.6). Valid
+// until the body returns or waits; contents are whatever the last user left. Who: task bodies.
+// Errors: weft::error outside of a task; std::bad_alloc.
+[[nodiscard]] void* workspace(std::size_t bytes);
 
 // Virtual machine: adds the time to the running body. Real machine: does nothing. For bodies whose cost is known only
 // while they run; it replaces the default cost of the body, and adds to a cost clause.

@@ -21,8 +21,10 @@ class lock_set {
  public:
   // Errors: weft::error if one handle is named with two kinds. Nothing is locked then.
   explicit lock_set(record& r) {
-    if (r.access_count == 1) few_[size_++] = &handle_of(r.accesses()[0]);
-    else collect(r);
+    if (r.access_count == 1)
+      few_[size_++] = &handle_of(r.accesses()[0]);
+    else
+      collect(r);
   }
 
   template <class M> void acquire() noexcept {
@@ -54,7 +56,8 @@ template <class M> [[nodiscard]] registered register_task(record* r, detail::eng
   lock_set handles(*r);
   handles.acquire<M>();
   for (handle_state* h : handles) {
-    if (h->engine == engine) [[likely]] continue;
+    if (h->engine == engine) [[likely]]
+      continue;
     if (h->engine != nullptr && (M::load(h->word, base::acquire) >> 1) != h->registered) {
       handles.release<M>();
       throw_in_use(*h);

@@ -12,6 +12,8 @@ namespace weft::access {
 namespace {
 
 using accesses::task;
+using base::order;
+using detail::cell;
 using interleave::unsteady;
 
 // Sets the waiting bit after it has read the version: a finish in between sees no bit, and the waiter the old version.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "access_program.hpp"
@@ -228,10 +229,10 @@ TEST_CASE("version: naming a handle again with the same kind counts once") {
 
 namespace {
 
-std::string refusal(task& t, detail::engine_base& e = engine) {
+std::string refusal(task& t, detail::engine_base& user = engine) {
   woken out;
   try {
-    static_cast<void>(register_task<M>(&t.r, &e, out));
+    static_cast<void>(register_task<M>(&t.r, &user, out));
   } catch (const error& e) {
     return e.what();
   }
@@ -280,7 +281,7 @@ namespace {
 // Notes which locks are taken.
 struct noting : machine::host {
   static inline std::vector<const void*> taken;
-  template <class T> static T exchange(cell<T>& c, T v, order o) noexcept {
+  template <class T> static T exchange(detail::cell<T>& c, T v, base::order o) noexcept {
     taken.push_back(&c);
     return host::exchange(c, v, o);
   }

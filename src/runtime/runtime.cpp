@@ -59,6 +59,7 @@ runtime::runtime(const options& opt) {
   policy_ = sched::find_policy(o.policy).name.name;
   seed_ = o.seed;
   engine_ = made.release();
+  if (o.paused) pause();
 }
 
 runtime::~runtime() { delete &implementation(engine_); }
@@ -111,6 +112,12 @@ const char* version() noexcept {
 int worker_id() noexcept {
   const detail::worker* w = sched::current_worker();
   return w == nullptr ? -1 : static_cast<int>(w->id);
+}
+
+void* workspace(std::size_t bytes) {
+  detail::worker* w = sched::current_worker();
+  if (w == nullptr || w->current == nullptr) throw error("weft: workspace() is called outside of a task body");
+  return implementation(w->engine).workspace(bytes);
 }
 
 void charge(double nanoseconds) noexcept {

@@ -137,8 +137,8 @@ template <class D> class trial {
   }
 
   // What the engine does after each push, and after each pop before it runs the task. On every other seed the owner now
-  // and then also shares unasked, when a thief that emptied the shared part may not have said so yet: that is where late
-  // flags come from. Asked only, there is one flag for each part that was emptied, and none can be late.
+  // and then also shares unasked, when a thief that emptied the shared part may not have said so yet: that is where
+  // late flags come from. Asked only, there is one flag for each part that was emptied, and none can be late.
   void offer() {
     if (D::starved(w_) || (unasked_ && rng_.below(4) == 0)) static_cast<void>(D::share(w_));
     look();

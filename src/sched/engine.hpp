@@ -50,6 +50,7 @@ struct any_engine : detail::engine_base {
   [[nodiscard]] virtual double now_ns() const noexcept = 0;
   [[nodiscard]] virtual runtime::counts statistics() const noexcept = 0;
   virtual void charge(std::uint64_t ps) = 0;
+  [[nodiscard]] virtual void* workspace(std::size_t bytes) = 0;
 };
 
 template <machine::machine M> class engine final : public any_engine {
@@ -73,6 +74,8 @@ template <machine::machine M> class engine final : public any_engine {
   void push_slow(detail::worker& w, detail::record* r) override;
   void wait_all() override;
   void wait_handle(detail::handle_state& h) override;
+  void pause(bool on) override;
+  [[nodiscard]] void* workspace(std::size_t bytes) override;
 
   [[nodiscard]] unsigned workers() const noexcept override { return static_cast<unsigned>(workers_.size()); }
   [[nodiscard]] const char* machine_name() const noexcept override { return M::name; }
@@ -101,6 +104,7 @@ template <machine::machine M> class engine final : public any_engine {
   void make_all_ready(worker* w, woken& list);
   [[nodiscard]] static bool advance_waiting(detail::record* r, woken& out);
   void push_own(worker& w, detail::record* r);
+  void push_urgent(detail::record* r) noexcept;
   void share(worker& w) noexcept;
 
   // engine_run.hpp
@@ -108,6 +112,8 @@ template <machine::machine M> class engine final : public any_engine {
   void loop();
   [[nodiscard]] detail::record* next(worker& w);
   [[nodiscard]] detail::record* next_shared(worker& w);
+  [[nodiscard]] detail::record* next_urgent() noexcept;
+  [[nodiscard]] bool paused() noexcept;
   [[nodiscard]] detail::record* steal(worker& w);
   [[nodiscard]] detail::record* look_around(worker& w);
   [[nodiscard]] detail::record* search(worker& w);
@@ -117,12 +123,16 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] bool reads_poison(detail::record& r) noexcept;
   [[nodiscard]] detail::record* done(worker& w, detail::record* r);
   void wholly_done(worker& w, detail::record* r);
+  void finish_accesses(detail::record* r, woken& list);
 
   // engine_wait.hpp
   template <class Publish> void suspend(worker& w, waiter& self, Publish publish);
   void resume(worker& w, waiter& to);
   [[nodiscard]] fiber& idle_loop(worker& w);
   void wait_children(worker& w);
+  void start_if_paused() {
+    if (paused()) pause(false);
+  }
   void wait_quiescent(worker& w);
   void wait_quiescent_outside();
   [[nodiscard]] bool list_on(detail::handle_state& h, waiter& self);
@@ -153,6 +163,10 @@ template <machine::machine M> class engine final : public any_engine {
   task::pool<M> pool_;
   sleep<M> sleep_;
   inbox<M> central_;  // the root place's queue
+  inbox<M> urgent_;   // tasks with priority, for whoever is free first
+  // Number of urgent tasks, plus paused_bit. One word, so that a worker without either pays one load per task.
+  detail::cell<std::uint32_t> attention_;
+  static constexpr std::uint32_t paused_bit = std::uint32_t{1} << 31;
   failures<M> failures_;
   detail::cell<std::uint8_t> quiescent_lock_;
   std::vector<waiter*> quiescent_waiters_;         // guarded by quiescent_lock_

@@ -1,6 +1,7 @@
 // Part of engine.hpp. The engine's own beginning and end.
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 
 namespace weft::sched {
@@ -46,6 +47,7 @@ template <machine::machine M> engine<M>::~engine() {
 }
 
 template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
+  start_if_paused();
   try {
     if (v.self() != nullptr) wait_quiescent(*v.self());
   } catch (const std::exception& e) {
@@ -70,6 +72,26 @@ template <machine::machine M> runtime::counts engine<M>::statistics() const noex
     c.suspends += detail::peek(w->suspends);
   }
   return c;
+}
+
+template <machine::machine M> void engine<M>::pause(bool on) {
+  visit v(*this);
+  if (on) {
+    static_cast<void>(M::fetch_or(attention_, paused_bit, base::seq_cst));
+  } else {
+    static_cast<void>(M::fetch_and(attention_, ~paused_bit, base::seq_cst));
+    for (const auto& w : workers_) sleep_.notify(machine_, w->id);
+  }
+}
+
+// Grows by doubling, so that tasks of growing needs do not allocate each time. Lives as long as the worker.
+template <machine::machine M> void* engine<M>::workspace(std::size_t bytes) {
+  worker& w = static_cast<worker&>(*current_worker());
+  if (w.scratch_bytes < bytes) {
+    w.scratch_bytes = std::max({bytes, 2 * w.scratch_bytes, std::size_t{4096}});
+    w.scratch.reset(static_cast<std::byte*>(::operator new(w.scratch_bytes, std::align_val_t{64})));
+  }
+  return w.scratch.get();
 }
 
 template <machine::machine M> void engine<M>::charge(std::uint64_t ps) {

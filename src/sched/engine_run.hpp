@@ -39,6 +39,10 @@ template <machine::machine M> void engine<M>::loop() {
 
 // Own deque first, newest first; from time to time the inboxes, so that a worker that never runs dry serves them too.
 template <machine::machine M> detail::record* engine<M>::next(worker& w) {
+  if (M::load(attention_, base::relaxed) != 0) [[unlikely]] {
+    if (paused()) return nullptr;
+    if (detail::record* r = next_urgent()) return r;
+  }
   if (w.tick >= ticks_between_looks) {
     w.tick = 0;
     if (detail::record* r = w.box.pop()) return r;
@@ -54,6 +58,10 @@ template <machine::machine M> detail::record* engine<M>::next(worker& w) {
 
 // Everything but the own deque.
 template <machine::machine M> detail::record* engine<M>::next_shared(worker& w) {
+  if (M::load(attention_, base::seq_cst) != 0) [[unlikely]] {
+    if (paused()) return next_throttled(w, false);
+    if (detail::record* r = next_urgent()) return r;
+  }
   if (detail::record* r = w.box.pop()) return r;
   if (detail::record* r = central_.pop()) return r;
   if (detail::record* r = steal(w)) return r;
@@ -63,6 +71,16 @@ template <machine::machine M> detail::record* engine<M>::next_shared(worker& w) 
     return w.box.pop();
   }
   return nullptr;
+}
+
+template <machine::machine M> detail::record* engine<M>::next_urgent() noexcept {
+  detail::record* r = urgent_.pop();
+  if (r != nullptr) static_cast<void>(M::fetch_sub(attention_, 1u, base::seq_cst));
+  return r;
+}
+
+template <machine::machine M> bool engine<M>::paused() noexcept {
+  return (M::load(attention_, base::seq_cst) & paused_bit) != 0;
 }
 
 template <machine::machine M> detail::record* engine<M>::steal(worker& w) {
@@ -123,10 +141,12 @@ template <machine::machine M> detail::record* engine<M>::search(worker& w) {
 }
 
 template <machine::machine M> bool engine<M>::anything_visible(worker& w) noexcept {
-  if (!w.box.empty() || !central_.empty() || M::load(stopping_, base::seq_cst) != 0) return true;
+  if (M::load(stopping_, base::seq_cst) != 0) return true;
+  if (M::load(beyond_window_, base::seq_cst) != 0 && w.throttled_head != nullptr) return true;
+  if (paused()) return false;
+  if (!w.box.empty() || !central_.empty() || !urgent_.empty()) return true;
   for (const auto& victim : workers_)
     if (victim.get() != &w && deque::stealable(*victim)) return true;
-  if (M::load(beyond_window_, base::seq_cst) != 0 && w.throttled_head != nullptr) return true;
   return M::load(quiescent_waiting_, base::seq_cst) != 0 && quiescent();
 }
 
@@ -175,19 +195,25 @@ template <machine::machine M> bool engine<M>::reads_poison(detail::record& r) no
   return false;
 }
 
+template <machine::machine M> void engine<M>::finish_accesses(detail::record* r, woken& list) {
+  for (std::uint32_t i = 0; i < r->access_count; ++i)
+    if (!access::is_repeated(r->accesses()[i])) access::finish<M>(r->accesses()[i], list);
+}
+
 // The body of r has returned: versions advance, and what waited for them moves on (SuperGlue §3.1, Listing 5). The
 // first task that becomes ready is given back to run at once, where its data is; no queue lies on the critical path.
 template <machine::machine M> detail::record* engine<M>::done(worker& w, detail::record* r) {
   w.current = nullptr;
-  woken list;
-  for (std::uint32_t i = 0; i < r->access_count; ++i)
-    if (!access::is_repeated(r->accesses()[i])) access::finish<M>(r->accesses()[i], list);
   r->state = detail::record_state::draining;
+  woken list;
+  if (!(r->subtasks && r->has_children)) finish_accesses(r, list);
   if (!r->has_children || M::fetch_sub(r->pending, 1u, base::acq_rel) == 1) wholly_done(w, r);
   detail::record* follower = nullptr;
   while (detail::record* x = list.take()) {
     if (!advance_waiting(x, list)) continue;
-    if (follower == nullptr && own_deque_only_ && x->kind == detail::record_kind::task) {
+    const bool may_follow = own_deque_only_ && x->kind == detail::record_kind::task && !x->urgent &&
+                            (x->pin == detail::record::unpinned || x->pin == w.id);
+    if (follower == nullptr && may_follow) {
       x->state = detail::record_state::ready;
       follower = x;
     } else {
@@ -205,6 +231,11 @@ template <machine::machine M> void engine<M>::wholly_done(worker& w, detail::rec
     detail::record* parent = r->parent;
     if (failures_.any()) [[unlikely]]
       failures_.hand_up(*r);
+    if (r->subtasks && r->has_children) {
+      woken list;
+      finish_accesses(r, list);
+      make_all_ready(&w, list);
+    }
     recycle(w, r);
     if (parent == nullptr) {
       M::store(w.finished, detail::peek(w.finished) + 1, base::release);  // pairs with quiescent()

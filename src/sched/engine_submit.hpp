@@ -100,6 +100,13 @@ template <machine::machine M> void engine<M>::discard(detail::record* r) noexcep
 
 template <machine::machine M> void engine<M>::enter(detail::record* r) {
   r->state = detail::record_state::filling;
+  if (r->pin != detail::record::unpinned && r->pin >= workers()) {
+    const unsigned pin = r->pin;
+    r->invoke(*r, false);
+    discard(r);
+    throw error("weft: a task is pinned to worker " + std::to_string(pin) + ", but there are only workers 0 to " +
+                std::to_string(workers() - 1));
+  }
   if (worker* w = at_home()) return enter_on(*w, r);
   visit v(*this);
   v.self() != nullptr ? enter_on(*v.self(), r) : enter_outside(r);
@@ -163,6 +170,8 @@ template <machine::machine M> void engine<M>::make_ready(worker& w, detail::reco
   } else if (const unsigned pin = r->pin; pin != detail::record::unpinned) {
     workers_[pin]->box.push(r);  // r may be gone from here on
     if (pin != w.id) sleep_.notify(machine_, pin);
+  } else if (r->urgent) {
+    push_urgent(r);
   } else if (own_deque_only_ || rules_->ready(w.id, *r) == target::own_deque) {
     push_own(w, r);
   } else {
@@ -178,10 +187,18 @@ template <machine::machine M> void engine<M>::make_ready_outside(detail::record*
   } else if (const unsigned pin = r->pin; pin != detail::record::unpinned) {
     workers_[pin]->box.push(r);  // r may be gone from here on
     sleep_.notify(machine_, pin);
+  } else if (r->urgent) {
+    push_urgent(r);
   } else {
     central_.push(r);
     sleep_.notify(machine_);
   }
+}
+
+template <machine::machine M> void engine<M>::push_urgent(detail::record* r) noexcept {
+  static_cast<void>(M::fetch_add(attention_, 1u, base::seq_cst));  // before the push: it must not be popped uncounted
+  urgent_.push(r);
+  sleep_.notify(machine_);
 }
 
 // The condition that r was listed for is met. Gives whether r is ready; if not, it is listed elsewhere.

@@ -68,6 +68,7 @@ template <machine::machine M> fiber& engine<M>::idle_loop(worker& w) {
 template <machine::machine M> void engine<M>::wait_all() {
   visit v(*this);
   if (v.self() == nullptr) return wait_quiescent_outside();
+  if (v.self()->current == nullptr) start_if_paused();
   v.self()->current != nullptr ? wait_children(*v.self()) : wait_quiescent(*v.self());
 }
 
@@ -107,6 +108,7 @@ template <machine::machine M> void engine<M>::wait_quiescent(worker& w) {
 }
 
 template <machine::machine M> void engine<M>::wait_quiescent_outside() {
+  start_if_paused();
   M::store(outside_calls_, 1u, base::seq_cst);
   waiter self;
   self.r.kind = detail::record_kind::external;
@@ -160,11 +162,13 @@ template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& 
                     ", which it uses itself; it would never end");
   waiter self;
   if (w == nullptr) {
+    start_if_paused();
     M::store(outside_calls_, 1u, base::seq_cst);
     self.r.kind = detail::record_kind::external;
     if (list_on(h, self)) M::block(self.signal);
     return rethrow_for(h);
   }
+  if (w->current == nullptr) start_if_paused();
   bool there = false;
   {
     base::locked<M> guard(h.lock);

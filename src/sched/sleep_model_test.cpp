@@ -1,7 +1,7 @@
 // The sleep protocol under thousands of random schedules: workers that search, announce, retract and park as the
 // engine's do, and publishers that put items in an inbox, or in that of one worker, and notify. In the end everything
-// must be consumed and everybody asleep, with no searcher still counted. The same harness must reject a worker that does
-// not look again after its announcement, and four broken copies of the protocol.
+// must be consumed and everybody asleep, with no searcher still counted. The same harness must reject a worker that
+// does not look again after its announcement, and four broken copies of the protocol.
 #include <memory>
 #include <vector>
 
@@ -80,7 +80,8 @@ template <class Sleep, bool looks_again = true> class trial {
  public:
   explicit trial(std::uint64_t seed)
       : play_(seed), rng_(seed * 5), few_(seed % 2 == 0), workers_(1 + rng_.below(few_ ? 2 : 6)),
-        publishers_(1 + rng_.below(3)), each_(1 + rng_.below(few_ ? 2 : 5)), items_(publishers_ * each_), boxes_(workers_) {
+        publishers_(1 + rng_.below(3)), each_(1 + rng_.below(few_ ? 2 : 5)), items_(publishers_ * each_),
+        boxes_(workers_) {
     sleep_.open(workers_);
   }
 
@@ -95,7 +96,7 @@ template <class Sleep, bool looks_again = true> class trial {
  private:
   struct item {
     detail::record r{};
-    int only = -1;          // the worker it is for, -1: any
+    int only = -1;  // the worker it is for, -1: any
     int times = 0;
   };
 

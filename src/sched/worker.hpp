@@ -1,7 +1,10 @@
 // A worker as the engine sees it: the public part (detail::worker, reached by the inline path) and what only the engine
 // needs. Everything here belongs to the worker's own thread, except the inbox.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <vector>
 
 #include "base/random.hpp"
@@ -27,7 +30,9 @@ struct waiter {
 };
 static_assert(offsetof(waiter, a) == sizeof(detail::record));
 
-inline void count_one(detail::cell<std::uint64_t>& counter) noexcept { detail::poke(counter, detail::peek(counter) + 1); }
+inline void count_one(detail::cell<std::uint64_t>& counter) noexcept {
+  detail::poke(counter, detail::peek(counter) + 1);
+}
 
 template <class M> struct worker : detail::worker {
   fiber* running = nullptr;  // the stack this worker is on
@@ -36,6 +41,11 @@ template <class M> struct worker : detail::worker {
   inbox<M> box;
   detail::record* throttled_head = nullptr;  // submitters that found the window full, oldest first
   detail::record* throttled_tail = nullptr;
+  struct free_scratch {
+    void operator()(std::byte* p) const noexcept { ::operator delete(p, std::align_val_t{64}); }
+  };
+  std::unique_ptr<std::byte, free_scratch> scratch;  // workspace()
+  std::size_t scratch_bytes = 0;
   base::random rng{0};
   unsigned tick = 0;
   // Written by this worker alone, read by statistics() at any time: hence cells.

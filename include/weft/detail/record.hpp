@@ -44,9 +44,14 @@ struct record {
   record_kind kind;
   record_state state;
   std::uint8_t size_class;
-  bool has_children;        // written by the task itself only
   std::uint8_t exclusives;  // commutative exclusive accesses: 0, 1, or 2 for several
-  bool waits_exclusive;     // listed on a handle for exclusive access, not only for its version
+  // One byte; each bit has one writer at a time: the submitter, then who lists the record, then the task itself.
+  bool urgent : 1;           // priority above 0
+  bool subtasks : 1;         // its accesses finish only when its children are done
+  bool waits_exclusive : 1;  // listed on a handle for exclusive access, not only for its version
+  bool has_children : 1;     // has submitted tasks
+  bool reserved_ : 4;
+  std::uint8_t spare_;
 
   static constexpr std::uint16_t unpinned = 0xffff;
   static constexpr std::uint64_t charged_bit = std::uint64_t{1} << 63;  // in cost_ps: the body has called charge()

@@ -25,6 +25,15 @@ template <> struct access_traits<name_clause> : access_traits<void> {
 template <> struct access_traits<cost_clause> : access_traits<void> {
   static constexpr bool is_clause = true;
 };
+template <> struct access_traits<priority_clause> : access_traits<void> {
+  static constexpr bool is_clause = true;
+};
+template <> struct access_traits<pin_clause> : access_traits<void> {
+  static constexpr bool is_clause = true;
+};
+template <> struct access_traits<subtasks_clause> : access_traits<void> {
+  static constexpr bool is_clause = true;
+};
 template <class T, std::uint8_t Kind> struct access_traits<access_clause<T, Kind>> {
   static constexpr bool is_access = true;
   static constexpr bool is_clause = true;
@@ -41,6 +50,9 @@ template <class... Clauses> struct clause_list {
   static constexpr std::uint32_t accesses = (0 + ... + (access_traits<Clauses>::is_access ? 1 : 0));
   static constexpr int adds = (0 + ... + (access_traits<Clauses>::exclusive_group ? 1 : 0));
   static constexpr std::uint8_t exclusives = adds > 2 ? 2 : adds;
+  // Whether a clause says where or when the task runs: then it does not simply go on the submitter's deque.
+  static constexpr bool directed =
+      (false || ... || (std::is_same_v<Clauses, priority_clause> || std::is_same_v<Clauses, pin_clause>));
 };
 
 // Calls `body` with the data of the access clauses. The recursion consumes the clauses and collects the arguments;
@@ -86,6 +98,9 @@ template <class T, std::uint8_t Kind> void note(record&, access*& a, const acces
 }
 inline void note(record& r, access*&, const name_clause& c) noexcept { r.name = c.text; }
 inline void note(record& r, access*&, const cost_clause& c) noexcept { r.cost_ps = c.picoseconds; }
+inline void note(record& r, access*&, const priority_clause& c) noexcept { r.urgent = c.level > 0; }
+inline void note(record& r, access*&, const pin_clause& c) noexcept { r.pin = c.worker; }
+inline void note(record& r, access*&, const subtasks_clause&) noexcept { r.subtasks = true; }
 
 // Owner only, host only. Cost: two predictable branches and three stores.
 inline void push(worker& w, record* r) {
@@ -133,9 +148,8 @@ template <class Body, class... Clauses> struct builder {
     r->cursor = 0;
     r->pin = record::unpinned;
     r->kind = record_kind::task;
-    r->has_children = false;
     r->exclusives = list::exclusives;
-    r->waits_exclusive = false;
+    r->urgent = r->subtasks = r->waits_exclusive = r->has_children = r->reserved_ = false;
     poke(r->pending, 1u);
     [[maybe_unused]] access* a = r->accesses();
     (note(*r, a, clauses), ...);
@@ -149,7 +163,7 @@ template <class Body, class... Clauses> struct builder {
         throw;
       }
     }
-    if constexpr (list::accesses == 0) {
+    if constexpr (list::accesses == 0 && !list::directed) {
       // Read anew: allocate() may have waited for room, and then this may be another thread.
       if (enter_fast(e, self(), r)) [[likely]]
         return;

@@ -23,6 +23,7 @@ struct engine_base {
   virtual void push_slow(worker& w, record* r) = 0;
   virtual void wait_all() = 0;
   virtual void wait_handle(handle_state& h) = 0;
+  virtual void pause(bool on) = 0;
   // Returns when no submitted task uses h, or none of those left can ever run. Who: h's destructor.
   virtual void drain(handle_state& h) noexcept = 0;
 
