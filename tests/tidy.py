@@ -269,8 +269,9 @@ def links_lead_somewhere(tree: Tree) -> Complaints:
     for path, text in tree.items():
         if not path.endswith(".md"):
             continue
-        for number, line in enumerate(text.splitlines(), 1):
-            for target in re.findall(r"\]\(([^)\s]+)", line):
+        prose = re.sub(r"^```.*?^```$", lambda code: "\n" * code[0].count("\n"), text, flags=re.MULTILINE | re.DOTALL)
+        for number, line in enumerate(prose.splitlines(), 1):
+            for target in re.findall(r"\]\(([^)\s]+)", re.sub(r"`[^`]*`", "", line)):
                 target = target.split("#")[0]
                 if not target or re.match(r"\w+:", target):
                     continue

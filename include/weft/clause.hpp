@@ -31,6 +31,7 @@ inline constexpr std::uint8_t kind_read = kind_readonly | kind_commutative;
 inline constexpr std::uint8_t kind_write = kind_exclusive;
 inline constexpr std::uint8_t kind_add = kind_commutative | kind_exclusive;
 inline constexpr std::uint8_t kind_concurrent = kind_commutative;
+inline constexpr std::uint8_t kind_reduce = kind_commutative | 16;  // whoever comes after a group of these applies it
 
 template <class T, std::uint8_t Kind> struct access_clause {
   handle<T>& target;

@@ -3,5 +3,6 @@
 #include "weft/clause.hpp"
 #include "weft/error.hpp"
 #include "weft/handle.hpp"
+#include "weft/reduction.hpp"
 #include "weft/runtime.hpp"
 #include "weft/version.hpp"

@@ -18,8 +18,12 @@ void repeat(record& r, entry& a, std::uint8_t first_kind) {
   if (kind_of(a) != first_kind)
     throw error("weft: a task names handle " + name_of(handle_of(a)) +
                 " with two kinds of access; name it once, with the stronger kind (a write may also read)");
-  if (is_exclusive(a)) --r.exclusives;
+  const bool recount = is_exclusive(a);
   a.handle_and_kind |= detail::kind_repeated;
+  if (!recount) return;
+  r.exclusives = 0;  // counted anew: beyond two the submitter did not say how many
+  for (std::uint32_t i = 0; i < r.access_count && r.exclusives < 2; ++i)
+    if (is_exclusive(r.accesses()[i])) ++r.exclusives;
 }
 
 }  // namespace

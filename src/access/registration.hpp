@@ -9,6 +9,7 @@
 #include <string>
 
 #include "access/conditions.hpp"
+#include "access/reduction.hpp"
 #include "weft/error.hpp"
 
 namespace weft::access {
@@ -46,13 +47,29 @@ class lock_set {
   std::uint32_t size_ = 0;
 };
 
+// The first handle of r whose open group is one of reduces that r does not join. Who: holder of all locks.
+[[nodiscard]] inline handle_state* reduction_to_apply(record& r) noexcept {
+  if (r.applies_reduction) return nullptr;
+  for (std::uint32_t i = 0; i < r.access_count; ++i)
+    if (const entry& a = r.accesses()[i]; reduction_open(handle_of(a)) && kind_of(a) != detail::kind_reduce)
+      return is_repeated(a) ? nullptr : &handle_of(a);
+  return nullptr;
+}
+
 [[noreturn]] void throw_in_use(const handle_state& h);
 
-enum class registered { ready, waits };
+enum class outcome : std::uint8_t { ready, waits, apply_first };
+struct registered {
+  outcome what;
+  handle_state* reduction =
+      nullptr;  // apply_first: what the reduces on it left over must be applied before r registers
+};
 
-// Registers r, whose accesses are filled in, for `engine`. When it gives `waits`, r is listed and may already be gone.
+// Registers r, whose accesses are filled in, for `engine`. When it gives `waits`, r is listed and may already be gone;
+// when it gives `apply_first`, nothing was registered.
 // Errors: weft::error as lock_set, or if a handle is in use by another runtime; r is untouched then.
-template <class M> [[nodiscard]] registered register_task(record* r, detail::engine_base* engine, woken& out) {
+template <class M>
+[[nodiscard]] registered register_task(record* r, detail::engine_base* engine, open_reductions<M>& open, woken& out) {
   lock_set handles(*r);
   handles.acquire<M>();
   for (handle_state* h : handles) {
@@ -64,9 +81,15 @@ template <class M> [[nodiscard]] registered register_task(record* r, detail::eng
     }
     h->engine = engine;
   }
+  if (handle_state* h = reduction_to_apply(*r)) [[unlikely]] {
+    handles.release<M>();
+    return {outcome::apply_first, h};
+  }
   for (std::uint32_t i = 0; i < r->access_count; ++i) {
     entry& a = r->accesses()[i];
-    if (!is_repeated(a)) a.required = register_access(handle_of(a), kind_of(a));
+    if (is_repeated(a)) continue;
+    if (kind_of(a) == detail::kind_reduce && !reduction_open(handle_of(a))) open.add(handle_of(a));
+    a.required = register_access(handle_of(a), kind_of(a));
   }
   bool waits = false;
   const std::uint32_t n = r->access_count;
@@ -77,8 +100,8 @@ template <class M> [[nodiscard]] registered register_task(record* r, detail::eng
   }
   const bool last_walk = !waits && r->exclusives != 0;
   handles.release<M>();
-  if (last_walk) return advance_exclusive<M>(r, out) ? registered::ready : registered::waits;
-  return waits ? registered::waits : registered::ready;
+  if (last_walk) waits = !advance_exclusive<M>(r, out);
+  return {waits ? outcome::waits : outcome::ready};
 }
 
 }  // namespace weft::access

@@ -99,18 +99,20 @@ template <class M> [[nodiscard]] bool wait_unless_available(handle_state& h, rec
 }
 
 // Moves every listed record whose version is there to `out`; of those that need exclusive access only the first, and
-// only if nobody has it: it then owns it. Who: holder of h's lock.
+// only if nobody has it. If that is all it needs exclusively it then owns it; else it is told only that h is free, and
+// wakes the next if it cannot use that (conditions.hpp). Who: holder of h's lock.
 template <class M> void release_waiters(handle_state& h, std::uint64_t current, woken& out) noexcept {
   record* r = h.waiters_head;
   while (r != nullptr && reached(current, awaited(r).required)) {
     record* next = r->next;
-    // Exclusive waiters are of the current group and everything behind them is of a later one, so stopping is right.
-    if (r->waits_exclusive) {
-      if (h.exclusive_taken) break;
-      h.exclusive_taken = true;
-    }
+    // Exclusive waiters are of the current group and everything behind them needs h exclusively, too, or is of a later
+    // group, so stopping is right.
+    if (r->waits_exclusive && h.exclusive_taken) break;
+    const bool is_told = r->waits_exclusive && r->exclusives != 1;
+    if (r->waits_exclusive && !is_told) h.exclusive_taken = true;
     remove_waiter(h, r);
     out.append(r);
+    if (is_told) break;
     r = next;
   }
   if (h.waiters_head == nullptr) M::store(h.word, current << 1, base::release);

@@ -58,7 +58,10 @@ struct handled_exceptions {
   void* caught = nullptr;
   unsigned uncaught = 0;
 
-  static handled_exceptions& of_this_thread() noexcept {
+  // <cxxabi.h> declares __cxa_get_globals const, so a compiler may keep its answer over a switch, when it is another
+  // thread's. Neither inlined nor known to be without effects, this is asked again each time.
+  [[gnu::noinline]] static handled_exceptions& of_this_thread() noexcept {
+    asm volatile("" ::: "memory");
     return *reinterpret_cast<handled_exceptions*>(abi::__cxa_get_globals());
   }
 };

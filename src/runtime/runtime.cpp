@@ -33,7 +33,10 @@ void handle_state::drain() noexcept {
   // The version first, then the lock: whoever advanced the version last did so by one compare-exchange, or inside the
   // lock. So once both are seen nobody touches this handle any more, and its runtime may be gone already.
   const bool all_done = (base::shared(word).load(base::acquire) >> 1) == registered;
-  if (all_done && base::shared(lock).load(base::acquire) == 0 && !base::shared(poisoned).load(base::relaxed)) return;
+  const bool open =
+      group_kind == kind_reduce;  // what the reduces left over is still to be applied, by a living runtime
+  if (all_done && !open && base::shared(lock).load(base::acquire) == 0 && !base::shared(poisoned).load(base::relaxed))
+    return;
   engine->drain(*this);
 }
 

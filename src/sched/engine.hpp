@@ -75,6 +75,9 @@ template <machine::machine M> class engine final : public any_engine {
   void wait_all() override;
   void wait_handle(detail::handle_state& h) override;
   void pause(bool on) override;
+  void* exchange(detail::cell<void*>& c, void* value) override { return M::exchange(c, value, base::acq_rel); }
+  [[nodiscard]] bool try_exclusive(detail::handle_state& h) override;
+  void release_exclusive(detail::handle_state& h) override;
   [[nodiscard]] void* workspace(std::size_t bytes) override;
 
   [[nodiscard]] unsigned workers() const noexcept override { return static_cast<unsigned>(workers_.size()); }
@@ -98,6 +101,9 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] static detail::record* allocate_large(std::size_t bytes);
   void enter_on(worker& w, detail::record* r);
   void enter_outside(detail::record* r);
+  [[nodiscard]] bool register_and_apply(worker* w, detail::record* r, woken& list);
+  void apply_reduction(worker* w, detail::handle_state& h);
+  void count_created(worker* w, detail::record* r) noexcept;
   void recycle(worker& w, detail::record* r) noexcept;
   void make_ready(worker& w, detail::record* r);
   void make_ready_outside(detail::record* r);
@@ -134,6 +140,8 @@ template <machine::machine M> class engine final : public any_engine {
     if (paused()) pause(false);
   }
   void wait_quiescent(worker& w);
+  void apply_reductions(worker* w);
+  void apply_if_open(worker* w, detail::handle_state& h);
   void wait_quiescent_outside();
   [[nodiscard]] bool list_on(detail::handle_state& h, waiter& self);
   [[nodiscard]] bool quiescent() noexcept;
@@ -168,6 +176,7 @@ template <machine::machine M> class engine final : public any_engine {
   detail::cell<std::uint32_t> attention_;
   static constexpr std::uint32_t paused_bit = std::uint32_t{1} << 31;
   failures<M> failures_;
+  access::open_reductions<M> open_reductions_;
   detail::cell<std::uint8_t> quiescent_lock_;
   std::vector<waiter*> quiescent_waiters_;         // guarded by quiescent_lock_
   detail::cell<std::uint32_t> quiescent_waiting_;  // their number

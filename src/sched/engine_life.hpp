@@ -59,6 +59,10 @@ template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
   for (const auto& w : workers_) sleep_.notify(machine_, w->id);
   machine_.join();
   if (!quiescent()) abandon_all();
+  while (detail::handle_state* h = open_reductions_.first()) {  // none is left but after a stall
+    h->group_kind = 0;
+    open_reductions_.remove(*h);
+  }
   static_cast<void>(failures_.take(nullptr));  // heals the handles that outlive this
   for (auto& w : workers_) deque::close(*w);
 }

@@ -98,6 +98,7 @@ template <machine::machine M> void engine<M>::abandon_uses_of(detail::handle_sta
 }
 
 template <machine::machine M> void engine<M>::drain(detail::handle_state& h) noexcept {
+  visit v(*this);
   try {
     wait_handle(h);
   } catch (const error& e) {

@@ -112,27 +112,86 @@ template <machine::machine M> void engine<M>::enter(detail::record* r) {
   v.self() != nullptr ? enter_on(*v.self(), r) : enter_outside(r);
 }
 
-template <machine::machine M> void engine<M>::enter_on(worker& w, detail::record* r) {
-  detail::record* parent = w.current;
+// Counts r before it is registered: it may be done before registration returns, and a count of finished tasks that runs
+// ahead would look like quiescence. w: nullptr for a stranger.
+template <machine::machine M> void engine<M>::count_created(worker* w, detail::record* r) noexcept {
+  detail::record* parent = w != nullptr ? w->current : nullptr;
   r->parent = parent;
-  // Counted before it is registered: it may be done before registration returns, and a count of finished tasks that
-  // runs ahead would look like quiescence.
   if (parent != nullptr) {
     parent->has_children = true;
     r->order = parent->cursor++;
     static_cast<void>(M::fetch_add(parent->pending, 1u, base::relaxed));
+  } else if (w != nullptr) {
+    r->order = detail::peek(w->created) + 1;
+    M::store(w->created, r->order, base::release);
   } else {
-    r->order = detail::peek(w.created) + 1;
-    M::store(w.created, r->order, base::release);
+    base::locked<M> guard(outside_lock_);
+    r->order = detail::peek(outside_.created) + 1;
+    M::store(outside_.created, r->order, base::release);
   }
+}
+
+// Registers r, after the internal tasks that it must come behind. Gives whether r is ready.
+template <machine::machine M> bool engine<M>::register_and_apply(worker* w, detail::record* r, woken& list) {
+  for (;;) {
+    const access::registered done = access::register_task<M>(r, this, open_reductions_, list);
+    if (done.what != access::outcome::apply_first) return done.what == access::outcome::ready;
+    apply_reduction(w, *done.reduction);
+  }
+}
+
+// Closes the group of reduces on h: a task that writes h applies what they left over. Somebody else may have been
+// quicker; then the task finds nothing and its write changes nothing.
+template <machine::machine M> void engine<M>::apply_reduction(worker* w, detail::handle_state& h) {
+  const access::apply_function apply = access::reduction_of(h);
+  struct closure {
+    access::apply_function apply;
+    detail::handle_state* h;
+  };
+  constexpr std::uint8_t size_class =
+      detail::record_class(sizeof(detail::record) + sizeof(access::entry) + sizeof(closure));
+  // Beyond the window if need be: a submitter that is in the middle of registering must not be set aside.
+  detail::record* r = nullptr;
+  if (w != nullptr) {
+    r = pool_.allocate(*w, size_class, true);
+  } else {
+    base::locked<M> guard(outside_lock_);
+    r = pool_.allocate(outside_, size_class, true);
+  }
+  const std::uint8_t its_class = r->size_class;
+  *r = detail::record{};
+  r->size_class = its_class;
+  r->state = detail::record_state::filling;
+  r->pin = detail::record::unpinned;
+  r->name = "apply reduction";
+  r->cost_ps = detail::record::charged_bit;
+  r->access_count = 1;
+  r->applies_reduction = true;
+  detail::poke(r->pending, 1u);
+  r->accesses()[0].handle_and_kind = reinterpret_cast<std::uintptr_t>(&h) | detail::kind_write;
+  new (r->closure()) closure{apply, &h};
+  r->invoke = [](detail::record& self, bool run) {
+    const closure& c = *static_cast<closure*>(self.closure());
+    if (run) c.apply(*c.h);
+  };
+  open_reductions_.remove(h);
+  count_created(w, r);
+  woken list;
+  const access::registered done = access::register_task<M>(r, this, open_reductions_, list);
+  if (done.what == access::outcome::ready) w != nullptr ? make_ready(*w, r) : make_ready_outside(r);
+  make_all_ready(w, list);
+}
+
+template <machine::machine M> void engine<M>::enter_on(worker& w, detail::record* r) {
+  count_created(&w, r);
   if (r->access_count == 0) return make_ready(w, r);
   woken list;
   try {
-    if (access::register_task<M>(r, this, list) == access::registered::ready) make_ready(w, r);
+    if (register_and_apply(&w, r, list)) make_ready(w, r);
   } catch (...) {
     r->invoke(*r, false);
-    if (parent != nullptr)
-      static_cast<void>(M::fetch_sub(parent->pending, 1u, base::relaxed));
+    if (r->parent != nullptr)
+      static_cast<void>(M::fetch_sub(r->parent->pending, 1u, base::relaxed));
     else
       M::store(w.finished, detail::peek(w.finished) + 1, base::release);
     recycle(w, r);
@@ -142,17 +201,11 @@ template <machine::machine M> void engine<M>::enter_on(worker& w, detail::record
 }
 
 template <machine::machine M> void engine<M>::enter_outside(detail::record* r) {
-  r->parent = nullptr;
   M::store(outside_calls_, 1u, base::seq_cst);
-  {
-    base::locked<M> guard(outside_lock_);
-    r->order = detail::peek(outside_.created) + 1;
-    M::store(outside_.created, r->order, base::release);
-  }
+  count_created(nullptr, r);
   woken list;
   try {
-    if (r->access_count == 0 || access::register_task<M>(r, this, list) == access::registered::ready)
-      make_ready_outside(r);
+    if (r->access_count == 0 || register_and_apply(nullptr, r, list)) make_ready_outside(r);
   } catch (...) {
     r->invoke(*r, false);
     base::locked<M> guard(outside_lock_);

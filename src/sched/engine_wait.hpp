@@ -89,8 +89,26 @@ template <machine::machine M> void engine<M>::wait_children(worker& w) {
   }
 }
 
+// Closes every group of reduces that is open, so that what follows the wait sees whole results.
+template <machine::machine M> void engine<M>::apply_reductions(worker* w) {
+  while (detail::handle_state* h = open_reductions_.first()) apply_reduction(w, *h);
+}
+
+template <machine::machine M> bool engine<M>::try_exclusive(detail::handle_state& h) {
+  base::locked<M> guard(h.lock);
+  return !std::exchange(h.exclusive_taken, true);
+}
+
+// Nobody is listed for exclusive access: a group of reduces has no exclusive accesses, and other groups are not
+// running.
+template <machine::machine M> void engine<M>::release_exclusive(detail::handle_state& h) {
+  base::locked<M> guard(h.lock);
+  h.exclusive_taken = false;
+}
+
 template <machine::machine M> void engine<M>::wait_quiescent(worker& w) {
-  if (!quiescent()) {
+  apply_reductions(&w);
+  while (!quiescent()) {
     waiter self;
     suspend(w, self, [&self](worker& here, engine& e) {
       {
@@ -101,6 +119,7 @@ template <machine::machine M> void engine<M>::wait_quiescent(worker& w) {
       static_cast<void>(here);  // this worker's loop looks for quiescence before it sleeps
     });
     if (self.stalled) throw error(describe_stall());
+    apply_reductions(&w);  // of tasks that were submitted by tasks meanwhile
   }
   if (failures_.any()) [[unlikely]] {
     if (std::exception_ptr e = failures_.take(nullptr)) std::rethrow_exception(e);
@@ -110,17 +129,20 @@ template <machine::machine M> void engine<M>::wait_quiescent(worker& w) {
 template <machine::machine M> void engine<M>::wait_quiescent_outside() {
   start_if_paused();
   M::store(outside_calls_, 1u, base::seq_cst);
-  waiter self;
-  self.r.kind = detail::record_kind::external;
-  {
-    base::locked<M> guard(quiescent_lock_);
-    quiescent_waiters_.push_back(&self);
-    static_cast<void>(
-        M::exchange(quiescent_waiting_, static_cast<std::uint32_t>(quiescent_waiters_.size()), base::seq_cst));
-  }
-  // Either a worker that is about to sleep sees the entry, or this look sees that it was the last to finish.
-  if (quiescent()) end_quiescent_waits(nullptr);
-  M::block(self.signal);
+  do {
+    apply_reductions(nullptr);
+    waiter self;
+    self.r.kind = detail::record_kind::external;
+    {
+      base::locked<M> guard(quiescent_lock_);
+      quiescent_waiters_.push_back(&self);
+      static_cast<void>(
+          M::exchange(quiescent_waiting_, static_cast<std::uint32_t>(quiescent_waiters_.size()), base::seq_cst));
+    }
+    // Either a worker that is about to sleep sees the entry, or this look sees that it was the last to finish.
+    if (quiescent()) end_quiescent_waits(nullptr);
+    M::block(self.signal);
+  } while (open_reductions_.first() != nullptr);
   if (std::exception_ptr e = failures_.take(nullptr)) std::rethrow_exception(e);
 }
 
@@ -144,6 +166,15 @@ template <machine::machine M> void engine<M>::end_quiescent_waits(worker* w) {
   for (waiter* x : over) w != nullptr ? make_ready(*w, &x->r) : make_ready_outside(&x->r);
 }
 
+template <machine::machine M> void engine<M>::apply_if_open(worker* w, detail::handle_state& h) {
+  bool open = false;
+  {
+    base::locked<M> guard(h.lock);
+    open = access::reduction_open(h);
+  }
+  if (open) apply_reduction(w, h);
+}
+
 // Lists a waiter for the accesses registered so far. Gives whether it has to wait.
 template <machine::machine M> bool engine<M>::list_on(detail::handle_state& h, waiter& self) {
   self.r.access_count = 1;
@@ -165,10 +196,12 @@ template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& 
     start_if_paused();
     M::store(outside_calls_, 1u, base::seq_cst);
     self.r.kind = detail::record_kind::external;
+    apply_if_open(w, h);
     if (list_on(h, self)) M::block(self.signal);
     return rethrow_for(h);
   }
   if (w->current == nullptr) start_if_paused();
+  apply_if_open(w, h);
   bool there = false;
   {
     base::locked<M> guard(h.lock);

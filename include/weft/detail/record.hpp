@@ -46,11 +46,12 @@ struct record {
   std::uint8_t size_class;
   std::uint8_t exclusives;  // commutative exclusive accesses: 0, 1, or 2 for several
   // One byte; each bit has one writer at a time: the submitter, then who lists the record, then the task itself.
-  bool urgent : 1;           // priority above 0
-  bool subtasks : 1;         // its accesses finish only when its children are done
-  bool waits_exclusive : 1;  // listed on a handle for exclusive access, not only for its version
-  bool has_children : 1;     // has submitted tasks
-  bool reserved_ : 4;
+  bool urgent : 1;             // priority above 0
+  bool subtasks : 1;           // its accesses finish only when its children are done
+  bool waits_exclusive : 1;    // listed on a handle for exclusive access, not only for its version
+  bool has_children : 1;       // has submitted tasks
+  bool applies_reduction : 1;  // the internal task that closes a group of reduces
+  bool reserved_ : 3;
   std::uint8_t spare_;
 
   static constexpr std::uint16_t unpinned = 0xffff;

@@ -11,6 +11,7 @@
 #include "weft/clause.hpp"
 #include "weft/detail/record.hpp"
 #include "weft/detail/worker.hpp"
+#include "weft/reduction.hpp"
 
 namespace weft::detail {
 
@@ -42,6 +43,13 @@ template <class T, std::uint8_t Kind> struct access_traits<access_clause<T, Kind
   static constexpr std::uint8_t kind = Kind;
 };
 
+template <class R> struct access_traits<reduce_clause<R>> {
+  static constexpr bool is_access = true;
+  static constexpr bool is_clause = true;
+  static constexpr bool exclusive_group = false;
+  using reduction = R;
+};
+
 // A handle's datum as the body may see it.
 template <class T, std::uint8_t Kind> using datum =
     std::conditional_t<(Kind & kind_readonly) != 0, const std::remove_reference_t<T>&, std::remove_reference_t<T>&>;
@@ -70,13 +78,26 @@ template <class Clause, class... Rest> struct caller<Clause, Rest...> {
     if constexpr (!access_traits<Clause>::is_access) {
       caller<Rest...>::call(body, a, static_cast<Data&&>(data)...);
     } else {
+      call_with_datum(body, a, static_cast<Data&&>(data)...);
+    }
+  }
+
+ private:
+  // state() is the first member of handle_base, which is the first base of handle<T>.
+  [[nodiscard]] static handle_base& base_of(access* a) noexcept {
+    return *reinterpret_cast<handle_base*>(a->handle_and_kind & ~std::uintptr_t{63});
+  }
+  template <class Body, class... Data> static void call_with_datum(Body& body, access* a, Data&&... data) {
+    if constexpr (requires { typename access_traits<Clause>::reduction; }) {
+      typename access_traits<Clause>::reduction::part part(
+          static_cast<typename access_traits<Clause>::reduction&>(base_of(a)));
+      caller<Rest...>::call(body, a + 1, static_cast<Data&&>(data)..., part.get());
+    } else {
       using T = typename access_traits<Clause>::type;
       if constexpr (std::is_void_v<T>) {
         caller<Rest...>::call(body, a + 1, static_cast<Data&&>(data)...);
       } else {
-        // state() is the first member of handle_base, which is the first base of handle<T>.
-        auto* base = reinterpret_cast<handle_base*>(a->handle_and_kind & ~std::uintptr_t{63});
-        datum<T, access_traits<Clause>::kind> d = static_cast<handle<T>*>(base)->unguarded();
+        datum<T, access_traits<Clause>::kind> d = static_cast<handle<T>&>(base_of(a)).unguarded();
         caller<Rest...>::call(body, a + 1, static_cast<Data&&>(data)..., d);
       }
     }
@@ -94,6 +115,10 @@ template <class Body, class... Clauses> void invoke(record& r, bool run) {
 
 template <class T, std::uint8_t Kind> void note(record&, access*& a, const access_clause<T, Kind>& c) noexcept {
   a->handle_and_kind = reinterpret_cast<std::uintptr_t>(&c.target.state()) | Kind;
+  ++a;
+}
+template <class R> void note(record&, access*& a, const reduce_clause<R>& c) noexcept {
+  a->handle_and_kind = reinterpret_cast<std::uintptr_t>(&c.target.state()) | kind_reduce;
   ++a;
 }
 inline void note(record& r, access*&, const name_clause& c) noexcept { r.name = c.text; }
@@ -149,7 +174,7 @@ template <class Body, class... Clauses> struct builder {
     r->pin = record::unpinned;
     r->kind = record_kind::task;
     r->exclusives = list::exclusives;
-    r->urgent = r->subtasks = r->waits_exclusive = r->has_children = r->reserved_ = false;
+    r->urgent = r->subtasks = r->waits_exclusive = r->has_children = r->applies_reduction = r->reserved_ = false;
     poke(r->pending, 1u);
     [[maybe_unused]] access* a = r->accesses();
     (note(*r, a, clauses), ...);

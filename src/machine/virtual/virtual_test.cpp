@@ -1,0 +1,306 @@
+// The virtual machine by itself: exact clocks for small scripts, who comes first, park and wake, and that a seed is a
+// schedule. Expected times are sums of the costs in virtual_costs.
+#include "machine/virtual/virtual.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace weft::machine {
+namespace {
+
+using V = virtual_machine;
+constexpr virtual_costs cost{};
+constexpr base::order relaxed = base::relaxed;
+
+// Cores 1..n run a script each. Core 0 waits for them, relaxing.
+class stage {
+ public:
+  explicit stage(const V::setup& s = {}) : machine(s), before_(V::set_current(&machine)) {}
+  ~stage() { static_cast<void>(V::set_current(before_)); }
+  stage(const stage&) = delete;
+  stage& operator=(const stage&) = delete;
+
+  // `own`: what core 0 does before it waits for the others.
+  void run(unsigned cores, std::function<void(unsigned)> script, const std::function<void()>& own = [] {}) {
+    script_ = std::move(script);
+    machine.start(cores + 1, [](void* self, unsigned id) { static_cast<stage*>(self)->script_(id); }, this, 65536);
+    machine.set_program_stack(program_);
+    own();
+    machine.join();
+  }
+  [[nodiscard]] std::uint64_t now() const { return machine.now_ps(); }
+
+  V machine;
+
+ private:
+  V* before_;
+  fiber program_;
+  std::function<void(unsigned)> script_;
+};
+
+using times = std::vector<std::uint64_t>;
+
+}  // namespace
+
+TEST_CASE("virtual: every operation does what it says and costs what the table says") {
+  stage s;
+  cell<std::uint32_t> c;
+  times spent;
+  std::uint64_t last = 0;
+  const auto did = [&](bool right) {
+    CHECK(right);
+    spent.push_back(s.now() - last);
+    last = s.now();
+  };
+  s.run(0, nullptr, [&] {
+    V::store(c, 5u, relaxed);
+    did(c.raw == 5);
+    did(V::load(c, relaxed) == 5);
+    did(V::exchange(c, 12u, relaxed) == 5);
+    did(V::fetch_add(c, 4u, relaxed) == 12);
+    did(V::fetch_sub(c, 1u, relaxed) == 16);
+    did(V::fetch_or(c, 16u, relaxed) == 15);
+    did(V::fetch_and(c, 24u, relaxed) == 31);
+    std::uint32_t expected = 23;
+    did(!V::compare_exchange(c, expected, 1u, relaxed));
+    CHECK(expected == 24);
+    did(V::compare_exchange(c, expected, 7u, relaxed));
+    CHECK(c.raw == 7);
+    V::relax(1);
+    did(true);
+    s.machine.charge(123);
+    did(true);
+  });
+  const std::uint64_t m = cost.modify_ps;
+  CHECK(spent == times{cost.store_ps, cost.load_ps, m, m, m, m, m, m, m, cost.relax_ps, 123});
+}
+
+TEST_CASE("virtual: narrow words wrap as they do on real machines") {
+  stage s;
+  cell<std::uint8_t> c{255};
+  s.run(0, nullptr, [&] {
+    CHECK(V::fetch_add(c, std::uint8_t{2}, relaxed) == 255);
+    CHECK(V::fetch_sub(c, std::uint8_t{3}, relaxed) == 1);
+  });
+  CHECK(c.raw == 254);
+}
+
+TEST_CASE("virtual: a body costs what it declares, or the default, or what it charged") {
+  stage s;
+  detail::record r{};
+  times spent;
+  const auto end = [&] {
+    const std::uint64_t before = s.now();
+    s.machine.end_body(r);
+    spent.push_back(s.now() - before);
+  };
+  s.run(0, nullptr, [&] {
+    end();
+    r.cost_ps = 4'000;
+    end();
+    r.cost_ps |= detail::record::charged_bit;
+    end();
+    r.cost_ps = detail::record::charged_bit;  // charged and nothing declared: the charge was all
+    end();
+  });
+  CHECK(spent == times{cost.body_ps, 4'000, 4'000, 0});
+}
+
+TEST_CASE("virtual: each core begins once, at time 0, with its own clock") {
+  stage s;
+  std::vector<int> began(4);
+  times at(4);
+  times ended(4);
+  s.run(3, [&](unsigned id) {
+    ++began[id];
+    at[id] = s.now();
+    for (unsigned i = 0; i < id; ++i) s.machine.charge(1000);
+    ended[id] = s.now();
+  });
+  CHECK(began == std::vector<int>{0, 1, 1, 1});
+  CHECK(at == times{0, 0, 0, 0});
+  CHECK(ended == times{0, 1000, 2000, 3000});
+}
+
+TEST_CASE("virtual: the earliest core is next, and of two at the same time the one that asked first") {
+  stage s;
+  std::string log;
+  const std::uint64_t step[] = {0, 300, 200, 300};
+  s.run(3, [&](unsigned id) {
+    for (int i = 0; i < 4; ++i) {
+      log += static_cast<char>('0' + id);
+      s.machine.charge(step[id]);
+    }
+  });
+  // Times:       0    200  300   400  600: 1 and 3 asked at 300, 2 at 400    900
+  CHECK(log == "123" "2" "13" "2" "132" "13");
+}
+
+TEST_CASE("virtual: a core that stays earliest goes on without a switch") {
+  stage s;
+  std::string log;
+  s.run(2, [&](unsigned id) {
+    for (int i = 0; i < 3; ++i) {
+      log += static_cast<char>('0' + id);
+      s.machine.charge(id == 1 ? 10 : 1000);
+    }
+  });
+  CHECK(log == "121122");  // both begin at 0; then 10, 20 and 30 are before 1000
+}
+
+TEST_CASE("virtual: what one core stores the other loads only after that time") {
+  stage s;
+  cell<std::uint32_t> word;
+  times seen;
+  std::uint64_t first_seen = 0;
+  s.run(2, [&](unsigned id) {
+    if (id == 1) {
+      s.machine.charge(10'000);
+      V::store(word, 1u, relaxed);
+    } else {
+      while (V::load(word, relaxed) == 0) {
+      }
+      first_seen = s.now();
+    }
+  });
+  // The store takes effect at 10280; loads end at multiples of 280, and 10360 is the first of them after that.
+  CHECK(first_seen == 10'360);
+}
+
+TEST_CASE("virtual: a sleeper goes on a wake-up later than it was woken") {
+  stage s;
+  times resumed;
+  std::uint64_t waker_done = 0;
+  s.run(2, [&](unsigned id) {
+    if (id == 1) {
+      s.machine.charge(100);
+      s.machine.park(1);
+      resumed.push_back(s.now());
+    } else {
+      s.machine.charge(5'000);
+      s.machine.wake(1);
+      waker_done = s.now();
+    }
+  });
+  CHECK(waker_done == 5'000 + cost.modify_ps);
+  CHECK(resumed == times{5'000 + cost.modify_ps + cost.wake_ps});
+}
+
+TEST_CASE("virtual: a wake before the park is kept, once") {
+  stage s;
+  times parked;
+  s.run(2, [&](unsigned id) {
+    if (id == 2) {
+      s.machine.wake(1);
+      s.machine.wake(1);
+      s.machine.charge(50'000'000);
+      s.machine.wake(1);
+    } else {
+      s.machine.charge(1'000'000);
+      s.machine.park(1);  // the wake is there: no time passes
+      parked.push_back(s.now());
+      s.machine.park(1);  // two early wakes are one
+      parked.push_back(s.now());
+    }
+  });
+  CHECK(parked == times{1'000'000, 50'000'000 + 3 * cost.modify_ps + cost.wake_ps});
+}
+
+TEST_CASE("virtual: switching stacks costs the core its time and changes nobody else's turn") {
+  stage s;
+  struct on_another {
+    stage* s;
+    fiber* home;
+    fiber* self;
+    std::uint64_t there;
+    static void entry(void* self) {
+      on_another& o = *static_cast<on_another*>(self);
+      o.there = o.s->now();
+      V::relax(1);  // another core's turn, and back to this stack
+      detail::worker* w = nullptr;
+      o.s->machine.seat(1, w);
+      o.self->jump_out(*o.home);
+    }
+  } other{&s, nullptr, nullptr, 0};
+  fiber stack(65536, &on_another::entry, &other);
+  other.self = &stack;
+  std::uint64_t back = 0;
+  std::uint64_t neighbour = 0;
+  s.run(2, [&](unsigned id) {
+    if (id == 2) {
+      for (int i = 0; i < 10; ++i) V::relax(1);
+      neighbour = s.now();
+      return;
+    }
+    fiber& mine = s.machine.stack(1);
+    other.home = &mine;
+    s.machine.jump(1, mine, stack, nullptr);
+    CHECK(&s.machine.stack(1) == &stack);
+    back = s.now();
+  });
+  CHECK(other.there == cost.jump_ps);
+  CHECK(back == cost.jump_ps + cost.relax_ps);
+  CHECK(neighbour == 10 * cost.relax_ps);
+}
+
+namespace {
+
+// The order in which four cores have their turns.
+std::string order_of(const V::setup& setup) {
+  stage s(setup);
+  std::string log;
+  s.run(4, [&](unsigned id) {
+    for (int i = 0; i < 8; ++i) {
+      log += static_cast<char>('0' + id);
+      V::relax(1);
+    }
+  });
+  return log;
+}
+
+}  // namespace
+
+TEST_CASE("virtual: in random order the same seed is the same order, and another seed another") {
+  std::set<std::string> orders;
+  std::set<char> first;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const std::string turns = order_of({.seed = seed, .random_order = true});
+    CHECK(turns == order_of({.seed = seed, .random_order = true}));
+    orders.insert(turns);
+    first.insert(turns[0]);
+  }
+  CHECK(orders.size() == 40);
+  CHECK(first.size() == 4);  // any core that is awake may be next
+}
+
+TEST_CASE("virtual: in order of time the seed means nothing") {
+  CHECK(order_of({.seed = 1}) == order_of({.seed = 2}));
+}
+
+TEST_CASE("virtual: the running worker changes with the core, and with nothing else") {
+  stage s;
+  detail::worker workers[3];
+  for (std::uint16_t i = 0; i < 3; ++i) workers[i].id = i;
+  std::vector<int> wrong(3);
+  detail::worker* before = detail::this_worker;
+  s.run(
+      2,
+      [&](unsigned id) {
+        s.machine.charge(1);
+        for (int i = 0; i < 20; ++i) {
+          V::relax(1);
+          wrong[id] += detail::this_worker == nullptr || detail::this_worker->id != id ? 1 : 0;
+        }
+      },
+      [&] {
+        for (unsigned i = 0; i < 3; ++i) s.machine.seat(i, &workers[i]);
+      });
+  detail::this_worker = before;
+  CHECK(wrong == std::vector<int>{0, 0, 0});
+}
+
+}  // namespace weft::machine
