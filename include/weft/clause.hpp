@@ -31,11 +31,16 @@ inline constexpr std::uint8_t kind_read = kind_readonly | kind_commutative;
 inline constexpr std::uint8_t kind_write = kind_exclusive;
 inline constexpr std::uint8_t kind_add = kind_commutative | kind_exclusive;
 inline constexpr std::uint8_t kind_concurrent = kind_commutative;
+inline constexpr std::uint8_t kind_resource = 32;  // units of a resource; the entry's `required` says how many
 inline constexpr std::uint8_t kind_reduce = kind_commutative | 16;  // whoever comes after a group of these applies it
 
-template <class T, std::uint8_t Kind> struct access_clause {
+template <class T, std::uint8_t Kind, std::uint8_t UserType = 0> struct access_clause {
   handle<T>& target;
 };
+[[nodiscard]] constexpr std::uintptr_t kind_bits(std::uint8_t kind, std::uint8_t user_type) noexcept {
+  return kind | std::uintptr_t{user_type} << (8 * sizeof(std::uintptr_t) - 8);
+}
+inline constexpr unsigned user_types_max = 24;  // what is left of the byte in which a handle keeps its group's kind
 
 struct name_clause {
   const char* text;
@@ -64,6 +69,29 @@ template <class T> [[nodiscard]] auto add(handle<T>& h) noexcept {
 }
 template <class T> [[nodiscard]] auto concurrent(handle<T>& h) noexcept {
   return detail::access_clause<T, detail::kind_concurrent>{h};
+}
+
+// Access types of your own (SuperGlue §4.3), from three flags:
+//   commutative  accesses of this type in a row may run in any order; without it, in order of submission
+//   exclusive    but not at the same time; without it, they may overlap (only with commutative)
+//   readonly     the body gets const T&
+// Two types never share a row: `number` tells them apart, also when their flags are the same.
+//
+//   using scale = weft::access_type<1, weft::commutative | weft::exclusive>;
+//   rt.submit(weft::with_access<scale>(x), [](double& x) { x *= 2; });
+inline constexpr unsigned readonly = detail::kind_readonly;
+inline constexpr unsigned commutative = detail::kind_commutative;
+inline constexpr unsigned exclusive = detail::kind_exclusive;
+template <unsigned Number, unsigned Flags> struct access_type {
+  static_assert(Number >= 1 && Number <= detail::user_types_max, "weft: access types are numbered 1 to 24");
+  static_assert(Flags <= 7, "weft: an access type has the flags readonly, commutative, exclusive");
+  static_assert((Flags & commutative) != 0 || (Flags & exclusive) != 0,
+                "weft: an access type that keeps order is exclusive; say so");
+  static constexpr std::uint8_t number = Number;
+  static constexpr std::uint8_t flags = Flags;
+};
+template <class Type, class T> [[nodiscard]] auto with_access(handle<T>& h) noexcept {
+  return detail::access_clause<T, Type::flags, Type::number>{h};
 }
 
 // The task's name in reports. `text` must outlive the program's use of it (a literal does).

@@ -16,8 +16,8 @@
 
 namespace weft {
 
-// Every option may also be given in the environment as WEFT_<NAME> in capitals (WEFT_WORKERS=8, WEFT_MACHINE=virtual);
-// a value set here wins over the environment, the environment over the default.
+// Every option but `paused` may also be given in the environment as WEFT_<NAME> in capitals (WEFT_WORKERS=8,
+// WEFT_MACHINE=virtual). A field that differs from its default wins over the environment, the environment over the default.
 struct options {
   // Number of workers, 1 to 1024. 0: usable_cpus() on real cores, 1 on a modelled machine.
   unsigned workers = 0;
@@ -30,8 +30,9 @@ struct options {
   // Virtual machines only. "time" (default): the earliest event is next. "random": any event, drawn from the seed;
   // finds what depends on the schedule.
   const char* schedule = nullptr;
-  // Live tasks (submitted and not done) at most, at least 64. A submitter that meets the limit runs other tasks until
-  // there is room; nothing is dropped. The limit is exceeded only when nothing else could run.
+  // Live tasks (submitted and not done) at most, at least 64, counted per size of task and beside 128 per worker. A
+  // submitter that meets the limit is set aside while its worker runs other tasks; nothing is dropped. The limit is
+  // exceeded only when nothing else could run, and does not hold for tasks above 640 bytes.
   std::size_t window = std::size_t{1} << 20;
   // Stack of a task body in KiB, at least 64. Reserved address space; memory is used as touched.
   std::size_t stack_kib = 1024;
@@ -91,7 +92,7 @@ class runtime {
 
   // Counts since the runtime was made. Who: the thread that made it, after wait().
   struct counts {
-    std::uint64_t tasks;     // bodies executed
+    std::uint64_t tasks;     // tasks taken to run, those skipped after a failure included
     std::uint64_t steals;    // tasks taken from another worker
     std::uint64_t sleeps;    // times a worker went to sleep
     std::uint64_t suspends;  // waits that set a task or the main thread aside

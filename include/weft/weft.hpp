@@ -4,5 +4,6 @@
 #include "weft/error.hpp"
 #include "weft/handle.hpp"
 #include "weft/reduction.hpp"
+#include "weft/resource.hpp"
 #include "weft/runtime.hpp"
 #include "weft/version.hpp"

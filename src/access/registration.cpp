@@ -14,16 +14,20 @@ void throw_in_use(const handle_state& h) {
 namespace {
 
 // Marks `a` as a repetition of an entry with the same handle.
-void repeat(record& r, entry& a, std::uint8_t first_kind) {
-  if (kind_of(a) != first_kind)
+void repeat(record& r, entry& a, std::uint8_t first_group) {
+  if (group_of(a) != first_group)
     throw error("weft: a task names handle " + name_of(handle_of(a)) +
                 " with two kinds of access; name it once, with the stronger kind (a write may also read)");
+  if (is_resource(a))
+    throw error("weft: a task names resource " + name_of(handle_of(a)) + " twice; name it once, with the sum of the units");
   const bool recount = is_exclusive(a);
   a.handle_and_kind |= detail::kind_repeated;
   if (!recount) return;
   r.exclusives = 0;  // counted anew: beyond two the submitter did not say how many
   for (std::uint32_t i = 0; i < r.access_count && r.exclusives < 2; ++i)
-    if (is_exclusive(r.accesses()[i])) ++r.exclusives;
+    r.exclusives = static_cast<std::uint8_t>(r.exclusives + (is_resource(r.accesses()[i])    ? 2
+                                                             : is_exclusive(r.accesses()[i]) ? 1
+                                                                                             : 0));
 }
 
 }  // namespace
@@ -42,7 +46,7 @@ void lock_set::collect(record& r) {
     if (at > 0 && handles_[at - 1] == h) {
       std::uint32_t first = 0;
       while (&handle_of(r.accesses()[first]) != h) ++first;
-      repeat(r, a, kind_of(r.accesses()[first]));
+      repeat(r, a, group_of(r.accesses()[first]));
       continue;
     }
     for (std::uint32_t j = size_; j > at; --j) handles_[j] = handles_[j - 1];

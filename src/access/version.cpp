@@ -8,7 +8,7 @@ void insert_waiter(handle_state& h, record* r) noexcept {
   // ahead of it; whichever arrives first names the place.
   record* before = h.waiters_tail;
   record* after = h.waiters_head;
-  while (before != nullptr && !reached(required, awaited(before).required)) {
+  while (before != nullptr && !is_resource(awaited(r)) && !reached(required, awaited(before).required)) {
     if (!reached(required, awaited(after).required)) {
       before = after->prev;
       break;

@@ -22,12 +22,20 @@ using entry = detail::access;
 inline constexpr std::uintptr_t kind_mask = 63;
 
 [[nodiscard]] inline handle_state& handle_of(const entry& a) noexcept {
-  return *reinterpret_cast<handle_state*>(a.handle_and_kind & ~kind_mask);
+  return *reinterpret_cast<handle_state*>(a.handle_and_kind & detail::handle_address_mask);
 }
 [[nodiscard]] inline std::uint8_t kind_of(const entry& a) noexcept {
   return static_cast<std::uint8_t>(a.handle_and_kind & kind_mask);
 }
+// What tells groups apart: the kind, and for types of the user's own their number. The flags stay the low three bits.
+[[nodiscard]] inline std::uint8_t group_of(const entry& a) noexcept {
+  const auto user_type = static_cast<unsigned>(a.handle_and_kind >> (8 * sizeof(std::uintptr_t) - 8));
+  if (user_type == 0) return kind_of(a);
+  return static_cast<std::uint8_t>(64 + (user_type - 1) * 8 + kind_of(a));
+}
+static_assert(64 + (detail::user_types_max - 1) * 8 + 7 <= 255);
 [[nodiscard]] inline bool is_exclusive(const entry& a) noexcept { return kind_of(a) == detail::kind_add; }
+[[nodiscard]] inline bool is_resource(const entry& a) noexcept { return kind_of(a) == detail::kind_resource; }
 [[nodiscard]] inline bool is_repeated(const entry& a) noexcept { return (kind_of(a) & detail::kind_repeated) != 0; }
 
 // Versions are compared by difference, so that wrapping is harmless while fewer than half the range is outstanding.
@@ -75,6 +83,18 @@ template <class M> [[nodiscard]] bool available(handle_state& h, std::uint64_t r
   return r->accesses()[i];
 }
 
+// Whether exclusive entry a cannot be taken now. Who: holder of its handle's lock. Of a resource, group_start counts the
+// free units; its tasks have no order, so the field is not needed for versions.
+[[nodiscard]] inline bool is_taken(const entry& a) noexcept {
+  const handle_state& h = handle_of(a);
+  return is_resource(a) ? h.group_start < a.required : h.exclusive_taken;
+}
+inline void take(const entry& a) noexcept {
+  handle_state& h = handle_of(a);
+  if (is_resource(a)) h.group_start -= a.required;
+  else h.exclusive_taken = true;
+}
+
 // Inserts r behind all that require the same version or an earlier one. Who: holder of h's lock. Cost: the shorter way
 // from either end: a new submission belongs near the tail, a task that waited elsewhere near the head.
 void insert_waiter(handle_state& h, record* r) noexcept;
@@ -86,8 +106,9 @@ void remove_waiter(handle_state& h, record* r) noexcept;
 template <class M> [[nodiscard]] bool wait_unless_available(handle_state& h, record* r) noexcept {
   std::uint64_t word = M::load(h.word, base::acquire);
   if ((word & 1) == 0) word = M::fetch_or(h.word, std::uint64_t{1}, base::acq_rel);
-  if (reached(word >> 1, awaited(r).required) && !(r->waits_exclusive && h.exclusive_taken)) {
-    if (r->waits_exclusive) h.exclusive_taken = true;
+  const bool there = is_resource(awaited(r)) || reached(word >> 1, awaited(r).required);
+  if (there && !(r->waits_exclusive && is_taken(awaited(r)))) {
+    if (r->waits_exclusive) take(awaited(r));
     // While the bit is set only holders of the lock change the word, so a store is enough to clear it; release, because
     // available() may read this value instead of the one finish() wrote.
     if (h.waiters_head == nullptr) M::store(h.word, word & ~std::uint64_t{1}, base::release);
@@ -103,11 +124,11 @@ template <class M> [[nodiscard]] bool wait_unless_available(handle_state& h, rec
 // wakes the next if it cannot use that (conditions.hpp). Who: holder of h's lock.
 template <class M> void release_waiters(handle_state& h, std::uint64_t current, woken& out) noexcept {
   record* r = h.waiters_head;
-  while (r != nullptr && reached(current, awaited(r).required)) {
+  while (r != nullptr && (is_resource(awaited(r)) || reached(current, awaited(r).required))) {
     record* next = r->next;
     // Exclusive waiters are of the current group and everything behind them needs h exclusively, too, or is of a later
     // group, so stopping is right.
-    if (r->waits_exclusive && h.exclusive_taken) break;
+    if (r->waits_exclusive && is_taken(awaited(r))) break;
     const bool is_told = r->waits_exclusive && r->exclusives != 1;
     if (r->waits_exclusive && !is_told) h.exclusive_taken = true;
     remove_waiter(h, r);
@@ -123,7 +144,7 @@ template <class M> void release_waiters(handle_state& h, std::uint64_t current, 
 // Order: release, pairs with available(). Cost: one compare-exchange if nobody waits.
 template <class M> void finish(const entry& a, woken& out) noexcept {
   handle_state& h = handle_of(a);
-  if (!is_exclusive(a)) {
+  if (!is_exclusive(a) && !is_resource(a)) {
     std::uint64_t word = M::load(h.word, base::relaxed);
     while ((word & 1) == 0)
       if (M::compare_exchange(h.word, word, word + 2, base::acq_rel)) return;
@@ -132,6 +153,8 @@ template <class M> void finish(const entry& a, woken& out) noexcept {
   if (is_exclusive(a)) {
     WEFT_ASSERT(h.exclusive_taken);
     h.exclusive_taken = false;
+  } else if (is_resource(a)) {
+    h.group_start += a.required;
   }
   // Others may still finish by the short path if the list has emptied meanwhile, so this is a read-modify-write.
   const std::uint64_t word = M::fetch_add(h.word, std::uint64_t{2}, base::acq_rel) + 2;

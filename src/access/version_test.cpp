@@ -35,8 +35,8 @@ numbers required(const std::vector<std::uint8_t>& kinds) {
   return versions;
 }
 
-accesses::no_engine engine;
-accesses::no_engine other_engine;
+accesses::identity engine;
+accesses::identity other_engine;
 
 // Collects what becomes ready.
 struct ready_list {
@@ -227,12 +227,47 @@ TEST_CASE("version: naming a handle again with the same kind counts once") {
   CHECK(finish(next).empty());
 }
 
+TEST_CASE("version: exclusive accesses are counted by handle, however often one is named") {
+  handle_state x, y;
+  task thrice, both;
+  thrice.use(x, A).use(x, A).use(x, A);
+  both.use(x, A).use(x, A).use(y, A);
+  CHECK(submit(thrice) == tasks{&thrice});
+  CHECK(thrice.r.exclusives == 1);
+  CHECK(x.exclusive_taken);
+  CHECK(submit(both).empty());
+  CHECK(both.r.exclusives == 2);
+  CHECK(finish(thrice) == tasks{&both});
+  CHECK((x.exclusive_taken && y.exclusive_taken));
+  CHECK(finish(both).empty());
+}
+
+TEST_CASE("version: three that wait for the same two exclusively do not hand them around for ever") {
+  handle_state x, y;
+  task t, p, q, r;
+  t.use(x, A).use(y, A);
+  p.use(x, A).use(y, A);
+  q.use(y, A).use(x, A);
+  r.use(x, A).use(y, A);
+  CHECK(submit(t) == tasks{&t});
+  for (task* waits : {&p, &q, &r}) CHECK(submit(*waits).empty());
+  task* running = &t;
+  for (int left = 3; left > 0; --left) {
+    const tasks next = finish(*running);
+    REQUIRE(next.size() == 1);
+    running = next.front();
+  }
+  CHECK(finish(*running).empty());
+  CHECK((x.registered == 4 && x.word.raw == 8 && y.word.raw == 8));
+}
+
 namespace {
 
-std::string refusal(task& t, detail::engine_base& user = engine) {
+std::string refusal(task& t, accesses::identity& user = engine) {
+  open_reductions<M> none;
   woken out;
   try {
-    static_cast<void>(register_task<M>(&t.r, &user, out));
+    static_cast<void>(register_task<M>(&t.r, user.get(), none, out));
   } catch (const error& e) {
     return e.what();
   }
@@ -272,7 +307,7 @@ TEST_CASE("version: a handle in use by another runtime is refused, a finished on
   CHECK((k.registered == 0 && k.lock.raw == 0 && h.lock.raw == 0));
   CHECK(finish(mine).empty());
   CHECK(refusal(later, other_engine) == "accepted");
-  CHECK(h.engine == &other_engine);
+  CHECK(h.engine == other_engine.get());
   CHECK(finish(later).empty());
 }
 
@@ -344,6 +379,7 @@ class program {
     for (const handle_state& h : handles_)
       if (wrong_ == nullptr && (h.word.raw != h.registered << 1 || h.exclusive_taken || h.lock.raw != 0))
         wrong_ = "a handle is not at rest in the end";
+    accesses::forget_uses(handles_);
     return wrong_;
   }
 

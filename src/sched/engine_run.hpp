@@ -181,7 +181,7 @@ template <machine::machine M> void engine<M>::call_body(worker& w, detail::recor
   }
   if (failed) [[unlikely]] {
     for (std::uint32_t i = 0; i < r->access_count; ++i)
-      if ((access::kind_of(r->accesses()[i]) & detail::kind_readonly) == 0)
+      if ((access::kind_of(r->accesses()[i]) & (detail::kind_readonly | detail::kind_resource)) == 0)
         failures_.poison(access::handle_of(r->accesses()[i]));
   }
   if constexpr (M::modelled) {

@@ -79,7 +79,7 @@ template <machine::machine M> void engine<M>::abandon_all() noexcept {
     if (r.state != detail::record_state::blocked && r.state != detail::record_state::running) return;
     if (r.state == detail::record_state::blocked) r.invoke(r, false);
     for (std::uint32_t i = 0; i < r.access_count; ++i) {
-      if (r.accesses()[i].handle_and_kind <= access::kind_mask) continue;
+      if ((r.accesses()[i].handle_and_kind & detail::handle_address_mask) == 0) continue;
       detail::handle_state& h = access::handle_of(r.accesses()[i]);
       h.waiters_head = h.waiters_tail = nullptr;
       h.exclusive_taken = false;

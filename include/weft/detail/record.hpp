@@ -14,9 +14,11 @@ namespace weft::detail {
 struct handle_state;
 struct record;
 
+inline constexpr std::uintptr_t handle_address_mask = (~std::uintptr_t{0} >> 8) & ~std::uintptr_t{63};
+
 // One use of one handle by one task, and the version the handle must have reached (SuperGlue §3.1).
 struct access {
-  std::uintptr_t handle_and_kind;  // handle_state is 64-byte aligned: its low bits carry the access kind
+  std::uintptr_t handle_and_kind;  // the handle's address; its six low bits and its top byte, both 0, carry the kind
   std::uint64_t required;          // given at registration
 };
 
@@ -51,7 +53,7 @@ struct record {
   bool waits_exclusive : 1;    // listed on a handle for exclusive access, not only for its version
   bool has_children : 1;       // has submitted tasks
   bool applies_reduction : 1;  // the internal task that closes a group of reduces
-  bool reserved_ : 3;
+  std::uint8_t reserved_ : 3;
   std::uint8_t spare_;
 
   static constexpr std::uint16_t unpinned = 0xffff;

@@ -12,6 +12,7 @@
 #include "weft/detail/record.hpp"
 #include "weft/detail/worker.hpp"
 #include "weft/reduction.hpp"
+#include "weft/resource.hpp"
 
 namespace weft::detail {
 
@@ -35,14 +36,20 @@ template <> struct access_traits<pin_clause> : access_traits<void> {
 template <> struct access_traits<subtasks_clause> : access_traits<void> {
   static constexpr bool is_clause = true;
 };
-template <class T, std::uint8_t Kind> struct access_traits<access_clause<T, Kind>> {
+template <class T, std::uint8_t Kind, std::uint8_t UserType> struct access_traits<access_clause<T, Kind, UserType>> {
   static constexpr bool is_access = true;
   static constexpr bool is_clause = true;
-  static constexpr bool exclusive_group = Kind == kind_add;
+  static constexpr bool exclusive_group = Kind == kind_add;  // the flags, also of a user's type
   using type = T;
   static constexpr std::uint8_t kind = Kind;
 };
 
+template <> struct access_traits<use_clause> {
+  static constexpr bool is_access = true;
+  static constexpr bool is_clause = true;
+  static constexpr bool exclusive_group = true;
+  using type = void;
+};
 template <class R> struct access_traits<reduce_clause<R>> {
   static constexpr bool is_access = true;
   static constexpr bool is_clause = true;
@@ -57,7 +64,9 @@ template <class T, std::uint8_t Kind> using datum =
 template <class... Clauses> struct clause_list {
   static constexpr std::uint32_t accesses = (0 + ... + (access_traits<Clauses>::is_access ? 1 : 0));
   static constexpr int adds = (0 + ... + (access_traits<Clauses>::exclusive_group ? 1 : 0));
-  static constexpr std::uint8_t exclusives = adds > 2 ? 2 : adds;
+  // Units of a resource are never granted one by one, so a task that uses one counts as having several.
+  static constexpr bool uses = (false || ... || std::is_same_v<Clauses, use_clause>);
+  static constexpr std::uint8_t exclusives = adds > 2 || uses ? 2 : adds;
   // Whether a clause says where or when the task runs: then it does not simply go on the submitter's deque.
   static constexpr bool directed =
       (false || ... || (std::is_same_v<Clauses, priority_clause> || std::is_same_v<Clauses, pin_clause>));
@@ -85,7 +94,7 @@ template <class Clause, class... Rest> struct caller<Clause, Rest...> {
  private:
   // state() is the first member of handle_base, which is the first base of handle<T>.
   [[nodiscard]] static handle_base& base_of(access* a) noexcept {
-    return *reinterpret_cast<handle_base*>(a->handle_and_kind & ~std::uintptr_t{63});
+    return *reinterpret_cast<handle_base*>(a->handle_and_kind & handle_address_mask);
   }
   template <class Body, class... Data> static void call_with_datum(Body& body, access* a, Data&&... data) {
     if constexpr (requires { typename access_traits<Clause>::reduction; }) {
@@ -113,13 +122,17 @@ template <class Body, class... Clauses> void invoke(record& r, bool run) {
   if (run) caller<Clauses...>::call(guard.body, r.accesses());
 }
 
-template <class T, std::uint8_t Kind> void note(record&, access*& a, const access_clause<T, Kind>& c) noexcept {
-  a->handle_and_kind = reinterpret_cast<std::uintptr_t>(&c.target.state()) | Kind;
+template <class T, std::uint8_t Kind, std::uint8_t UserType>
+void note(record&, access*& a, const access_clause<T, Kind, UserType>& c) noexcept {
+  a->handle_and_kind = reinterpret_cast<std::uintptr_t>(&c.target.state()) | kind_bits(Kind, UserType);
   ++a;
 }
 template <class R> void note(record&, access*& a, const reduce_clause<R>& c) noexcept {
   a->handle_and_kind = reinterpret_cast<std::uintptr_t>(&c.target.state()) | kind_reduce;
   ++a;
+}
+inline void note(record&, access*& a, const use_clause& c) noexcept {
+  *a++ = {reinterpret_cast<std::uintptr_t>(&c.target.state()) | kind_resource, c.units};
 }
 inline void note(record& r, access*&, const name_clause& c) noexcept { r.name = c.text; }
 inline void note(record& r, access*&, const cost_clause& c) noexcept { r.cost_ps = c.picoseconds; }
@@ -150,7 +163,8 @@ inline record* allocate(engine_base& e, worker* w, std::size_t bytes) {
 inline bool enter_fast(engine_base& e, worker* w, record* r) {
   if (w == nullptr || w->engine != &e || w->hooked || w->current != nullptr) [[unlikely]]
     return false;
-  poke(w->created, peek(w->created) + 1);
+  r->order = peek(w->created) + 1;
+  poke(w->created, r->order);
   r->parent = nullptr;
   r->state = record_state::ready;
   push(*w, r);
@@ -174,7 +188,12 @@ template <class Body, class... Clauses> struct builder {
     r->pin = record::unpinned;
     r->kind = record_kind::task;
     r->exclusives = list::exclusives;
-    r->urgent = r->subtasks = r->waits_exclusive = r->has_children = r->applies_reduction = r->reserved_ = false;
+    r->urgent = false;
+    r->subtasks = false;
+    r->waits_exclusive = false;
+    r->has_children = false;
+    r->applies_reduction = false;
+    r->reserved_ = 0;
     poke(r->pending, 1u);
     [[maybe_unused]] access* a = r->accesses();
     (note(*r, a, clauses), ...);
