@@ -1,5 +1,5 @@
-// Counting resources: something of which only so many units may be in use at a time - licences, memory, disk bandwidth -
-// as a clause instead of a lock. A task that uses a resource starts when its units are free, together with whatever
+// Counting resources: something of which only so many units may be in use at a time - licences, memory, disk bandwidth
+// - as a clause instead of a lock. A task that uses a resource starts when its units are free, together with whatever
 // else it needs exclusively: all of it or nothing, so resources and adds cannot deadlock with each other. Waiting tasks
 // get their turn in order of arrival; one that needs many units is not overtaken by those that need few.
 //

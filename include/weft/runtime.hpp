@@ -17,7 +17,8 @@
 namespace weft {
 
 // Every option but `paused` may also be given in the environment as WEFT_<NAME> in capitals (WEFT_WORKERS=8,
-// WEFT_MACHINE=virtual). A field that differs from its default wins over the environment, the environment over the default.
+// WEFT_MACHINE=virtual). A field that differs from its default wins over the environment, the environment over the
+// default.
 struct options {
   // Number of workers, 1 to 1024. 0: usable_cpus() on real cores, 1 on a modelled machine.
   unsigned workers = 0;

@@ -19,7 +19,8 @@ void repeat(record& r, entry& a, std::uint8_t first_group) {
     throw error("weft: a task names handle " + name_of(handle_of(a)) +
                 " with two kinds of access; name it once, with the stronger kind (a write may also read)");
   if (is_resource(a))
-    throw error("weft: a task names resource " + name_of(handle_of(a)) + " twice; name it once, with the sum of the units");
+    throw error("weft: a task names resource " + name_of(handle_of(a)) +
+                " twice; name it once, with the sum of the units");
   const bool recount = is_exclusive(a);
   a.handle_and_kind |= detail::kind_repeated;
   if (!recount) return;

@@ -89,8 +89,10 @@ template <class M>
     entry& a = r->accesses()[i];
     if (is_repeated(a)) continue;
     if (kind_of(a) == detail::kind_reduce && !reduction_open(handle_of(a))) open.add(handle_of(a));
-    if (is_resource(a)) ++handle_of(a).registered;  // for ~handle and wait(); required is the number of units
-    else a.required = register_access(handle_of(a), group_of(a));
+    if (is_resource(a))
+      ++handle_of(a).registered;  // for ~handle and wait(); required is the number of units
+    else
+      a.required = register_access(handle_of(a), group_of(a));
   }
   bool waits = false;
   const std::uint32_t n = r->access_count;

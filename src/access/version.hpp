@@ -83,16 +83,18 @@ template <class M> [[nodiscard]] bool available(handle_state& h, std::uint64_t r
   return r->accesses()[i];
 }
 
-// Whether exclusive entry a cannot be taken now. Who: holder of its handle's lock. Of a resource, group_start counts the
-// free units; its tasks have no order, so the field is not needed for versions.
+// Whether exclusive entry a cannot be taken now. Who: holder of its handle's lock. Of a resource, group_start counts
+// the free units; its tasks have no order, so the field is not needed for versions.
 [[nodiscard]] inline bool is_taken(const entry& a) noexcept {
   const handle_state& h = handle_of(a);
   return is_resource(a) ? h.group_start < a.required : h.exclusive_taken;
 }
 inline void take(const entry& a) noexcept {
   handle_state& h = handle_of(a);
-  if (is_resource(a)) h.group_start -= a.required;
-  else h.exclusive_taken = true;
+  if (is_resource(a))
+    h.group_start -= a.required;
+  else
+    h.exclusive_taken = true;
 }
 
 // Inserts r behind all that require the same version or an earlier one. Who: holder of h's lock. Cost: the shorter way

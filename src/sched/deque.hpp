@@ -63,10 +63,11 @@ template <class M> class deque {
     ++d.bottom;
   }
 
-  // Takes the newest task. Who: the owner. Cost: two loads if the private part has one, else a compare-exchange.
-  [[nodiscard]] static record* pop(detail::worker& w) noexcept {
+  // Takes the newest task. Who: the owner. Cost: two loads if the private part has one, else a compare-exchange, which
+  // also takes back half of what is shared, or with `only_one` nothing more.
+  [[nodiscard]] static record* pop(detail::worker& w, bool only_one = false) noexcept {
     detail::deque_owner& d = w.deque;
-    if (d.bottom == d.split) return reclaim(w);
+    if (d.bottom == d.split) return reclaim(w, only_one);
     --d.bottom;
     return M::load(d.slots[d.bottom & d.mask], base::relaxed);
   }
@@ -89,6 +90,20 @@ template <class M> class deque {
     d.split += (n + 1) / 2;
     // Nobody else changes the word of an empty shared part.
     static_cast<void>(M::exchange(w.shared, shared_part{s.top, d.split}.word(), base::seq_cst));
+    return true;
+  }
+
+  // Puts all private tasks within reach of thieves, whether they starve or not. For owners whose bodies are long: what
+  // is private stays so for all of the next one. Who: the owner. Order and result as share().
+  static bool expose(detail::worker& w) noexcept {
+    detail::deque_owner& d = w.deque;
+    if (d.bottom == d.split) return false;
+    static_cast<void>(M::exchange(w.starved, std::uint8_t{0}, base::acq_rel));
+    std::uint64_t word = M::load(w.shared, base::acquire);
+    while (
+        !M::compare_exchange(w.shared, word, shared_part{shared_part::of(word).top, d.bottom}.word(), base::seq_cst)) {
+    }
+    d.split = d.bottom;
     return true;
   }
 
@@ -116,7 +131,7 @@ template <class M> class deque {
  private:
   // The private part is empty: takes back the newer half of the shared part, but never the task at top, whose slot must
   // keep its content while top stands; if that is the only one, takes it as a thief does.
-  [[nodiscard]] static record* reclaim(detail::worker& w) noexcept {
+  [[nodiscard]] static record* reclaim(detail::worker& w, bool only_one) noexcept {
     detail::deque_owner& d = w.deque;
     std::uint64_t word = M::load(w.shared, base::acquire);
     for (;;) {
@@ -128,7 +143,7 @@ template <class M> class deque {
         M::store(w.starved, std::uint8_t{1}, base::release);
         return last;
       }
-      const std::uint32_t split = s.split - s.size() / 2;
+      const std::uint32_t split = s.split - (only_one ? 1 : s.size() / 2);
       if (!M::compare_exchange(w.shared, word, shared_part{s.top, split}.word(), base::acq_rel)) continue;
       d.split = split;
       --d.bottom;

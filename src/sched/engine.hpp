@@ -112,6 +112,7 @@ template <machine::machine M> class engine final : public any_engine {
   void push_own(worker& w, detail::record* r);
   void push_urgent(detail::record* r) noexcept;
   void share(worker& w) noexcept;
+  void keep_within_reach(worker& w) noexcept;
 
   // engine_run.hpp
   static void loop_entry(void* engine_address);
@@ -127,6 +128,8 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] detail::record* run(worker& w, detail::record* r);
   void call_body(worker& w, detail::record* r);
   [[nodiscard]] bool reads_poison(detail::record& r) noexcept;
+  [[nodiscard]] std::exception_ptr poison_of(detail::record& r);
+  void fail(detail::record& r, const std::exception_ptr& e);
   [[nodiscard]] detail::record* done(worker& w, detail::record* r);
   void wholly_done(worker& w, detail::record* r);
   void finish_accesses(detail::record* r, woken& list);
@@ -154,6 +157,7 @@ template <machine::machine M> class engine final : public any_engine {
   void break_stall(worker& w);
   [[nodiscard]] bool anything_anywhere() noexcept;
   void end_stalled_wait(worker& w);
+  [[noreturn]] void throw_stall();
   [[nodiscard]] std::string describe_stall();
   void abandon_all() noexcept;
   void abandon_uses_of(detail::handle_state& h) noexcept;
@@ -182,6 +186,7 @@ template <machine::machine M> class engine final : public any_engine {
   detail::cell<std::uint32_t> quiescent_waiting_;  // their number
   detail::cell<std::uint32_t> throttled_;          // 1 + a worker with a throttled submitter, 0: none
   detail::cell<std::uint32_t> beyond_window_;      // nothing else can run: the next throttled submitter may exceed it
+  bool stall_told_ = false;                        // the program has had the report of a stall
   waiter* program_waiter_ = nullptr;  // what the main thread waits in; written on its own stack, read when all sleep
   detail::cell<std::uint32_t> stopping_;
   detail::cell<std::uint8_t> fibers_lock_;

@@ -48,10 +48,11 @@ template <machine::machine M> engine<M>::~engine() {
 
 template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
   start_if_paused();
+  const bool told_before = stall_told_;
   try {
     if (v.self() != nullptr) wait_quiescent(*v.self());
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "weft: at the end of a runtime, unnoticed until now: %s\n", e.what());
+    if (!told_before) std::fprintf(stderr, "weft: at the end of a runtime, unnoticed until now: %s\n", e.what());
   } catch (...) {
     std::fprintf(stderr, "weft: at the end of a runtime, unnoticed until now: a task threw something\n");
   }

@@ -49,11 +49,20 @@ template <machine::machine M> detail::record* engine<M>::next(worker& w) {
     if (detail::record* r = central_.pop()) return r;
     if (detail::record* r = next_throttled(w, false)) return r;
   }
-  if (detail::record* r = deque::pop(w)) {
-    if (deque::starved(w)) share(w);  // the body may be long: first put the rest within reach
+  if (detail::record* r = deque::pop(w, w.coarse)) {
+    keep_within_reach(w);
     return r;
   }
   return next_shared(w);
+}
+
+// Before a body: what is private now stays out of reach until the body ends, so long bodies leave nothing private.
+template <machine::machine M> void engine<M>::keep_within_reach(worker& w) noexcept {
+  if (!w.coarse) {
+    if (deque::starved(w)) share(w);
+  } else if (workers() > 1 && deque::expose(w)) {
+    sleep_.notify(machine_);
+  }
 }
 
 // Everything but the own deque.
@@ -157,8 +166,16 @@ template <machine::machine M> detail::record* engine<M>::run(worker& w, detail::
     return nullptr;
   }
   WEFT_ASSERT(r->state == detail::record_state::ready);
+  // Whether bodies are long is asked of the clock each time while they are, and once in a while when they are short.
+  const bool timed = w.coarse || w.tick == 0;
+  const std::uint64_t start = timed ? machine_.now_ps() : 0;
   call_body(w, r);
   worker& here = static_cast<worker&>(*current_worker());
+  if (timed) {
+    const bool is_long = machine_.now_ps() - start >= base::long_body_ps;
+    here.short_bodies = is_long ? 0 : here.short_bodies + 1;
+    here.coarse = is_long || (here.coarse && here.short_bodies < base::short_bodies_max);
+  }
   detail::record* follower = done(here, r);
   if (++here.tick < ticks_between_looks || follower == nullptr) return follower;
   push_own(here, follower);
@@ -171,19 +188,15 @@ template <machine::machine M> void engine<M>::call_body(worker& w, detail::recor
   r->cursor = 0;      // from here on: the number of children so far
   w.current = r;
   count_one(w.tasks);
-  const bool skip = r->access_count != 0 && reads_poison(*r);
-  bool failed = skip;
+  std::exception_ptr failure = r->access_count != 0 && reads_poison(*r) ? poison_of(*r) : nullptr;
+  const bool skip = failure != nullptr;
   try {
     r->invoke(*r, !skip);
   } catch (...) {
-    failed = true;
-    failures_.add(*r, std::current_exception());
+    failure = std::current_exception();
   }
-  if (failed) [[unlikely]] {
-    for (std::uint32_t i = 0; i < r->access_count; ++i)
-      if ((access::kind_of(r->accesses()[i]) & (detail::kind_readonly | detail::kind_resource)) == 0)
-        failures_.poison(access::handle_of(r->accesses()[i]));
-  }
+  if (failure != nullptr) [[unlikely]]
+    fail(*r, failure);
   if constexpr (M::modelled) {
     if (!skip) machine_.end_body(*r);
   }
@@ -193,6 +206,19 @@ template <machine::machine M> bool engine<M>::reads_poison(detail::record& r) no
   for (std::uint32_t i = 0; i < r.access_count; ++i)
     if (M::load(access::handle_of(r.accesses()[i]).poisoned, base::relaxed)) return true;  // ordered by the version
   return false;
+}
+
+template <machine::machine M> std::exception_ptr engine<M>::poison_of(detail::record& r) {
+  for (std::uint32_t i = 0; i < r.access_count; ++i)
+    if (std::exception_ptr e = failures_.of(access::handle_of(r.accesses()[i]))) return e;
+  return nullptr;  // healed in between by a wait of the whole program
+}
+
+template <machine::machine M> void engine<M>::fail(detail::record& r, const std::exception_ptr& e) {
+  failures_.add(r, e);
+  for (std::uint32_t i = 0; i < r.access_count; ++i)
+    if ((access::kind_of(r.accesses()[i]) & (detail::kind_readonly | detail::kind_resource)) == 0)
+      failures_.poison(access::handle_of(r.accesses()[i]), e);
 }
 
 template <machine::machine M> void engine<M>::finish_accesses(detail::record* r, woken& list) {
@@ -220,7 +246,7 @@ template <machine::machine M> detail::record* engine<M>::done(worker& w, detail:
       make_ready(w, x);
     }
   }
-  if (follower != nullptr && deque::starved(w)) share(w);
+  if (follower != nullptr) keep_within_reach(w);
   return follower;
 }
 

@@ -52,31 +52,49 @@ template <machine::machine M> void engine<M>::end_stalled_wait(worker& w) {
   make_ready(w, &self.r);
 }
 
+template <machine::machine M> void engine<M>::throw_stall() {
+  stall_told_ = true;
+  throw error(describe_stall());
+}
+
 template <machine::machine M> std::string engine<M>::describe_stall() {
   constexpr int shown_max = 8;
   std::string text;
-  int blocked = 0;
+  int waiting = 0;
+  const auto say = [&](const detail::record& r, const std::string& why) {
+    if (++waiting > shown_max) return;
+    text +=
+        (r.name != nullptr ? "\n  task '" + std::string(r.name) + "'" : std::string("\n  an unnamed task")) + " " + why;
+  };
   pool_.all().for_each([&](detail::record& r) {
-    const std::string task = r.name != nullptr ? "task '" + std::string(r.name) + "'" : std::string("an unnamed task");
-    if (r.state == detail::record_state::blocked) {
-      const access::entry& a = access::awaited(&r);
-      const detail::handle_state& h = access::handle_of(a);
-      if (++blocked > shown_max) return;
-      text += "\n  " + task + " waits for version " + std::to_string(a.required) + " of handle " + access::name_of(h) +
-              ", which is at " + std::to_string(h.word.raw >> 1);
-    } else if (r.state == detail::record_state::running && ++blocked <= shown_max) {
-      text += "\n  " + task + " waits inside its body";
-    }
+    if (r.state == detail::record_state::running) say(r, "waits inside its body");
+    if (r.state == detail::record_state::draining) say(r, "waits for its subtasks");
+    if (r.state != detail::record_state::blocked) return;
+    const access::entry& a = access::awaited(&r);
+    if ((a.handle_and_kind & detail::handle_address_mask) == 0) return say(r, "waits for a handle that is gone");
+    const detail::handle_state& h = access::handle_of(a);
+    if (access::is_resource(a))
+      say(r, "waits for " + std::to_string(a.required) + " units of resource " + access::name_of(h));
+    else
+      say(r, "waits for version " + std::to_string(a.required) + " of handle " + access::name_of(h) + ", which is at " +
+                 std::to_string(h.word.raw >> 1));
   });
-  return "weft: no task can run any more, but " + std::to_string(blocked) +
+  if (waiting > shown_max) text += "\n  and " + std::to_string(waiting - shown_max) + " more";
+  return "weft: no task can run any more, but " + std::to_string(waiting) +
          " are not done; a task must not wait for one that needs what it holds itself:" + text;
+}
+
+// After a stall: neither free nor done for good.
+[[nodiscard]] inline bool is_stuck(const detail::record& r) noexcept {
+  return r.state == detail::record_state::blocked || r.state == detail::record_state::running ||
+         r.state == detail::record_state::draining;
 }
 
 // The runtime ends with tasks that can never run. Their closures are destroyed; of a body that waits for ever the stack
 // is given back, but not what it owns.
 template <machine::machine M> void engine<M>::abandon_all() noexcept {
   pool_.all().for_each([](detail::record& r) {
-    if (r.state != detail::record_state::blocked && r.state != detail::record_state::running) return;
+    if (!is_stuck(r)) return;
     if (r.state == detail::record_state::blocked) r.invoke(r, false);
     for (std::uint32_t i = 0; i < r.access_count; ++i) {
       if ((r.accesses()[i].handle_and_kind & detail::handle_address_mask) == 0) continue;
@@ -91,7 +109,7 @@ template <machine::machine M> void engine<M>::abandon_all() noexcept {
 // h dies although tasks that can never run still name it: they forget it.
 template <machine::machine M> void engine<M>::abandon_uses_of(detail::handle_state& h) noexcept {
   pool_.all().for_each([&](detail::record& r) {
-    if (r.state != detail::record_state::blocked && r.state != detail::record_state::running) return;
+    if (!is_stuck(r)) return;
     for (std::uint32_t i = 0; i < r.access_count; ++i)
       if (&access::handle_of(r.accesses()[i]) == &h) r.accesses()[i].handle_and_kind = detail::kind_repeated;
   });

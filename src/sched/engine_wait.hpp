@@ -118,7 +118,7 @@ template <machine::machine M> void engine<M>::wait_quiescent(worker& w) {
       }
       static_cast<void>(here);  // this worker's loop looks for quiescence before it sleeps
     });
-    if (self.stalled) throw error(describe_stall());
+    if (self.stalled) throw_stall();
     apply_reductions(&w);  // of tasks that were submitted by tasks meanwhile
   }
   if (failures_.any()) [[unlikely]] {
@@ -211,13 +211,13 @@ template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& 
     suspend(*w, self, [&self, &h](worker& here, engine& e) {
       if (!e.list_on(h, self)) e.make_ready(here, &self.r);
     });
-  if (self.stalled) throw error(describe_stall());
+  if (self.stalled) throw_stall();
   rethrow_for(h);
 }
 
 template <machine::machine M> void engine<M>::rethrow_for(detail::handle_state& h) {
   if (!M::load(h.poisoned, base::acquire)) return;
-  if (std::exception_ptr e = failures_.first()) std::rethrow_exception(e);
+  if (std::exception_ptr e = failures_.of(h)) std::rethrow_exception(e);
 }
 
 // The window is full. The submitter is set aside and the worker runs what there is; it comes back when records are

@@ -1,7 +1,8 @@
 // Exceptions of tasks, kept until somebody waits. A failed task poisons what it would have written; a task that uses a
-// poisoned handle is skipped and poisons what it would have written in turn. The wait that ends the tasks' scope gets
-// the first exception in program order - the order of submission, compared level by level - so the same one on every
-// machine and schedule.
+// poisoned handle is skipped, which counts as failing with the same exception, and poisons what it would have written
+// in turn. So nothing is skipped that no wait hears of. The wait that ends the tasks' scope gets the first exception in
+// program order - the order of submission, compared level by level; that is the same one on every machine, except that
+// among adds or concurrents on one handle the one that failed first makes the others be skipped.
 // Not on the path of tasks that succeed: they read one flag per access.
 #pragma once
 #include <cstdint>
@@ -19,23 +20,32 @@ template <class M> class failures {
  public:
   [[nodiscard]] bool any() noexcept { return M::load(count_, base::acquire) != 0; }
 
-  // The body of r threw. Who: r's worker, before r's accesses finish.
+  // r failed with e, by throwing or because it was skipped. Who: r's worker, before r's accesses finish.
   void add(const detail::record& r, std::exception_ptr e) {
     base::locked<M> guard(lock_);
     all_.push_back({r.parent, r.order, std::move(e)});
-    M::store(count_, static_cast<std::uint32_t>(all_.size()), base::release);
+    publish();
   }
 
-  void poison(detail::handle_state& h) {
+  void poison(detail::handle_state& h, const std::exception_ptr& e) {
     base::locked<M> guard(lock_);
     if (h.poisoned.raw) return;
     M::store(h.poisoned, true, base::release);
-    poisoned_.push_back(&h);
+    poisoned_.push_back({&h, e});
+    publish();
+  }
+  // What poisoned h, or null.
+  [[nodiscard]] std::exception_ptr of(const detail::handle_state& h) noexcept {
+    base::locked<M> guard(lock_);
+    for (const poisoned& p : poisoned_)
+      if (p.handle == &h) return p.exception;
+    return nullptr;
   }
   // Who: a handle's destructor.
   void forget(detail::handle_state& h) noexcept {
     base::locked<M> guard(lock_);
-    std::erase(poisoned_, &h);
+    std::erase_if(poisoned_, [&h](const poisoned& p) { return p.handle == &h; });
+    publish();
   }
 
   // `parent` is done and nobody waited in it: what its children threw now counts as thrown by it, for its own parent.
@@ -52,17 +62,11 @@ template <class M> class failures {
     std::exception_ptr first = peek_first(parent);
     std::erase_if(all_, [&](const entry& e) { return parent == nullptr || e.parent == parent; });
     if (parent == nullptr) {
-      for (detail::handle_state* h : poisoned_) M::store(h->poisoned, false, base::release);
+      for (const poisoned& p : poisoned_) M::store(p.handle->poisoned, false, base::release);
       poisoned_.clear();
     }
-    M::store(count_, static_cast<std::uint32_t>(all_.size()), base::release);
+    publish();
     return first;
-  }
-
-  // For a wait on one poisoned handle: the first exception there is; all stay for the wait of the whole scope.
-  [[nodiscard]] std::exception_ptr first() noexcept {
-    base::locked<M> guard(lock_);
-    return peek_first(nullptr);
   }
 
  private:
@@ -71,7 +75,15 @@ template <class M> class failures {
     std::uint64_t order;
     std::exception_ptr exception;
   };
+  struct poisoned {
+    detail::handle_state* handle;
+    std::exception_ptr exception;
+  };
 
+  // Who: holder of the lock, after a change.
+  void publish() noexcept {
+    M::store(count_, static_cast<std::uint32_t>(all_.size() + poisoned_.size()), base::release);
+  }
   [[nodiscard]] std::exception_ptr peek_first(const detail::record* parent) const noexcept {
     const entry* best = nullptr;
     for (const entry& e : all_)
@@ -80,9 +92,9 @@ template <class M> class failures {
   }
 
   detail::cell<std::uint8_t> lock_;
-  detail::cell<std::uint32_t> count_;
+  detail::cell<std::uint32_t> count_;  // exceptions and poisoned handles: 0 lets everybody pass
   std::vector<entry> all_;
-  std::vector<detail::handle_state*> poisoned_;
+  std::vector<poisoned> poisoned_;
 };
 
 }  // namespace weft::sched

@@ -1,7 +1,8 @@
 // The sleep protocol under thousands of random schedules: workers that search, announce, retract and park as the
 // engine's do, and publishers that put items in an inbox, or in that of one worker, and notify. In the end everything
-// must be consumed and everybody asleep, with no searcher still counted. The same harness must reject a worker that
-// does not look again after its announcement, and four broken copies of the protocol.
+// must be consumed and everybody asleep, with no searcher still counted; and on the way no work may stay visible beside
+// a sleeper while all others are busy. The same harness must reject two kinds of worker and four copies of the protocol
+// that are broken on purpose.
 #include <memory>
 #include <vector>
 
@@ -59,6 +60,7 @@ template <flaw Flaw> class copied_sleep {
         if (Flaw == flaw::wakes_uncounted) give_up();
         return machine.wake(id);
       }
+      for (unsigned turns = 1; turns <= 40; ++turns) M::relax(turns);  // any delay is legal; here it would hurt most
       give_up();
       if (Flaw == flaw::gives_up_without_a_look) return;
     }
@@ -75,8 +77,10 @@ template <flaw Flaw> class copied_sleep {
   detail::cell<std::uint64_t> asleep_;
 };
 
-// `looks_again`: whether a worker looks once more between its announcement and its sleep.
-template <class Sleep, bool looks_again = true> class trial {
+// What a worker does, beside the protocol: all it should; does not look once more between its announcement and its
+// sleep; or takes the work that made it retract, and does not pass on that there may be more.
+enum class habit { sound, looks_once, keeps_to_itself };
+template <class Sleep, habit Worker = habit::sound> class trial {
  public:
   explicit trial(std::uint64_t seed)
       : play_(seed), rng_(seed * 5), few_(seed % 2 == 0), workers_(1 + rng_.below(few_ ? 2 : 6)),
@@ -185,7 +189,7 @@ template <class Sleep, bool looks_again = true> class trial {
         sleep_.give_up();
       }
       if (sleep_.announce(id)) last_told_ = true;
-      if (!looks_again || !anything_visible(id)) {
+      if (Worker == habit::looks_once || !anything_visible(id)) {
         park(id);
         counted = true;
         continue;
@@ -194,7 +198,11 @@ template <class Sleep, bool looks_again = true> class trial {
       if (counted) {
         park(id);
       } else {
-        if (detail::record* r = next(id)) return r;
+        if (detail::record* r = next(id)) {
+          // There may be more than r, whose publishers relied on the search that this worker has given up since.
+          if (Worker != habit::keeps_to_itself) sleep_.notify(play_.machine());
+          return r;
+        }
         counted = sleep_.begin_search();
       }
     }
@@ -226,8 +234,8 @@ template <class Sleep, bool looks_again = true> class trial {
   const char* wrong_ = nullptr;
 };
 
-template <class Sleep, bool looks_again = true> const char* tried(std::uint64_t seed) {
-  return std::make_unique<trial<Sleep, looks_again>>(seed)->run();
+template <class Sleep, habit Worker = habit::sound> const char* tried(std::uint64_t seed) {
+  return std::make_unique<trial<Sleep, Worker>>(seed)->run();
 }
 
 }  // namespace
@@ -238,7 +246,10 @@ TEST_CASE("sleep model: the copy that the flaws are planted in is sound") {
   interleave::all_seeds(1000, &tried<copied_sleep<flaw::none>>);
 }
 TEST_CASE("sleep model: must fail without a second look after the announcement") {
-  CHECK(interleave::caught(2000, &tried<sleep<M>, false>));
+  CHECK(interleave::caught(2000, &tried<sleep<M>, habit::looks_once>));
+}
+TEST_CASE("sleep model: must fail if a worker that retracts keeps to itself that there is work") {
+  CHECK(interleave::caught(20000, &tried<sleep<M>, habit::keeps_to_itself>));
 }
 TEST_CASE("sleep model: must fail if notify gives up without another look") {
   CHECK(interleave::caught(20000, &tried<copied_sleep<flaw::gives_up_without_a_look>>));

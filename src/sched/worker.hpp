@@ -47,7 +47,9 @@ template <class M> struct worker : detail::worker {
   std::unique_ptr<std::byte, free_scratch> scratch;  // workspace()
   std::size_t scratch_bytes = 0;
   base::random rng{0};
-  unsigned tick = 0;
+  unsigned tick = 0;          // bodies since the last look around
+  bool coarse = true;         // the bodies here are long: keep everything within reach of thieves
+  unsigned short_bodies = 0;  // in a row, while coarse
   // Written by this worker alone, read by statistics() at any time: hence cells.
   detail::cell<std::uint64_t> tasks;
   detail::cell<std::uint64_t> steals;
