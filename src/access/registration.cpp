@@ -6,6 +6,14 @@ std::string name_of(const handle_state& h) {
   return h.name != nullptr ? "'" + std::string(h.name) + "'" : "#" + std::to_string(h.id);
 }
 
+bool joins_reduction(record& r, const handle_state& h) noexcept {
+  for (std::uint32_t i = 0; i < r.access_count; ++i)
+    if (const entry& a = r.accesses()[i];
+        &handle_of(a) == &h && (kind_of(a) & detail::kind_reduce) == detail::kind_reduce)
+      return true;
+  return r.applies_reduction;
+}
+
 void throw_in_use(const handle_state& h) {
   throw error("weft: handle " + name_of(h) +
               " is still in use by another runtime; wait there before submitting tasks on it here");

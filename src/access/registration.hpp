@@ -47,59 +47,54 @@ class lock_set {
   std::uint32_t size_ = 0;
 };
 
-// The first handle of r whose open group is one of reduces that r does not join. Who: holder of all locks.
-[[nodiscard]] inline handle_state* reduction_to_apply(record& r) noexcept {
-  if (r.applies_reduction) return nullptr;
-  for (std::uint32_t i = 0; i < r.access_count; ++i)
-    if (const entry& a = r.accesses()[i]; reduction_open(handle_of(a)) && kind_of(a) != detail::kind_reduce)
-      return is_repeated(a) ? nullptr : &handle_of(a);
-  return nullptr;
-}
+// Whether r names h only to reduce on it, or is what closes the group of reduces.
+[[nodiscard]] bool joins_reduction(record& r, const handle_state& h) noexcept;
 
 [[noreturn]] void throw_in_use(const handle_state& h);
 
 enum class outcome : std::uint8_t { ready, waits, apply_first };
 struct registered {
   outcome what;
-  handle_state* reduction =
-      nullptr;  // apply_first: what the reduces on it left over must be applied before r registers
+  handle_state* reduction = nullptr;  // apply_first: the handle on which a group of reduces is open
 };
 
 // Registers r, whose accesses are filled in, for `engine`. When it gives `waits`, r is listed and may already be gone;
-// when it gives `apply_first`, nothing was registered.
+// when it gives `apply_first`, nothing was registered, and what reduces left over must be applied before r registers.
 // Errors: weft::error as lock_set, or if a handle is in use by another runtime; r is untouched then.
 template <class M>
 [[nodiscard]] registered register_task(record* r, detail::engine_base* engine, open_reductions<M>& open, woken& out) {
   lock_set handles(*r);
   handles.acquire<M>();
   for (handle_state* h : handles) {
-    if (h->engine == engine) [[likely]]
+    if (h->engine == engine && !reduction_open(*h)) [[likely]]
       continue;
-    if (h->engine != nullptr && (M::load(h->word, base::acquire) >> 1) != h->registered) {
+    if (h->engine != engine && h->engine != nullptr && (M::load(h->word, base::acquire) >> 1) != h->registered) {
       handles.release<M>();
       throw_in_use(*h);
     }
     h->engine = engine;
-  }
-  if (handle_state* h = reduction_to_apply(*r)) [[unlikely]] {
-    handles.release<M>();
-    return {outcome::apply_first, h};
-  }
-  for (std::uint32_t i = 0; i < r->access_count; ++i) {
-    entry& a = r->accesses()[i];
-    if (is_repeated(a)) continue;
-    if (kind_of(a) == detail::kind_reduce && !reduction_open(handle_of(a))) open.add(handle_of(a));
-    if (is_resource(a))
-      ++handle_of(a).registered;  // for ~handle and wait(); required is the number of units
-    else
-      a.required = register_access(handle_of(a), group_of(a));
+    if (reduction_open(*h) && !joins_reduction(*r, *h)) {
+      handles.release<M>();
+      return {outcome::apply_first, h};
+    }
   }
   bool waits = false;
   const std::uint32_t n = r->access_count;
-  for (r->cursor = 0; r->cursor < n && !waits; r->cursor += waits ? 0 : 1) {
-    entry& a = r->accesses()[r->cursor];
-    if (version_awaited(*r, a) && !available<M>(handle_of(a), a.required))
-      waits = wait_unless_available<M>(handle_of(a), r);
+  r->cursor = n;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    entry& a = r->accesses()[i];
+    if (is_repeated(a)) continue;
+    handle_state& h = handle_of(a);
+    if (kind_of(a) == detail::kind_reduce && !reduction_open(h)) [[unlikely]]
+      open.add(h);
+    if (is_resource(a))
+      ++h.registered;  // for ~handle and wait(); required is the number of units
+    else
+      a.required = register_access(h, group_of(a));
+    if (waits || !version_awaited(*r, a) || available<M>(h, a.required)) continue;
+    r->cursor = i;
+    waits = wait_unless_available<M>(h, r);
+    if (!waits) r->cursor = n;
   }
   const bool last_walk = !waits && r->exclusives != 0;
   handles.release<M>();

@@ -63,7 +63,9 @@ TEST_CASE("fiber: control goes back and forth, and each side keeps its variables
 
 TEST_CASE("fiber: one that was never entered is simply destroyed") {
   bool entered = false;
-  { const runner r([&entered](runner&) { entered = true; }); }
+  {
+    const runner r([&entered](runner&) { entered = true; });
+  }
   CHECK(!entered);
 }
 

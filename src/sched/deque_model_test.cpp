@@ -46,9 +46,9 @@ struct racy_steal : sound {
 // Takes back all that is shared, also the task at top: the owner may then put another task at that index and share it,
 // and a thief that read the slot before finds the word as it was.
 struct greedy_reclaim : sound {
-  [[nodiscard]] static record* pop(detail::worker& w) noexcept {
+  [[nodiscard]] static record* pop(detail::worker& w, bool) noexcept {
     detail::deque_owner& d = w.deque;
-    if (d.bottom != d.split) return sound::pop(w);
+    if (d.bottom != d.split) return sound::pop(w, false);
     std::uint64_t word = M::load(w.shared, base::acquire);
     shared_part s = shared_part::of(word);
     while (s.size() != 0 && !M::compare_exchange(w.shared, word, shared_part{s.top, s.top}.word(), base::acq_rel))
@@ -89,7 +89,7 @@ struct trusting_share : sound {
 template <class D> class trial {
  public:
   explicit trial(std::uint64_t seed)
-      : play_(seed), rng_(seed * 3), unasked_(seed % 2 == 0), thieves_(1 + rng_.below(3)),
+      : play_(seed), rng_(seed * 3), unasked_(seed % 2 == 0), coarse_(seed % 5 == 0), thieves_(1 + rng_.below(3)),
         tasks_(seed % 32 == 0 ? base::deque_capacity_first + 1 + rng_.below(300) : 2 + rng_.below(24)),
         taken_(tasks_.size()), inside_(thieves_) {}
 
@@ -140,11 +140,12 @@ template <class D> class trial {
   // and then also shares unasked, when a thief that emptied the shared part may not have said so yet: that is where
   // late flags come from. Asked only, there is one flag for each part that was emptied, and none can be late.
   void offer() {
+    if (coarse_) return static_cast<void>(D::expose(w_)), look();
     if (D::starved(w_) || (unasked_ && rng_.below(4) == 0)) static_cast<void>(D::share(w_));
     look();
   }
   [[nodiscard]] record* pop_and_offer() {
-    record* r = D::pop(w_);
+    record* r = D::pop(w_, coarse_);
     if (r != nullptr) offer();
     return r;
   }
@@ -182,6 +183,7 @@ template <class D> class trial {
   interleave::play<M> play_;
   base::random rng_;
   bool unasked_;
+  bool coarse_;  // as for long bodies: everything is shared, and taken back one by one
   unsigned thieves_;
   detail::worker w_;
   std::vector<record> tasks_;

@@ -129,6 +129,26 @@ TEST_CASE("deque: reclaim takes the newer half of the shared part and leaves the
   CHECK(b.pop() == -1);
 }
 
+TEST_CASE("deque: for long bodies all is within reach, and taken back one by one") {
+  bench b(4);
+  CHECK(!host_deque::expose(b.w));
+  b.push(0, 3);
+  CHECK(host_deque::expose(b.w));
+  CHECK(b.shared() == 3);
+  CHECK(!host_deque::starved(b.w));
+  CHECK(!host_deque::expose(b.w));
+  b.push(3, 4);
+  CHECK(host_deque::expose(b.w));  // also when thieves still have something
+  CHECK(b.shared() == 4);
+  CHECK(b.number(host_deque::pop(b.w, true)) == 3);
+  CHECK(b.shared() == 3);
+  CHECK(b.steal() == 0);
+  CHECK(b.number(host_deque::pop(b.w, true)) == 2);
+  CHECK(b.number(host_deque::pop(b.w, true)) == 1);
+  CHECK(host_deque::starved(b.w));
+  CHECK(b.number(host_deque::pop(b.w, true)) == -1);
+}
+
 TEST_CASE("deque: grows only when no thief has made room, and keeps every task in order") {
   constexpr std::uint32_t first = base::deque_capacity_first;
   bench b(8 * first);

@@ -128,8 +128,8 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] detail::record* run(worker& w, detail::record* r);
   void call_body(worker& w, detail::record* r);
   [[nodiscard]] bool reads_poison(detail::record& r) noexcept;
-  [[nodiscard]] std::exception_ptr poison_of(detail::record& r);
-  void fail(detail::record& r, const std::exception_ptr& e);
+  [[nodiscard, gnu::cold]] bool skip(detail::record& r);
+  [[gnu::cold]] void fail(detail::record& r, const std::exception_ptr& e);
   [[nodiscard]] detail::record* done(worker& w, detail::record* r);
   void wholly_done(worker& w, detail::record* r);
   void finish_accesses(detail::record* r, woken& list);

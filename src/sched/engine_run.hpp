@@ -188,17 +188,17 @@ template <machine::machine M> void engine<M>::call_body(worker& w, detail::recor
   r->cursor = 0;      // from here on: the number of children so far
   w.current = r;
   count_one(w.tasks);
-  std::exception_ptr failure = r->access_count != 0 && reads_poison(*r) ? poison_of(*r) : nullptr;
-  const bool skip = failure != nullptr;
+  bool ran = true;
   try {
-    r->invoke(*r, !skip);
+    if (r->access_count != 0 && reads_poison(*r)) [[unlikely]]
+      ran = !skip(*r);
+    else
+      r->invoke(*r, true);
   } catch (...) {
-    failure = std::current_exception();
+    fail(*r, std::current_exception());
   }
-  if (failure != nullptr) [[unlikely]]
-    fail(*r, failure);
   if constexpr (M::modelled) {
-    if (!skip) machine_.end_body(*r);
+    if (ran) machine_.end_body(*r);
   }
 }
 
@@ -208,10 +208,14 @@ template <machine::machine M> bool engine<M>::reads_poison(detail::record& r) no
   return false;
 }
 
-template <machine::machine M> std::exception_ptr engine<M>::poison_of(detail::record& r) {
-  for (std::uint32_t i = 0; i < r.access_count; ++i)
-    if (std::exception_ptr e = failures_.of(access::handle_of(r.accesses()[i]))) return e;
-  return nullptr;  // healed in between by a wait of the whole program
+// Gives whether r was skipped; if a wait of the whole program has healed its handles in between, its body is called.
+template <machine::machine M> bool engine<M>::skip(detail::record& r) {
+  std::exception_ptr e;
+  for (std::uint32_t i = 0; i < r.access_count && e == nullptr; ++i)
+    e = failures_.of(access::handle_of(r.accesses()[i]));
+  r.invoke(r, e == nullptr);
+  if (e != nullptr) fail(r, e);
+  return e != nullptr;
 }
 
 template <machine::machine M> void engine<M>::fail(detail::record& r, const std::exception_ptr& e) {

@@ -27,7 +27,8 @@ struct crew {
 
   void start(unsigned n, std::function<void(unsigned)> s, const std::vector<unsigned>& cpus = {}) {
     script = std::move(s);
-    workers = machine.start(n, [](void* self, unsigned id) { static_cast<crew*>(self)->script(id); }, this, cpus);
+    workers = machine.start(
+        n, [](void* self, unsigned id) { static_cast<crew*>(self)->script(id); }, this, cpus);
   }
 };
 

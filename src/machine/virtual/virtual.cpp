@@ -7,7 +7,7 @@
 
 namespace weft::machine {
 
-thread_local virtual_machine* virtual_machine::here_ = nullptr;
+thread_local constinit virtual_machine* virtual_machine::here_ = nullptr;
 
 virtual_machine::virtual_machine(const setup& s) : setup_(s), random_(s.seed) {}
 virtual_machine::~virtual_machine() { WEFT_ASSERT(awake_.empty()); }

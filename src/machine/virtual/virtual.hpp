@@ -139,7 +139,8 @@ class virtual_machine {
     unsigned id;
   };
 
-  static thread_local virtual_machine* here_;
+  // constinit spares each access the question whether it is initialised, in whose answer UBSan sees a null pointer.
+  static thread_local constinit virtual_machine* here_;
   setup setup_;
   base::random random_;
   std::vector<core> cores_;

@@ -25,9 +25,11 @@ class stage {
   stage& operator=(const stage&) = delete;
 
   // `own`: what core 0 does before it waits for the others.
-  void run(unsigned cores, std::function<void(unsigned)> script, const std::function<void()>& own = [] {}) {
+  void run(
+      unsigned cores, std::function<void(unsigned)> script, const std::function<void()>& own = [] {}) {
     script_ = std::move(script);
-    machine.start(cores + 1, [](void* self, unsigned id) { static_cast<stage*>(self)->script_(id); }, this, 65536);
+    machine.start(
+        cores + 1, [](void* self, unsigned id) { static_cast<stage*>(self)->script_(id); }, this, 65536);
     machine.set_program_stack(program_);
     own();
     machine.join();
@@ -136,8 +138,13 @@ TEST_CASE("virtual: the earliest core is next, and of two at the same time the o
       s.machine.charge(step[id]);
     }
   });
-  // Times:       0    200  300   400  600: 1 and 3 asked at 300, 2 at 400    900
-  CHECK(log == "123" "2" "13" "2" "132" "13");
+  // At          0    200  300   400  600: 1 and 3 asked at 300, 2 at 400; 900
+  CHECK(log == "123"
+               "2"
+               "13"
+               "2"
+               "132"
+               "13");
 }
 
 TEST_CASE("virtual: a core that stays earliest goes on without a switch") {
@@ -277,9 +284,7 @@ TEST_CASE("virtual: in random order the same seed is the same order, and another
   CHECK(first.size() == 4);  // any core that is awake may be next
 }
 
-TEST_CASE("virtual: in order of time the seed means nothing") {
-  CHECK(order_of({.seed = 1}) == order_of({.seed = 2}));
-}
+TEST_CASE("virtual: in order of time the seed means nothing") { CHECK(order_of({.seed = 1}) == order_of({.seed = 2})); }
 
 TEST_CASE("virtual: the running worker changes with the core, and with nothing else") {
   stage s;

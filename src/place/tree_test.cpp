@@ -1,0 +1,111 @@
+// The place tree: distances and neighbours on a flat machine and on one with two memory nodes.
+#include "place/tree.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace weft::place {
+namespace {
+
+using ids = std::vector<std::uint16_t>;
+
+// Two memory nodes, two caches in each, two cores at each cache.
+std::vector<core> two_nodes() {
+  std::vector<core> cores;
+  for (unsigned i = 0; i < 8; ++i) cores.push_back({i, i / 2, i / 4});
+  return cores;
+}
+
+// What must hold for any tree: everybody else once, nearest first, equals in cyclic order; distances are symmetric.
+void is_orderly(const tree& t) {
+  for (unsigned w = 0; w < t.workers(); ++w) {
+    const ids& near = t.neighbours(w);
+    REQUIRE(near.size() == t.workers() - 1);
+    ids sorted = near;
+    std::sort(sorted.begin(), sorted.end());
+    CHECK(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end());
+    CHECK(std::find(near.begin(), near.end(), w) == near.end());
+    const auto steps = [&](unsigned other) { return (other + t.workers() - w) % t.workers(); };
+    for (std::size_t i = 1; i < near.size(); ++i) {
+      const unsigned before = t.distance(w, near[i - 1]);
+      const unsigned here = t.distance(w, near[i]);
+      CHECK(before <= here);
+      if (before == here) CHECK(steps(near[i - 1]) < steps(near[i]));
+    }
+    for (unsigned other = 0; other < t.workers(); ++other) CHECK(t.distance(w, other) == t.distance(other, w));
+    CHECK(t.distance(w, w) == 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("tree: on a flat machine everybody is as near, and asked in cyclic order") {
+  for (const unsigned n : {1u, 2u, 3u, 4u, 7u, 16u}) {
+    CAPTURE(n);
+    const tree t(flat(n), n);
+    CHECK(t.workers() == n);
+    is_orderly(t);
+    for (unsigned w = 0; w < n; ++w) {
+      CHECK(t.of(w).cpu == w);
+      for (unsigned step = 1; step < n; ++step) {
+        CHECK(t.neighbours(w)[step - 1] == (w + step) % n);
+        CHECK(t.distance(w, (w + step) % n) == 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("tree: the same cache is nearer than the same node, and that than the other") {
+  const tree t(two_nodes(), 8);
+  is_orderly(t);
+  CHECK(t.distance(0, 1) == 1);
+  CHECK(t.distance(0, 2) == 2);
+  CHECK(t.distance(0, 3) == 2);
+  CHECK(t.distance(0, 4) == 3);
+  CHECK(t.distance(3, 4) == 3);
+  CHECK(t.neighbours(0) == ids{1, 2, 3, 4, 5, 6, 7});
+  CHECK(t.neighbours(3) == ids{2, 0, 1, 4, 5, 6, 7});
+  CHECK(t.neighbours(5) == ids{4, 6, 7, 0, 1, 2, 3});
+}
+
+TEST_CASE("tree: caches are told apart by number and node") {
+  // A machine may number its caches anew in each node.
+  const tree t({{0, 0, 0}, {1, 0, 1}}, 2);
+  CHECK(t.distance(0, 1) == 3);
+}
+
+TEST_CASE("tree: fewer workers than cores take the first cores") {
+  for (const unsigned n : {1u, 2u, 3u, 4u, 7u}) {
+    const tree t(two_nodes(), n);
+    is_orderly(t);
+    for (unsigned w = 0; w < n; ++w) CHECK(t.of(w).cpu == w);
+  }
+}
+
+TEST_CASE("tree: more workers than cores share them, and who shares a core is nearest") {
+  const tree t(flat(3), 7);
+  is_orderly(t);
+  CHECK(t.distance(0, 3) == 0);
+  CHECK(t.distance(0, 6) == 0);
+  CHECK(t.neighbours(0) == ids{3, 6, 1, 2, 4, 5});
+  CHECK(t.neighbours(4) == ids{1, 5, 6, 0, 2, 3});
+
+  const tree nodes(two_nodes(), 16);
+  is_orderly(nodes);
+  CHECK(nodes.neighbours(9) == ids{1, 0, 8, 10, 11, 2, 3, 12, 13, 14, 15, 4, 5, 6, 7});
+}
+
+TEST_CASE("tree: starting at a core keeps the cyclic order, and an unknown core changes nothing") {
+  const auto cpus = [](const std::vector<core>& cores) {
+    ids all;
+    for (const core& c : cores) all.push_back(static_cast<std::uint16_t>(c.cpu));
+    return all;
+  };
+  CHECK(cpus(starting_at(flat(4), 0)) == ids{0, 1, 2, 3});
+  CHECK(cpus(starting_at(flat(4), 2)) == ids{2, 3, 0, 1});
+  CHECK(cpus(starting_at(flat(4), 9)) == ids{0, 1, 2, 3});
+}
+
+}  // namespace weft::place

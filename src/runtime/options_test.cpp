@@ -1,0 +1,192 @@
+// Options: the argument wins over the environment, the environment over the default; and every value that cannot be
+// meant is refused in words that say what can.
+#include "runtime/options.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/limits.hpp"
+
+namespace weft {
+namespace {
+
+constexpr const char* variables[] = {"WEFT_WORKERS", "WEFT_SEED",   "WEFT_WINDOW",   "WEFT_STACK_KIB",
+                                     "WEFT_MACHINE", "WEFT_POLICY", "WEFT_SCHEDULE", "WEFT_PIN"};
+
+// An environment with these variables of ours and no others; what was there comes back in the end.
+class environment {
+ public:
+  explicit environment(const std::map<std::string, std::string>& set = {}) {
+    for (const char* name : variables) {
+      const char* text = std::getenv(name);
+      before_[name] = text == nullptr ? std::nullopt : std::optional<std::string>(text);
+      unsetenv(name);
+    }
+    for (const auto& [name, text] : set) setenv(name.c_str(), text.c_str(), 1);
+  }
+  ~environment() {
+    for (const auto& [name, text] : before_) text ? setenv(name.c_str(), text->c_str(), 1) : unsetenv(name.c_str());
+  }
+  environment(const environment&) = delete;
+  environment& operator=(const environment&) = delete;
+
+ private:
+  std::map<std::string, std::optional<std::string>> before_;
+};
+
+std::string refusal(const options& asked, const std::map<std::string, std::string>& set = {}) {
+  const environment e(set);
+  try {
+    static_cast<void>(complete(asked));
+  } catch (const error& refused) {
+    return refused.what();
+  }
+  return "accepted";
+}
+
+std::string text(const char* t) { return t; }
+
+const std::string workers_message = "' cannot be; it must be a number from 1 to 1024";
+
+}  // namespace
+
+TEST_CASE("options: the defaults") {
+  const environment none;
+  const options o = complete({});
+  CHECK(o.workers == usable_cpus());
+  CHECK(text(o.machine) == "host");
+  CHECK(text(o.policy) == "local");
+  CHECK(text(o.schedule) == "time");
+  CHECK(o.seed == 1);
+  CHECK(o.window == std::size_t{1} << 20);
+  CHECK(o.stack_kib == 1024);
+  CHECK(o.pin);
+  CHECK(complete({.machine = "virtual"}).workers == 1);  // the same on every machine it runs on
+}
+
+TEST_CASE("options: the environment wins over the default") {
+  const environment e({{"WEFT_WORKERS", "7"},
+                       {"WEFT_SEED", "18446744073709551615"},
+                       {"WEFT_WINDOW", "64"},
+                       {"WEFT_STACK_KIB", "64"},
+                       {"WEFT_MACHINE", "virtual"},
+                       {"WEFT_POLICY", "central"},
+                       {"WEFT_SCHEDULE", "random"},
+                       {"WEFT_PIN", "0"}});
+  const options o = complete({});
+  CHECK(o.workers == 7);
+  CHECK(o.seed == ~std::uint64_t{0});
+  CHECK(o.window == 64);
+  CHECK(o.stack_kib == 64);
+  CHECK(text(o.machine) == "virtual");
+  CHECK(text(o.policy) == "central");
+  CHECK(text(o.schedule) == "random");
+  CHECK(!o.pin);
+}
+
+TEST_CASE("options: the argument wins over the environment") {
+  const environment e({{"WEFT_WORKERS", "7"},
+                       {"WEFT_SEED", "8"},
+                       {"WEFT_WINDOW", "900"},
+                       {"WEFT_STACK_KIB", "900"},
+                       {"WEFT_MACHINE", "host"},
+                       {"WEFT_POLICY", "central"},
+                       {"WEFT_SCHEDULE", "time"},
+                       {"WEFT_PIN", "1"}});
+  const options o = complete({.workers = 3,
+                              .machine = "virtual",
+                              .policy = "random",
+                              .seed = 5,
+                              .schedule = "random",
+                              .window = 100,
+                              .stack_kib = 200,
+                              .pin = false});
+  CHECK(o.workers == 3);
+  CHECK(o.seed == 5);
+  CHECK(o.window == 100);
+  CHECK(o.stack_kib == 200);
+  CHECK(text(o.machine) == "virtual");
+  CHECK(text(o.policy) == "random");
+  CHECK(text(o.schedule) == "random");
+  CHECK(!o.pin);
+}
+
+TEST_CASE("options: an argument also hides a variable that could not be meant") {
+  CHECK(refusal({.workers = 2}, {{"WEFT_WORKERS", "many"}}) == "accepted");
+  CHECK(refusal({.machine = "virtual"}, {{"WEFT_MACHINE", "cray"}}) == "accepted");
+  CHECK(refusal({.pin = false}, {{"WEFT_PIN", "perhaps"}}) == "accepted");
+}
+
+TEST_CASE("options: an empty variable is as good as none") {
+  std::map<std::string, std::string> empty;
+  for (const char* name : variables) empty[name] = "";
+  CHECK(refusal({}, empty) == "accepted");
+  const environment e(empty);
+  CHECK(text(complete({}).machine) == "host");
+  CHECK(complete({}).workers == usable_cpus());
+}
+
+TEST_CASE("options: limits are inside") {
+  CHECK(refusal({.workers = 1024}) == "accepted");
+  CHECK(refusal({.window = 64}) == "accepted");
+  CHECK(refusal({.stack_kib = 64}) == "accepted");
+  CHECK(refusal({.stack_kib = std::size_t{1} << 22}) == "accepted");
+}
+
+TEST_CASE("options: a number of workers that cannot be") {
+  CHECK(refusal({.workers = 1025}) == "weft: option workers = '1025" + workers_message);
+  CHECK(refusal({}, {{"WEFT_WORKERS", "1025"}}) == "weft: option workers = '1025" + workers_message);
+  for (const char* bad : {"0", "-1", "eight", "8x", "8 ", " 8", "0x8", "1.5", "99999999999999999999"})
+    CHECK(refusal({}, {{"WEFT_WORKERS", bad}}) == "weft: option WEFT_WORKERS = '" + text(bad) + workers_message);
+}
+
+TEST_CASE("options: other numbers that cannot be") {
+  CHECK(refusal({.window = 63}) == "weft: option window = '63' cannot be; it must be a number of tasks, at least 64");
+  CHECK(refusal({}, {{"WEFT_WINDOW", "63"}}) ==
+        "weft: option window = '63' cannot be; it must be a number of tasks, at least 64");
+  CHECK(refusal({}, {{"WEFT_WINDOW", "1M"}}) ==
+        "weft: option WEFT_WINDOW = '1M' cannot be; it must be a number of tasks, at least 64");
+  CHECK(refusal({}, {{"WEFT_SEED", "0"}}) == "weft: option WEFT_SEED = '0' cannot be; it must be a number above 0");
+  CHECK(refusal({}, {{"WEFT_SEED", "18446744073709551616"}}) ==
+        "weft: option WEFT_SEED = '18446744073709551616' cannot be; it must be a number above 0");
+  for (const std::size_t kib : {std::size_t{63}, (std::size_t{1} << 22) + 1}) {
+    const std::string refused = refusal({.stack_kib = kib});
+    CHECK(refused.starts_with("weft: option stack_kib = '" + std::to_string(kib) + "' cannot be; it must be a number"));
+  }
+  CHECK(refusal({}, {{"WEFT_STACK_KIB", "big"}}).starts_with("weft: option WEFT_STACK_KIB = 'big' cannot be;"));
+}
+
+TEST_CASE("options: names that cannot be") {
+  CHECK(refusal({.machine = "cray"}) == "weft: option machine = 'cray' cannot be; it must be host or virtual");
+  CHECK(refusal({}, {{"WEFT_MACHINE", "Host"}}) ==
+        "weft: option machine = 'Host' cannot be; it must be host or virtual");
+  CHECK(refusal({.machine = "virtual", .schedule = "fifo"}) ==
+        "weft: option schedule = 'fifo' cannot be; it must be time or random");
+  CHECK(refusal({.machine = "host", .schedule = "random"}) ==
+        "weft: option schedule = 'random' cannot be; it must be time on machine host");
+  CHECK(refusal({}, {{"WEFT_SCHEDULE", "random"}}) ==
+        "weft: option schedule = 'random' cannot be; it must be time on machine host");
+  CHECK(refusal({.policy = "greedy"}) == "weft: there is no policy 'greedy'; choose one of: local, random, central");
+  CHECK(refusal({}, {{"WEFT_POLICY", "greedy"}}) ==
+        "weft: there is no policy 'greedy'; choose one of: local, random, central");
+  for (const char* bad : {"2", "yes", "01", "true"})
+    CHECK(refusal({}, {{"WEFT_PIN", bad}}) ==
+          "weft: option WEFT_PIN = '" + text(bad) + "' cannot be; it must be 0 or 1");
+}
+
+TEST_CASE("options: a refused runtime leaves nothing behind") {
+  const environment none;
+  for (int i = 0; i < 3; ++i) CHECK_THROWS_AS(runtime({.policy = "greedy"}), error);
+  CHECK(worker_id() == -1);
+  runtime good({.workers = 2, .machine = "virtual"});
+  int ran = 0;
+  good.submit([&ran] { ++ran; });
+  good.wait();
+  CHECK(ran == 1);
+}
+
+}  // namespace weft
