@@ -20,7 +20,8 @@ librapidcheck-dev||property tests
 python3|python3|drives the tests'
 test_packages='
 clang-16|clang++-16|second compiler of `make test`
-clang-format-16|clang-format-16|format check of `make test`'
+clang-format-16|clang-format-16|format check of `make test`
+gfortran|gfortran|Fortran examples of `make test`'
 
 case "${1:-test}" in
   build) wanted=$build_packages ;;

@@ -3,7 +3,7 @@
 #   src/**/x_model.cpp, tests/stress/*.cpp       a program each; exit status 0 is a pass
 #   {apps,bench,tools}/**/x_test.cpp             doctest cases of weft_apps_test
 #   tests/tool/x_test.py                         a script that gets --weft PATH
-#   examples/<name>/main.cpp                     a program each, compared with main.expect
+#   examples/<name>/main.{cpp,c,f90}             a program each, compared with main.expect
 #   src/**/x_bench.cpp                           a program each, built by the target `benches`, never run by ctest
 find_package(doctest REQUIRED)
 find_package(rapidcheck REQUIRED)
@@ -62,6 +62,7 @@ foreach(source IN LISTS stress_sources model_sources)
   string(REPLACE "/" "_" target ${stem})
   if(source IN_LIST stress_sources)
     weft_program(${target} tests ${target} ${source})
+    target_include_directories(${target} PRIVATE src tests)
     weft_test(${stem} stress 120 ${WEFT_TEST_LAUNCHER} $<TARGET_FILE:${target}>)
   else()
     weft_program(model_${target} tests model_${target} ${source})
@@ -82,16 +83,48 @@ foreach(source IN LISTS bench_sources)
   add_dependencies(benches bench_${target})
 endforeach()
 
-# examples
+# examples, three languages. C and Fortran have no weft_strict, whose warnings are for C++; the C++ compiler links all.
+enable_language(C)
+include(CheckLanguage)
+check_language(Fortran)
+if(CMAKE_Fortran_COMPILER)
+  enable_language(Fortran)
+  set(fortran_examples examples/*/main.f90)
+else()
+  message(STATUS "no Fortran compiler: examples/fortran-* are neither built nor tested")
+endif()
+
+function(weft_program_in_c_or_fortran target folder name source)
+  get_filename_component(sources ${source} DIRECTORY)
+  file(GLOB sources CONFIGURE_DEPENDS ${sources}/*.c ${sources}/*.f90)
+  add_executable(${target} ${sources})
+  target_link_libraries(${target} PRIVATE weft::weft)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic)
+  target_link_options(${target} PRIVATE $<TARGET_PROPERTY:weft_strict,INTERFACE_LINK_OPTIONS>)
+  set_target_properties(
+    ${target} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder} C_STANDARD 99
+                         C_EXTENSIONS OFF LINKER_LANGUAGE CXX
+                         Fortran_MODULE_DIRECTORY ${PROJECT_BINARY_DIR}/${folder}/${name}.modules)
+endfunction()
+
 add_custom_target(examples)
-file(GLOB example_sources CONFIGURE_DEPENDS examples/*/main.cpp)
+file(GLOB example_sources CONFIGURE_DEPENDS examples/*/main.cpp examples/*/main.c ${fortran_examples})
 foreach(source IN LISTS example_sources)
   get_filename_component(name ${source} DIRECTORY)
   get_filename_component(name ${name} NAME)
-  weft_program(example_${name} examples ${name} ${source})
+  if(source MATCHES "\\.cpp$")
+    weft_program(example_${name} examples ${name} ${source})
+  else()
+    weft_program_in_c_or_fortran(example_${name} examples ${name} ${source})
+  endif()
   add_dependencies(examples example_${name})
   weft_test(golden/${name} golden 60 ${python} ${tests}/golden.py ${PROJECT_BINARY_DIR} ${name})
 endforeach()
+
+# weft.h is C and C++
+set(c_header -Wall -Wextra -Wpedantic -Werror -fsyntax-only ${PROJECT_SOURCE_DIR}/include/weft.h)
+weft_test(c_header/c99 compile_fail 60 ${CMAKE_C_COMPILER} -std=c99 -Wstrict-prototypes -x c ${c_header})
+weft_test(c_header/cpp compile_fail 60 ${CMAKE_CXX_COMPILER} -std=c++11 -Wold-style-cast -x c++ ${c_header})
 
 # apps, bench and the tool
 if(WEFT_APPS)

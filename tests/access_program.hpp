@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "access/registration.hpp"
+#include "weft/detail/worker.hpp"
 
 namespace weft::accesses {
 
@@ -30,16 +31,19 @@ struct task {
 };
 static_assert(offsetof(task, a) == sizeof(record));
 
-// Handles name the engine that uses them; a test ends with handles that a broken protocol never finished.
-struct no_engine final : detail::engine_base {
-  record* allocate(std::size_t) override { return nullptr; }
-  void discard(record*) noexcept override {}
-  void enter(record*) override {}
-  void push_slow(detail::worker&, record*) override {}
-  void wait_all() override {}
-  void wait_handle(handle_state&) override {}
-  void drain(handle_state&) noexcept override {}
+// An engine that handles can name and nobody calls.
+class identity {
+ public:
+  [[nodiscard]] detail::engine_base* get() noexcept { return reinterpret_cast<detail::engine_base*>(&place_); }
+
+ private:
+  std::max_align_t place_;
 };
+
+// Before handles go that a broken protocol may have left in use: their destructors would call the engine.
+template <class Handles> void forget_uses(Handles& handles) noexcept {
+  for (handle_state& h : handles) h.engine = nullptr;
+}
 
 // Calls ready(task) for each record of the list that has nothing left to wait for (engine::make_all_ready).
 template <class M, class Ready> void walk(woken& list, Ready ready) {
@@ -49,9 +53,10 @@ template <class M, class Ready> void walk(woken& list, Ready ready) {
   }
 }
 
-template <class M, class Ready> void submit(task& t, detail::engine_base& engine, Ready ready) {
+template <class M, class Ready> void submit(task& t, identity& engine, Ready ready) {
+  access::open_reductions<M> none;
   woken list;
-  if (access::register_task<M>(&t.r, &engine, list) == access::registered::ready) ready(t);
+  if (access::register_task<M>(&t.r, engine.get(), none, list).what == access::outcome::ready) ready(t);
   walk<M>(list, ready);
 }
 

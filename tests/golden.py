@@ -65,7 +65,7 @@ def main() -> int:
     args.add_argument("names", nargs="*")
     args.add_argument("--update", action="store_true")
     opt = args.parse_args()
-    names = opt.names or sorted(p.parent.name for p in EXAMPLES.glob("*/main.cpp"))
+    names = opt.names or sorted(p.parent.name for p in EXAMPLES.glob("*/main.*") if p.suffix in (".cpp", ".c", ".f90"))
     failed = 0
     for name in names:
         problem = check(opt.build.resolve(), name, opt.update, bool(opt.names))

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/random.hpp"
 #include "execute.hpp"
 
 namespace reference {
@@ -55,6 +56,22 @@ inline constexpr kind R = kind::read, W = kind::write, A = kind::add, C = kind::
     if (i % 3 == 0) p.tasks.push_back({{a, A}});
     if (i % 3 == 1) p.tasks.push_back({{a, A}, {b, A}});
     if (i % 3 == 2 && c != a) p.tasks.push_back({{c, A}, {b, A}, {a, A}});
+  }
+  return p;
+}
+
+// Up to three accesses of any kind per task, sometimes to one handle twice: with the same kind then, two are an error.
+[[nodiscard]] inline program draw(weft::base::random& rng, unsigned handles, unsigned tasks) {
+  program p{handles, {}};
+  for (unsigned i = 0; i < tasks; ++i) {
+    task t;
+    for (std::uint32_t left = rng.below(task::uses_max + 1); left > 0; --left) {
+      use next{rng.below(handles), static_cast<kind>(rng.below(4))};
+      for (const use& earlier : t)
+        if (earlier.handle == next.handle) next.how = earlier.how;
+      t.uses[t.count++] = next;
+    }
+    p.tasks.push_back(t);
   }
   return p;
 }

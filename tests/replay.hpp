@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "weft/runtime.hpp"
+
 // Instrumented programs are 5 to 20 times slower: they do less of the same.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool sanitized = true;
@@ -53,4 +55,18 @@ template <class Run> void for_each_seed(const char* test_case, std::uint64_t fir
     const std::string wrong = run(seed);
     if (!wrong.empty()) FAIL("replay: " << line << "\n" << wrong);
   }
+}
+
+// Calls check(options) for both machines and the numbers of workers at which behaviour may differ. The virtual machine
+// also in random order.
+template <class Check> void on_both_machines(Check check) {
+  for (const char* machine : {"host", "virtual"})
+    for (const char* schedule : {"time", "random"})
+      for (unsigned workers : {1u, 2u, 4u}) {
+        if (machine[0] == 'h' && schedule[0] == 'r') continue;
+        INFO(std::string(machine) << ", " << workers << " workers, order by " << std::string(schedule));
+        const deadline limit("the test case with WEFT_MACHINE=" + std::string(machine) +
+                             " WEFT_WORKERS=" + std::to_string(workers) + " WEFT_SCHEDULE=" + schedule);
+        check(weft::options{.workers = workers, .machine = machine, .schedule = schedule});
+      }
 }

@@ -42,7 +42,6 @@ class handle_base {
 template <class T> class handle : public handle_base {
  public:
   using value_type = T;
-  handle() = default;
   template <class... Args>
     requires std::is_constructible_v<T, Args...>
   explicit handle(Args&&... args) : data_(static_cast<Args&&>(args)...) {}
@@ -52,7 +51,7 @@ template <class T> class handle : public handle_base {
   [[nodiscard]] T& unguarded() noexcept { return data_; }
 
  private:
-  T data_{};
+  T data_;
 };
 
 // Refers to a T that the caller keeps alive until the handle is gone.

@@ -38,7 +38,8 @@ static_assert(64 + (detail::user_types_max - 1) * 8 + 7 <= 255);
 [[nodiscard]] inline bool is_resource(const entry& a) noexcept { return kind_of(a) == detail::kind_resource; }
 [[nodiscard]] inline bool is_repeated(const entry& a) noexcept { return (kind_of(a) & detail::kind_repeated) != 0; }
 
-// Versions are compared by difference, so that wrapping is harmless while fewer than half the range is outstanding.
+// Versions are compared by difference: right while fewer than half the range is outstanding, wherever the counter
+// stands. The word keeps 63 bits of a version, which no program counts through.
 [[nodiscard]] constexpr bool reached(std::uint64_t current, std::uint64_t required) noexcept {
   return static_cast<std::int64_t>(current - required) >= 0;
 }

@@ -22,6 +22,7 @@
 #endif
 
 #ifdef WEFT_ASAN
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #ifdef WEFT_TSAN
@@ -68,6 +69,12 @@ struct handled_exceptions {
 
 }  // namespace
 
+namespace {
+[[nodiscard]] const char* stack_bottom(const boost::context::stack_context& s) noexcept {
+  return static_cast<const char*>(s.sp) - s.size;
+}
+}  // namespace
+
 struct fiber::message {
   fiber* from;
   fiber* to;
@@ -83,7 +90,7 @@ fiber::fiber() {
 fiber::fiber(std::size_t bytes, void (*entry)(void*), void* argument) : entry_(entry), argument_(argument) {
   stack_ = boost::context::protected_fixedsize_stack(bytes).allocate();
   context_ = fcontext::make_fcontext(stack_.sp, stack_.size, &fiber::enter);
-  bottom_ = static_cast<const char*>(stack_.sp) - stack_.size;
+  bottom_ = stack_bottom(stack_);
   bytes_ = stack_.size;
 #ifdef WEFT_TSAN
   tsan_ = __tsan_create_fiber(0);
@@ -94,6 +101,10 @@ fiber::~fiber() {
   if (stack_.sp == nullptr) return;
 #ifdef WEFT_TSAN
   __tsan_destroy_fiber(tsan_);
+#endif
+#ifdef WEFT_ASAN
+  // The frames that jump_out() left never took their red zones back, and the next stack may come to lie here.
+  __asan_unpoison_memory_region(stack_bottom(stack_), stack_.size);
 #endif
   boost::context::protected_fixedsize_stack().deallocate(stack_);
 }

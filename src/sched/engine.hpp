@@ -167,6 +167,7 @@ template <machine::machine M> class engine final : public any_engine {
   std::unique_ptr<policy> rules_;
   bool own_deque_only_ = true;  // the policy never answers anything else, so it is not asked
   std::vector<std::unique_ptr<worker>> workers_;
+  static constexpr std::uint64_t outside_order = std::uint64_t{1} << 63;
   worker outside_;  // records and counters of threads that are no workers; guarded by outside_lock_
   detail::cell<std::uint8_t> outside_lock_;
   detail::cell<std::uint32_t> outside_calls_;  // not 0: threads that are no workers have called in

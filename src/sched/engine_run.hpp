@@ -143,7 +143,10 @@ template <machine::machine M> detail::record* engine<M>::search(worker& w) {
     if (counted) {
       machine_.park(w.id);  // takes the wake that is on its way
     } else {
-      if (detail::record* r = next_shared(w)) return r;
+      if (detail::record* r = next_shared(w)) {
+        sleep_.notify(machine_);  // others may have relied on the search that was given up, and there may be more
+        return r;
+      }
       counted = sleep_.begin_search();
     }
   }

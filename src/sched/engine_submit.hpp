@@ -126,8 +126,9 @@ template <machine::machine M> void engine<M>::count_created(worker* w, detail::r
     M::store(w->created, r->order, base::release);
   } else {
     base::locked<M> guard(outside_lock_);
-    r->order = detail::peek(outside_.created) + 1;
-    M::store(outside_.created, r->order, base::release);
+    const std::uint64_t count = detail::peek(outside_.created) + 1;
+    r->order = outside_order | count;  // behind the main thread's, which counts for itself
+    M::store(outside_.created, count, base::release);
   }
 }
 

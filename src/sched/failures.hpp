@@ -48,11 +48,20 @@ template <class M> class failures {
     publish();
   }
 
-  // `parent` is done and nobody waited in it: what its children threw now counts as thrown by it, for its own parent.
+  // `parent` is done and nobody waited in it: the first that its children threw, else what it threw itself, now counts
+  // as thrown by it, for its own parent. A child comes before the rest of its parent's body, as in a serial program.
   [[gnu::cold, gnu::noinline]] void hand_up(const detail::record& parent) noexcept {
     base::locked<M> guard(lock_);
-    for (entry& e : all_)
-      if (e.parent == &parent) e = {parent.parent, parent.order, e.exception};
+    const entry* first = nullptr;
+    for (const entry& e : all_)
+      if (e.parent == &parent && (first == nullptr || e.order < first->order)) first = &e;
+    if (first == nullptr) return;
+    const std::exception_ptr thrown = first->exception;
+    std::erase_if(all_, [&parent](const entry& e) {
+      return e.parent == &parent || (e.parent == parent.parent && e.order == parent.order);
+    });
+    all_.push_back({parent.parent, parent.order, thrown});
+    publish();
   }
 
   // The first exception thrown below `parent` (nullptr: anywhere), or null; forgets the others of that scope. At top

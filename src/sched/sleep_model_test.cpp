@@ -186,6 +186,8 @@ template <class Sleep, habit Worker = habit::sound> class trial {
       if (counted) {
         for (std::uint32_t looks = rng_.below(4); looks > 0; --looks)
           if (detail::record* r = next(id)) return sleep_.found(play_.machine()), r;
+        // Between its last look and giving up, others still rely on it.
+        for (std::uint32_t pause = rng_.below(16); pause > 0; --pause) M::relax(1);
         sleep_.give_up();
       }
       if (sleep_.announce(id)) last_told_ = true;

@@ -155,3 +155,15 @@ TEST_CASE("enumeration: adds in any order of naming") {
   enumerate({"enumeration: adds in any order*", 2, 6, std::move(two)});
   enumerate({"enumeration: adds in any order*", 3, 4, std::move(three)});
 }
+
+// A handle named twice counts once, wherever the second name stands.
+TEST_CASE("enumeration: handles named twice") {
+  std::vector<task> patterns{{{0, A}, {1, A}}};
+  for (kind k : {R, W, A, C}) {
+    patterns.push_back({{0, k}});
+    patterns.push_back({{0, k}, {0, k}});
+    patterns.push_back({{0, k}, {1, A}, {0, k}});
+    patterns.push_back({{0, k}, {0, k}, {1, A}});
+  }
+  for (unsigned tasks : {1u, 2u, 3u}) enumerate({"enumeration: handles named twice", 2, tasks, patterns});
+}

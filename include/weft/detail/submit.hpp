@@ -171,6 +171,26 @@ inline bool enter_fast(engine_base& e, worker* w, record* r) {
   return true;
 }
 
+// Sets everything in a record but its accesses and its closure, as for a task without further clauses.
+inline void prepare(record& r, void (*invoke)(record&, bool), std::uint32_t accesses,
+                    std::uint8_t exclusives) noexcept {
+  r.invoke = invoke;
+  r.name = nullptr;
+  r.cost_ps = 0;
+  r.access_count = accesses;
+  r.cursor = 0;
+  r.pin = record::unpinned;
+  r.kind = record_kind::task;
+  r.exclusives = exclusives;
+  r.urgent = false;
+  r.subtasks = false;
+  r.waits_exclusive = false;
+  r.has_children = false;
+  r.applies_reduction = false;
+  r.reserved_ = 0;
+  poke(r.pending, 1u);
+}
+
 template <class Body, class... Clauses> struct builder {
   static void submit(engine_base& e, Body&& body, const Clauses&... clauses) {
     using closure = std::remove_cvref_t<Body>;
@@ -180,21 +200,7 @@ template <class Body, class... Clauses> struct builder {
     constexpr std::size_t bytes = sizeof(record) + list::accesses * sizeof(access) + sizeof(closure);
     static_assert(bytes <= task_bytes_max, "weft: capture large data by reference or through a handle");
     record* r = allocate(e, self(), bytes);
-    r->invoke = &invoke<closure, Clauses...>;
-    r->name = nullptr;
-    r->cost_ps = 0;
-    r->access_count = list::accesses;
-    r->cursor = 0;
-    r->pin = record::unpinned;
-    r->kind = record_kind::task;
-    r->exclusives = list::exclusives;
-    r->urgent = false;
-    r->subtasks = false;
-    r->waits_exclusive = false;
-    r->has_children = false;
-    r->applies_reduction = false;
-    r->reserved_ = 0;
-    poke(r->pending, 1u);
+    prepare(*r, &invoke<closure, Clauses...>, list::accesses, list::exclusives);
     [[maybe_unused]] access* a = r->accesses();
     (note(*r, a, clauses), ...);
     if constexpr (std::is_nothrow_constructible_v<closure, Body&&>) {
