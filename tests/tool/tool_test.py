@@ -93,13 +93,14 @@ class Run(Tool):
     def test_list(self):
         text = self.good("run")
         names = [app["name"] for app in self.good_json("run")["apps"]]
-        self.assertEqual(names, ["cholesky", "independent", "stencil"])
+        self.assertEqual(names, sorted(names))
+        self.assertLessEqual({"cholesky", "independent", "stencil"}, set(names))
         for name in names:
             self.assertIn(name, text)
             self.assertIn("Example:\n  weft run " + name, self.good("run", name, "--help"))
 
     def test_usage_errors(self):
-        self.bad('unknown app "nope"; known are cholesky, independent, stencil', "run", "nope")
+        self.bad('unknown app "nope"; known are cholesky, ', "run", "nope")
         self.bad("--workers: Value 0 not in range", "run", "independent", "--workers", "0")
         self.bad("--workers: Value -3 not in range", "run", "independent", "--workers", "-3")
         self.bad("--workers", "run", "independent", "--workers", "two")
