@@ -1,4 +1,5 @@
-// What a piece of the program prints on stderr: for the few messages that cannot be thrown.
+// What a piece of the program prints on stderr: for the few messages that cannot be thrown. If the process ends in
+// there, what a sanitizer said ends with it: ASAN_OPTIONS=log_path=FILE keeps it.
 #pragma once
 #include <unistd.h>
 
