@@ -122,7 +122,7 @@ foreach(source IN LISTS example_sources)
 endforeach()
 
 # weft.h is C and C++
-set(c_header -Wall -Wextra -Wpedantic -Werror -fsyntax-only ${PROJECT_SOURCE_DIR}/include/weft.h)
+set(c_header -Wall -Wextra -Wpedantic -Werror -fsyntax-only -include ${PROJECT_SOURCE_DIR}/include/weft.h /dev/null)
 weft_test(c_header/c99 compile_fail 60 ${CMAKE_C_COMPILER} -std=c99 -Wstrict-prototypes -x c ${c_header})
 weft_test(c_header/cpp compile_fail 60 ${CMAKE_CXX_COMPILER} -std=c++11 -Wold-style-cast -x c++ ${c_header})
 

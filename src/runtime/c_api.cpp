@@ -39,8 +39,8 @@ const char* last_error() noexcept { return last_message; }
   return WEFT_TASK_FAILED;
 }
 
-// Every version so far has all fields, so less than that cannot be meant. More may be a newer header's, and has to be 0.
-// What is much more was never set.
+// Every version so far has all fields, so less than that cannot be meant. More may be a newer header's, and has to be
+// 0. What is much more was never set.
 void check_size(const void* given, std::size_t size, std::size_t known, const char* name) {
   constexpr std::size_t believable = 4096;
   const std::string prefix = "weft: " + std::string(name);
@@ -61,6 +61,13 @@ namespace {
     return (a.handle_and_kind & detail::handle_address_mask) == reinterpret_cast<std::uintptr_t>(&h.state());
   };
   return std::any_of(r->accesses(), r->accesses() + r->access_count, names_h);
+}
+
+// A runtime cannot wait for what another one has to run.
+[[nodiscard]] bool used_elsewhere(weft_handle& h, const detail::engine_base* here) noexcept {
+  const detail::handle_state& s = h.state();
+  if (s.engine == nullptr || s.engine == here) return false;
+  return h.version() != s.registered || s.group_kind == detail::kind_reduce;
 }
 
 // weft::runtime keeps its engine to itself and hands it to whatever builds the records of a body type; so this is a
@@ -100,13 +107,13 @@ namespace {
   return opt;
 }
 
-template <weft::choices (*All)() noexcept> const weft_choice* list(std::size_t* count) {
+template <weft::choices (*All)() noexcept> const weft_choice* list(std::size_t* count, const char* function) {
   static const std::vector<weft_choice> copy = [] {
     std::vector<weft_choice> names;
     for (const weft::choice& c : All()) names.push_back({c.name, c.what});
     return names;
   }();
-  require(count != nullptr, "weft_machines or weft_policies", "count is NULL");
+  require(count != nullptr, function, "count is NULL");
   *count = copy.size();
   return copy.data();
 }
@@ -228,7 +235,12 @@ int weft_wait(weft_runtime* rt) {
 }
 
 int weft_wait_handle(weft_runtime* rt, weft_handle* h) {
-  return guarded([=] { callable(rt, "weft_wait_handle").rt.wait(given(h, "weft_wait_handle")); });
+  return guarded([=] {
+    weft_runtime& r = callable(rt, "weft_wait_handle");
+    require(!used_elsewhere(given(h, "weft_wait_handle"), r.engine), "weft_wait_handle",
+            "the handle is in use by another runtime; wait for it there");
+    r.rt.wait(*h);
+  });
 }
 
 int weft_pause(weft_runtime* rt) {
@@ -253,10 +265,10 @@ const char* weft_usable_cpus_reason(void) {
 }
 
 const weft_choice* weft_machines(std::size_t* count) {
-  return answer<const weft_choice*>(nullptr, [=] { return list<weft::machines>(count); });
+  return answer<const weft_choice*>(nullptr, [=] { return list<weft::machines>(count, "weft_machines"); });
 }
 const weft_choice* weft_policies(std::size_t* count) {
-  return answer<const weft_choice*>(nullptr, [=] { return list<weft::policies>(count); });
+  return answer<const weft_choice*>(nullptr, [=] { return list<weft::policies>(count, "weft_policies"); });
 }
 
 const char* weft_intern(const char* text) {

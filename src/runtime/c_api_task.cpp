@@ -38,6 +38,7 @@ static_assert(sizeof(closure) % 16 == 0, "a copied argument is aligned to 16");
 
 // Each reduce gets its part for the time of the body. Errors: the body's, then a merge's.
 void call_with_parts(detail::record& r, closure& c) {
+  detail::engine_base& e = *detail::self_out_of_line()->engine;
   std::exception_ptr failure;
   std::uint32_t taken = 0;
   const auto reduction = [&r](std::uint32_t i) -> reduction_handle& {
@@ -45,7 +46,7 @@ void call_with_parts(detail::record& r, closure& c) {
   };
   try {
     for (; taken < r.access_count; ++taken)
-      if (is_reduce(r.accesses()[taken])) c.data()[taken] = reduction(taken).take_part();
+      if (is_reduce(r.accesses()[taken])) c.data()[taken] = reduction(taken).take_part(e);
     c.body(c.argument, c.data());
   } catch (...) {
     failure = std::current_exception();
@@ -53,7 +54,7 @@ void call_with_parts(detail::record& r, closure& c) {
   for (std::uint32_t i = 0; i < taken; ++i) {
     if (!is_reduce(r.accesses()[i])) continue;
     try {
-      reduction(i).give_part(c.data()[i]);
+      reduction(i).give_part(e, c.data()[i]);
     } catch (...) {
       if (failure == nullptr) failure = std::current_exception();
     }

@@ -111,7 +111,8 @@ template <machine::machine M> void engine<M>::abandon_uses_of(detail::handle_sta
   pool_.all().for_each([&](detail::record& r) {
     if (!is_stuck(r)) return;
     for (std::uint32_t i = 0; i < r.access_count; ++i)
-      if (&access::handle_of(r.accesses()[i]) == &h) r.accesses()[i].handle_and_kind = detail::kind_repeated;
+      if ((r.accesses()[i].handle_and_kind & detail::handle_address_mask) == reinterpret_cast<std::uintptr_t>(&h))
+        r.accesses()[i].handle_and_kind = detail::kind_repeated;
   });
 }
 

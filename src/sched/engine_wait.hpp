@@ -160,6 +160,9 @@ template <machine::machine M> void engine<M>::end_quiescent_waits(worker* w) {
   std::vector<waiter*> over;
   {
     base::locked<M> guard(quiescent_lock_);
+    // Asked again with the list in hand: since the caller asked, whoever waited may have gone on, submitted more and
+    // come back to wait for that.
+    if (!quiescent()) return;
     over.swap(quiescent_waiters_);
     static_cast<void>(M::exchange(quiescent_waiting_, 0u, base::seq_cst));
   }
