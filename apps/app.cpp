@@ -14,6 +14,12 @@ std::vector<app> all_apps() {
   std::vector<app> apps;
   apps.push_back(cholesky_app());
   apps.push_back(independent_app());
+  apps.push_back(micro_count_app());
+  apps.push_back(micro_dependencies_app());
+  apps.push_back(micro_grain_app());
+  apps.push_back(micro_graph_app());
+  apps.push_back(nbody_app());
+  apps.push_back(shallow_water_app());
   apps.push_back(stencil_app());
   return apps;
 }

@@ -72,6 +72,12 @@ struct app {
 
 [[nodiscard]] app cholesky_app();
 [[nodiscard]] app independent_app();
+[[nodiscard]] app micro_count_app();
+[[nodiscard]] app micro_dependencies_app();
+[[nodiscard]] app micro_grain_app();
+[[nodiscard]] app micro_graph_app();
+[[nodiscard]] app nbody_app();
+[[nodiscard]] app shallow_water_app();
 [[nodiscard]] app stencil_app();
 
 // Throws weft::error if `bytes` will not fit in what the machine has left, before an allocation that Linux would grant

@@ -130,7 +130,7 @@ def public_headers_stand_alone(tree: Tree) -> Complaints:
         for number, bracket, name in includes(text):
             if name in HEAVY:
                 yield path, number, f"<{name}> is too heavy for a public header"
-            elif not (name.startswith("weft/") if bracket == '"' else re.fullmatch(r"\w+", name)):
+            elif not (name.startswith("weft/") if bracket == '"' else re.fullmatch(r"\w+|std(def|int)\.h", name)):
                 yield path, number, f"a public header includes weft/... and the standard library, not {name}"
 
 

@@ -50,6 +50,11 @@ class lock_set {
 // Whether r names h only to reduce on it, or is what closes the group of reduces.
 [[nodiscard]] bool joins_reduction(record& r, const handle_state& h) noexcept;
 
+// Whether the runtime that last used h has not finished with it. Who: holder of h's lock.
+template <class M> [[nodiscard]] bool in_use(handle_state& h) noexcept {
+  return h.engine != nullptr && ((M::load(h.word, base::acquire) >> 1) != h.registered || reduction_open(h));
+}
+
 [[noreturn]] void throw_in_use(const handle_state& h);
 
 enum class outcome : std::uint8_t { ready, waits, apply_first };
@@ -68,11 +73,13 @@ template <class M>
   for (handle_state* h : handles) {
     if (h->engine == engine && !reduction_open(*h)) [[likely]]
       continue;
-    if (h->engine != engine && h->engine != nullptr && (M::load(h->word, base::acquire) >> 1) != h->registered) {
-      handles.release<M>();
-      throw_in_use(*h);
+    if (h->engine != engine) {  // written only when it changes: reduces that run read it
+      if (in_use<M>(*h)) {
+        handles.release<M>();
+        throw_in_use(*h);
+      }
+      h->engine = engine;
     }
-    h->engine = engine;
     if (reduction_open(*h) && !joins_reduction(*r, *h)) {
       handles.release<M>();
       return {outcome::apply_first, h};

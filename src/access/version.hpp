@@ -34,7 +34,10 @@ inline constexpr std::uintptr_t kind_mask = 63;
   return static_cast<std::uint8_t>(64 + (user_type - 1) * 8 + kind_of(a));
 }
 static_assert(64 + (detail::user_types_max - 1) * 8 + 7 <= 255);
-[[nodiscard]] inline bool is_exclusive(const entry& a) noexcept { return kind_of(a) == detail::kind_add; }
+[[nodiscard]] inline bool is_exclusive(const entry& a) noexcept {
+  // One at a time, in any order; a repetition is the first one's affair.
+  return (kind_of(a) & (detail::kind_add | detail::kind_repeated)) == detail::kind_add;
+}
 [[nodiscard]] inline bool is_resource(const entry& a) noexcept { return kind_of(a) == detail::kind_resource; }
 [[nodiscard]] inline bool is_repeated(const entry& a) noexcept { return (kind_of(a) & detail::kind_repeated) != 0; }
 

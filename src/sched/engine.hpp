@@ -98,7 +98,6 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] worker* at_home() noexcept;
   [[nodiscard]] detail::record* allocate_on(worker& w, std::uint8_t size_class);
   [[nodiscard]] detail::record* allocate_outside(std::uint8_t size_class);
-  [[nodiscard]] static detail::record* allocate_large(std::size_t bytes);
   void enter_on(worker& w, detail::record* r);
   void enter_outside(detail::record* r);
   [[nodiscard]] bool register_and_apply(worker* w, detail::record* r, woken& list);

@@ -49,9 +49,9 @@ template <machine::machine M> auto engine<M>::at_home() noexcept -> worker* {
 
 template <machine::machine M> detail::record* engine<M>::allocate(std::size_t bytes) {
   const std::uint8_t c = detail::record_class(bytes);
-  if (c == detail::record_classes) return allocate_large(bytes);
-  if (worker* w = at_home()) return allocate_on(*w, c);
+  if (worker* w = at_home(); w != nullptr && c != detail::record_classes) return allocate_on(*w, c);
   visit v(*this);
+  if (c == detail::record_classes) return pool_.allocate_large(bytes);
   return v.self() != nullptr ? allocate_on(*v.self(), c) : allocate_outside(c);
 }
 
@@ -73,15 +73,9 @@ template <machine::machine M> detail::record* engine<M>::allocate_outside(std::u
   }
 }
 
-template <machine::machine M> detail::record* engine<M>::allocate_large(std::size_t bytes) {
-  auto* r = new (::operator new(bytes, std::align_val_t{64})) detail::record{};
-  r->size_class = detail::record_classes;
-  return r;
-}
-
 template <machine::machine M> void engine<M>::recycle(worker& w, detail::record* r) noexcept {
   if (r->size_class == detail::record_classes) {
-    ::operator delete(r, std::align_val_t{64});
+    pool_.free_large(r);
     return;
   }
   if (!pool_.recycle(w, r)) return;

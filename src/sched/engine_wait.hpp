@@ -188,12 +188,20 @@ template <machine::machine M> bool engine<M>::list_on(detail::handle_state& h, w
 
 template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& h) {
   visit v(*this);
+  bool elsewhere = false;
   worker* w = v.self();
   if (w != nullptr && w->current != nullptr)
     for (std::uint32_t i = 0; i < w->current->access_count; ++i)
       if (&access::handle_of(w->current->accesses()[i]) == &h)
         throw error("weft: a task waits for handle " + access::name_of(h) +
                     ", which it uses itself; it would never end");
+  {
+    base::locked<M> guard(h.lock);
+    if (h.engine == nullptr) return;
+    if (h.engine != this && !access::in_use<M>(h)) return;
+    elsewhere = h.engine != this;
+  }
+  if (elsewhere) access::throw_in_use(h);
   waiter self;
   if (w == nullptr) {
     start_if_paused();

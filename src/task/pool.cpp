@@ -27,7 +27,24 @@ chain slabs::carve(std::uint8_t size_class, bool beyond) {
   return c;
 }
 
+record* slabs::allocate_large(std::size_t bytes) {
+  auto* l = new (::operator new(sizeof(large) + bytes, line)) large{large_, nullptr};
+  if (large_ != nullptr) large_->previous = l;
+  large_ = l;
+  auto* r = new (l->content()) record{};
+  r->size_class = detail::record_classes;
+  return r;
+}
+
+void slabs::free_large(record* r) noexcept {
+  auto* l = reinterpret_cast<large*>(r) - 1;
+  (l->previous == nullptr ? large_ : l->previous->next) = l->next;
+  if (l->next != nullptr) l->next->previous = l->previous;
+  ::operator delete(l, line);
+}
+
 slabs::~slabs() {
+  while (large_ != nullptr) free_large(large_->content());  // what a stall left behind
   for (const slab& s : all_) ::operator delete(s.bytes, line);
 }
 

@@ -39,19 +39,30 @@ class slabs {
   // Who: holder of the pool's lock. Errors: std::bad_alloc.
   [[nodiscard]] chain carve(std::uint8_t size_class, bool beyond);
 
-  // All records ever carved, for the report of a program that cannot go on. Who: nobody else runs.
+  // All records there are, for the report of a program that cannot go on. Who: nobody else runs.
   template <class Visit> void for_each(Visit visit) {
     for (const slab& s : all_)
       for (std::uint32_t i = 0; i < base::pool_batch_records; ++i)
         visit(*reinterpret_cast<record*>(s.bytes + i * detail::record_bytes[s.size_class]));
+    for (large* l = large_; l != nullptr; l = l->next) visit(*l->content());
   }
+
+  // Records above the largest class, one allocation each. Who: holder of the pool's lock. Errors: std::bad_alloc.
+  [[nodiscard]] record* allocate_large(std::size_t bytes);
+  void free_large(record* r) noexcept;
 
  private:
   struct slab {
     std::byte* bytes;
     std::uint8_t size_class;
   };
+  struct alignas(64) large {  // stands before its record, so that for_each finds that one too
+    large* next;
+    large* previous;
+    [[nodiscard]] record* content() noexcept { return reinterpret_cast<record*>(this + 1); }
+  };
   std::vector<slab> all_;
+  large* large_ = nullptr;
   std::size_t carved_[detail::record_classes] = {};
   std::size_t limit_;  // records per class
 };
@@ -73,6 +84,15 @@ template <class M> class pool {
     w.free[size_class] = r->next;
     --w.free_count[size_class];
     return r;
+  }
+
+  [[nodiscard]] record* allocate_large(std::size_t bytes) {
+    base::locked<M> guard(lock_);
+    return slabs_.allocate_large(bytes);
+  }
+  void free_large(record* r) noexcept {
+    base::locked<M> guard(lock_);
+    slabs_.free_large(r);
   }
 
   // Who: w's owner. A worker keeps at most two batches per class; the rest goes where others find it.

@@ -39,7 +39,7 @@ template <> struct access_traits<subtasks_clause> : access_traits<void> {
 template <class T, std::uint8_t Kind, std::uint8_t UserType> struct access_traits<access_clause<T, Kind, UserType>> {
   static constexpr bool is_access = true;
   static constexpr bool is_clause = true;
-  static constexpr bool exclusive_group = Kind == kind_add;  // the flags, also of a user's type
+  static constexpr bool exclusive_group = (Kind & kind_add) == kind_add;
   using type = T;
   static constexpr std::uint8_t kind = Kind;
 };

@@ -1,0 +1,23 @@
+// Tasks that wait, each naming k handles (SuperGlue §5.3): what does one more dependency cost? All tasks read the same
+// k handles, so nothing ever holds them up but the bookkeeping, and all are submitted before the first may run; both
+// submission and execution are timed. Each handle is written once before and once after the readers: the first must not
+// be missed, the second must not be seen, and must find as many finished accesses as came before it.
+#pragma once
+#include <span>
+
+#include "micro.hpp"
+
+namespace weft::apps::micro {
+
+// The numbers of dependencies that can be asked for. The clauses of a task are template arguments, so each is a
+// function of its own.
+[[nodiscard]] std::span<const std::size_t> dependency_counts() noexcept;
+
+// Errors: weft::error for a count that is not among dependency_counts().
+[[nodiscard]] sample run_dependencies(runtime& rt, std::size_t dependencies, std::size_t tasks, std::size_t grain_ns,
+                                      const mistake& planted = {});
+
+// The slope of the straight line that fits values[i] at counts[i] best.
+[[nodiscard]] double slope(std::span<const std::size_t> counts, std::span<const double> values) noexcept;
+
+}  // namespace weft::apps::micro

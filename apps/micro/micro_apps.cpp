@@ -1,0 +1,218 @@
+// The four micro-benchmarks as apps. Sizes are the papers' where they fit into a second or so on two cores, scaled down
+// where they do not; the options take them back up:
+//
+//   micro-grain         §7.1: 2400 tasks (4 workers) or 12,800 (64). §5.2: --tasks 6400 --created-before
+//   micro-dependencies  §5.3: --tasks 64000 --grain-ns 50000
+//   micro-graph         §7.2: 20 tiles (4 workers) or 50 (64)
+//   micro-count         §7.3: --grain-ns 30000 (100,000 cycles), 4 workers
+//
+// One runtime serves all runs of an app, so its start is in none of the times; the first run of each app is a warm-up.
+#include <functional>
+#include <memory>
+
+#include "dependencies.hpp"
+#include "graph.hpp"
+#include "independent_tasks.hpp"
+
+namespace weft::apps {
+
+using namespace micro;
+
+namespace {
+
+constexpr std::size_t grain_ns_max = 1'000'000'000;
+constexpr std::size_t tasks_max = 10'000'000;
+
+struct parameters {
+  std::size_t tasks = 2400;
+  std::size_t tiles = 20;
+  std::size_t grain_ns = 1000;
+  std::size_t grain_from = 250;
+  std::size_t grain_to = 64'000;
+  std::size_t repeat = 5;
+  bool created_before = false;
+};
+
+void require_tasks_fit(const char* name, std::size_t tasks, std::size_t bytes) {
+  require_memory(std::string(name) + ": " + std::to_string(tasks) + " tasks",
+                 static_cast<double>(tasks) * static_cast<double>(bytes));
+}
+
+// All samples of a table: every row once, then every row again, so that a disturbance spreads over rows.
+std::vector<series> sample_all(std::size_t rows, std::size_t repeat, progress& bar,
+                               const std::function<sample(std::size_t row)>& run) {
+  static_cast<void>(run(0));
+  std::vector<series> all(rows);
+  for (std::size_t i = 0; i < repeat; ++i)
+    for (std::size_t row = 0; row < rows; ++row) {
+      all[row].note(run(row));
+      bar.report(static_cast<double>(i * rows + row + 1) / static_cast<double>(repeat * rows));
+    }
+  return all;
+}
+
+result summary(const runtime& rt, const std::vector<series>& rows, std::size_t repeat, std::uint64_t warm_up_tasks) {
+  result r;
+  r.describe(rt);
+  std::uint64_t wrong = 0;
+  for (const series& s : rows) {
+    r.seconds += s.total();
+    wrong += s.wrong();
+  }
+  r.add("repeat", std::uint64_t{repeat});
+  r.checks.push_back(tasks_in_order(wrong, r.counts.tasks - warm_up_tasks));
+  return r;
+}
+
+// Rows efficiency_<ns>: the length a task must have is where they come near 1.
+void add_efficiencies(result& r, const std::vector<std::size_t>& grains, const std::vector<series>& rows,
+                      std::size_t repeat, double tasks) {
+  for (std::size_t i = 0; i < grains.size(); ++i) {
+    const double ns = static_cast<double>(grains[i]);
+    add_row(r, "efficiency_" + std::to_string(grains[i]) + "_ns", rows[i], repeat, "",
+            [&](double seconds) { return efficiency(tasks, ns, r.workers, seconds); });
+  }
+}
+
+std::vector<std::size_t> grains_of(const char* name, const parameters& p) {
+  if (p.grain_from <= p.grain_to) return doubled(p.grain_from, p.grain_to);
+  throw weft::error(std::string(name) + ": --grain-from " + std::to_string(p.grain_from) + " is above --grain-to " +
+                    std::to_string(p.grain_to));
+}
+
+result run_grain(const parameters& p, const weft::options& opt, progress& bar) {
+  require_tasks_fit("micro-grain", p.tasks, 200);
+  const std::vector<std::size_t> grains = grains_of("micro-grain", p);
+  weft::options all_live = opt;
+  if (p.created_before) all_live.window = tasks_max * 2;
+  runtime rt(all_live);
+  const creation when = p.created_before ? creation::before : creation::timed;
+  const std::vector<series> rows = sample_all(
+      grains.size(), p.repeat, bar, [&](std::size_t i) { return run_independent(rt, p.tasks, grains[i], when); });
+  result r = summary(rt, rows, p.repeat, p.tasks);
+  r.add("tasks_per_run", std::uint64_t{p.tasks});
+  r.add("created_before", p.created_before);
+  add_efficiencies(r, grains, rows, p.repeat, static_cast<double>(p.tasks));
+  return r;
+}
+
+result run_graphs(const parameters& p, const weft::options& opt, progress& bar) {
+  const std::uint64_t tasks = graph_tasks(p.tiles);
+  require_tasks_fit("micro-graph", tasks, 400);
+  const std::vector<std::size_t> grains = grains_of("micro-graph", p);
+  runtime rt(opt);
+  const std::vector<series> rows =
+      sample_all(grains.size(), p.repeat, bar, [&](std::size_t i) { return run_graph(rt, p.tiles, grains[i]); });
+  result r = summary(rt, rows, p.repeat, tasks);
+  r.add("tiles", std::uint64_t{p.tiles});
+  r.add("tasks_per_run", tasks);
+  r.add("longest_path", graph_depth(p.tiles), "tasks");
+  add_efficiencies(r, grains, rows, p.repeat, static_cast<double>(tasks));
+  return r;
+}
+
+result run_dependency_table(const parameters& p, const weft::options& opt, progress& bar) {
+  require_tasks_fit("micro-dependencies", p.tasks, 1000);
+  weft::options all_live = opt;
+  all_live.window = tasks_max * 2;  // every task is live before the first runs
+  runtime rt(all_live);
+  const std::span<const std::size_t> counts = dependency_counts();
+  const std::vector<series> rows = sample_all(counts.size(), p.repeat, bar, [&](std::size_t i) {
+    return run_dependencies(rt, counts[i], p.tasks, p.grain_ns);
+  });
+  result r = summary(rt, rows, p.repeat, p.tasks);
+  r.add("tasks_per_run", std::uint64_t{p.tasks});
+  r.add("grain_ns", std::uint64_t{p.grain_ns}, "ns");
+  const auto overhead = [&](double seconds) {
+    return overhead_ns(static_cast<double>(p.tasks), static_cast<double>(p.grain_ns), r.workers, seconds);
+  };
+  std::vector<double> medians;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    medians.push_back(overhead(rows[i].seconds(0.5)));
+    add_row(r, "overhead_" + std::to_string(counts[i]) + "_dependencies", rows[i], p.repeat, "ns per task", overhead);
+  }
+  r.add("ns_per_dependency", slope(counts, medians), "ns, slope of the straight line that fits best");
+  return r;
+}
+
+result run_count(const parameters& p, const weft::options& opt, progress& bar) {
+  require_tasks_fit("micro-count", p.tasks, 200);
+  std::vector<std::size_t> counts;
+  for (std::size_t n = 1000; n < p.tasks; n *= 10) counts.push_back(n);
+  counts.push_back(p.tasks);
+  runtime rt(opt);
+  const std::vector<series> rows = sample_all(counts.size(), p.repeat, bar, [&](std::size_t i) {
+    return run_independent(rt, counts[i], p.grain_ns, creation::timed);
+  });
+  result r = summary(rt, rows, p.repeat, counts[0]);
+  r.add("grain_ns", std::uint64_t{p.grain_ns}, "ns");
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    add_row(r, "overhead_" + std::to_string(counts[i]) + "_tasks", rows[i], p.repeat, "ns per task",
+            [&](double seconds) {
+              return overhead_ns(static_cast<double>(counts[i]), static_cast<double>(p.grain_ns), r.workers, seconds);
+            });
+  return r;
+}
+
+option repeat_option(parameters& p) {
+  return {"repeat", "runs of each row; median and quartiles are shown", &p.repeat, 1, 1000};
+}
+option grain_option(parameters& p) {
+  return {"grain-ns", "how long each task waits, in nanoseconds", &p.grain_ns, 0, grain_ns_max};
+}
+option from_option(parameters& p) {
+  return {"grain-from", "shortest task in nanoseconds; then doubled", &p.grain_from, 1, grain_ns_max};
+}
+option to_option(parameters& p) { return {"grain-to", "longest task in nanoseconds", &p.grain_to, 1, grain_ns_max}; }
+
+}  // namespace
+
+app micro_grain_app() {
+  auto p = std::make_shared<parameters>();
+  return {.name = "micro-grain",
+          .summary = "efficiency over the length of independent tasks",
+          .example = "micro-grain --tasks 2400 --workers 2",
+          .options = {{"tasks", "number of tasks", &p->tasks, 1, tasks_max},
+                      from_option(*p),
+                      to_option(*p),
+                      repeat_option(*p),
+                      {"created-before", "submit all tasks before the clock starts", &p->created_before}},
+          .run = [p](const weft::options& opt, progress& bar) { return run_grain(*p, opt, bar); }};
+}
+
+app micro_graph_app() {
+  auto p = std::make_shared<parameters>();
+  return {.name = "micro-graph",
+          .summary = "efficiency over the length of tasks with the dependences of a factorization",
+          .example = "micro-graph --tiles 20 --workers 2",
+          .options = {{"tiles", "tiles per side: 20 are 1540 tasks, 50 are 22100", &p->tiles, 1, 300},
+                      from_option(*p),
+                      to_option(*p),
+                      repeat_option(*p)},
+          .run = [p](const weft::options& opt, progress& bar) { return run_graphs(*p, opt, bar); }};
+}
+
+app micro_dependencies_app() {
+  auto p = std::make_shared<parameters>();
+  p->tasks = 16'000;
+  return {.name = "micro-dependencies",
+          .summary = "overhead of a task by its number of dependencies, 0 to 32",
+          .example = "micro-dependencies --tasks 16000 --workers 2",
+          .options = {{"tasks", "number of tasks", &p->tasks, 1, tasks_max}, grain_option(*p), repeat_option(*p)},
+          .run = [p](const weft::options& opt, progress& bar) { return run_dependency_table(*p, opt, bar); }};
+}
+
+app micro_count_app() {
+  auto p = std::make_shared<parameters>();
+  p->tasks = 1'000'000;
+  p->repeat = 3;
+  return {.name = "micro-count",
+          .summary = "overhead of a task by the number of tasks, 1000 to a million",
+          .example = "micro-count --tasks 1000000 --workers 2",
+          .options = {{"tasks", "largest number of tasks; then a tenth of it down to 1000", &p->tasks, 1, tasks_max},
+                      grain_option(*p),
+                      repeat_option(*p)},
+          .run = [p](const weft::options& opt, progress& bar) { return run_count(*p, opt, bar); }};
+}
+
+}  // namespace weft::apps

@@ -1,0 +1,163 @@
+// Each benchmark in every order a machine may choose, and its check against a lost task and a missing dependency.
+#include "micro.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string_view>
+
+#include "dependencies.hpp"
+#include "graph.hpp"
+#include "independent_tasks.hpp"
+
+namespace weft::apps::micro {
+namespace {
+
+template <class Check> void on_every_machine(Check check) {
+  std::vector<options> all;
+  for (unsigned workers : {1u, 2u, 3u, 7u}) all.push_back({.workers = workers});
+  for (unsigned workers : {1u, 4u, 16u}) {
+    all.push_back({.workers = workers, .machine = "virtual"});
+    for (std::uint64_t seed : {1u, 2u, 3u, 4u})
+      all.push_back({.workers = workers, .machine = "virtual", .seed = seed, .schedule = "random"});
+  }
+  for (const options& opt : all) {
+    INFO("WEFT_WORKERS=" << opt.workers << " WEFT_MACHINE=" << std::string(opt.machine ? opt.machine : "host")
+                         << " WEFT_SCHEDULE=" << std::string(opt.schedule ? opt.schedule : "time")
+                         << " WEFT_SEED=" << opt.seed);
+    check(opt);
+  }
+}
+
+// Whether the benchmark notices the mistake on at least one of these schedules.
+template <class Run> bool found_on_some_schedule(Run run) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    runtime rt({.workers = 4, .machine = "virtual", .seed = seed, .schedule = "random"});
+    if (run(rt).wrong > 0) return true;
+  }
+  return false;
+}
+
+void shrink(app& a) {
+  for (const option& o : a.options) {
+    const std::string_view name = o.name;
+    if (name == "tasks") *std::get<std::size_t*>(o.target) = 1100;
+    if (name == "tiles") *std::get<std::size_t*>(o.target) = 8;
+    if (name == "grain-to") *std::get<std::size_t*>(o.target) = 1000;
+    if (name == "grain-ns") *std::get<std::size_t*>(o.target) = 200;
+    if (name == "repeat") *std::get<std::size_t*>(o.target) = 3;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("micro: independent tasks, created before or while others run") {
+  on_every_machine([](const options& opt) {
+    for (const creation when : {creation::timed, creation::before})
+      for (const std::size_t tasks : {std::size_t{1}, std::size_t{64}, std::size_t{500}}) {
+        runtime rt(opt);
+        const sample s = run_independent(rt, tasks, 100, when);
+        CHECK(s.wrong == 0);
+        CHECK(s.seconds > 0);
+        CHECK(rt.statistics().tasks == tasks);
+        CHECK(run_independent(rt, tasks, 0, when).wrong == 0);  // the same runtime again
+      }
+  });
+}
+
+TEST_CASE("micro: the graph of a factorization") {
+  CHECK(graph_tasks(20) == 1540);
+  CHECK(graph_tasks(50) == 22100);
+  on_every_machine([](const options& opt) {
+    for (const std::size_t tiles : {std::size_t{1}, std::size_t{2}, std::size_t{9}}) {
+      runtime rt(opt);
+      CHECK(run_graph(rt, tiles, 100).wrong == 0);
+      CHECK(rt.statistics().tasks == graph_tasks(tiles));
+    }
+  });
+}
+
+TEST_CASE("micro: the longest path is how long the graph takes with workers to spare") {
+  runtime rt({.workers = 64, .machine = "virtual"});
+  const sample s = run_graph(rt, 10, 1'000'000);
+  CHECK(s.seconds >= static_cast<double>(graph_depth(10)) * 1e-3);
+  CHECK(s.seconds < static_cast<double>(graph_depth(10)) * 1.01e-3);
+}
+
+TEST_CASE("micro: any number of dependencies there is") {
+  on_every_machine([](const options& opt) {
+    for (const std::size_t dependencies : dependency_counts()) {
+      CAPTURE(dependencies);
+      runtime rt(opt);
+      CHECK(run_dependencies(rt, dependencies, 40, 100).wrong == 0);
+      CHECK(rt.statistics().tasks == 40 + 2 * dependencies);
+    }
+  });
+  runtime rt({.workers = 1});
+  CHECK_THROWS_AS(static_cast<void>(run_dependencies(rt, 3, 1, 1)), weft::error);
+}
+
+TEST_CASE("micro: a lost task is found") {
+  runtime rt({.workers = 2});
+  CHECK(run_independent(rt, 100, 0, creation::timed, {.omitted = 7}).wrong == 1);
+  CHECK(run_independent(rt, 100, 0, creation::before, {.omitted = 99}).wrong == 1);
+  for (const std::size_t task : {std::size_t{0}, std::size_t{1}, std::size_t{30}, graph_tasks(6) - 1})
+    CHECK(run_graph(rt, 6, 0, {.omitted = task}).wrong > 0);
+  for (const std::size_t dependencies : dependency_counts())
+    CHECK(run_dependencies(rt, dependencies, 50, 0, {.omitted = 20}).wrong > 0);
+}
+
+TEST_CASE("micro: a dependency that was not declared is found on some schedule") {
+  const std::size_t last_syrk = graph_tasks(6) - 2;  // its tile was ready a task before the one it forgets to name
+  CHECK(found_on_some_schedule([&](runtime& rt) { return run_graph(rt, 6, 100, {.undeclared = last_syrk}); }));
+  CHECK(found_on_some_schedule([](runtime& rt) { return run_dependencies(rt, 2, 20, 100, {.undeclared = 10}); }));
+  CHECK(!found_on_some_schedule([](runtime& rt) { return run_graph(rt, 6, 100); }));
+}
+
+TEST_CASE("micro: median, quartiles, efficiency, overhead and slope") {
+  series s;
+  for (const double seconds : {5.0, 1.0, 4.0, 2.0, 3.0}) s.note({seconds, 1});
+  CHECK(s.seconds(0.5) == 3);
+  CHECK(s.seconds(0.25) == 2);
+  CHECK(s.seconds(0.75) == 4);
+  CHECK(s.seconds(0.375) == doctest::Approx(2.5));
+  CHECK(s.total() == 15);
+  CHECK(s.wrong() == 5);
+  CHECK(series().seconds(0.5) == 0);
+  CHECK(efficiency(1000, 2000, 4, 0.001) == doctest::Approx(0.5));
+  CHECK(overhead_ns(1000, 2000, 4, 0.001) == doctest::Approx(2000));
+  const std::size_t at[] = {0, 1, 2, 8};
+  const double values[] = {5, 8, 11, 29};
+  CHECK(slope(at, values) == doctest::Approx(3));
+  CHECK(doubled(250, 1000) == std::vector<std::size_t>{250, 500, 1000});
+}
+
+TEST_CASE("micro: a check with wrong tasks fails") {
+  CHECK(tasks_in_order(0, 10).passed);
+  CHECK(!tasks_in_order(1, 10).passed);
+}
+
+TEST_CASE("micro apps: all four run on both machines and give a row each, with quartiles from three repeats on") {
+  progress silent("test");
+  for (app a : {micro_grain_app(), micro_graph_app(), micro_dependencies_app(), micro_count_app()}) {
+    CAPTURE(a.name);
+    shrink(a);
+    for (const char* machine : {"host", "virtual"}) {
+      const result r = a.run({.workers = 2, .machine = machine}, silent);
+      for (const check& c : r.checks) CHECK_MESSAGE(c.passed, c.name << ": " << c.detail);
+      CHECK(r.ok());
+      std::size_t quartiles = 0;
+      for (const field& f : r.fields) quartiles += f.name.ends_with("_q3") ? 1 : 0;
+      CHECK(quartiles >= 2);
+    }
+  }
+}
+
+TEST_CASE("micro apps: lengths that make no range are refused") {
+  app a = micro_grain_app();
+  progress silent("test");
+  for (const option& o : a.options)
+    if (std::string_view(o.name) == "grain-to") *std::get<std::size_t*>(o.target) = 1;
+  CHECK_THROWS_AS(a.run({.workers = 1}, silent), weft::error);
+}
+
+}  // namespace weft::apps::micro
