@@ -1,4 +1,4 @@
-# Every test, by label: unit stress golden apps model compile_fail install tidy page. No list is kept by hand:
+# Every test, by label: unit stress golden apps model compile_fail install tidy page paper. No list is kept by hand:
 #   src/**/x_test.cpp, tests/conformance/*.cpp   doctest cases of one program, weft_unit; one ctest entry per file
 #   src/**/x_model.cpp, tests/stress/*.cpp       a program each; exit status 0 is a pass
 #   {apps,bench,tools}/**/x_test.cpp             doctest cases of weft_apps_test
@@ -138,6 +138,16 @@ if(WEFT_APPS)
   foreach(script IN LISTS tool_scripts)
     get_filename_component(name ${script} NAME_WE)
     weft_test(tool/${name} apps 300 ${python} ${script} --weft $<TARGET_FILE:weft_tool>)
+  endforeach()
+endif()
+
+# papers: what their claims tables say is reproduced
+if(WEFT_APPS)
+  file(GLOB paper_scripts CONFIGURE_DEPENDS papers/*/run.py)
+  foreach(script IN LISTS paper_scripts)
+    get_filename_component(name ${script} DIRECTORY)
+    get_filename_component(name ${name} NAME)
+    weft_test(papers/${name} paper 300 ${python} ${script} --weft $<TARGET_FILE:weft_tool>)
   endforeach()
 endif()
 
