@@ -34,6 +34,7 @@ struct options {
   // Live tasks (submitted and not done) at most, at least 64, counted per size of task and beside 128 per worker. A
   // submitter that meets the limit is set aside while its worker runs other tasks; nothing is dropped. The limit is
   // exceeded only when nothing else could run, and does not hold for tasks above 640 bytes.
+  // Do not hold a lock that bodies take while submitting more than this: the bodies may run on your thread.
   std::size_t window = std::size_t{1} << 20;
   // Stack of a task body in KiB, at least 64. Reserved address space; memory is used as touched.
   std::size_t stack_kib = 1024;
@@ -49,6 +50,7 @@ class runtime {
   // than asked for, or no right to bind them, is not an error: the runtime goes on with less and says so on stderr.
   explicit runtime(const options& opt = {});
   // Waits for all tasks, then ends the workers. An exception of a task that nobody waited for is reported on stderr.
+  // Who: the thread that made it. In a child after fork(), where the workers do not exist, it returns at once.
   ~runtime();
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;

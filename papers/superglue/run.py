@@ -20,7 +20,8 @@ def run(weft: str, arguments: list[str]) -> dict:
     done = subprocess.run([weft, "run", *arguments, "--json"], capture_output=True, text=True, timeout=SECONDS_MAX)
     reply = json.loads(done.stdout) if done.stdout else {}
     if done.returncode != 0 or not reply.get("ok"):
-        raise RuntimeError(f"weft run {' '.join(arguments)}: {reply.get('error') or done.stderr or reply.get('checks')}")
+        why = reply.get("error") or done.stderr or reply.get("checks")
+        raise RuntimeError(f"weft run {' '.join(arguments)}: {why}")
     return reply
 
 

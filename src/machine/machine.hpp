@@ -15,6 +15,7 @@
 //   jump(id, from, to, after)  switches the calling worker from one fiber to another, then runs after() on the latter
 //   charge(ps)        the running body took so long; nothing on real machines
 //   end_body(record)  the body has returned
+//   forked()          whether the workers were lost because this is a child of the process that made them
 //   foreign_threads   whether threads outside the runtime may call in; these then block() and are signal()ed
 #pragma once
 #include <concepts>
@@ -43,6 +44,7 @@ concept machine = requires(M m, cell<std::uint64_t> c, std::uint64_t v, unsigned
   { M::foreign_threads } -> std::convertible_to<bool>;
   { m.now_ps() } -> std::same_as<std::uint64_t>;
   m.join();
+  { m.forked() } -> std::same_as<bool>;
   m.park(id);
   m.wake(id);
   m.jump(id, f, f, after);

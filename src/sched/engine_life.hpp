@@ -39,7 +39,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
 
 // Who: the thread that made the engine. A task that failed unnoticed is reported; nothing can be thrown from here.
 template <machine::machine M> engine<M>::~engine() {
-  if (!workers_.empty()) {
+  if (!workers_.empty() && !machine_.forked()) {
     visit v(*this);
     end(v);
   }

@@ -2,6 +2,9 @@
 // random schedules. The checks are sums and bounds that a lost, doubled or early task breaks.
 #include <doctest/doctest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -183,4 +186,26 @@ TEST_CASE("features: urgent tasks come before the others that are ready") {
     CHECK(order.substr(0, 3) == "ABC");
     CHECK(order.size() == 6);
   }
+}
+
+TEST_CASE("features: a child after fork ends although its runtime's workers do not exist there") {
+  auto* rt = new weft::runtime({.workers = 3, .machine = "host"});
+  int ran = 0;
+  rt->submit([&ran] { ++ran; });
+  rt->wait();
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    alarm(20);  // a hang ends by a signal
+    delete rt;
+    _exit(7);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 7);
+  rt->submit([&ran] { ++ran; });
+  rt->wait();
+  CHECK(ran == 2);
+  delete rt;
 }

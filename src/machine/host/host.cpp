@@ -46,6 +46,7 @@ struct host::threads {
   cell<std::uint32_t> gate;
   entry run = nullptr;
   void* engine = nullptr;
+  pid_t process = ::getpid();
 
   static void* main(void* note) {
     const start_note& n = *static_cast<start_note*>(note);
@@ -56,7 +57,9 @@ struct host::threads {
 };
 
 host::host() : threads_(std::make_unique<threads>()) {}
-host::~host() { WEFT_ASSERT(threads_->ids.empty()); }
+host::~host() { WEFT_ASSERT(threads_->ids.empty() || forked()); }
+
+bool host::forked() const noexcept { return ::getpid() != threads_->process; }
 
 unsigned host::start(unsigned n, entry e, void* engine, const std::vector<unsigned>& cpus) {
   static bool said_threads = false;

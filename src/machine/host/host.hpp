@@ -32,6 +32,9 @@ class host {
   // A pause at first; later the core is given away, because the holder of what we wait for may need it.
   static void relax(unsigned spins) noexcept;
 
+  // Whether this is a child of the process that made the machine: its threads do not exist here.
+  [[nodiscard]] bool forked() const noexcept;
+
   static constexpr bool foreign_threads = true;
   static constexpr bool modelled = false;
   static constexpr const char* name = "host";

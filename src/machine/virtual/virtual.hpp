@@ -73,6 +73,8 @@ class virtual_machine {
   }
   static void relax(unsigned) { point(here_->setup_.costs.relax_ps); }
 
+  [[nodiscard]] static bool forked() noexcept { return false; }  // one thread, which fork() takes along
+
   static constexpr bool foreign_threads = false;
   static constexpr bool modelled = true;
   static constexpr const char* name = "virtual";
