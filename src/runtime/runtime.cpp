@@ -38,6 +38,7 @@ void handle_state::drain() noexcept {
   if (all_done && !open && base::shared(lock).load(base::acquire) == 0 && !base::shared(poisoned).load(base::relaxed))
     return;
   engine->drain(*this);
+  engine = nullptr;  // said once: a handle with data drains before the data goes, and again as a member
 }
 
 }  // namespace detail
