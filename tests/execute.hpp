@@ -40,7 +40,7 @@ class execution {
     constexpr unsigned done = sizeof...(Clauses);
     const task& t = program_.tasks[i];
     if (t.count == done) {
-      rt.submit(clauses..., [this, i](auto&... data) { run(i, data...); });
+      rt.submit(clauses..., [this, i](auto&... data) { this->run(i, data...); });
       return;
     }
     if constexpr (done < task::uses_max) {

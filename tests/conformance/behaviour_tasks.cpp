@@ -218,7 +218,7 @@ TEST_CASE("tasks: pinned tasks run where they must") {
         wrong += weft::worker_id() == static_cast<int>(where) ? 0 : 1;
         ++ran;
       });
-      rt.submit(weft::pin(where), [&, where] {
+      rt.submit(weft::pin(where), [&] {
         rt.submit([] { weft::charge(300); });
         rt.wait();
         ++ran;
