@@ -69,16 +69,20 @@ struct alignas(64) worker {
   cell<ring*> shared_ring;
 };
 
-// The worker this thread is, or nullptr. Only self() below and src/runtime touch it.
-extern thread_local constinit worker* this_worker;
+// The worker this thread is, or nullptr. Only self() below and src/runtime touch it; its plain name in the object file
+// is for self().
+extern thread_local constinit worker* this_worker asm("weft_this_worker");
 [[nodiscard]] worker* self_out_of_line() noexcept;
 
-// Read anew after every call that may wait: a task that waits may continue on another thread. A compiler may take the
-// address of a thread_local for constant within a function, so this is inline only where the variable is read without
-// forming its address: x86-64, in code that is not position independent or belongs to an executable.
+// Read anew at every call: a task that waits may continue on another thread, within one function of the program.
+// Compilers take the address of a thread_local for constant within a function - clang keeps the thread's base in a
+// register over a call that waits - so here the variable is read without an address that could be kept, in the
+// initial-exec model, and where that is not known how, by a call.
 [[nodiscard]] inline worker* self() noexcept {
-#if defined(__x86_64__) && (!defined(__PIC__) || defined(__PIE__))
-  return this_worker;
+#if defined(__x86_64__) && defined(__LP64__)
+  worker* w;
+  asm volatile("movq weft_this_worker@GOTTPOFF(%%rip), %0\n\tmovq %%fs:(%0), %0" : "=r"(w) : : "memory");
+  return w;
 #else
   return self_out_of_line();
 #endif
