@@ -117,6 +117,7 @@ template <machine::machine M> class engine final : public any_engine {
   static void loop_entry(void* engine_address);
   void loop();
   [[nodiscard]] detail::record* next(worker& w);
+  [[nodiscard]] detail::record* next_own(worker& w);
   [[nodiscard]] detail::record* next_shared(worker& w);
   [[nodiscard]] detail::record* next_urgent() noexcept;
   [[nodiscard]] bool paused() noexcept;
@@ -128,6 +129,7 @@ template <machine::machine M> class engine final : public any_engine {
   void call_body(worker& w, detail::record* r);
   [[nodiscard]] bool reads_poison(detail::record& r) noexcept;
   [[nodiscard, gnu::cold]] bool skip(detail::record& r);
+  [[gnu::cold]] void poison_writes(detail::record& r, const std::exception_ptr& e);
   [[gnu::cold]] void fail(detail::record& r, const std::exception_ptr& e);
   [[nodiscard]] detail::record* done(worker& w, detail::record* r);
   void wholly_done(worker& w, detail::record* r);
@@ -150,7 +152,8 @@ template <machine::machine M> class engine final : public any_engine {
   void end_quiescent_waits(worker* w);
   void rethrow_for(detail::handle_state& h);
   [[nodiscard]] detail::record* throttle(worker& w, std::uint8_t size_class);
-  [[nodiscard]] detail::record* next_throttled(worker& w, bool beyond);
+  [[nodiscard]] detail::record* next_throttled(worker& w);
+  void wake_throttled() noexcept;
 
   // engine_stall.hpp
   void break_stall(worker& w);
@@ -184,7 +187,7 @@ template <machine::machine M> class engine final : public any_engine {
   detail::cell<std::uint8_t> quiescent_lock_;
   std::vector<waiter*> quiescent_waiters_;         // guarded by quiescent_lock_
   detail::cell<std::uint32_t> quiescent_waiting_;  // their number
-  detail::cell<std::uint32_t> throttled_;          // 1 + a worker with a throttled submitter, 0: none
+  detail::cell<std::uint32_t> throttled_;          // submitters that wait for room, on all workers
   detail::cell<std::uint32_t> beyond_window_;      // nothing else can run: the next throttled submitter may exceed it
   bool stall_told_ = false;                        // the program has had the report of a stall
   waiter* program_waiter_ = nullptr;  // what the main thread waits in; written on its own stack, read when all sleep

@@ -40,6 +40,7 @@ template <machine::machine M> void engine<M>::loop() {
 // Own deque first, newest first; from time to time the inboxes, so that a worker that never runs dry serves them too.
 template <machine::machine M> detail::record* engine<M>::next(worker& w) {
   if (M::load(attention_, base::relaxed) != 0) [[unlikely]] {
+    w.passed_over = true;
     if (paused()) return nullptr;
     if (detail::record* r = next_urgent()) return r;
   }
@@ -47,13 +48,16 @@ template <machine::machine M> detail::record* engine<M>::next(worker& w) {
     w.tick = 0;
     if (detail::record* r = w.box.pop()) return r;
     if (detail::record* r = central_.pop()) return r;
-    if (detail::record* r = next_throttled(w, false)) return r;
+    if (detail::record* r = next_throttled(w)) return r;
   }
-  if (detail::record* r = deque::pop(w, w.coarse)) {
-    keep_within_reach(w);
-    return r;
-  }
-  return next_shared(w);
+  detail::record* r = next_own(w);
+  return r != nullptr ? r : next_shared(w);
+}
+
+template <machine::machine M> detail::record* engine<M>::next_own(worker& w) {
+  detail::record* r = deque::pop(w, w.coarse);
+  if (r != nullptr) keep_within_reach(w);
+  return r;
 }
 
 // Before a body: what is private now stays out of reach until the body ends, so long bodies leave nothing private.
@@ -65,16 +69,20 @@ template <machine::machine M> void engine<M>::keep_within_reach(worker& w) noexc
   }
 }
 
-// Everything but the own deque.
+// Where to find work, nearest first.
 template <machine::machine M> detail::record* engine<M>::next_shared(worker& w) {
   if (M::load(attention_, base::seq_cst) != 0) [[unlikely]] {
-    if (paused()) return next_throttled(w, false);
+    if (paused()) return next_throttled(w);
     if (detail::record* r = next_urgent()) return r;
+  }
+  if (w.passed_over) [[unlikely]] {
+    if (detail::record* r = next_own(w)) return r;
+    w.passed_over = false;
   }
   if (detail::record* r = w.box.pop()) return r;
   if (detail::record* r = central_.pop()) return r;
   if (detail::record* r = steal(w)) return r;
-  if (detail::record* r = next_throttled(w, false)) return r;
+  if (detail::record* r = next_throttled(w)) return r;
   if (M::load(quiescent_waiting_, base::seq_cst) != 0 && quiescent()) {
     end_quiescent_waits(&w);
     return w.box.pop();
@@ -156,7 +164,7 @@ template <machine::machine M> bool engine<M>::anything_visible(worker& w) noexce
   if (M::load(stopping_, base::seq_cst) != 0) return true;
   if (M::load(beyond_window_, base::seq_cst) != 0 && w.throttled_head != nullptr) return true;
   if (paused()) return false;
-  if (!w.box.empty() || !central_.empty() || !urgent_.empty()) return true;
+  if (!w.box.empty() || !central_.empty() || !urgent_.empty() || w.passed_over) return true;
   for (const auto& victim : workers_)
     if (victim.get() != &w && deque::stealable(*victim)) return true;
   return M::load(quiescent_waiting_, base::seq_cst) != 0 && quiescent();
@@ -223,6 +231,10 @@ template <machine::machine M> bool engine<M>::skip(detail::record& r) {
 
 template <machine::machine M> void engine<M>::fail(detail::record& r, const std::exception_ptr& e) {
   failures_.add(r, e);
+  poison_writes(r, e);
+}
+
+template <machine::machine M> void engine<M>::poison_writes(detail::record& r, const std::exception_ptr& e) {
   for (std::uint32_t i = 0; i < r.access_count; ++i)
     if ((access::kind_of(r.accesses()[i]) & (detail::kind_readonly | detail::kind_resource)) == 0)
       failures_.poison(access::handle_of(r.accesses()[i]), e);
@@ -262,8 +274,11 @@ template <machine::machine M> detail::record* engine<M>::done(worker& w, detail:
 template <machine::machine M> void engine<M>::wholly_done(worker& w, detail::record* r) {
   for (;;) {
     detail::record* parent = r->parent;
-    if (failures_.any()) [[unlikely]]
-      failures_.hand_up(*r);
+    if (failures_.any()) [[unlikely]] {
+      // The children's work counts as r's own: what r writes is as bad as theirs.
+      const std::exception_ptr e = failures_.hand_up(*r);
+      if (e != nullptr && r->subtasks) poison_writes(*r, e);
+    }
     if (r->subtasks && r->has_children) {
       woken list;
       finish_accesses(r, list);

@@ -16,18 +16,18 @@ template <machine::machine M> void engine<M>::break_stall(worker& w) {
   if (!sleep_.all_asleep() || sleep_.announcements() != announcements) return;
   // A submitter waits for room, and all free records are in the lists of workers that sleep: with nothing left to run
   // it may as well go on, however many tasks are live.
-  if (const std::uint32_t throttled = M::load(throttled_, base::seq_cst); throttled != 0) {
+  if (M::load(throttled_, base::seq_cst) != 0) {
     M::store(beyond_window_, 1u, base::seq_cst);
-    sleep_.notify(machine_, throttled - 1);
-    return;
+    return wake_throttled();
   }
+  if (paused()) return;  // nothing runs because nothing may
   // Somebody who is not waiting may yet submit what is missing.
   if (all_done || M::load(outside_calls_, base::seq_cst) != 0 || program_waiter_ == nullptr) return;
   end_stalled_wait(w);
 }
 
 template <machine::machine M> bool engine<M>::anything_anywhere() noexcept {
-  if (!central_.empty()) return true;
+  if (!central_.empty() || !urgent_.empty()) return true;
   for (const auto& w : workers_)
     if (!w->box.empty() || deque::stealable(*w)) return true;
   return false;

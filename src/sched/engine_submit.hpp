@@ -80,8 +80,7 @@ template <machine::machine M> void engine<M>::recycle(worker& w, detail::record*
   }
   if (!pool_.recycle(w, r)) return;
   // A batch has become free. Somebody may be waiting for room on a worker that sleeps.
-  const std::uint32_t throttled = M::load(throttled_, base::seq_cst);
-  if (throttled != 0) sleep_.notify(machine_, throttled - 1);
+  if (M::load(throttled_, base::seq_cst) != 0) wake_throttled();
 }
 
 template <machine::machine M> void engine<M>::discard(detail::record* r) noexcept {

@@ -110,13 +110,10 @@ template <machine::machine M> void engine<M>::wait_quiescent(worker& w) {
   apply_reductions(&w);
   while (!quiescent()) {
     waiter self;
-    suspend(w, self, [&self](worker& here, engine& e) {
-      {
-        base::locked<M> guard(e.quiescent_lock_);
-        e.quiescent_waiters_.push_back(&self);
-        M::store(e.quiescent_waiting_, static_cast<std::uint32_t>(e.quiescent_waiters_.size()), base::seq_cst);
-      }
-      static_cast<void>(here);  // this worker's loop looks for quiescence before it sleeps
+    suspend(w, self, [&self](worker&, engine& e) {  // this worker's loop looks for quiescence before it sleeps
+      base::locked<M> guard(e.quiescent_lock_);
+      e.quiescent_waiters_.push_back(&self);
+      M::store(e.quiescent_waiting_, static_cast<std::uint32_t>(e.quiescent_waiters_.size()), base::seq_cst);
     });
     if (self.stalled) throw_stall();
     apply_reductions(&w);  // of tasks that were submitted by tasks meanwhile
@@ -240,23 +237,31 @@ template <machine::machine M> detail::record* engine<M>::throttle(worker& w, std
     self.r.pin = here.id;
     (here.throttled_head == nullptr ? here.throttled_head : here.throttled_tail->next) = &self.r;
     here.throttled_tail = &self.r;
-    M::store(e.throttled_, here.id + 1u, base::seq_cst);
+    M::store(here.throttled_here, true, base::seq_cst);
+    static_cast<void>(M::fetch_add(e.throttled_, 1u, base::seq_cst));
   });
   return reinterpret_cast<detail::record*>(self.a.required);
 }
 
 // The oldest submitter that this worker set aside, with the record it wants, if there is one to be had.
-template <machine::machine M> detail::record* engine<M>::next_throttled(worker& w, bool beyond) {
+template <machine::machine M> detail::record* engine<M>::next_throttled(worker& w) {
   detail::record* r = w.throttled_head;
   if (r == nullptr) return nullptr;
-  beyond =
-      beyond || (M::load(beyond_window_, base::relaxed) != 0 && M::exchange(beyond_window_, 0u, base::acq_rel) != 0);
+  const bool beyond =
+      M::load(beyond_window_, base::relaxed) != 0 && M::exchange(beyond_window_, 0u, base::acq_rel) != 0;
   detail::record* room = pool_.allocate(w, r->size_class, beyond);
   if (room == nullptr) return nullptr;
   waiter::of(r).a.required = reinterpret_cast<std::uintptr_t>(room);
   w.throttled_head = r->next;
-  if (w.throttled_head == nullptr) M::store(throttled_, 0u, base::relaxed);
+  if (w.throttled_head == nullptr) M::store(w.throttled_here, false, base::relaxed);
+  static_cast<void>(M::fetch_sub(throttled_, 1u, base::seq_cst));
   return r;
+}
+
+// Wakes every worker with a submitter that waits for room. Several may have one; whoever gets nothing sleeps again.
+template <machine::machine M> void engine<M>::wake_throttled() noexcept {
+  for (const auto& w : workers_)
+    if (M::load(w->throttled_here, base::seq_cst)) sleep_.notify(machine_, w->id);
 }
 
 }  // namespace weft::sched

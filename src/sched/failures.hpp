@@ -49,19 +49,21 @@ template <class M> class failures {
   }
 
   // `parent` is done and nobody waited in it: the first that its children threw, else what it threw itself, now counts
-  // as thrown by it, for its own parent. A child comes before the rest of its parent's body, as in a serial program.
-  [[gnu::cold, gnu::noinline]] void hand_up(const detail::record& parent) noexcept {
+  // as thrown by it, for its own parent, and is given back; null if none did. A child comes before the rest of its
+  // parent's body, as in a serial program.
+  [[gnu::cold, gnu::noinline]] std::exception_ptr hand_up(const detail::record& parent) noexcept {
     base::locked<M> guard(lock_);
     const entry* first = nullptr;
     for (const entry& e : all_)
       if (e.parent == &parent && (first == nullptr || e.order < first->order)) first = &e;
-    if (first == nullptr) return;
+    if (first == nullptr) return nullptr;
     const std::exception_ptr thrown = first->exception;
     std::erase_if(all_, [&parent](const entry& e) {
       return e.parent == &parent || (e.parent == parent.parent && e.order == parent.order);
     });
     all_.push_back({parent.parent, parent.order, thrown});
     publish();
+    return thrown;
   }
 
   // The first exception thrown below `parent` (nullptr: anywhere), or null; forgets the others of that scope. At top

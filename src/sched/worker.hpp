@@ -41,12 +41,14 @@ template <class M> struct worker : detail::worker {
   inbox<M> box;
   detail::record* throttled_head = nullptr;  // submitters that found the window full, oldest first
   detail::record* throttled_tail = nullptr;
+  detail::cell<bool> throttled_here;  // whether there are any: for those who free records
   struct free_scratch {
     void operator()(std::byte* p) const noexcept { ::operator delete(p, std::align_val_t{64}); }
   };
   std::unique_ptr<std::byte, free_scratch> scratch;  // workspace()
   std::size_t scratch_bytes = 0;
   base::random rng{0};
+  bool passed_over = false;   // the own deque was, because of a pause: a searcher may have tasks there
   unsigned tick = 0;          // bodies since the last look around
   bool coarse = true;         // the bodies here are long: keep everything within reach of thieves
   unsigned short_bodies = 0;  // in a row, while coarse

@@ -6,8 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "weft/weft.hpp"
@@ -208,4 +211,44 @@ TEST_CASE("features: a child after fork ends although its runtime's workers do n
   rt->wait();
   CHECK(ran == 2);
   delete rt;
+}
+
+TEST_CASE("features: a failed child of a task with subtasks spoils what that task writes") {
+  everywhere([](weft::runtime& rt) {
+    weft::handle<int> x{0};
+    bool dependent_ran = false;
+    rt.submit(weft::write(x), weft::subtasks(), [&rt](int&) { rt.submit([] { throw std::runtime_error("child"); }); });
+    rt.submit(weft::read(x), [&dependent_ran](const int&) { dependent_ran = true; });
+    CHECK_THROWS_WITH(rt.wait(), "child");
+    CHECK(!dependent_ran);
+    rt.wait();
+  });
+}
+
+TEST_CASE("features: a task that pauses the runtime while the program waits is no stall") {
+  weft::runtime rt({.workers = 2, .machine = "host"});
+  int ran = 0;
+  rt.submit([&rt] { rt.pause(); });
+  for (int i = 0; i < 100; ++i) rt.submit([&ran] { __atomic_add_fetch(&ran, 1, relaxed); });
+  std::thread starter([&rt] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    rt.start();
+  });
+  CHECK_NOTHROW(rt.wait());
+  starter.join();
+  CHECK(ran == 100);
+}
+
+TEST_CASE("features: several submitters wait for room at the same time, and all go on") {
+  for (const char* machine : {"host", "virtual"}) {
+    weft::runtime rt({.workers = 4, .machine = machine, .window = 64});
+    int ran = 0;
+    const auto flood = [&rt, &ran] {
+      for (int i = 0; i < 3000; ++i) rt.submit([&ran] { __atomic_add_fetch(&ran, 1, relaxed); });
+    };
+    for (int i = 0; i < 3; ++i) rt.submit(flood);
+    flood();
+    rt.wait();
+    CHECK(ran == 4 * 3000);
+  }
 }

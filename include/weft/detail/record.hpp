@@ -53,8 +53,7 @@ struct record {
   bool waits_exclusive : 1;    // listed on a handle for exclusive access, not only for its version
   bool has_children : 1;       // has submitted tasks
   bool applies_reduction : 1;  // the internal task that closes a group of reduces
-  std::uint8_t reserved_ : 3;
-  std::uint8_t spare_;
+  std::uint8_t reserved_ : 3;  // so that a submitter can write the byte as a whole
 
   static constexpr std::uint16_t unpinned = 0xffff;
   static constexpr std::uint64_t charged_bit = std::uint64_t{1} << 63;  // in cost_ps: the body has called charge()
