@@ -191,7 +191,15 @@ TEST_CASE("features: urgent tasks come before the others that are ready") {
   }
 }
 
-TEST_CASE("features: a child after fork ends although its runtime's workers do not exist there") {
+// ThreadSanitizer's own bookkeeping of fibers does not survive fork(): it aborts in the child, now and then.
+#ifdef __SANITIZE_THREAD__
+constexpr bool fork_confuses_the_tool = true;
+#else
+constexpr bool fork_confuses_the_tool = false;
+#endif
+
+TEST_CASE("features: a child after fork ends although its runtime's workers do not exist there" *
+          doctest::skip(fork_confuses_the_tool)) {
   auto* rt = new weft::runtime({.workers = 3, .machine = "host"});
   int ran = 0;
   rt->submit([&ran] { ++ran; });
