@@ -32,10 +32,15 @@ struct options {
   // finds what depends on the schedule.
   const char* schedule = nullptr;
   // Live tasks (submitted and not done) at most, at least 64, counted per size of task and beside 128 per worker. A
-  // submitter that meets the limit is set aside while its worker runs other tasks; nothing is dropped. The limit is
-  // exceeded only when nothing else could run, and does not hold for tasks above 640 bytes.
-  // Do not hold a lock that bodies take while submitting more than this: the bodies may run on your thread.
+  // submitter that meets the limit sleeps until there is room, and a reserve thread runs tasks in its place: no body
+  // ever runs on a submitter's stack, so it may hold a lock that bodies take. Nothing is dropped. The limit is exceeded
+  // step by step when for 20 ms no task begins and no worker uses its core - bodies then wait for something, perhaps
+  // for the submitter - and it does not hold for tasks above 640 bytes.
   std::size_t window = std::size_t{1} << 20;
+  // A submitter that meets the limit runs other tasks itself until there is room, on its own thread. With a window of
+  // some hundred tasks their records stay in the caches, which makes small tasks two to four times cheaper; the price
+  // is that a submitter must not hold a lock that a body takes. Modelled machines always do this.
+  bool submitters_help = false;
   // Stack of a task body in KiB, at least 64. Reserved address space; memory is used as touched.
   std::size_t stack_kib = 1024;
   // Begin paused: tasks are accepted and none runs until start() or a wait outside of tasks.

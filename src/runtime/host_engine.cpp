@@ -11,7 +11,8 @@ template class engine<machine::host>;
 
 std::unique_ptr<sched::any_engine> make_host_engine(const options& opt) {
   using engine = sched::engine<machine::host>;
-  auto e = std::make_unique<engine>(sched::engine_setup{opt.workers, opt.seed, opt.window, opt.stack_kib * 1024});
+  auto e = std::make_unique<engine>(
+      sched::engine_setup{opt.workers, opt.seed, opt.window, opt.stack_kib * 1024, opt.submitters_help});
   // The caller is worker 0 and not bound: the others are bound beside where it is now. Bound to its core, worker 1 and
   // it would share that core until the kernel moves the caller away, which took it 100 ms.
   const std::vector<place::core> cores = place::starting_at(place::usable_cores(), place::current_cpu());

@@ -41,6 +41,13 @@ void take_text(const char* name, const char*& into, const char* otherwise) {
   if (into == nullptr) into = otherwise;
 }
 
+void take_flag(const char* name, bool& into, bool unset) {
+  const char* text = environment(name);
+  if (text == nullptr || into != unset) return;
+  if (std::strcmp(text, "0") != 0 && std::strcmp(text, "1") != 0) refuse(name, text, "0 or 1");
+  into = *text == '1';
+}
+
 void require(bool right, const char* option, const std::string& value, const std::string& allowed) {
   if (!right) refuse(option, value, allowed);
 }
@@ -60,10 +67,8 @@ options complete(options asked) {
   take_text("WEFT_MACHINE", o.machine, "host");
   take_text("WEFT_POLICY", o.policy, sched::policies().front().name.name);
   take_text("WEFT_SCHEDULE", o.schedule, "time");
-  if (const char* pin = environment("WEFT_PIN"); pin != nullptr && o.pin) {
-    require(std::strcmp(pin, "0") == 0 || std::strcmp(pin, "1") == 0, "WEFT_PIN", pin, "0 or 1");
-    o.pin = *pin == '1';
-  }
+  take_flag("WEFT_PIN", o.pin, defaults.pin);
+  take_flag("WEFT_SUBMITTERS_HELP", o.submitters_help, defaults.submitters_help);
   const bool host = std::strcmp(o.machine, "host") == 0;
   require(host || std::strcmp(o.machine, "virtual") == 0, "machine", o.machine, "host or virtual");
   require(std::strcmp(o.schedule, "time") == 0 || std::strcmp(o.schedule, "random") == 0, "schedule", o.schedule,

@@ -115,7 +115,7 @@ const char* version() noexcept {
 
 int worker_id() noexcept {
   const detail::worker* w = sched::current_worker();
-  return w == nullptr ? -1 : static_cast<int>(w->id);
+  return w == nullptr ? -1 : static_cast<int>(detail::peek(w->shown_id));
 }
 
 void* workspace(std::size_t bytes) {

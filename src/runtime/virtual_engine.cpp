@@ -12,8 +12,8 @@ std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
   using engine = sched::engine<machine::virtual_machine>;
   const machine::virtual_machine::setup setup{.seed = opt.seed,
                                               .random_order = std::string_view(opt.schedule) == "random"};
-  auto e =
-      std::make_unique<engine>(sched::engine_setup{opt.workers, opt.seed, opt.window, opt.stack_kib * 1024}, setup);
+  auto e = std::make_unique<engine>(
+      sched::engine_setup{opt.workers, opt.seed, opt.window, opt.stack_kib * 1024, opt.submitters_help}, setup);
   e->the_machine().start(opt.workers, &engine::worker_entry, e.get(), opt.stack_kib * 1024);
   e->open(place::tree(place::flat(opt.workers), opt.workers), sched::find_policy(opt.policy));
   return e;

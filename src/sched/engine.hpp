@@ -3,7 +3,8 @@
 //
 //   engine_submit.hpp   created -> ready: records, registration, where a ready task goes
 //   engine_run.hpp      placed -> run -> done: the worker loop, stealing, completion
-//   engine_wait.hpp     waits: setting a stack aside and entering it again, quiescence, the window
+//   engine_wait.hpp     waits: setting a stack aside and entering it again, quiescence
+//   engine_room.hpp     submitters at a full window, and the reserve worker
 //   engine_stall.hpp    a program that cannot go on, and what is left of it
 //   engine_life.hpp     the engine's own beginning and end
 //
@@ -36,6 +37,7 @@ struct engine_setup {
   std::uint64_t seed;
   std::size_t window_tasks;
   std::size_t stack_bytes;
+  bool submitters_help;
 };
 
 // This thread's worker, read anew: a call that may wait can return on another thread.
@@ -72,6 +74,7 @@ template <machine::machine M> class engine final : public any_engine {
   void discard(detail::record* r) noexcept override;
   void enter(detail::record* r) override;
   void push_slow(detail::worker& w, detail::record* r) override;
+  void await_pull(detail::worker& w) noexcept override;
   void wait_all() override;
   void wait_handle(detail::handle_state& h) override;
   void pause(bool on) override;
@@ -80,7 +83,7 @@ template <machine::machine M> class engine final : public any_engine {
   void release_exclusive(detail::handle_state& h) override;
   [[nodiscard]] void* workspace(std::size_t bytes) override;
 
-  [[nodiscard]] unsigned workers() const noexcept override { return static_cast<unsigned>(workers_.size()); }
+  [[nodiscard]] unsigned workers() const noexcept override { return places_->workers(); }
   [[nodiscard]] const char* machine_name() const noexcept override { return M::name; }
   [[nodiscard]] double now_ns() const noexcept override {
     return static_cast<double>(machine_.now_ps() - start_ps_) / 1e3;
@@ -151,9 +154,30 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] bool quiescent() noexcept;
   void end_quiescent_waits(worker* w);
   void rethrow_for(detail::handle_state& h);
+
+  // engine_room.hpp
+  class owner_section;
+  class foreign_wait;
+  struct progress {
+    std::uint64_t tasks;
+    std::uint64_t busy_ns;
+  };
+  [[nodiscard]] bool pull(worker& w) noexcept;
   [[nodiscard]] detail::record* throttle(worker& w, std::uint8_t size_class);
+  [[nodiscard]] detail::record* set_submitter_aside(worker& w, std::uint8_t size_class);
   [[nodiscard]] detail::record* next_throttled(worker& w);
-  void wake_throttled() noexcept;
+  [[nodiscard]] detail::record* wait_for_room(worker* w, std::uint8_t size_class);
+  [[nodiscard]] detail::record* try_room(worker* w, std::uint8_t size_class, bool beyond);
+  [[nodiscard]] bool may_exceed(const progress& before);
+  [[nodiscard]] progress look() noexcept;
+  void room_made(bool at_once) noexcept;
+  [[nodiscard]] bool take_leave_to_exceed() noexcept;
+  [[nodiscard]] bool use_credit() noexcept;
+  [[nodiscard]] bool reserve_wanted() noexcept;
+  [[nodiscard]] bool leaves_reserve() noexcept;
+  void call_reserve();
+  [[nodiscard]] bool take_turn(worker& w, detail::record* r);
+  void await_turn(unsigned id) noexcept;
 
   // engine_stall.hpp
   void break_stall(worker& w);
@@ -167,8 +191,8 @@ template <machine::machine M> class engine final : public any_engine {
   engine_setup setup_;
   std::unique_ptr<place::tree> places_;
   std::unique_ptr<policy> rules_;
-  bool own_deque_only_ = true;  // the policy never answers anything else, so it is not asked
-  std::vector<std::unique_ptr<worker>> workers_;
+  bool own_deque_only_ = true;                    // the policy never answers anything else, so it is not asked
+  std::vector<std::unique_ptr<worker>> workers_;  // by id; on real machines the reserve is the last
   static constexpr std::uint64_t outside_order = std::uint64_t{1} << 63;
   worker outside_;  // records and counters of threads that are no workers; guarded by outside_lock_
   detail::cell<std::uint8_t> outside_lock_;
@@ -187,9 +211,21 @@ template <machine::machine M> class engine final : public any_engine {
   detail::cell<std::uint8_t> quiescent_lock_;
   std::vector<waiter*> quiescent_waiters_;         // guarded by quiescent_lock_
   detail::cell<std::uint32_t> quiescent_waiting_;  // their number
-  detail::cell<std::uint32_t> throttled_;          // submitters that wait for room, on all workers
+  detail::cell<std::uint32_t> throttled_;          // submitters that wait for room, set aside or blocked
   detail::cell<std::uint32_t> beyond_window_;      // nothing else can run: the next throttled submitter may exceed it
-  bool stall_told_ = false;                        // the program has had the report of a stall
+  detail::cell<std::uint8_t> room_lock_;
+  std::vector<waiter*> blocked_;      // threads that wait for room; guarded by room_lock_, as what follows
+  unsigned blocked_workers_ = 0;      // those among them that are workers
+  unsigned foreign_waits_ = 0;        // threads that are no workers and wait for tasks or room
+  bool main_waits_ = false;           // worker 0's thread is in a wait and runs tasks itself
+  unsigned batches_back_ = 0;         // free batches since somebody last blocked
+  unsigned steps_beyond_ = 0;         // times in a row that nothing moved
+  std::size_t credit_beyond_ = 0;     // batches that may be taken without waiting again ...
+  std::uint64_t stuck_at_tasks_ = 0;  // ... while no more tasks than these have begun
+  enum class reserve_state : std::uint8_t { none, refused, away, here };
+  detail::cell<reserve_state> reserve_;         // written under room_lock_
+  detail::cell<std::uint32_t> reserve_called_;  // what the reserve blocks on while it is away
+  bool stall_told_ = false;                     // the program has had the report of a stall
   waiter* program_waiter_ = nullptr;  // what the main thread waits in; written on its own stack, read when all sleep
   detail::cell<std::uint32_t> stopping_;
   detail::cell<std::uint8_t> fibers_lock_;
@@ -202,6 +238,7 @@ template <machine::machine M> class engine final : public any_engine {
 }  // namespace weft::sched
 
 #include "sched/engine_life.hpp"
+#include "sched/engine_room.hpp"
 #include "sched/engine_run.hpp"
 #include "sched/engine_stall.hpp"
 #include "sched/engine_submit.hpp"

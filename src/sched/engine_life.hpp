@@ -16,10 +16,14 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   rules_ = rules.make(*places_);
   own_deque_only_ = rules_->always_own_deque();
   const unsigned n = places_->workers();
-  for (unsigned id = 0; id < n; ++id) {
+  constexpr unsigned reserves = M::foreign_threads ? 1 : 0;
+  for (unsigned id = 0; id < n + reserves; ++id) {
     auto w = std::make_unique<worker>();
     w->engine = this;
     w->id = static_cast<std::uint16_t>(id);
+    w->is_reserve = id == n;
+    if (w->is_reserve) w->tick_limit = 1;  // after each body it asks whether it is still wanted
+    detail::poke(w->shown_id, w->is_reserve ? worker::no_id : w->id);
     w->hooked = M::modelled || !own_deque_only_;
     w->rng = base::random(setup_.seed * 1024 + id);
     workers_.push_back(std::move(w));
@@ -27,7 +31,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   }
   if constexpr (M::modelled) machine_.set_program_stack(program_);
   workers_[0]->running = &program_;
-  sleep_.open(n);
+  sleep_.open(n, reserves != 0);
   {
     visit v(*this);
     for (auto& w : workers_) deque::open(*w, n > 1);
@@ -47,6 +51,7 @@ template <machine::machine M> engine<M>::~engine() {
 }
 
 template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
+  owner_section at_own_end(*this, v.self(), owner_section::waits);
   start_if_paused();
   const bool told_before = stall_told_;
   try {
@@ -58,6 +63,7 @@ template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
   }
   M::store(stopping_, 1u, base::seq_cst);
   for (const auto& w : workers_) sleep_.notify(machine_, w->id);
+  M::signal(reserve_called_);
   machine_.join();
   if (!quiescent()) abandon_all();
   while (detail::handle_state* h = open_reductions_.first()) {  // none is left but after a stall

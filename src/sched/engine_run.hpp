@@ -3,8 +3,6 @@
 
 namespace weft::sched {
 
-inline constexpr unsigned ticks_between_looks = 64;  // bodies a busy worker runs before it looks into its inboxes
-
 template <machine::machine M> void engine<M>::worker_entry(void* engine_address, unsigned id) {
   engine& e = *static_cast<engine*>(engine_address);
   worker& w = *e.workers_[id];
@@ -26,8 +24,12 @@ template <machine::machine M> void engine<M>::loop_entry(void* engine_address) {
 template <machine::machine M> void engine<M>::loop() {
   for (;;) {
     worker& w = static_cast<worker&>(*current_worker());
+    if (w.is_reserve) [[unlikely]]
+      detail::poke(w.shown_id, worker::no_id);
     detail::record* r = next(w);
     if (r == nullptr) r = search(w);
+    if (w.is_reserve && !take_turn(w, r)) [[unlikely]]
+      continue;
     if (r == nullptr) {  // stopping
       fiber* mine = w.running;
       w.running = w.home;
@@ -44,7 +46,7 @@ template <machine::machine M> detail::record* engine<M>::next(worker& w) {
     if (paused()) return nullptr;
     if (detail::record* r = next_urgent()) return r;
   }
-  if (w.tick >= ticks_between_looks) {
+  if (w.tick >= w.tick_limit) {
     w.tick = 0;
     if (detail::record* r = w.box.pop()) return r;
     if (detail::record* r = central_.pop()) return r;
@@ -101,9 +103,11 @@ template <machine::machine M> bool engine<M>::paused() noexcept {
 }
 
 template <machine::machine M> detail::record* engine<M>::steal(worker& w) {
-  const unsigned others = workers() - 1;
-  for (unsigned i = 0; i < others; ++i) {
-    worker& victim = *workers_[rules_->victim(w.id, i, w.rng)];
+  // The reserve has no place of its own, so it robs in order of ids; and everybody robs it last.
+  const unsigned seats = static_cast<unsigned>(workers_.size());
+  for (unsigned i = 0; i + 1 < seats; ++i) {
+    const bool ruled = !w.is_reserve && i + 1 < workers();
+    worker& victim = *workers_[ruled ? rules_->victim(w.id, i, w.rng) : w.is_reserve ? i : seats - 1];
     detail::record* r = nullptr;
     // Losing means that another took a task, so the victim may have more.
     steal_result result = steal_result::lost;
@@ -140,6 +144,15 @@ template <machine::machine M> detail::record* engine<M>::search(worker& w) {
       sleep_.give_up();
     }
     if (M::load(stopping_, base::seq_cst) != 0) return nullptr;
+    if (w.is_reserve && w.throttled_head == nullptr && leaves_reserve()) return nullptr;
+    if (pull(w)) {
+      counted = sleep_.begin_search();
+      if (detail::record* r = next_shared(w)) {
+        counted ? sleep_.found(machine_) : sleep_.notify(machine_);
+        return r;
+      }
+      continue;
+    }
     if (sleep_.announce(w.id)) break_stall(w);
     if (!anything_visible(w)) {
       count_one(w.sleeps);
@@ -188,7 +201,7 @@ template <machine::machine M> detail::record* engine<M>::run(worker& w, detail::
     here.coarse = is_long || (here.coarse && here.short_bodies < base::short_bodies_max);
   }
   detail::record* follower = done(here, r);
-  if (++here.tick < ticks_between_looks || follower == nullptr) return follower;
+  if (++here.tick < here.tick_limit || follower == nullptr) return follower;
   push_own(here, follower);
   return nullptr;
 }

@@ -18,7 +18,7 @@ template <machine::machine M> void engine<M>::break_stall(worker& w) {
   // it may as well go on, however many tasks are live.
   if (M::load(throttled_, base::seq_cst) != 0) {
     M::store(beyond_window_, 1u, base::seq_cst);
-    return wake_throttled();
+    return room_made(true);
   }
   if (paused()) return;  // nothing runs because nothing may
   // Somebody who is not waiting may yet submit what is missing.

@@ -60,17 +60,13 @@ template <machine::machine M> detail::record* engine<M>::allocate_on(worker& w, 
   return throttle(w, size_class);
 }
 
-// A stranger cannot run tasks. It gives the workers some time to finish what there is, then exceeds the window: it may
-// hold what they wait for.
 template <machine::machine M> detail::record* engine<M>::allocate_outside(std::uint8_t size_class) {
-  constexpr unsigned patience = 20'000;  // some milliseconds of spinning and yielding
-  for (unsigned spins = 1;; ++spins) {
-    {
-      base::locked<M> guard(outside_lock_);
-      if (detail::record* r = pool_.allocate(outside_, size_class, spins > patience)) return r;
-    }
-    M::relax(spins);
+  if (detail::record* r = try_room(nullptr, size_class, false)) return r;
+  if constexpr (M::foreign_threads) {
+    foreign_wait here(*this);
+    return wait_for_room(nullptr, size_class);
   }
+  std::abort();  // mine() has found the stranger already
 }
 
 template <machine::machine M> void engine<M>::recycle(worker& w, detail::record* r) noexcept {
@@ -80,7 +76,7 @@ template <machine::machine M> void engine<M>::recycle(worker& w, detail::record*
   }
   if (!pool_.recycle(w, r)) return;
   // A batch has become free. Somebody may be waiting for room on a worker that sleeps.
-  if (M::load(throttled_, base::seq_cst) != 0) wake_throttled();
+  if (M::load(throttled_, base::seq_cst) != 0) room_made(false);
 }
 
 template <machine::machine M> void engine<M>::discard(detail::record* r) noexcept {
@@ -100,9 +96,14 @@ template <machine::machine M> void engine<M>::enter(detail::record* r) {
     throw error("weft: a task is pinned to worker " + std::to_string(pin) + ", but there are only workers 0 to " +
                 std::to_string(workers() - 1));
   }
-  if (worker* w = at_home()) return enter_on(*w, r);
+  if (worker* w = at_home()) {
+    owner_section at_own_end(*this, w);
+    return enter_on(*w, r);
+  }
   visit v(*this);
-  v.self() != nullptr ? enter_on(*v.self(), r) : enter_outside(r);
+  if (v.self() == nullptr) return enter_outside(r);
+  owner_section at_own_end(*this, v.self());
+  enter_on(*v.self(), r);
 }
 
 // Counts r before it is registered: it may be done before registration returns, and a count of finished tasks that runs

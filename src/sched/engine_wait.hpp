@@ -68,6 +68,7 @@ template <machine::machine M> fiber& engine<M>::idle_loop(worker& w) {
 template <machine::machine M> void engine<M>::wait_all() {
   visit v(*this);
   if (v.self() == nullptr) return wait_quiescent_outside();
+  owner_section at_own_end(*this, v.self(), owner_section::waits);
   if (v.self()->current == nullptr) start_if_paused();
   v.self()->current != nullptr ? wait_children(*v.self()) : wait_quiescent(*v.self());
 }
@@ -126,6 +127,7 @@ template <machine::machine M> void engine<M>::wait_quiescent(worker& w) {
 template <machine::machine M> void engine<M>::wait_quiescent_outside() {
   start_if_paused();
   M::store(outside_calls_, 1u, base::seq_cst);
+  foreign_wait here(*this);
   do {
     apply_reductions(nullptr);
     waiter self;
@@ -203,11 +205,13 @@ template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& 
   if (w == nullptr) {
     start_if_paused();
     M::store(outside_calls_, 1u, base::seq_cst);
+    foreign_wait here(*this);
     self.r.kind = detail::record_kind::external;
     apply_if_open(w, h);
     if (list_on(h, self)) M::block(self.signal);
     return rethrow_for(h);
   }
+  owner_section at_own_end(*this, w, owner_section::waits);
   if (w->current == nullptr) start_if_paused();
   apply_if_open(w, h);
   bool there = false;
@@ -226,42 +230,6 @@ template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& 
 template <machine::machine M> void engine<M>::rethrow_for(detail::handle_state& h) {
   if (!M::load(h.poisoned, base::acquire)) return;
   if (std::exception_ptr e = failures_.of(h)) std::rethrow_exception(e);
-}
-
-// The window is full. The submitter is set aside and the worker runs what there is; it comes back when records are
-// free, or when nothing else can run anywhere.
-template <machine::machine M> detail::record* engine<M>::throttle(worker& w, std::uint8_t size_class) {
-  waiter self;
-  self.r.size_class = size_class;
-  suspend(w, self, [&self](worker& here, engine& e) {
-    self.r.pin = here.id;
-    (here.throttled_head == nullptr ? here.throttled_head : here.throttled_tail->next) = &self.r;
-    here.throttled_tail = &self.r;
-    M::store(here.throttled_here, true, base::seq_cst);
-    static_cast<void>(M::fetch_add(e.throttled_, 1u, base::seq_cst));
-  });
-  return reinterpret_cast<detail::record*>(self.a.required);
-}
-
-// The oldest submitter that this worker set aside, with the record it wants, if there is one to be had.
-template <machine::machine M> detail::record* engine<M>::next_throttled(worker& w) {
-  detail::record* r = w.throttled_head;
-  if (r == nullptr) return nullptr;
-  const bool beyond =
-      M::load(beyond_window_, base::relaxed) != 0 && M::exchange(beyond_window_, 0u, base::acq_rel) != 0;
-  detail::record* room = pool_.allocate(w, r->size_class, beyond);
-  if (room == nullptr) return nullptr;
-  waiter::of(r).a.required = reinterpret_cast<std::uintptr_t>(room);
-  w.throttled_head = r->next;
-  if (w.throttled_head == nullptr) M::store(w.throttled_here, false, base::relaxed);
-  static_cast<void>(M::fetch_sub(throttled_, 1u, base::seq_cst));
-  return r;
-}
-
-// Wakes every worker with a submitter that waits for room. Several may have one; whoever gets nothing sleeps again.
-template <machine::machine M> void engine<M>::wake_throttled() noexcept {
-  for (const auto& w : workers_)
-    if (M::load(w->throttled_here, base::seq_cst)) sleep_.notify(machine_, w->id);
 }
 
 }  // namespace weft::sched

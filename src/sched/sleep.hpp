@@ -12,10 +12,12 @@ namespace weft::sched {
 
 template <class M> class sleep {
  public:
-  // Who: the thread that makes the runtime, before any other worker runs. Everybody counts as awake.
-  void open(unsigned workers) noexcept {
+  // Who: the thread that makes the runtime, before any other worker runs. Everybody counts as awake, but the reserve,
+  // worker number `workers`, if there is one: it begins away.
+  void open(unsigned workers, bool reserve = false) noexcept {
     workers_ = workers;
-    words_ = (workers + 63) / 64;
+    words_ = (workers + (reserve ? 1 : 0) + 63) / 64;
+    has_reserve_ = reserve;
     searchers_max_ = workers <= 4 ? workers : workers / 2;
   }
 
@@ -41,11 +43,20 @@ template <class M> class sleep {
   // How often anyone has announced sleep: unchanged between two all_asleep() means that nobody ran in between.
   [[nodiscard]] std::uint64_t announcements() noexcept { return M::load(announcements_, base::seq_cst); }
   [[nodiscard]] bool all_asleep() noexcept {
-    for (unsigned w = 0, left = workers_; w < words_; ++w, left -= 64) {
+    // The reserve, if it is not away, is the last bit.
+    const unsigned seats = workers_ + (has_reserve_ && M::load(reserve_away_, base::seq_cst) == 0 ? 1 : 0);
+    for (unsigned w = 0, left = seats; left != 0; ++w) {
       const std::uint64_t all = left >= 64 ? ~std::uint64_t{0} : bit(left) - 1;
       if (M::load(asleep_[w], base::seq_cst) != all) return false;
+      left -= left < 64 ? left : 64;
     }
     return true;
+  }
+  // The reserve comes or goes. While it is away it neither sleeps nor searches and nobody wakes it. Who: whoever calls
+  // it or itself, under the engine's lock for that. Counts as an announcement: who looks for a stall must look again.
+  void set_reserve_away(bool away) noexcept {
+    static_cast<void>(M::fetch_add(announcements_, std::uint64_t{1}, base::seq_cst));
+    M::store(reserve_away_, std::uint32_t{away ? 1u : 0u}, base::seq_cst);
   }
   // Takes the announcement back. False: somebody has claimed the worker already and a wake is on its way, with the
   // worker counted as a searcher.
@@ -97,9 +108,11 @@ template <class M> class sleep {
   unsigned workers_ = 0;
   unsigned words_ = 0;
   unsigned searchers_max_ = 0;
+  bool has_reserve_ = false;
+  detail::cell<std::uint32_t> reserve_away_{1};
   detail::cell<std::uint64_t> announcements_;
   alignas(64) detail::cell<std::uint32_t> searching_;
-  alignas(64) detail::cell<std::uint64_t> asleep_[base::workers_max / 64];
+  alignas(64) detail::cell<std::uint64_t> asleep_[base::workers_max / 64 + 1];
 };
 
 }  // namespace weft::sched

@@ -34,7 +34,12 @@ inline void count_one(detail::cell<std::uint64_t>& counter) noexcept {
   detail::poke(counter, detail::peek(counter) + 1);
 }
 
+inline constexpr unsigned ticks_between_looks = 64;  // bodies a busy worker runs before it looks into its inboxes
+
 template <class M> struct worker : detail::worker {
+  static constexpr std::uint16_t no_id = 0xffff;
+  bool is_reserve = false;  // engine_room.hpp
+  unsigned tick_limit = ticks_between_looks;
   fiber* running = nullptr;  // the stack this worker is on
   fiber* home = nullptr;     // the stack its thread began on
   std::vector<fiber*> idle;  // stacks of worker loops that gave way to a resumed body

@@ -2,7 +2,7 @@
 // 0.25 s per translation unit), and the same object must serve real and modelled machines, so storage and operation are
 // apart: a cell only holds the bits, every operation that needs an order goes through the machine (src/machine) and
 // from there to src/base/atomic.hpp.
-// The owner's inline path below needs two relaxed operations and no more.
+// The owner's inline path needs the operations below and no more.
 #pragma once
 
 namespace weft::detail {
@@ -19,5 +19,14 @@ template <class T> [[nodiscard]] inline T peek(const cell<T>& c) noexcept {
 
 // Who: the only writer of the cell. Order: relaxed. Cost: one plain store.
 template <class T> inline void poke(cell<T>& c, T value) noexcept { __atomic_store_n(&c.raw, value, __ATOMIC_RELAXED); }
+
+// Who: whoever reads or ends what the cell announces. Order: acquire, release. Cost on x86: a plain load, a plain
+// store.
+template <class T> [[nodiscard]] inline T peek_acquire(const cell<T>& c) noexcept {
+  return __atomic_load_n(&c.raw, __ATOMIC_ACQUIRE);
+}
+template <class T> inline void poke_release(cell<T>& c, T value) noexcept {
+  __atomic_store_n(&c.raw, value, __ATOMIC_RELEASE);
+}
 
 }  // namespace weft::detail

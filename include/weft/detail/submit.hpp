@@ -167,7 +167,9 @@ inline bool enter_fast(engine_base& e, worker* w, record* r) {
   poke(w->created, r->order);
   r->parent = nullptr;
   r->state = record_state::ready;
+  come_in(*w);
   push(*w, r);
+  go_out(*w);
   return true;
 }
 

@@ -21,6 +21,8 @@ struct engine_base {
   virtual void enter(record* r) = 0;
   // The starved half of push(): shares tasks with thieves, grows the deque.
   virtual void push_slow(worker& w, record* r) = 0;
+  // The slow half of come_in(): a thief is at the owner's end.
+  virtual void await_pull(worker& w) noexcept = 0;
   virtual void wait_all() = 0;
   virtual void wait_handle(handle_state& h) = 0;
   virtual void pause(bool on) = 0;
@@ -55,10 +57,14 @@ struct alignas(64) worker {
   engine_base* engine = nullptr;
   bool hooked = true;
   std::uint16_t id = 0;
+  cell<std::uint16_t> shown_id;       // what worker_id() says: id, but for the reserve (src/sched/engine_room.hpp)
   record* free[record_classes] = {};  // ready to use, linked by next
   std::uint32_t free_count[record_classes] = {};
   record* current = nullptr;  // the task whose body runs here
   deque_owner deque;
+  // A thread that is in the program's own code leaves its deque alone, and then a thief may act for it: deque.md.
+  cell<std::uint8_t> inside;     // the owner is, or may be, at its end of the deque
+  cell<std::uint8_t> pulled;     // a thief is
   cell<std::uint64_t> created;   // top-level tasks submitted here; written by the owner, read at quiescence checks
   cell<std::uint64_t> finished;  // top-level tasks wholly done here
   // Set by the thief that took the last shared task: the owner looks at it on every push and pop. On its own line, so
@@ -68,6 +74,17 @@ struct alignas(64) worker {
   alignas(64) cell<std::uint64_t> shared;
   cell<ring*> shared_ring;
 };
+
+// The owner comes back to its deque from the program's own code, and leaves it. Who: the owner, outside of tasks.
+// Order: a thief that pulls (src/sched/engine_room.hpp) issues a barrier on all threads between its store of `pulled`
+// and its load of `inside`, so that here none is needed. Cost: two plain stores and a predictable branch.
+inline void come_in(worker& w) noexcept {
+  poke(w.inside, std::uint8_t{1});
+  asm volatile("" : : : "memory");
+  if (peek_acquire(w.pulled) != 0) [[unlikely]]
+    w.engine->await_pull(w);
+}
+inline void go_out(worker& w) noexcept { poke_release(w.inside, std::uint8_t{0}); }
 
 // The worker this thread is, or nullptr. Only self() below and src/runtime touch it; its plain name in the object file
 // is for self().

@@ -1,6 +1,7 @@
 #include "machine/host/host.hpp"
 
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -13,13 +14,14 @@
 #include <ctime>
 
 #include "base/assert.hpp"
+#include "base/lock.hpp"
 
 namespace weft::machine {
 
 namespace {
 
-long futex(cell<std::uint32_t>& word, int operation, std::uint32_t value) noexcept {
-  return ::syscall(SYS_futex, &word.raw, operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
+long futex(cell<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* limit = nullptr) noexcept {
+  return ::syscall(SYS_futex, &word.raw, operation | FUTEX_PRIVATE_FLAG, value, limit, nullptr, 0);
 }
 
 // Says something once per process: a limit of the system is no error, and no reason to repeat it.
@@ -27,6 +29,12 @@ void note_once(bool& said, const char* text, int error) noexcept {
   if (said) return;
   said = true;
   std::fprintf(stderr, "weft: %s (%s); going on.\n", text, std::strerror(error));
+}
+
+// Registered once per process; false where the kernel or a sandbox refuses.
+bool may_barrier_everywhere() noexcept {
+  static const bool may = ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+  return may;
 }
 
 }  // namespace
@@ -42,7 +50,8 @@ struct host::threads {
   };
   std::vector<seat> seats;
   std::vector<start_note> notes;
-  std::vector<pthread_t> ids;
+  std::vector<pthread_t> ids;  // guarded by ids_lock once the workers run
+  cell<std::uint8_t> ids_lock;
   cell<std::uint32_t> gate;
   entry run = nullptr;
   void* engine = nullptr;
@@ -67,8 +76,9 @@ unsigned host::start(unsigned n, entry e, void* engine, const std::vector<unsign
   threads& t = *threads_;
   t.run = e;
   t.engine = engine;
-  t.seats = std::vector<threads::seat>(n);
-  t.notes.resize(n);
+  t.seats = std::vector<threads::seat>(n + 1);  // and one for start_one()
+  t.notes.resize(n + 1);
+  static_cast<void>(may_barrier_everywhere());
   for (unsigned id = 1; id < n; ++id) {
     t.notes[id] = {&t, id};
     pthread_t thread{};
@@ -94,6 +104,38 @@ void host::run() noexcept {
   futex(threads_->gate, FUTEX_WAKE, INT_MAX);
 }
 
+bool host::start_one(unsigned id) {
+  static bool said = false;
+  threads& t = *threads_;
+  t.notes[id] = {&t, id};
+  pthread_t thread{};
+  const int error = pthread_create(&thread, nullptr, &threads::main, &t.notes[id]);
+  if (error != 0) {
+    note_once(said, "no thread can be made to run tasks while their submitter waits for room", error);
+    return false;
+  }
+  pthread_setname_np(thread, "weft-reserve");
+  base::locked<host> guard(t.ids_lock);
+  t.ids.push_back(thread);
+  return true;
+}
+
+std::uint64_t host::busy_ns() noexcept {
+  std::uint64_t sum = 0;
+  base::locked<host> guard(threads_->ids_lock);
+  for (const pthread_t thread : threads_->ids) {
+    clockid_t its_clock{};
+    timespec t{};
+    if (pthread_getcpuclockid(thread, &its_clock) != 0 || clock_gettime(its_clock, &t) != 0) continue;
+    sum += static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
+  }
+  return sum;
+}
+
+bool host::barrier_everywhere() noexcept {
+  return may_barrier_everywhere() && ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
 void host::join() noexcept {
   for (const pthread_t thread : threads_->ids) pthread_join(thread, nullptr);
   threads_->ids.clear();
@@ -115,6 +157,12 @@ void host::wake(unsigned id) noexcept { signal(threads_->seats[id].token); }
 
 void host::block(cell<std::uint32_t>& word) noexcept {
   while (load(word, base::acquire) == 0) futex(word, FUTEX_WAIT, 0);  // pairs with signal()
+}
+
+bool host::block_for(cell<std::uint32_t>& word, std::uint64_t ns) noexcept {
+  const timespec limit{static_cast<time_t>(ns / 1'000'000'000u), static_cast<long>(ns % 1'000'000'000u)};
+  if (load(word, base::acquire) == 0) futex(word, FUTEX_WAIT, 0, &limit);
+  return load(word, base::acquire) != 0;  // also after a signal of the system: the caller looks again
 }
 
 void host::signal(cell<std::uint32_t>& word) noexcept {

@@ -42,7 +42,10 @@ class host {
   // Makes threads for workers 1..n-1 that wait for run(); gives the number of workers there are then, fewer than n if
   // the system refuses threads. `cpus`: what to bind worker i to, or empty.
   [[nodiscard]] unsigned start(unsigned n, entry e, void* engine, const std::vector<unsigned>& cpus);
-  void run() noexcept;   // lets the threads go
+  void run() noexcept;  // lets the threads go
+  // Makes the thread of a worker beyond the n of start(), which begins at once. Who: one thread at a time, after run().
+  // Gives whether there is one now; if the system refuses, that is said once.
+  [[nodiscard]] bool start_one(unsigned id);
   void join() noexcept;  // returns when all entries have returned
 
   [[nodiscard]] std::uint64_t now_ps() const noexcept;
@@ -50,9 +53,15 @@ class host {
   void wake(unsigned id) noexcept;
   // For a thread that is no worker: sleeps until signal(word), which may come first.
   static void block(cell<std::uint32_t>& word) noexcept;
+  // The same for at most so long; gives whether the signal came.
+  static bool block_for(cell<std::uint32_t>& word, std::uint64_t ns) noexcept;
   static void signal(cell<std::uint32_t>& word) noexcept;
 
   void jump(unsigned, fiber& from, fiber& to, fiber::action* after) { from.jump(to, after); }
+  // Time that the threads of workers 1 and up have spent on cores so far.
+  [[nodiscard]] std::uint64_t busy_ns() noexcept;
+  // Every running thread of this process passes a full barrier before this returns. False: the system has no such call.
+  static bool barrier_everywhere() noexcept;
   static void charge(std::uint64_t) noexcept {}
   static void end_body(const detail::record&) noexcept {}
 

@@ -87,8 +87,13 @@ class virtual_machine {
   [[nodiscard]] std::uint64_t now_ps() const noexcept { return cores_[running_].clock; }
   void park(unsigned id);
   void wake(unsigned id);
+  // For threads, of which there is one only: nobody blocks, and there is no worker beyond those of start().
   static void block(cell<std::uint32_t>&) noexcept {}
+  static bool block_for(cell<std::uint32_t>&, std::uint64_t) noexcept { return true; }
   static void signal(cell<std::uint32_t>&) noexcept {}
+  [[nodiscard]] static bool start_one(unsigned) noexcept { return false; }
+  [[nodiscard]] static std::uint64_t busy_ns() noexcept { return 0; }
+  static bool barrier_everywhere() noexcept { return false; }
 
   void jump(unsigned id, fiber& from, fiber& to, fiber::action* after);
   void charge(std::uint64_t ps) { advance(ps); }

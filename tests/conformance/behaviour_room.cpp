@@ -1,0 +1,250 @@
+// A submitter at a full window, and tasks of a thread that does not wait. Whatever the caller holds while it submits,
+// bodies never run on its stack or thread, so it cannot lock itself out; and its tasks are run while it does other
+// things.
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "replay.hpp"
+#include "weft/weft.hpp"
+
+namespace {
+
+constexpr unsigned worker_counts[] = {1, 2, 3, 4, 7, 16};
+constexpr int many = 3'000;  // more than a window of 64 and all free lists hold, with up to 16 workers
+
+weft::options narrow(unsigned workers) { return {.workers = workers, .machine = "host", .window = 64}; }
+
+// Spins until `done` or far too long.
+template <class Done> bool soon(Done done) {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!done()) {
+    if (std::chrono::steady_clock::now() > limit) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("room: a caller that holds a mutex the bodies take, with the window full") {
+  for (const unsigned workers : worker_counts) {
+    CAPTURE(workers);
+    weft::runtime rt(narrow(workers));
+    std::mutex m;
+    int done = 0;  // guarded by m
+    {
+      const std::lock_guard held(m);
+      for (int i = 0; i < many; ++i)
+        rt.submit([&] {
+          const std::lock_guard guard(m);
+          ++done;
+        });
+      CHECK(done == 0);
+    }
+    rt.wait();
+    CHECK(done == many);
+  }
+}
+
+TEST_CASE("room: a task that holds a mutex its children take, with the window full") {
+  for (const unsigned workers : worker_counts) {
+    CAPTURE(workers);
+    weft::runtime rt(narrow(workers));
+    std::mutex m;
+    int done = 0;
+    rt.submit([&] {
+      {
+        const std::lock_guard held(m);
+        for (int i = 0; i < many; ++i)
+          rt.submit([&] {
+            const std::lock_guard guard(m);
+            ++done;
+          });
+      }
+      rt.wait();
+      const std::lock_guard guard(m);
+      CHECK(done == many);
+    });
+    rt.wait();
+    CHECK(done == many);
+  }
+}
+
+TEST_CASE("room: a foreign thread that holds a mutex the bodies take, with the window full") {
+  for (const unsigned workers : worker_counts) {
+    CAPTURE(workers);
+    weft::runtime rt(narrow(workers));
+    std::mutex m;
+    int done = 0;
+    std::thread([&] {
+      {
+        const std::lock_guard held(m);
+        for (int i = 0; i < many; ++i)
+          rt.submit([&] {
+            const std::lock_guard guard(m);
+            ++done;
+          });
+      }
+      rt.wait();
+    }).join();
+    CHECK(done == many);
+  }
+}
+
+// A lock that its own thread may take again protects nothing from a body that runs on that thread.
+TEST_CASE("room: a recursive mutex keeps bodies out while the caller holds it") {
+  for (const unsigned workers : {1u, 2u, 4u}) {
+    weft::runtime rt(narrow(workers));
+    std::recursive_mutex m;
+    bool caller_inside = false;
+    std::atomic<int> intruders{0}, done{0};
+    for (int i = 0; i < many; ++i) {
+      const std::lock_guard held(m);
+      caller_inside = true;
+      rt.submit([&] {
+        const std::lock_guard guard(m);
+        intruders += caller_inside ? 1 : 0;
+        ++done;
+      });
+      caller_inside = false;
+    }
+    rt.wait();
+    CHECK(intruders == 0);
+    CHECK(done == many);
+  }
+}
+
+TEST_CASE("room: no body runs on the submitter's thread before it waits") {
+  for (const unsigned workers : worker_counts) {
+    weft::runtime rt(narrow(workers));
+    const auto me = std::this_thread::get_id();
+    std::atomic<int> on_mine{0}, done{0};
+    std::atomic<bool> waiting{false};
+    for (int i = 0; i < many; ++i)
+      rt.submit([&] {
+        on_mine += !waiting && std::this_thread::get_id() == me ? 1 : 0;
+        ++done;
+      });
+    CHECK(done > 0);
+    waiting = true;
+    rt.wait();
+    CHECK(on_mine == 0);
+    CHECK(done == many);
+  }
+}
+
+TEST_CASE("room: submitters that help run bodies themselves") {
+  for (const unsigned workers : {1u, 2u}) {
+    weft::options o = narrow(workers);
+    o.submitters_help = true;
+    weft::runtime rt(o);
+    const auto me = std::this_thread::get_id();
+    std::atomic<int> on_mine{0}, done{0};
+    for (int i = 0; i < 100'000; ++i)
+      rt.submit([&] {
+        on_mine += std::this_thread::get_id() == me ? 1 : 0;
+        ++done;
+      });
+    CHECK(on_mine > 0);
+    rt.wait();
+    CHECK(done == 100'000);
+  }
+}
+
+// Programs index arrays by worker_id(): it stays below workers(), and no two bodies have the same at once.
+TEST_CASE("room: worker ids are below workers() and nobody else's, with the window full") {
+  for (const unsigned workers : worker_counts) {
+    CAPTURE(workers);
+    weft::runtime rt(narrow(workers));
+    const auto taken = std::make_unique<std::atomic<int>[]>(workers);
+    std::atomic<int> wrong{0}, done{0};
+    const auto body = [&] {
+      const int id = weft::worker_id();
+      if (id < 0 || id >= static_cast<int>(workers) || taken[id].exchange(1) != 0) ++wrong;
+      for (int spin = 0; spin < 200; ++spin) asm volatile("");
+      if (weft::worker_id() != id) ++wrong;
+      taken[id] = 0;
+      ++done;
+    };
+    for (int i = 0; i < many; ++i) rt.submit(body);
+    rt.wait();
+    rt.submit([&] {
+      for (int i = 0; i < many; ++i) rt.submit(body);
+    });
+    for (int i = 0; i < many; ++i) rt.submit(body);
+    rt.wait();
+    CHECK(wrong == 0);
+    CHECK(done == 3 * many);
+  }
+}
+
+TEST_CASE("room: many submitters at once, workers and strangers") {
+  for (const unsigned workers : worker_counts) {
+    CAPTURE(workers);
+    weft::runtime rt(narrow(workers));
+    std::atomic<int> done{0};
+    weft::handle<int> sum;
+    std::vector<std::thread> strangers;
+    for (int s = 0; s < 3; ++s)
+      strangers.emplace_back([&] {
+        for (int i = 0; i < many; ++i) rt.submit(weft::add(sum), [&](int& x) { ++x, ++done; });
+      });
+    for (int t = 0; t < 4; ++t)
+      rt.submit([&] {
+        for (int i = 0; i < many; ++i) rt.submit(weft::add(sum), [&](int& x) { ++x, ++done; });
+      });
+    for (int i = 0; i < many; ++i) rt.submit(weft::add(sum), [&](int& x) { ++x, ++done; });
+    for (auto& s : strangers) s.join();
+    rt.wait();
+    CHECK(done == 8 * many);
+    CHECK(rt.get(sum) == 8 * many);
+  }
+}
+
+TEST_CASE("room: a task submitted on one thread and waited for on another ends, though the first does not wait") {
+  for (const unsigned workers : worker_counts) {
+    CAPTURE(workers);
+    for (const bool by_handle : {true, false}) {
+      weft::runtime rt({.workers = workers, .machine = "host"});
+      weft::handle<int> h;
+      for (int i = 0; i < 100; ++i) rt.submit(weft::write(h), [](int& x) { ++x; });
+      int seen = 0;
+      std::thread([&] {
+        by_handle ? rt.wait(h) : rt.wait();
+        seen = h.unguarded();
+      }).join();
+      CHECK(seen == 100);
+    }
+  }
+}
+
+TEST_CASE("room: with several workers, tasks run while their submitter does other things") {
+  for (const unsigned workers : {2u, 3u, 4u, 7u, 16u}) {
+    CAPTURE(workers);
+    weft::runtime rt({.workers = workers, .machine = "host"});
+    std::atomic<int> done{0};
+    for (int round = 1; round <= 50; ++round) {
+      for (int i = 0; i < 20; ++i) rt.submit([&] { ++done; });
+      REQUIRE(soon([&] { return done == 20 * round; }));  // without a wait
+    }
+  }
+}
+
+// The first wait ends while other tasks are still queued where the main thread left them.
+TEST_CASE("room: what a wait for one handle leaves behind runs all the same") {
+  for (const unsigned workers : {2u, 4u}) {
+    weft::runtime rt({.workers = workers, .machine = "host"});
+    std::atomic<int> done{0};
+    for (int round = 1; round <= 100; ++round) {
+      weft::handle<int> h;
+      for (int i = 0; i < 30; ++i) rt.submit([&] { ++done; });
+      rt.submit(weft::write(h), [](int& x) { x = 1; });
+      rt.wait(h);
+      REQUIRE(soon([&] { return done == 30 * round; }));
+    }
+  }
+}
