@@ -14,9 +14,11 @@ engine<M>::engine(const engine_setup& setup, const MachineArgs&... machine_args)
 template <machine::machine M> void engine<M>::open(place::tree places, const policy_entry& rules) {
   places_ = std::make_unique<place::tree>(std::move(places));
   rules_ = rules.make(*places_);
+  rules_name_ = rules.name.name;
   own_deque_only_ = rules_->always_own_deque();
   const unsigned n = places_->workers();
   constexpr unsigned reserves = M::foreign_threads ? 1 : 0;
+  if (trace_ != nullptr) trace_->open(n + reserves);
   for (unsigned id = 0; id < n + reserves; ++id) {
     auto w = std::make_unique<worker>();
     w->engine = this;
@@ -24,7 +26,8 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
     w->is_reserve = id == n;
     if (w->is_reserve) w->tick_limit = 1;  // after each body it asks whether it is still wanted
     detail::poke(w->shown_id, w->is_reserve ? worker::no_id : w->id);
-    w->hooked = M::modelled || !own_deque_only_;
+    w->hooked = M::modelled || !own_deque_only_ || trace_ != nullptr;
+    if (trace_ != nullptr) w->trace = &trace_->of(id);
     w->rng = base::random(setup_.seed * 1024 + id);
     workers_.push_back(std::move(w));
     if constexpr (M::modelled) machine_.seat(id, workers_[id].get());
@@ -35,6 +38,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   {
     visit v(*this);
     for (auto& w : workers_) deque::open(*w, n > 1);
+    if (trace_ != nullptr) trace_->open_counters(*workers_[0]->trace);
     start_ps_ = machine_.now_ps();
   }
   // With several runtimes on one thread the first has the short way in; the others find their worker by visit.
@@ -46,6 +50,7 @@ template <machine::machine M> engine<M>::~engine() {
   if (!workers_.empty() && !machine_.forked()) {
     visit v(*this);
     end(v);
+    write_trace_or_say();
   }
   if (!workers_.empty() && current_worker() == workers_[0].get()) set_current_worker(nullptr);
 }

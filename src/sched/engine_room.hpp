@@ -117,7 +117,7 @@ template <machine::machine M> detail::record* engine<M>::set_submitter_aside(wor
   owner_section at_own_end(*this, &w, owner_section::waits);
   waiter self;
   self.r.size_class = size_class;
-  suspend(w, self, [&self](worker& here, engine& e) {
+  suspend(w, self, {trace::why::window}, [&self](worker& here, engine& e) {
     self.r.pin = here.id;
     (here.throttled_head == nullptr ? here.throttled_head : here.throttled_tail->next) = &self.r;
     here.throttled_tail = &self.r;
