@@ -16,7 +16,8 @@
 //   charge(ps)        the running body took so long; nothing on real machines
 //   end_body(record)  the body has returned
 //   forked()          whether the workers were lost because this is a child of the process that made them
-//   foreign_threads   whether threads outside the runtime may call in; these then block() and are signal()ed
+//   foreign_threads   whether threads outside the runtime may call in; these then block() and are signal()ed. Such a
+//                     machine also has block_for()
 #pragma once
 #include <concepts>
 #include <cstdint>

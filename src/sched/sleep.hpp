@@ -47,6 +47,14 @@ template <class M> class sleep {
     }
     return true;
   }
+  // Whether every worker but number 0 sleeps, whose thread may be in the program instead.
+  [[nodiscard]] bool all_asleep_but_first() noexcept {
+    for (unsigned w = 0, left = workers_; w < words_; ++w, left -= 64) {
+      const std::uint64_t all = left >= 64 ? ~std::uint64_t{0} : bit(left) - 1;
+      if ((M::load(asleep_[w], base::seq_cst) | (w == 0 ? 1 : 0)) != all) return false;
+    }
+    return true;
+  }
   // Takes the announcement back. False: somebody has claimed the worker already and a wake is on its way, with the
   // worker counted as a searcher.
   [[nodiscard]] bool retract(unsigned id) noexcept { return claim(id); }

@@ -18,8 +18,8 @@ namespace weft::machine {
 
 namespace {
 
-long futex(cell<std::uint32_t>& word, int operation, std::uint32_t value) noexcept {
-  return ::syscall(SYS_futex, &word.raw, operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
+long futex(cell<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* limit = nullptr) noexcept {
+  return ::syscall(SYS_futex, &word.raw, operation | FUTEX_PRIVATE_FLAG, value, limit, nullptr, 0);
 }
 
 // Says something once per process: a limit of the system is no error, and no reason to repeat it.
@@ -115,6 +115,12 @@ void host::wake(unsigned id) noexcept { signal(threads_->seats[id].token); }
 
 void host::block(cell<std::uint32_t>& word) noexcept {
   while (load(word, base::acquire) == 0) futex(word, FUTEX_WAIT, 0);  // pairs with signal()
+}
+
+bool host::block_for(cell<std::uint32_t>& word, std::uint64_t ns) noexcept {
+  const timespec limit{static_cast<time_t>(ns / 1'000'000'000u), static_cast<long>(ns % 1'000'000'000u)};
+  if (load(word, base::acquire) == 0) futex(word, FUTEX_WAIT, 0, &limit);
+  return load(word, base::acquire) != 0;  // also after a signal of the system: the caller looks again
 }
 
 void host::signal(cell<std::uint32_t>& word) noexcept {

@@ -50,6 +50,8 @@ class host {
   void wake(unsigned id) noexcept;
   // For a thread that is no worker: sleeps until signal(word), which may come first.
   static void block(cell<std::uint32_t>& word) noexcept;
+  // The same for at most so long; gives whether the signal came.
+  static bool block_for(cell<std::uint32_t>& word, std::uint64_t ns) noexcept;
   static void signal(cell<std::uint32_t>& word) noexcept;
 
   void jump(unsigned, fiber& from, fiber& to, fiber::action* after) { from.jump(to, after); }
