@@ -70,6 +70,8 @@ foreach(source IN LISTS stress_sources model_sources)
     weft_test(model/${stem} model 120 ${WEFT_TEST_LAUNCHER} $<TARGET_FILE:model_${target}>)
   endif()
 endforeach()
+# tests/stress/refused.cpp stands between the library and the system.
+target_link_options(stress_refused PRIVATE LINKER:--wrap=pthread_create,--wrap=pthread_setaffinity_np)
 
 # benches
 add_custom_target(benches)

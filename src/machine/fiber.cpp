@@ -2,8 +2,6 @@
 
 #include <cxxabi.h>
 
-#include <boost/context/protected_fixedsize_stack.hpp>
-
 #include "base/assert.hpp"
 
 #if defined(__has_feature)
@@ -69,12 +67,6 @@ struct handled_exceptions {
 
 }  // namespace
 
-namespace {
-[[nodiscard]] const char* stack_bottom(const boost::context::stack_context& s) noexcept {
-  return static_cast<const char*>(s.sp) - s.size;
-}
-}  // namespace
-
 struct fiber::message {
   fiber* from;
   fiber* to;
@@ -87,26 +79,25 @@ fiber::fiber() {
 #endif
 }
 
-fiber::fiber(std::size_t bytes, void (*entry)(void*), void* argument) : entry_(entry), argument_(argument) {
-  stack_ = boost::context::protected_fixedsize_stack(bytes).allocate();
-  context_ = fcontext::make_fcontext(stack_.sp, stack_.size, &fiber::enter);
-  bottom_ = stack_bottom(stack_);
-  bytes_ = stack_.size;
+fiber::fiber(std::size_t bytes, void (*entry)(void*), void* argument)
+    : stack_(bytes), entry_(entry), argument_(argument) {
+  context_ = fcontext::make_fcontext(stack_.top(), stack_.bytes(), &fiber::enter);
+  bottom_ = stack_.bottom();
+  bytes_ = stack_.bytes();
 #ifdef WEFT_TSAN
   tsan_ = __tsan_create_fiber(0);
 #endif
 }
 
 fiber::~fiber() {
-  if (stack_.sp == nullptr) return;
+  if (!stack_.exists()) return;
 #ifdef WEFT_TSAN
   __tsan_destroy_fiber(tsan_);
 #endif
 #ifdef WEFT_ASAN
   // The frames that jump_out() left never took their red zones back, and the next stack may come to lie here.
-  __asan_unpoison_memory_region(stack_bottom(stack_), stack_.size);
+  __asan_unpoison_memory_region(stack_.bottom(), stack_.bytes());
 #endif
-  boost::context::protected_fixedsize_stack().deallocate(stack_);
 }
 
 void fiber::arrived(fcontext::transfer_t t) {

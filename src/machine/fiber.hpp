@@ -8,7 +8,8 @@
 #include <cstddef>
 
 #include <boost/context/detail/fcontext.hpp>
-#include <boost/context/stack_context.hpp>
+
+#include "machine/stack.hpp"
 
 namespace weft::machine {
 
@@ -22,7 +23,7 @@ class fiber {
   };
 
   fiber();  // stands for the stack the calling thread is on
-  // A new stack of `bytes` (rounded up to pages, plus a guard page). On the first jump to it, entry(argument) is
+  // A new stack of `bytes` (stack.hpp). On the first jump to it, entry(argument) is
   // called; it must end by jump_out(). Errors: std::bad_alloc if no stack can be had.
   fiber(std::size_t bytes, void (*entry)(void*), void* argument);
   ~fiber();  // only when never entered, or left by jump_out()
@@ -41,7 +42,7 @@ class fiber {
   static void arrived(boost::context::detail::transfer_t t);
 
   boost::context::detail::fcontext_t context_ = nullptr;  // valid while left
-  boost::context::stack_context stack_;
+  stack stack_;
   void (*entry_)(void*) = nullptr;
   void* argument_ = nullptr;
   // For the sanitizers; unused, but of the same layout, without them.

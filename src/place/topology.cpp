@@ -107,10 +107,10 @@ std::vector<core> usable_cores() {
 
 unsigned current_cpu() noexcept { return static_cast<unsigned>(std::max(0, sched_getcpu())); }
 
-cpu_budget usable_cpus() {
+cpu_budget usable_cpus(const std::string& proc_self_cgroup, const std::string& cgroup_root) {
   cpu_budget b{};
   b.affinity = static_cast<unsigned>(usable_cores().size());
-  b.quota = cgroup_quota("/proc/self/cgroup", "/sys/fs/cgroup", b.quota_of);
+  b.quota = cgroup_quota(proc_self_cgroup, cgroup_root, b.quota_of);
   b.workers = b.affinity;
   if (b.quota > 0) b.workers = std::min(b.workers, static_cast<unsigned>(std::ceil(b.quota)));
   b.workers = std::max(b.workers, 1u);

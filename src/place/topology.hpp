@@ -21,10 +21,11 @@ struct cpu_budget {
   std::string quota_of;  // the file that says so
   unsigned workers;      // max(1, min(affinity, ceil(quota)))
 };
-[[nodiscard]] cpu_budget usable_cpus();
+// The files are parameters so that tests can use trees of their own.
+[[nodiscard]] cpu_budget usable_cpus(const std::string& proc_self_cgroup = "/proc/self/cgroup",
+                                     const std::string& cgroup_root = "/sys/fs/cgroup");
 
 // The smallest CPU quota of the cgroup that /proc/self/cgroup names and all those above it, v2 or v1; 0: unlimited.
-// `proc_self_cgroup` and `cgroup_root` are parameters so that tests can use trees of their own.
 [[nodiscard]] double cgroup_quota(const std::string& proc_self_cgroup, const std::string& cgroup_root,
                                   std::string& file);
 

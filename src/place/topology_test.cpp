@@ -43,6 +43,7 @@ class cgroups {
     file_.clear();
     return cgroup_quota((home_ / "proc").string(), (home_ / "fs").string(), file_);
   }
+  [[nodiscard]] cpu_budget budget() { return usable_cpus((home_ / "proc").string(), (home_ / "fs").string()); }
   // The file that the last quota() came from, below the root.
   [[nodiscard]] std::string file() const {
     const std::string root = (home_ / "fs").string() + "/";
@@ -184,6 +185,29 @@ TEST_CASE("topology: this process's number of workers follows from mask and quot
     CHECK(!b.quota_of.empty());
   } else {
     CHECK(b.workers == b.affinity);
+  }
+}
+
+TEST_CASE("topology: workers are the cores that the quota pays for, rounded up, at least one") {
+  const unsigned cores = static_cast<unsigned>(usable_cores().size());
+  for (const char* proc : {"0::/job\n", "4:cpu,cpuacct:/job\n"}) {
+    CAPTURE(std::string(proc));
+    const bool v2 = proc[0] == '0';
+    cgroups c(proc);
+    CHECK(c.budget().workers == cores);
+    for (const double paid : {0.01, 0.5, 1.0, 1.01, 1.5, 2.0, 3.7, 100'000.0}) {
+      CAPTURE(paid);
+      const std::string quota = std::to_string(static_cast<long>(paid * 100'000));
+      if (v2)
+        c.has("job/cpu.max", quota + " 100000\n");
+      else
+        c.has("cpu/job/cpu.cfs_quota_us", quota + "\n").has("cpu/job/cpu.cfs_period_us", "100000\n");
+      const cpu_budget b = c.budget();
+      CHECK(b.affinity == cores);
+      CHECK(b.quota == doctest::Approx(paid));
+      CHECK(b.quota_of.ends_with(v2 ? "/job/cpu.max" : "/cpu/job"));
+      CHECK(b.workers == std::min<double>(cores, std::ceil(paid)));
+    }
   }
 }
 

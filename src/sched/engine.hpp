@@ -152,6 +152,9 @@ template <machine::machine M> class engine final : public any_engine {
   template <class Publish> void suspend(worker& w, waiter& self, trace::reason why, Publish publish);
   void resume(worker& w, waiter& to);
   [[nodiscard]] fiber& idle_loop(worker& w);
+  void leave_idle(worker& w, fiber* stack);
+  [[nodiscard]] fiber* take_idle(worker& w);
+  [[nodiscard]] std::unique_ptr<fiber> make_loop_stack() noexcept;
   void wait_children(worker& w);
   void start_if_paused() {
     if (paused()) pause(false);
@@ -215,9 +218,20 @@ template <machine::machine M> class engine final : public any_engine {
   // engine_stall.hpp
   void break_stall(worker& w);
   [[nodiscard]] bool anything_anywhere() noexcept;
-  void end_stalled_wait(worker& w);
+  void end_stalled_waits(worker& w);
+  [[nodiscard]] bool delist(waiter& x) noexcept;
   [[noreturn]] void throw_stall();
   [[nodiscard]] std::string describe_stall();
+  class outside_call;
+  class outside_wait;
+  struct standstill {
+    bool still;
+    std::uint64_t steps;  // grows with whatever happens
+    [[nodiscard]] bool operator==(const standstill&) const = default;
+  };
+  [[nodiscard]] standstill look_for_standstill() noexcept;
+  void await_outside(waiter& self);
+  void report_standstill(waiter& self);
   void abandon_all() noexcept;
   void abandon_uses_of(detail::handle_state& h) noexcept;
 
@@ -231,7 +245,11 @@ template <machine::machine M> class engine final : public any_engine {
   static constexpr std::uint64_t outside_order = std::uint64_t{1} << 63;
   worker outside_;  // records and counters of threads that are no workers; guarded by outside_lock_
   detail::cell<std::uint8_t> outside_lock_;
-  detail::cell<std::uint32_t> outside_calls_;  // not 0: threads that are no workers have called in
+  detail::cell<std::uint32_t> outside_calls_;  // calls of such threads under way that may make something ready
+  detail::cell<std::uint8_t> outside_waits_lock_;
+  std::vector<waiter*> outside_waits_;           // such threads that wait; guarded by outside_waits_lock_
+  std::string stall_text_;                       // what their and the main thread's waits throw; guarded by the same
+  detail::cell<std::uint32_t> standstill_told_;  // not 0: a standstill has been reported on stderr
 
   M machine_;
   task::pool<M> pool_;
@@ -261,10 +279,12 @@ template <machine::machine M> class engine final : public any_engine {
   detail::cell<reserve_state> reserve_;         // written under room_lock_
   detail::cell<std::uint32_t> reserve_called_;  // what the reserve blocks on while it is away
   bool stall_told_ = false;                     // the program has had the report of a stall
-  waiter* program_waiter_ = nullptr;  // what the main thread waits in; written on its own stack, read when all sleep
+  // What the main thread waits in; written by worker 0. What it points to is read when all sleep.
+  detail::cell<waiter*> program_waiter_;
   detail::cell<std::uint32_t> stopping_;
   detail::cell<std::uint8_t> fibers_lock_;
   std::vector<std::unique_ptr<fiber>> fibers_;  // every loop's stack; guarded by fibers_lock_
+  std::vector<fiber*> spare_;                   // idle stacks beyond those of the workers; guarded by fibers_lock_
   fiber program_;                               // the stack of the thread that made the runtime
   const void* owner_thread_;                    // identity of that thread
   std::uint64_t start_ps_ = 0;

@@ -205,7 +205,7 @@ template <machine::machine M> void engine<M>::enter_on(worker& w, detail::record
 }
 
 template <machine::machine M> void engine<M>::enter_outside(detail::record* r) {
-  M::store(outside_calls_, 1u, base::seq_cst);
+  outside_call here(*this);
   count_created(nullptr, r);
   if (trace_ != nullptr && r->access_count == 0) trace_submitted(nullptr, *r);
   woken list;

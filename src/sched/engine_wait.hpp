@@ -25,7 +25,7 @@ void engine<M>::suspend(worker& w, waiter& self, trace::reason why, Publish publ
              this,
              &publish};
   count_one(w.suspends);
-  if (w.running == &program_) program_waiter_ = &self;
+  if (w.running == &program_) detail::poke(program_waiter_, &self);
   fiber& loop = idle_loop(w);
   w.running = &loop;
   w.current = nullptr;
@@ -34,19 +34,29 @@ void engine<M>::suspend(worker& w, waiter& self, trace::reason why, Publish publ
   worker& here = static_cast<worker&>(*current_worker());
   here.current = body;
   if (here.trace != nullptr) trace_resume(here, body, why, from);
-  if (self.stack == &program_) program_waiter_ = nullptr;
+  if (self.stack != &program_) return;
+  detail::poke(program_waiter_, static_cast<waiter*>(nullptr));
+  // This worker goes back to the program without the look for quiescence that it takes before it sleeps, and may have
+  // run the last task: threads outside that wait for it would be forgotten.
+  if constexpr (M::foreign_threads) {
+    if (M::load(quiescent_waiting_, base::seq_cst) != 0 && quiescent()) end_quiescent_waits(&here);
+  }
 }
+
+inline constexpr std::size_t idle_stacks_max = 16;  // that a worker keeps for itself
 
 // Enters a stack that waited. The loop that does so leaves its own stack idle, for the next one that waits here.
 template <machine::machine M> void engine<M>::resume(worker& w, waiter& to) {
   struct step : fiber::action {
+    engine* e;
     worker* w;
     fiber* stack;
   };
   step after{{[](fiber::action& a) {
                step& s = static_cast<step&>(a);
-               s.w->idle.push_back(s.stack);  // only w takes it from there, and w is busy until it next waits
+               s.e->leave_idle(*s.w, s.stack);
              }},
+             this,
              &w,
              w.running};
   fiber* mine = w.running;
@@ -54,17 +64,49 @@ template <machine::machine M> void engine<M>::resume(worker& w, waiter& to) {
   machine_.jump(w.id, *mine, *to.stack, &after);
 }
 
-template <machine::machine M> fiber& engine<M>::idle_loop(worker& w) {
+// A worker keeps few: after deep waits here, a deep descent elsewhere would make all its stacks anew. A modelled
+// machine has one thread, for whose memory that hardly matters, and each lock would cost it virtual time.
+template <machine::machine M> void engine<M>::leave_idle(worker& w, fiber* stack) {
+  if (M::modelled || w.idle.size() < idle_stacks_max) return w.idle.push_back(stack);  // only w takes it from there
+  base::locked<M> guard(fibers_lock_);
+  spare_.push_back(stack);
+}
+
+template <machine::machine M> fiber* engine<M>::take_idle(worker& w) {
   if (!w.idle.empty()) {
     fiber* f = w.idle.back();
     w.idle.pop_back();
-    return *f;
+    return f;
   }
-  auto made = std::make_unique<fiber>(setup_.stack_bytes, &loop_entry, this);
-  w.idle.reserve(16);
+  if (M::modelled) return nullptr;
+  base::locked<M> guard(fibers_lock_);
+  if (spare_.empty()) return nullptr;
+  fiber* f = spare_.back();
+  spare_.pop_back();
+  return f;
+}
+
+template <machine::machine M> fiber& engine<M>::idle_loop(worker& w) {
+  if (fiber* f = take_idle(w)) return *f;
+  auto made = make_loop_stack();
+  w.idle.reserve(idle_stacks_max);
   base::locked<M> guard(fibers_lock_);
   fibers_.push_back(std::move(made));
+  spare_.reserve(fibers_.capacity());  // so that giving one back allocates nothing
   return *fibers_.back();
+}
+
+// A wait that threw for want of a stack would unwind the frame that the children it did not wait for still use.
+template <machine::machine M> std::unique_ptr<fiber> engine<M>::make_loop_stack() noexcept {
+  try {
+    return std::make_unique<fiber>(setup_.stack_bytes, &loop_entry, this);
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr,
+                 "weft: no memory for one more stack of %zu KiB beside the %zu that waits inside tasks hold; nest them "
+                 "less deeply, or choose a smaller stack_kib.\n",
+                 setup_.stack_bytes / 1024, fibers_.size());
+    std::abort();
+  }
 }
 
 template <machine::machine M> void engine<M>::wait_all() {
@@ -129,13 +171,13 @@ template <machine::machine M> void engine<M>::wait_quiescent(worker& w) {
 
 template <machine::machine M> void engine<M>::wait_quiescent_outside() {
   start_if_paused();
-  M::store(outside_calls_, 1u, base::seq_cst);
-  foreign_wait here(*this);
+  foreign_wait needed(*this);
   do {
-    apply_reductions(nullptr);
     waiter self;
-    self.r.kind = detail::record_kind::external;
+    outside_wait listed(*this, self, nullptr);
     {
+      outside_call here(*this);
+      apply_reductions(nullptr);
       base::locked<M> guard(quiescent_lock_);
       quiescent_waiters_.push_back(&self);
       static_cast<void>(
@@ -143,7 +185,7 @@ template <machine::machine M> void engine<M>::wait_quiescent_outside() {
     }
     // Either a worker that is about to sleep sees the entry, or this look sees that it was the last to finish.
     if (quiescent()) end_quiescent_waits(nullptr);
-    M::block(self.signal);
+    await_outside(self);
   } while (open_reductions_.first() != nullptr);
   if (std::exception_ptr e = failures_.take(nullptr)) std::rethrow_exception(e);
 }
@@ -207,15 +249,20 @@ template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& 
   waiter self;
   if (w == nullptr) {
     start_if_paused();
-    M::store(outside_calls_, 1u, base::seq_cst);
-    foreign_wait here(*this);
-    self.r.kind = detail::record_kind::external;
-    apply_if_open(w, h);
-    if (list_on(h, self)) M::block(self.signal);
+    outside_wait listed(*this, self, &h);
+    foreign_wait needed(*this);
+    bool waits = false;
+    {
+      outside_call here(*this);
+      apply_if_open(w, h);
+      waits = list_on(h, self);
+    }
+    if (waits) await_outside(self);
     return rethrow_for(h);
   }
   owner_section at_own_end(*this, w, owner_section::waits);
   if (w->current == nullptr) start_if_paused();
+  self.awaited = &h;
   apply_if_open(w, h);
   bool there = false;
   {

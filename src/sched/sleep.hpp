@@ -42,16 +42,9 @@ template <class M> class sleep {
   }
   // How often anyone has announced sleep: unchanged between two all_asleep() means that nobody ran in between.
   [[nodiscard]] std::uint64_t announcements() noexcept { return M::load(announcements_, base::seq_cst); }
-  [[nodiscard]] bool all_asleep() noexcept {
-    // The reserve, if it is not away, is the last bit.
-    const unsigned seats = workers_ + (has_reserve_ && M::load(reserve_away_, base::seq_cst) == 0 ? 1 : 0);
-    for (unsigned w = 0, left = seats; left != 0; ++w) {
-      const std::uint64_t all = left >= 64 ? ~std::uint64_t{0} : bit(left) - 1;
-      if (M::load(asleep_[w], base::seq_cst) != all) return false;
-      left -= left < 64 ? left : 64;
-    }
-    return true;
-  }
+  [[nodiscard]] bool all_asleep() noexcept { return all_set(0); }
+  // Whether every worker but number 0 sleeps, whose thread may be in the program instead.
+  [[nodiscard]] bool all_asleep_but_first() noexcept { return all_set(1); }
   // The reserve comes or goes. While it is away it neither sleeps nor searches and nobody wakes it. Who: whoever calls
   // it or itself, under the engine's lock for that. Counts as an announcement: who looks for a stall must look again.
   void set_reserve_away(bool away) noexcept {
@@ -84,6 +77,17 @@ template <class M> class sleep {
  private:
   [[nodiscard]] static std::uint64_t bit(unsigned id) noexcept { return std::uint64_t{1} << (id % 64); }
 
+  // Whether all bits are set, those of `taken_as_set` in the first word aside. The reserve, if not away, is the last
+  // bit.
+  [[nodiscard]] bool all_set(std::uint64_t taken_as_set) noexcept {
+    const unsigned seats = workers_ + (has_reserve_ && M::load(reserve_away_, base::seq_cst) == 0 ? 1 : 0);
+    for (unsigned w = 0, left = seats; left != 0; ++w) {
+      const std::uint64_t all = left >= 64 ? ~std::uint64_t{0} : bit(left) - 1;
+      if ((M::load(asleep_[w], base::seq_cst) | (w == 0 ? taken_as_set : 0)) != all) return false;
+      left -= left < 64 ? left : 64;
+    }
+    return true;
+  }
   [[nodiscard]] bool claim(unsigned id) noexcept {
     return (M::fetch_and(asleep_[id / 64], ~bit(id), base::seq_cst) & bit(id)) != 0;
   }

@@ -24,6 +24,7 @@ struct waiter {
   detail::record r{};
   detail::access a{};
   fiber* stack = nullptr;
+  detail::handle_state* awaited = nullptr;  // nullptr: all tasks
   detail::cell<std::uint32_t> signal;
   bool stalled = false;  // it was ended because nothing else could run
 

@@ -2,6 +2,7 @@
 // Catches what only the beginning and the end can get wrong: a worker that starts late and misses the stop, a wake-up
 // after the end, memory and threads that stay.
 #include <atomic>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <vector>
@@ -11,15 +12,39 @@
 
 namespace {
 
-unsigned threads_now() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;)
-    if (word == "Threads:") {
-      unsigned n = 0;
-      status >> n;
-      return n;
-    }
-  return 0;
+unsigned entries(const char* folder) {
+  unsigned n = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder)) ++n;
+  return n;
+}
+
+unsigned threads_now() { return entries("/proc/self/task"); }
+
+unsigned mappings_now() {
+  std::ifstream maps("/proc/self/maps");
+  unsigned n = 0;
+  for (std::string line; std::getline(maps, line);) ++n;
+  return n;
+}
+
+// A thousand whole lives: with stacks that were made for waits, and threads that had to be joined.
+void thousand() {
+  const auto live = [](unsigned workers) {
+    weft::runtime rt({.workers = workers, .machine = "host"});
+    std::atomic<unsigned> ran{0};
+    for (unsigned t = 0; t < 20; ++t) rt.submit([&] { rt.submit([&] { ++ran; }), rt.wait(); });
+    rt.wait();
+    require(ran == 20, "tasks were lost in one of a thousand runtimes");
+  };
+  begin("churn: a thousand runtimes");
+  for (unsigned i = 0; i < 20; ++i) live(4);  // the C library keeps some threads' stacks for the next ones
+  const unsigned files = entries("/proc/self/fd"), mappings = mappings_now();
+  for (unsigned part = 0; part < 4; ++part) {
+    begin("churn: a thousand runtimes, part " + std::to_string(part));
+    for (unsigned i = 0; i < amount(250); ++i) live(1 + i % 4);
+  }
+  require(entries("/proc/self/fd") == files, "files are left open");
+  require(mappings_now() <= mappings + 50, std::to_string(mappings_now() - mappings) + " mappings are left behind");
 }
 
 void runtimes(unsigned workers, const char* policy) {
@@ -95,6 +120,7 @@ int main() {
     for (unsigned workers : {1u, 2u, 4u, 16u}) runtimes(workers, policy.name);
   for (unsigned workers : {1u, 2u, 4u}) handles(workers);
   several_at_once();
+  thousand();
   for (unsigned i = 0; i < 1000 && threads_now() != before; ++i)
     ::usleep(1000);  // the kernel forgets them a little later
   require(threads_now() == before, "threads are left behind");
