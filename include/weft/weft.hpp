@@ -3,6 +3,7 @@
 #include "weft/clause.hpp"
 #include "weft/error.hpp"
 #include "weft/handle.hpp"
+#include "weft/range.hpp"
 #include "weft/reduction.hpp"
 #include "weft/resource.hpp"
 #include "weft/runtime.hpp"

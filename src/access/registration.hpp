@@ -39,6 +39,9 @@ class lock_set {
 
  private:
   void collect(record& r);
+  // Both give whether a handle is named more than once.
+  [[nodiscard]] bool collect_few(record& r);
+  [[nodiscard]] bool collect_many(record& r);
 
   static constexpr std::uint32_t in_place = 16;
   handle_state* few_[in_place];

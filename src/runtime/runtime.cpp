@@ -41,6 +41,12 @@ void handle_state::drain() noexcept {
   engine = nullptr;  // said once: a handle with data drains before the data goes, and again as a member
 }
 
+void throw_too_wide(std::size_t accesses) {
+  throw error("weft: a task names " + std::to_string(accesses) + " handles; a task takes at most 1 MiB, about " +
+              std::to_string(task_bytes_max / sizeof(access)) +
+              " handles; split it, or let one handle stand for many data");
+}
+
 }  // namespace detail
 
 namespace sched {
