@@ -1,5 +1,6 @@
 // Everything. `#include <weft/weft.hpp>`, link weft::weft.
 #pragma once
+#include "weft/buffered.hpp"
 #include "weft/clause.hpp"
 #include "weft/error.hpp"
 #include "weft/handle.hpp"

@@ -22,6 +22,12 @@ void throw_in_use(const handle_state& h) {
               " is still in use by another runtime; wait there before submitting tasks on it here");
 }
 
+void throw_too_many(const handle_state& h) {
+  throw error("weft: handle " + name_of(h) + " has " + std::to_string(outstanding_max) +
+              " accesses that are not done, the most that versions of " + std::to_string(version_bits) +
+              " bits can tell apart; wait before submitting more");
+}
+
 namespace {
 
 // Marks `a` as a repetition of `first`, an entry with the same handle. It may be marked already: a task whose

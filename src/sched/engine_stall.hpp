@@ -76,8 +76,8 @@ template <machine::machine M> std::string engine<M>::describe_stall() {
     if (access::is_resource(a))
       say(r, "waits for " + std::to_string(a.required) + " units of resource " + access::name_of(h));
     else
-      say(r, "waits for version " + std::to_string(a.required) + " of handle " + access::name_of(h) + ", which is at " +
-                 std::to_string(h.word.raw >> 1));
+      say(r, "waits for version " + std::to_string(a.required & access::version_mask) + " of handle " +
+                 access::name_of(h) + ", which is at " + std::to_string(access::version_in(h.word.raw)));
   });
   if (waiting > shown_max) text += "\n  and " + std::to_string(waiting - shown_max) + " more";
   return "weft: no task can run any more, but " + std::to_string(waiting) +
@@ -121,7 +121,7 @@ template <machine::machine M> void engine<M>::drain(detail::handle_state& h) noe
   try {
     wait_handle(h);
   } catch (const error& e) {
-    if ((h.word.raw >> 1) != h.registered) {
+    if (access::outstanding(h.word.raw, h.registered) != 0) {
       std::fprintf(stderr, "weft: handle %s is destroyed while tasks need it. %s\n", access::name_of(h).c_str(),
                    e.what());
       abandon_uses_of(h);
