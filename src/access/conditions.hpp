@@ -69,7 +69,8 @@ template <class M> [[nodiscard]] bool take_exclusives(record* r, woken& out) noe
   std::uint32_t wanted = n;
   for (const std::uint32_t i : exclusives) {
     base::acquire_lock<M>(handle(i).lock);
-    if (is_taken(r->accesses()[i])) wanted = i;
+    const bool is_next = i == woken_for;  // it was the first in the list, and whoever is there now comes after it
+    if (is_next ? is_taken(r->accesses()[i]) : must_queue(r->accesses()[i])) wanted = i;
   }
   if (wanted == n) {
     for (const std::uint32_t i : exclusives) {

@@ -120,6 +120,12 @@ template <class M> [[nodiscard]] bool available(handle_state& h, std::uint64_t r
   const handle_state& h = handle_of(a);
   return is_resource(a) ? h.group_start < a.required : h.exclusive_taken;
 }
+// Whether a task that comes to exclusive entry a must queue. Units that are free are not for it while others wait for
+// more of them: else a stream of tasks that need few would starve one that needs many. An add that finds the handle
+// free may have it: nobody waits for more than that. Who: holder of its handle's lock.
+[[nodiscard]] inline bool must_queue(const entry& a) noexcept {
+  return is_taken(a) || (is_resource(a) && handle_of(a).waiters_head != nullptr);
+}
 inline void take(const entry& a) noexcept {
   handle_state& h = handle_of(a);
   if (is_resource(a))
@@ -140,7 +146,7 @@ template <class M> [[nodiscard]] bool wait_unless_available(handle_state& h, rec
   std::uint64_t word = M::load(h.word, base::acquire);
   if ((word & 1) == 0) word = M::fetch_or(h.word, std::uint64_t{1}, base::acq_rel);
   const bool there = is_resource(awaited(r)) || reached(version_in(word), awaited(r).required);
-  if (there && !(r->waits_exclusive && is_taken(awaited(r)))) {
+  if (there && !(r->waits_exclusive && must_queue(awaited(r)))) {
     if (r->waits_exclusive) take(awaited(r));
     // While the bit is set only holders of the lock change the word, so a store is enough to clear it; release, because
     // available() may read this value instead of the one finish() wrote.

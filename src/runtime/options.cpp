@@ -31,9 +31,15 @@ template <class Number> void take_number(const char* name, Number& into, Number 
   Number n{};
   const auto [stop, bad] = std::from_chars(text, end, n);
   if (bad != std::errc{} || stop != end) refuse(name, text, allowed);
-  // An explicit 0 must not read as "not set".
-  if (n == Number{}) refuse(name, text, allowed);
+  if (n == Number{}) refuse(name, text, allowed);  // no option takes it, and of some it is the "not set"
   into = n;
+}
+
+void take_flag(const char* name, bool& into, bool unset) {
+  const char* text = environment(name);
+  if (text == nullptr || into != unset) return;
+  if (std::strcmp(text, "0") != 0 && std::strcmp(text, "1") != 0) refuse(name, text, "0 or 1");
+  into = *text == '1';
 }
 
 void take_text(const char* name, const char*& into, const char* otherwise) {
@@ -50,20 +56,21 @@ void require(bool right, const char* option, const std::string& value, const std
 options complete(options asked) {
   static const options defaults;
   const std::string workers_allowed = "a number from 1 to " + std::to_string(base::workers_max);
-  const std::string window_allowed = "a number of tasks, at least " + std::to_string(base::window_tasks_min);
-  const std::string stack_allowed = "a number of KiB, at least " + std::to_string(base::stack_kib_min);
+  const std::string seed_allowed = "a number above 0";
+  const std::string window_allowed = "a number of tasks from " + std::to_string(base::window_tasks_min) + " to " +
+                                     std::to_string(base::window_tasks_max);
+  const std::string stack_allowed =
+      "a number of KiB from " + std::to_string(base::stack_kib_min) + " to " + std::to_string(base::stack_kib_max);
   options o = asked;
   take_number("WEFT_WORKERS", o.workers, defaults.workers, workers_allowed);
-  take_number("WEFT_SEED", o.seed, defaults.seed, "a number above 0");
+  take_number("WEFT_SEED", o.seed, defaults.seed, seed_allowed);
   take_number("WEFT_WINDOW", o.window, defaults.window, window_allowed);
   take_number("WEFT_STACK_KIB", o.stack_kib, defaults.stack_kib, stack_allowed);
   take_text("WEFT_MACHINE", o.machine, "host");
   take_text("WEFT_POLICY", o.policy, sched::policies().front().name.name);
   take_text("WEFT_SCHEDULE", o.schedule, "time");
-  if (const char* pin = environment("WEFT_PIN"); pin != nullptr && o.pin) {
-    require(std::strcmp(pin, "0") == 0 || std::strcmp(pin, "1") == 0, "WEFT_PIN", pin, "0 or 1");
-    o.pin = *pin == '1';
-  }
+  take_flag("WEFT_PAUSED", o.paused, defaults.paused);
+  take_flag("WEFT_PIN", o.pin, defaults.pin);
   const bool host = std::strcmp(o.machine, "host") == 0;
   require(host || std::strcmp(o.machine, "virtual") == 0, "machine", o.machine, "host or virtual");
   require(std::strcmp(o.schedule, "time") == 0 || std::strcmp(o.schedule, "random") == 0, "schedule", o.schedule,
@@ -71,8 +78,10 @@ options complete(options asked) {
   require(!host || std::strcmp(o.schedule, "time") == 0, "schedule", o.schedule, "time on machine host");
   if (o.workers == 0) o.workers = host ? usable_cpus() : 1;
   require(o.workers <= base::workers_max, "workers", std::to_string(o.workers), workers_allowed);
-  require(o.window >= base::window_tasks_min, "window", std::to_string(o.window), window_allowed);
-  require(o.stack_kib >= base::stack_kib_min && o.stack_kib <= (std::size_t{1} << 22), "stack_kib",
+  require(o.seed != 0, "seed", "0", seed_allowed);
+  require(o.window >= base::window_tasks_min && o.window <= base::window_tasks_max, "window", std::to_string(o.window),
+          window_allowed);
+  require(o.stack_kib >= base::stack_kib_min && o.stack_kib <= base::stack_kib_max, "stack_kib",
           std::to_string(o.stack_kib), stack_allowed);
   static_cast<void>(sched::find_policy(o.policy));
   return o;
