@@ -1,5 +1,6 @@
 # Every test, by label: unit stress golden apps model compile_fail install tidy page paper. No list is kept by hand:
 #   src/**/x_test.cpp, tests/conformance/*.cpp   doctest cases of one program, weft_unit; one ctest entry per file
+#   tests/narrow/*.cpp                           the same of weft_narrow, the library with 8-bit versions
 #   src/**/x_model.cpp, tests/stress/*.cpp       a program each; exit status 0 is a pass
 #   {apps,bench,tools}/**/x_test.cpp             doctest cases of weft_apps_test
 #   tests/tool/x_test.py                         a script that gets --weft PATH
@@ -53,6 +54,17 @@ target_link_libraries(weft_unit PRIVATE weft::weft weft_strict doctest::doctest 
                                         SQLite::SQLite3 Boost::context Threads::Threads)
 weft_doctests(weft_unit unit/ unit ${unit_sources})
 weft_doctests(weft_unit "" "unit;conformance" ${conformance_sources})
+
+# The library once more with versions of 8 bits, which wrap all the time (src/access/version.md).
+file(GLOB narrow_sources CONFIGURE_DEPENDS tests/narrow/*.cpp)
+add_executable(weft_narrow tests/main.cpp ${narrow_sources} src/access/version_test.cpp ${weft_sources})
+target_compile_definitions(weft_narrow PRIVATE WEFT_VERSION_BITS=8)
+target_compile_features(weft_narrow PRIVATE cxx_std_20)
+target_include_directories(weft_narrow PRIVATE include src tests)
+target_link_libraries(weft_narrow PRIVATE weft_strict doctest::doctest PkgConfig::HWLOC Boost::context
+                                          Threads::Threads)
+weft_doctests(weft_narrow "" unit ${narrow_sources})
+weft_doctests(weft_narrow narrow/ unit ${PROJECT_SOURCE_DIR}/src/access/version_test.cpp)
 
 # stress and model
 file(GLOB stress_sources CONFIGURE_DEPENDS tests/stress/*.cpp)

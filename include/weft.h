@@ -57,13 +57,13 @@ int weft_fail(const char* message);
 
 typedef struct weft_runtime weft_runtime;
 
-/* Each option but `paused` may also be given in the environment as WEFT_<NAME> (WEFT_WORKERS=8). What is set here wins
+/* Each option may also be given in the environment as WEFT_<NAME> (WEFT_WORKERS=8). What is set here wins
  * over the environment, the environment over the default. Strings are needed only during weft_runtime_create. */
 typedef struct weft_options {
   size_t size;          /* sizeof(weft_options) */
   uint64_t seed;        /* of everything random; default 1 */
-  uint64_t window;      /* live tasks at most, at least 64; default 2^20. A submitter that meets it is set aside */
-  uint64_t stack_kib;   /* stack of a body, at least 64; default 1024 */
+  uint64_t window;      /* live tasks at most, 64 to 2^40; default 2^20. A submitter that meets it is set aside */
+  uint64_t stack_kib;   /* stack of a body, 64 to 4194304; default 1024 */
   const char* machine;  /* "host" (default) or "virtual"; weft_machines() lists them */
   const char* policy;   /* "local" (default), "random", "central"; weft_policies() lists them */
   const char* schedule; /* modelled machines: "time" (default) or "random" */

@@ -19,6 +19,41 @@ class execution {
   explicit execution(program p) : program_(std::move(p)), handles_(program_.handles), log_(program_.tasks.size()) {}
 
   void submit(weft::runtime& rt, std::size_t i) { add_clauses(rt, i); }
+  // The same task, its accesses given as ranges of one kind each; every other task keeps one as a clause of its own.
+  void submit_as_ranges(weft::runtime& rt, std::size_t i) {
+    const task& t = program_.tasks[i];
+    const unsigned alone = i % 2 == 1 && t.count > 0 && t.uses[0].how == kind::add ? 1 : 0;
+    std::array<std::vector<weft::handle<std::uint64_t>*>, 4> by_kind;
+    std::array<unsigned, task::uses_max> place{};  // of each use within its range
+    for (unsigned u = alone; u < t.count; ++u) {
+      auto& range = by_kind[static_cast<unsigned>(t.uses[u].how)];
+      place[u] = static_cast<unsigned>(range.size());
+      range.push_back(&handles_[t.uses[u].handle]);
+    }
+    const auto run_with = [this, i, place](auto* first, auto reads, auto writes, auto adds, auto concurrents) {
+      const task& uses = this->program_.tasks[i];
+      std::array<const std::uint64_t*, task::uses_max> handed{};
+      for (unsigned u = 0; u < uses.count; ++u) {
+        switch (u == 0 && first != nullptr ? kind::read : uses.uses[u].how) {
+        case kind::read: handed[u] = u == 0 && first != nullptr ? first : &reads[place[u]]; break;
+        case kind::write: handed[u] = &writes[place[u]]; break;
+        case kind::add: handed[u] = &adds[place[u]]; break;
+        case kind::concurrent: handed[u] = &concurrents[place[u]]; break;
+        }
+      }
+      this->run(i, handed);
+    };
+    auto& [r, w, a, c] = by_kind;
+    if (alone == 0) {
+      rt.submit(weft::read(r), weft::write(w), weft::add(a), weft::concurrent(c),
+                [run_with](auto... views) { run_with(static_cast<std::uint64_t*>(nullptr), views...); });
+    } else {
+      rt.submit(weft::read(r), weft::write(w), weft::add(handles_[t.uses[0].handle]), weft::add(a), weft::concurrent(c),
+                [run_with](auto reads, auto writes, std::uint64_t& first, auto adds, auto concurrents) {
+                  run_with(&first, reads, writes, adds, concurrents);
+                });
+    }
+  }
   void submit_all(weft::runtime& rt) {
     for (std::size_t i = 0; i < program_.tasks.size(); ++i) submit(rt, i);
   }
@@ -40,7 +75,12 @@ class execution {
     constexpr unsigned done = sizeof...(Clauses);
     const task& t = program_.tasks[i];
     if (t.count == done) {
-      rt.submit(clauses..., [this, i](auto&... data) { this->run(i, data...); });
+      rt.submit(clauses..., [this, i](auto&... data) {
+        std::array<const std::uint64_t*, task::uses_max> handed{};
+        unsigned at = 0;
+        ((handed[at++] = &data), ...);
+        this->run(i, handed);
+      });
       return;
     }
     if constexpr (done < task::uses_max) {
@@ -54,12 +94,11 @@ class execution {
     }
   }
 
-  template <class... Data> void run(std::size_t i, Data&... data) {
+  void run(std::size_t i, const std::array<const std::uint64_t*, task::uses_max>& handed) {
     log_[i].begin = stamps.fetch_add(1);
     ++log_[i].runs;
-    const std::array<const std::uint64_t*, sizeof...(Data)> handed{&data...};
     std::array<std::uint64_t*, task::uses_max> own{};
-    for (unsigned u = 0; u < sizeof...(Data); ++u) {
+    for (unsigned u = 0; u < program_.tasks[i].count; ++u) {
       own[u] = &handles_[program_.tasks[i].uses[u].handle].unguarded();
       if (own[u] != handed[u]) wrong_datum_.store(1);
     }

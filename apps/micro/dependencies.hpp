@@ -9,11 +9,13 @@
 
 namespace weft::apps::micro {
 
-// The numbers of dependencies that can be asked for. The clauses of a task are template arguments, so each is a
-// function of its own.
+// The rows of the table. Up to clauses_max each has a program of its own, with a clause for each dependency; above, the
+// handles are one range.
+inline constexpr std::size_t clauses_max = 32;
 [[nodiscard]] std::span<const std::size_t> dependency_counts() noexcept;
 
-// Errors: weft::error for a count that is not among dependency_counts().
+// Any number of dependencies. Submits `tasks` readers beside those that write the handles before and after: two for
+// each handle, or two in all where the handles are a range.
 [[nodiscard]] sample run_dependencies(runtime& rt, std::size_t dependencies, std::size_t tasks, std::size_t grain_ns,
                                       const mistake& planted = {});
 

@@ -28,6 +28,10 @@ class handle_base {
   // Finished accesses so far. Who: any thread. Order: relaxed, so a hint unless the caller has waited.
   [[nodiscard]] std::uint64_t version() const noexcept { return detail::peek(state_.word) >> 1; }
 
+  // Whether all accesses submitted so far are done. Who: any thread; it may have changed by the time you look, and a
+  // handle that is being used at this moment is not idle. Order: acquire, so what the tasks wrote is visible.
+  [[nodiscard]] bool idle() noexcept { return state_.idle(); }
+
   [[nodiscard]] detail::handle_state& state() noexcept { return state_; }
 
  protected:

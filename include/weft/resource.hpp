@@ -7,6 +7,8 @@
 //   rt.submit(weft::use(disks), [] { ... });        at most two of these run at the same time
 //   rt.submit(weft::use(disks, 2), [] { ... });     alone
 //
+// A body that uses a resource must not wait for a child that uses it, too: the child may stand behind one that needs
+// all units.
 // A task may use a resource once. Cost: as an add.
 #pragma once
 #include <cstdint>

@@ -16,7 +16,7 @@
 
 namespace weft {
 
-// Every option but `paused` may also be given in the environment as WEFT_<NAME> in capitals (WEFT_WORKERS=8,
+// Every option may also be given in the environment as WEFT_<NAME> in capitals (WEFT_WORKERS=8,
 // WEFT_MACHINE=virtual). A field that differs from its default wins over the environment, the environment over the
 // default.
 struct options {
@@ -26,12 +26,12 @@ struct options {
   const char* machine = nullptr;
   // Scheduling policy: "local" (default), "random", "central". `weft info` lists them.
   const char* policy = nullptr;
-  // Seed of everything random: victim choice, random schedules. Same seed, same run on a virtual machine.
+  // Seed of everything random, above 0: victim choice, random schedules. Same seed, same run on a virtual machine.
   std::uint64_t seed = 1;
   // Virtual machines only. "time" (default): the earliest event is next. "random": any event, drawn from the seed;
   // finds what depends on the schedule.
   const char* schedule = nullptr;
-  // Live tasks (submitted and not done) at most, at least 64, counted per size of task and beside 128 per worker. A
+  // Live tasks (submitted and not done) at most, 64 to 2^40, counted per size of task and beside 128 per worker. A
   // submitter that meets the limit sleeps until there is room, and a reserve thread runs tasks in its place: no body
   // ever runs on a submitter's stack, so it may hold a lock that bodies take. Nothing is dropped. The limit is exceeded
   // step by step when for 20 ms no task begins and no worker uses its core - bodies then wait for something, perhaps
@@ -41,7 +41,7 @@ struct options {
   // some hundred tasks their records stay in the caches, which makes small tasks two to four times cheaper; the price
   // is that a submitter must not hold a lock that a body takes. Modelled machines always do this.
   bool submitters_help = false;
-  // Stack of a task body in KiB, at least 64. Reserved address space; memory is used as touched.
+  // Stack of a task body in KiB, 64 to 4194304 (4 GiB). Reserved address space; memory is used as touched.
   std::size_t stack_kib = 1024;
   // Begin paused: tasks are accepted and none runs until start() or a wait outside of tasks.
   bool paused = false;

@@ -1,8 +1,10 @@
 // Everything. `#include <weft/weft.hpp>`, link weft::weft.
 #pragma once
+#include "weft/buffered.hpp"
 #include "weft/clause.hpp"
 #include "weft/error.hpp"
 #include "weft/handle.hpp"
+#include "weft/range.hpp"
 #include "weft/reduction.hpp"
 #include "weft/resource.hpp"
 #include "weft/runtime.hpp"

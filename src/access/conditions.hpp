@@ -9,6 +9,7 @@
 // waits for that version and the access together, as the last condition.
 #pragma once
 #include <cstdint>
+#include <memory>
 
 #include "access/version.hpp"
 
@@ -19,30 +20,41 @@ namespace weft::access {
   return !is_repeated(a) && !is_resource(a) && !(is_exclusive(a) && r.exclusives == 1);
 }
 
-// The exclusive entry of r whose handle comes next in lock order behind id `after`; access_count if there is none.
-[[nodiscard]] inline std::uint32_t next_exclusive(record& r, std::uint32_t after) noexcept {
-  std::uint32_t best = r.access_count;
-  for (std::uint32_t i = 0; i < r.access_count; ++i) {
-    const entry& a = r.accesses()[i];
-    if ((!is_exclusive(a) && !is_resource(a)) || handle_of(a).id <= after) continue;
-    if (best == r.access_count || handle_of(a).id < handle_of(r.accesses()[best]).id) best = i;
+// The exclusive entries of a record by the ids of their handles, which is the lock order. Few are kept in place.
+class exclusive_order {
+ public:
+  explicit exclusive_order(record& r) noexcept {
+    for (std::uint32_t i = 0; i < r.access_count && many_ == nullptr; ++i) {
+      if (!is_exclusive(r.accesses()[i]) && !is_resource(r.accesses()[i])) continue;
+      if (size_ < in_place)
+        insert(r, i);
+      else
+        sort_many(r);
+    }
   }
-  return best;
-}
+  [[nodiscard]] const std::uint32_t* begin() const noexcept { return entries_; }
+  [[nodiscard]] const std::uint32_t* end() const noexcept { return entries_ + size_; }
 
-// Calls visit(entry number) for the exclusive entries of r, in lock order.
-template <class Visit> void for_each_exclusive(record& r, Visit visit) noexcept {
-  for (std::uint32_t i = next_exclusive(r, 0); i < r.access_count;) {
-    const std::uint32_t id = handle_of(r.accesses()[i]).id;
-    visit(i);
-    i = next_exclusive(r, id);
+ private:
+  void insert(record& r, std::uint32_t i) noexcept {
+    std::uint32_t at = size_++;
+    for (; at > 0 && handle_of(r.accesses()[few_[at - 1]]).id > handle_of(r.accesses()[i]).id; --at)
+      few_[at] = few_[at - 1];
+    few_[at] = i;
   }
-}
+  void sort_many(record& r) noexcept;  // ends the program if there is no memory: r is half way between two lists
+
+  static constexpr std::uint32_t in_place = 16;
+  std::uint32_t few_[in_place];
+  std::unique_ptr<std::uint32_t[]> many_;
+  std::uint32_t* entries_ = few_;
+  std::uint32_t size_ = 0;
+};
 
 // Wakes whoever can have h now. Who: holder of h's lock.
 template <class M> void tell_next(handle_state& h, woken& out) noexcept {
   const std::uint64_t word = M::load(h.word, base::relaxed);
-  if ((word & 1) != 0) release_waiters<M>(h, word >> 1, out);
+  if ((word & 1) != 0) release_waiters<M>(h, version_in(word), out);
 }
 
 // Takes exclusive access to all exclusive entries of r, or to none; then r is listed on a handle that somebody has.
@@ -53,16 +65,18 @@ template <class M> [[nodiscard]] bool take_exclusives(record* r, woken& out) noe
   const std::uint32_t n = r->access_count;
   const std::uint32_t woken_for = r->cursor > n ? r->cursor - n - 1 : n;
   const auto handle = [r](std::uint32_t i) -> handle_state& { return handle_of(r->accesses()[i]); };
+  const exclusive_order exclusives(*r);
   std::uint32_t wanted = n;
-  for_each_exclusive(*r, [&](std::uint32_t i) {
+  for (const std::uint32_t i : exclusives) {
     base::acquire_lock<M>(handle(i).lock);
-    if (is_taken(r->accesses()[i])) wanted = i;
-  });
+    const bool is_next = i == woken_for;  // it was the first in the list, and whoever is there now comes after it
+    if (is_next ? is_taken(r->accesses()[i]) : must_queue(r->accesses()[i])) wanted = i;
+  }
   if (wanted == n) {
-    for_each_exclusive(*r, [&](std::uint32_t i) {
+    for (const std::uint32_t i : exclusives) {
       take(r->accesses()[i]);
       if (is_resource(r->accesses()[i])) tell_next<M>(handle(i), out);  // there may be units left
-    });
+    }
   } else {
     r->cursor = n + 1 + wanted;
     r->waits_exclusive = true;
@@ -71,11 +85,11 @@ template <class M> [[nodiscard]] bool take_exclusives(record* r, woken& out) noe
     if (woken_for != n && woken_for != wanted) tell_next<M>(handle(woken_for), out);
   }
   // The lock of the handle that r is listed on is the last to go: from then on r, and with it the others, may be gone.
-  for_each_exclusive(*r, [&](std::uint32_t i) {
+  handle_state* const last = wanted == n ? nullptr : &handle(wanted);
+  for (const std::uint32_t i : exclusives)
     if (i != wanted) base::release_lock<M>(handle(i).lock);
-  });
-  if (wanted == n) return true;
-  base::release_lock<M>(handle(wanted).lock);
+  if (last == nullptr) return true;
+  base::release_lock<M>(last->lock);
   return false;
 }
 

@@ -1,5 +1,8 @@
 #include "access/registration.hpp"
 
+#include <algorithm>
+#include <vector>
+
 namespace weft::access {
 
 std::string name_of(const handle_state& h) {
@@ -19,34 +22,44 @@ void throw_in_use(const handle_state& h) {
               " is still in use by another runtime; wait there before submitting tasks on it here");
 }
 
+void throw_too_many(const handle_state& h) {
+  throw error("weft: handle " + name_of(h) + " has " + std::to_string(outstanding_max) +
+              " accesses that are not done, the most that versions of " + std::to_string(version_bits) +
+              " bits can tell apart; wait before submitting more");
+}
+
 namespace {
 
-// Marks `a` as a repetition of an entry with the same handle.
-void repeat(record& r, entry& a, std::uint8_t first_group) {
-  if (group_of(a) != first_group)
+// Marks `a` as a repetition of `first`, an entry with the same handle. It may be marked already: a task whose
+// registration had to wait for the end of a reduction is collected again.
+void repeat(const entry& first, entry& a) {
+  if ((group_of(a) & ~detail::kind_repeated) != group_of(first))
     throw error("weft: a task names handle " + name_of(handle_of(a)) +
                 " with two kinds of access; name it once, with the stronger kind (a write may also read)");
   if (is_resource(a))
     throw error("weft: a task names resource " + name_of(handle_of(a)) +
                 " twice; name it once, with the sum of the units");
-  const bool recount = is_exclusive(a);
   a.handle_and_kind |= detail::kind_repeated;
-  if (!recount) return;
-  r.exclusives = 0;  // counted anew: beyond two the submitter did not say how many
-  for (std::uint32_t i = 0; i < r.access_count && r.exclusives < 2; ++i)
-    r.exclusives = static_cast<std::uint8_t>(r.exclusives + (is_resource(r.accesses()[i])    ? 2
-                                                             : is_exclusive(r.accesses()[i]) ? 1
-                                                                                             : 0));
+}
+
+// For a task with repetitions: beyond two the submitter did not say how many exclusive accesses there are.
+[[nodiscard]] std::uint8_t count_exclusives(record& r) noexcept {
+  std::uint8_t n = 0;
+  for (std::uint32_t i = 0; i < r.access_count && n < 2; ++i)
+    n = static_cast<std::uint8_t>(n + (is_resource(r.accesses()[i]) ? 2 : is_exclusive(r.accesses()[i]) ? 1 : 0));
+  return n < 2 ? n : 2;
 }
 
 }  // namespace
 
 void lock_set::collect(record& r) {
-  if (r.access_count > in_place) {
-    many_ = std::make_unique<handle_state*[]>(r.access_count);
-    handles_ = many_.get();
-  }
-  // Insertion sort: programs name few handles, mostly in order of creation, where this is one comparison each.
+  const bool repeats = r.access_count <= in_place ? collect_few(r) : collect_many(r);
+  if (repeats && r.exclusives != 0) r.exclusives = count_exclusives(r);
+}
+
+// Insertion sort: programs name few handles, mostly in order of creation, where this is one comparison each.
+bool lock_set::collect_few(record& r) {
+  bool repeats = false;
   for (std::uint32_t i = 0; i < r.access_count; ++i) {
     entry& a = r.accesses()[i];
     handle_state* h = &handle_of(a);
@@ -55,13 +68,38 @@ void lock_set::collect(record& r) {
     if (at > 0 && handles_[at - 1] == h) {
       std::uint32_t first = 0;
       while (&handle_of(r.accesses()[first]) != h) ++first;
-      repeat(r, a, group_of(r.accesses()[first]));
+      repeat(r.accesses()[first], a);
+      repeats = true;
       continue;
     }
     for (std::uint32_t j = size_; j > at; --j) handles_[j] = handles_[j - 1];
     handles_[at] = h;
     ++size_;
   }
+  return repeats;
+}
+
+// A range of handles may be thousands, in any order: sorted by n log n comparisons, the first mention of each in front.
+bool lock_set::collect_many(record& r) {
+  std::vector<entry*> sorted(r.access_count);
+  for (std::uint32_t i = 0; i < r.access_count; ++i) sorted[i] = &r.accesses()[i];
+  const auto before = [](const entry* a, const entry* b) {
+    const std::uint32_t x = handle_of(*a).id, y = handle_of(*b).id;
+    return x != y ? x < y : a < b;
+  };
+  if (!std::is_sorted(sorted.begin(), sorted.end(), before)) std::sort(sorted.begin(), sorted.end(), before);
+  many_ = std::make_unique<handle_state*[]>(r.access_count);
+  handles_ = many_.get();
+  const entry* first = nullptr;
+  for (entry* a : sorted) {
+    if (first != nullptr && &handle_of(*first) == &handle_of(*a)) {
+      repeat(*first, *a);
+      continue;
+    }
+    first = a;
+    handles_[size_++] = &handle_of(*a);
+  }
+  return size_ < r.access_count;
 }
 
 }  // namespace weft::access

@@ -39,6 +39,9 @@ class lock_set {
 
  private:
   void collect(record& r);
+  // Both give whether a handle is named more than once.
+  [[nodiscard]] bool collect_few(record& r);
+  [[nodiscard]] bool collect_many(record& r);
 
   static constexpr std::uint32_t in_place = 16;
   handle_state* few_[in_place];
@@ -52,10 +55,16 @@ class lock_set {
 
 // Whether the runtime that last used h has not finished with it. Who: holder of h's lock.
 template <class M> [[nodiscard]] bool in_use(handle_state& h) noexcept {
-  return h.engine != nullptr && ((M::load(h.word, base::acquire) >> 1) != h.registered || reduction_open(h));
+  return h.engine != nullptr && (outstanding(M::load(h.word, base::acquire), h.registered) != 0 || reduction_open(h));
 }
 
 [[noreturn]] void throw_in_use(const handle_state& h);
+[[noreturn]] void throw_too_many(const handle_state& h);
+
+// Whether one more access to h could not be told from one of long ago. Who: holder of h's lock.
+template <class M> [[nodiscard]] bool too_many(handle_state& h) noexcept {
+  return versions_are_narrow && outstanding(M::load(h.word, base::relaxed), h.registered) >= outstanding_max;
+}
 
 enum class outcome : std::uint8_t { ready, waits, apply_first };
 struct registered {
@@ -86,6 +95,13 @@ register_task(record* r, detail::engine_base* engine, open_reductions<M>& open, 
       return {outcome::apply_first, h};
     }
   }
+  if constexpr (versions_are_narrow)
+    if (!r->applies_reduction)
+      for (handle_state* h : handles)
+        if (too_many<M>(*h)) {
+          handles.release<M>();
+          throw_too_many(*h);
+        }
   bool waits = false;
   const std::uint32_t n = r->access_count;
   r->cursor = n;

@@ -41,11 +41,37 @@ static_assert(64 + (detail::user_types_max - 1) * 8 + 7 <= 255);
 [[nodiscard]] inline bool is_resource(const entry& a) noexcept { return kind_of(a) == detail::kind_resource; }
 [[nodiscard]] inline bool is_repeated(const entry& a) noexcept { return (kind_of(a) & detail::kind_repeated) != 0; }
 
-// Versions are compared by difference: right while fewer than half the range is outstanding, wherever the counter
-// stands. The word keeps 63 bits of a version, which no program counts through.
+// Bits of a version that are looked at: all that a word has room for, which no program counts through. A test builds
+// the library with 8, so that the same code wraps every 256 accesses (tests/narrow).
+#ifdef WEFT_VERSION_BITS
+inline constexpr unsigned version_bits = WEFT_VERSION_BITS;
+#else
+inline constexpr unsigned version_bits = 63;
+#endif
+inline constexpr std::uint64_t version_mask = (std::uint64_t{1} << version_bits) - 1;
+inline constexpr std::uint64_t version_half = std::uint64_t{1} << (version_bits - 1);
+static_assert(version_bits >= 2 && version_bits <= 63);
+
+[[nodiscard]] constexpr std::uint64_t version_in(std::uint64_t word) noexcept { return (word >> 1) & version_mask; }
+
+// Versions are compared by difference: right wherever the counter stands, while no version that is asked for is more
+// than half the range ahead or more than half less one behind. version.md says why none ever is.
 [[nodiscard]] constexpr bool reached(std::uint64_t current, std::uint64_t required) noexcept {
-  return static_cast<std::int64_t>(current - required) >= 0;
+  return static_cast<std::int64_t>((current - required) << (64 - version_bits)) >= 0;
 }
+
+// Accesses registered and not finished.
+[[nodiscard]] constexpr std::uint64_t outstanding(std::uint64_t word, std::uint64_t registered) noexcept {
+  return (registered - version_in(word)) & version_mask;
+}
+
+// Accesses of tasks that may be outstanding on one handle: one less than half the range, so that there is room for the
+// internal task that closes a group of reduces.
+inline constexpr std::uint64_t outstanding_max = version_half - 1;
+// Accesses in a group. A further one of the same kind starts a new group, which is stricter than it need be and else
+// makes no difference: an access of a group may still wait elsewhere when all others of the group are finished.
+inline constexpr std::uint64_t group_max = version_half - 1;
+inline constexpr bool versions_are_narrow = version_bits < 63;  // with 63 no program meets these limits: unchecked
 
 // A list of records that became runnable, linked by next, oldest first.
 struct woken {
@@ -67,7 +93,8 @@ struct woken {
 // Listing 3. Who: holder of h's lock. Gives the version this access requires. An access joins the current group if it
 // has the group's kind and that kind is commutative; otherwise it starts a group that needs all before it.
 [[nodiscard]] inline std::uint64_t register_access(handle_state& h, std::uint8_t kind) noexcept {
-  if (kind != h.group_kind || (kind & detail::kind_commutative) == 0) {
+  const bool is_full = versions_are_narrow && ((h.registered - h.group_start) & version_mask) >= group_max;
+  if (kind != h.group_kind || (kind & detail::kind_commutative) == 0 || is_full) {
     h.group_start = h.registered;
     h.group_kind = kind;
   }
@@ -77,7 +104,7 @@ struct woken {
 
 // Listing 4, for one access. Order: acquire, pairs with the release in finish(): what earlier tasks wrote is visible.
 template <class M> [[nodiscard]] bool available(handle_state& h, std::uint64_t required) noexcept {
-  return reached(M::load(h.word, base::acquire) >> 1, required);
+  return reached(version_in(M::load(h.word, base::acquire)), required);
 }
 
 // The entry whose condition r has to meet next; r->cursor says which (conditions.hpp).
@@ -92,6 +119,12 @@ template <class M> [[nodiscard]] bool available(handle_state& h, std::uint64_t r
 [[nodiscard]] inline bool is_taken(const entry& a) noexcept {
   const handle_state& h = handle_of(a);
   return is_resource(a) ? h.group_start < a.required : h.exclusive_taken;
+}
+// Whether a task that comes to exclusive entry a must queue. Units that are free are not for it while others wait for
+// more of them: else a stream of tasks that need few would starve one that needs many. An add that finds the handle
+// free may have it: nobody waits for more than that. Who: holder of its handle's lock.
+[[nodiscard]] inline bool must_queue(const entry& a) noexcept {
+  return is_taken(a) || (is_resource(a) && handle_of(a).waiters_head != nullptr);
 }
 inline void take(const entry& a) noexcept {
   handle_state& h = handle_of(a);
@@ -112,8 +145,8 @@ void remove_waiter(handle_state& h, record* r) noexcept;
 template <class M> [[nodiscard]] bool wait_unless_available(handle_state& h, record* r) noexcept {
   std::uint64_t word = M::load(h.word, base::acquire);
   if ((word & 1) == 0) word = M::fetch_or(h.word, std::uint64_t{1}, base::acq_rel);
-  const bool there = is_resource(awaited(r)) || reached(word >> 1, awaited(r).required);
-  if (there && !(r->waits_exclusive && is_taken(awaited(r)))) {
+  const bool there = is_resource(awaited(r)) || reached(version_in(word), awaited(r).required);
+  if (there && !(r->waits_exclusive && must_queue(awaited(r)))) {
     if (r->waits_exclusive) take(awaited(r));
     // While the bit is set only holders of the lock change the word, so a store is enough to clear it; release, because
     // available() may read this value instead of the one finish() wrote.
@@ -164,7 +197,7 @@ template <class M> void finish(const entry& a, woken& out) noexcept {
   }
   // Others may still finish by the short path if the list has emptied meanwhile, so this is a read-modify-write.
   const std::uint64_t word = M::fetch_add(h.word, std::uint64_t{2}, base::acq_rel) + 2;
-  if ((word & 1) != 0) release_waiters<M>(h, word >> 1, out);
+  if ((word & 1) != 0) release_waiters<M>(h, version_in(word), out);
 }
 
 }  // namespace weft::access

@@ -7,9 +7,11 @@ namespace weft::base {
 
 inline constexpr unsigned workers_max = 1024;        // worker ids are 16 bits; the sleep bitmap is workers/64 words
 inline constexpr std::size_t window_tasks_min = 64;  // one batch of records, the unit the pool hands out
-inline constexpr std::size_t stack_kib_min = 64;     // a body that calls printf needs about 16
-inline constexpr std::uint32_t deque_capacity_first = 256;     // slots; doubles when full
-inline constexpr std::uint32_t deque_capacity_max = 1u << 30;  // indices are 32 bits and must not overlap
+inline constexpr std::size_t window_tasks_max = std::size_t{1} << 40;  // beyond any memory; sums of it do not overflow
+inline constexpr std::size_t stack_kib_min = 64;                       // a body that calls printf needs about 16
+inline constexpr std::size_t stack_kib_max = std::size_t{1} << 22;     // 4 GiB: address space for 32,768 such stacks
+inline constexpr std::uint32_t deque_capacity_first = 256;             // slots; doubles when full
+inline constexpr std::uint32_t deque_capacity_max = 1u << 30;          // indices are 32 bits and must not overlap
 inline constexpr std::uint32_t pool_batch_records = 64;  // records per hand-over between a worker and the shared pool
 inline constexpr std::uint64_t search_ns = 25'000;       // an idle worker looks for work this long, two wake-ups' worth
 inline constexpr std::uint64_t long_body_ps = 2'000'000;  // ten times what handing a task to a thief costs

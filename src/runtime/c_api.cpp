@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "access/version.hpp"
 #include "runtime/c_api.hpp"
 
 namespace weft::c {
@@ -67,7 +68,7 @@ namespace {
 [[nodiscard]] bool used_elsewhere(weft_handle& h, const detail::engine_base* here) noexcept {
   const detail::handle_state& s = h.state();
   if (s.engine == nullptr || s.engine == here) return false;
-  return h.version() != s.registered || s.group_kind == detail::kind_reduce;
+  return access::outstanding(detail::peek(s.word), s.registered) != 0 || s.group_kind == detail::kind_reduce;
 }
 
 // weft::runtime keeps its engine to itself and hands it to whatever builds the records of a body type; so this is a

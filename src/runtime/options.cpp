@@ -34,8 +34,7 @@ template <class Number> void take_number(const char* name, Number& into, Number 
   Number n{};
   const auto [stop, bad] = std::from_chars(text, end, n);
   if (bad != std::errc{} || stop != end) refuse(name, text, allowed);
-  // An explicit 0 must not read as "not set".
-  if (n == Number{}) refuse(name, text, allowed);
+  if (n == Number{}) refuse(name, text, allowed);  // no option takes it, and of some it is the "not set"
   into = n;
 }
 
@@ -60,17 +59,21 @@ void require(bool right, const char* option, const std::string& value, const std
 options complete(options asked) {
   static const options defaults;
   const std::string workers_allowed = "a number from 1 to " + std::to_string(base::workers_max);
-  const std::string window_allowed = "a number of tasks, at least " + std::to_string(base::window_tasks_min);
-  const std::string stack_allowed = "a number of KiB, at least " + std::to_string(base::stack_kib_min);
+  const std::string seed_allowed = "a number above 0";
+  const std::string window_allowed = "a number of tasks from " + std::to_string(base::window_tasks_min) + " to " +
+                                     std::to_string(base::window_tasks_max);
+  const std::string stack_allowed =
+      "a number of KiB from " + std::to_string(base::stack_kib_min) + " to " + std::to_string(base::stack_kib_max);
   const std::string trace_allowed = "a number of MiB, from 1 to " + std::to_string(trace_mib_max);
   options o = asked;
   take_number("WEFT_WORKERS", o.workers, defaults.workers, workers_allowed);
-  take_number("WEFT_SEED", o.seed, defaults.seed, "a number above 0");
+  take_number("WEFT_SEED", o.seed, defaults.seed, seed_allowed);
   take_number("WEFT_WINDOW", o.window, defaults.window, window_allowed);
   take_number("WEFT_STACK_KIB", o.stack_kib, defaults.stack_kib, stack_allowed);
   take_text("WEFT_MACHINE", o.machine, "host");
   take_text("WEFT_POLICY", o.policy, sched::policies().front().name.name);
   take_text("WEFT_SCHEDULE", o.schedule, "time");
+  take_flag("WEFT_PAUSED", o.paused, defaults.paused);
   take_flag("WEFT_PIN", o.pin, defaults.pin);
   take_flag("WEFT_SUBMITTERS_HELP", o.submitters_help, defaults.submitters_help);
   take_text("WEFT_TRACE", o.trace, nullptr);
@@ -83,8 +86,10 @@ options complete(options asked) {
   require(!host || std::strcmp(o.schedule, "time") == 0, "schedule", o.schedule, "time on machine host");
   if (o.workers == 0) o.workers = host ? usable_cpus() : 1;
   require(o.workers <= base::workers_max, "workers", std::to_string(o.workers), workers_allowed);
-  require(o.window >= base::window_tasks_min, "window", std::to_string(o.window), window_allowed);
-  require(o.stack_kib >= base::stack_kib_min && o.stack_kib <= (std::size_t{1} << 22), "stack_kib",
+  require(o.seed != 0, "seed", "0", seed_allowed);
+  require(o.window >= base::window_tasks_min && o.window <= base::window_tasks_max, "window", std::to_string(o.window),
+          window_allowed);
+  require(o.stack_kib >= base::stack_kib_min && o.stack_kib <= base::stack_kib_max, "stack_kib",
           std::to_string(o.stack_kib), stack_allowed);
   require(o.trace_mib >= 1 && o.trace_mib <= trace_mib_max, "trace_mib", std::to_string(o.trace_mib), trace_allowed);
   if (o.counters != nullptr) {

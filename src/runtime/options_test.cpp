@@ -14,9 +14,10 @@
 namespace weft {
 namespace {
 
-constexpr const char* variables[] = {"WEFT_WORKERS", "WEFT_SEED",      "WEFT_WINDOW",   "WEFT_STACK_KIB",
-                                     "WEFT_MACHINE", "WEFT_POLICY",    "WEFT_SCHEDULE", "WEFT_PIN",
-                                     "WEFT_TRACE",   "WEFT_TRACE_MIB", "WEFT_COUNTERS"};
+constexpr const char* variables[] = {"WEFT_WORKERS",        "WEFT_SEED",      "WEFT_WINDOW",   "WEFT_STACK_KIB",
+                                     "WEFT_MACHINE",        "WEFT_POLICY",    "WEFT_SCHEDULE", "WEFT_PIN",
+                                     "WEFT_TRACE",          "WEFT_TRACE_MIB", "WEFT_COUNTERS", "WEFT_PAUSED",
+                                     "WEFT_SUBMITTERS_HELP"};
 
 // An environment with these variables of ours and no others; what was there comes back in the end.
 class environment {
@@ -66,6 +67,7 @@ TEST_CASE("options: the defaults") {
   CHECK(o.window == std::size_t{1} << 20);
   CHECK(o.stack_kib == 1024);
   CHECK(o.pin);
+  CHECK(!o.paused);
   CHECK(complete({.machine = "virtual"}).workers == 1);  // the same on every machine it runs on
 }
 
@@ -77,7 +79,8 @@ TEST_CASE("options: the environment wins over the default") {
                        {"WEFT_MACHINE", "virtual"},
                        {"WEFT_POLICY", "central"},
                        {"WEFT_SCHEDULE", "random"},
-                       {"WEFT_PIN", "0"}});
+                       {"WEFT_PIN", "0"},
+                       {"WEFT_PAUSED", "1"}});
   const options o = complete({});
   CHECK(o.workers == 7);
   CHECK(o.seed == ~std::uint64_t{0});
@@ -87,6 +90,7 @@ TEST_CASE("options: the environment wins over the default") {
   CHECK(text(o.policy) == "central");
   CHECK(text(o.schedule) == "random");
   CHECK(!o.pin);
+  CHECK(o.paused);
 }
 
 TEST_CASE("options: the argument wins over the environment") {
@@ -97,7 +101,8 @@ TEST_CASE("options: the argument wins over the environment") {
                        {"WEFT_MACHINE", "host"},
                        {"WEFT_POLICY", "central"},
                        {"WEFT_SCHEDULE", "time"},
-                       {"WEFT_PIN", "1"}});
+                       {"WEFT_PIN", "1"},
+                       {"WEFT_PAUSED", "0"}});
   const options o = complete({.workers = 3,
                               .machine = "virtual",
                               .policy = "random",
@@ -105,6 +110,7 @@ TEST_CASE("options: the argument wins over the environment") {
                               .schedule = "random",
                               .window = 100,
                               .stack_kib = 200,
+                              .paused = true,
                               .pin = false});
   CHECK(o.workers == 3);
   CHECK(o.seed == 5);
@@ -114,12 +120,14 @@ TEST_CASE("options: the argument wins over the environment") {
   CHECK(text(o.policy) == "random");
   CHECK(text(o.schedule) == "random");
   CHECK(!o.pin);
+  CHECK(o.paused);
 }
 
 TEST_CASE("options: an argument also hides a variable that could not be meant") {
   CHECK(refusal({.workers = 2}, {{"WEFT_WORKERS", "many"}}) == "accepted");
   CHECK(refusal({.machine = "virtual"}, {{"WEFT_MACHINE", "cray"}}) == "accepted");
   CHECK(refusal({.pin = false}, {{"WEFT_PIN", "perhaps"}}) == "accepted");
+  CHECK(refusal({.paused = true}, {{"WEFT_PAUSED", "perhaps"}}) == "accepted");
 }
 
 TEST_CASE("options: an empty variable is as good as none") {
@@ -135,7 +143,9 @@ TEST_CASE("options: limits are inside") {
   CHECK(refusal({.workers = 1024}) == "accepted");
   CHECK(refusal({.window = 64}) == "accepted");
   CHECK(refusal({.stack_kib = 64}) == "accepted");
+  CHECK(refusal({.window = std::size_t{1} << 40}) == "accepted");
   CHECK(refusal({.stack_kib = std::size_t{1} << 22}) == "accepted");
+  CHECK(refusal({.seed = ~std::uint64_t{0}}) == "accepted");
 }
 
 TEST_CASE("options: a number of workers that cannot be") {
@@ -146,19 +156,22 @@ TEST_CASE("options: a number of workers that cannot be") {
 }
 
 TEST_CASE("options: other numbers that cannot be") {
-  CHECK(refusal({.window = 63}) == "weft: option window = '63' cannot be; it must be a number of tasks, at least 64");
-  CHECK(refusal({}, {{"WEFT_WINDOW", "63"}}) ==
-        "weft: option window = '63' cannot be; it must be a number of tasks, at least 64");
-  CHECK(refusal({}, {{"WEFT_WINDOW", "1M"}}) ==
-        "weft: option WEFT_WINDOW = '1M' cannot be; it must be a number of tasks, at least 64");
+  const std::string window_message = "' cannot be; it must be a number of tasks from 64 to 1099511627776";
+  for (const std::size_t tasks : {std::size_t{0}, std::size_t{63}, (std::size_t{1} << 40) + 1, ~std::size_t{0}}) {
+    CHECK(refusal({.window = tasks}) == "weft: option window = '" + std::to_string(tasks) + window_message);
+    const std::string variable = tasks == 0 ? "WEFT_WINDOW" : "window";  // 0 is refused where it is read
+    CHECK(refusal({}, {{"WEFT_WINDOW", std::to_string(tasks)}}) ==
+          "weft: option " + variable + " = '" + std::to_string(tasks) + window_message);
+  }
+  CHECK(refusal({}, {{"WEFT_WINDOW", "1M"}}) == "weft: option WEFT_WINDOW = '1M" + window_message);
   CHECK(refusal({}, {{"WEFT_SEED", "0"}}) == "weft: option WEFT_SEED = '0' cannot be; it must be a number above 0");
+  CHECK(refusal({.seed = 0}) == "weft: option seed = '0' cannot be; it must be a number above 0");
   CHECK(refusal({}, {{"WEFT_SEED", "18446744073709551616"}}) ==
         "weft: option WEFT_SEED = '18446744073709551616' cannot be; it must be a number above 0");
-  for (const std::size_t kib : {std::size_t{63}, (std::size_t{1} << 22) + 1}) {
-    const std::string refused = refusal({.stack_kib = kib});
-    CHECK(refused.starts_with("weft: option stack_kib = '" + std::to_string(kib) + "' cannot be; it must be a number"));
-  }
-  CHECK(refusal({}, {{"WEFT_STACK_KIB", "big"}}).starts_with("weft: option WEFT_STACK_KIB = 'big' cannot be;"));
+  const std::string stack_message = "' cannot be; it must be a number of KiB from 64 to 4194304";
+  for (const std::size_t kib : {std::size_t{63}, (std::size_t{1} << 22) + 1})
+    CHECK(refusal({.stack_kib = kib}) == "weft: option stack_kib = '" + std::to_string(kib) + stack_message);
+  CHECK(refusal({}, {{"WEFT_STACK_KIB", "big"}}) == "weft: option WEFT_STACK_KIB = 'big" + stack_message);
 }
 
 TEST_CASE("options: names that cannot be") {
@@ -175,8 +188,8 @@ TEST_CASE("options: names that cannot be") {
   CHECK(refusal({}, {{"WEFT_POLICY", "greedy"}}) ==
         "weft: there is no policy 'greedy'; choose one of: local, random, central");
   for (const char* bad : {"2", "yes", "01", "true"})
-    CHECK(refusal({}, {{"WEFT_PIN", bad}}) ==
-          "weft: option WEFT_PIN = '" + text(bad) + "' cannot be; it must be 0 or 1");
+    for (const std::string flag : {"WEFT_PIN", "WEFT_PAUSED", "WEFT_SUBMITTERS_HELP"})
+      CHECK(refusal({}, {{flag, bad}}) == "weft: option " + flag + " = '" + bad + "' cannot be; it must be 0 or 1");
 }
 
 TEST_CASE("options: a trace, its memory and its counters") {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "access/version.hpp"
 #include "base/atomic.hpp"
 #include "place/topology.hpp"
 #include "runtime/engines.hpp"
@@ -28,17 +29,31 @@ handle_state::handle_state() noexcept
     : registered(0), group_start(0), waiters_head(nullptr), waiters_tail(nullptr), name(nullptr), engine(nullptr),
       id(base::shared(handles_made).fetch_add(1, base::relaxed) + 1), group_kind(0), exclusive_taken(false) {}
 
+bool handle_state::idle() noexcept {
+  if (base::shared(lock).exchange(1, base::acquire) != 0) return false;
+  const bool all_done = weft::access::outstanding(base::shared(word).load(base::acquire), registered) == 0;
+  const bool open = group_kind == kind_reduce;
+  base::shared(lock).store(0, base::release);
+  return all_done && !open;
+}
+
 void handle_state::drain() noexcept {
   if (engine == nullptr) return;
   // The version first, then the lock: whoever advanced the version last did so by one compare-exchange, or inside the
   // lock. So once both are seen nobody touches this handle any more, and its runtime may be gone already.
-  const bool all_done = (base::shared(word).load(base::acquire) >> 1) == registered;
+  const bool all_done = weft::access::outstanding(base::shared(word).load(base::acquire), registered) == 0;
   const bool open =
       group_kind == kind_reduce;  // what the reduces left over is still to be applied, by a living runtime
   if (all_done && !open && base::shared(lock).load(base::acquire) == 0 && !base::shared(poisoned).load(base::relaxed))
     return;
   engine->drain(*this);
   engine = nullptr;  // said once: a handle with data drains before the data goes, and again as a member
+}
+
+void throw_too_wide(std::size_t accesses) {
+  throw error("weft: a task names " + std::to_string(accesses) + " handles; a task takes at most 1 MiB, about " +
+              std::to_string(task_bytes_max / sizeof(access)) +
+              " handles; split it, or let one handle stand for many data");
 }
 
 }  // namespace detail

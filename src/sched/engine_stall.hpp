@@ -91,8 +91,8 @@ template <machine::machine M> void engine<M>::throw_stall() {
   const detail::handle_state& h = access::handle_of(a);
   if (access::is_resource(a))
     return who + " waits for " + std::to_string(a.required) + " units of resource " + access::name_of(h);
-  return who + " waits for version " + std::to_string(a.required) + " of handle " + access::name_of(h) +
-         ", which is at " + std::to_string(detail::peek(h.word) >> 1);
+  return who + " waits for version " + std::to_string(a.required & access::version_mask) + " of handle " +
+         access::name_of(h) + ", which is at " + std::to_string(access::version_in(detail::peek(h.word)));
 }
 
 template <machine::machine M> std::string engine<M>::describe_stall() {
@@ -239,7 +239,7 @@ template <machine::machine M> void engine<M>::drain(detail::handle_state& h) noe
   try {
     wait_handle(h);
   } catch (const error& e) {
-    if ((h.word.raw >> 1) != h.registered) {
+    if (access::outstanding(h.word.raw, h.registered) != 0) {
       std::fprintf(stderr, "weft: handle %s is destroyed while tasks need it. %s\n", access::name_of(h).c_str(),
                    e.what());
       abandon_uses_of(h);

@@ -31,7 +31,8 @@ struct alignas(64) handle_state {
   handle_state(const handle_state&) = delete;
   handle_state& operator=(const handle_state&) = delete;
   ~handle_state() { drain(); }
-  void drain() noexcept;  // returns when no submitted task uses the handle; at once if none does
+  [[nodiscard]] bool idle() noexcept;  // whether all registered accesses are done; false while someone registers one
+  void drain() noexcept;               // returns when no submitted task uses the handle; at once if none does
 };
 static_assert(sizeof(handle_state) == 64);
 

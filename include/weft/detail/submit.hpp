@@ -11,6 +11,7 @@
 #include "weft/clause.hpp"
 #include "weft/detail/record.hpp"
 #include "weft/detail/worker.hpp"
+#include "weft/range.hpp"
 #include "weft/reduction.hpp"
 #include "weft/resource.hpp"
 
@@ -19,6 +20,7 @@ namespace weft::detail {
 template <class Clause> struct access_traits {
   static constexpr bool is_access = false;
   static constexpr bool is_clause = false;
+  static constexpr bool is_range = false;
   static constexpr bool exclusive_group = false;
 };
 template <> struct access_traits<name_clause> : access_traits<void> {
@@ -36,24 +38,30 @@ template <> struct access_traits<pin_clause> : access_traits<void> {
 template <> struct access_traits<subtasks_clause> : access_traits<void> {
   static constexpr bool is_clause = true;
 };
-template <class T, std::uint8_t Kind, std::uint8_t UserType> struct access_traits<access_clause<T, Kind, UserType>> {
+struct one_access : access_traits<void> {
   static constexpr bool is_access = true;
   static constexpr bool is_clause = true;
+};
+template <class T, std::uint8_t Kind, std::uint8_t UserType> struct access_traits<access_clause<T, Kind, UserType>>
+    : one_access {
   static constexpr bool exclusive_group = (Kind & kind_add) == kind_add;
   using type = T;
   static constexpr std::uint8_t kind = Kind;
 };
 
-template <> struct access_traits<use_clause> {
-  static constexpr bool is_access = true;
+template <class Range, std::uint8_t Kind, std::uint8_t UserType>
+struct access_traits<range_clause<Range, Kind, UserType>> : access_traits<void> {
   static constexpr bool is_clause = true;
+  static constexpr bool is_range = true;
+  static constexpr bool exclusive_range = (Kind & kind_add) == kind_add;
+  using type = typename range_clause<Range, Kind, UserType>::value_type;
+  static constexpr std::uint8_t kind = Kind;
+};
+template <> struct access_traits<use_clause> : one_access {
   static constexpr bool exclusive_group = true;
   using type = void;
 };
-template <class R> struct access_traits<reduce_clause<R>> {
-  static constexpr bool is_access = true;
-  static constexpr bool is_clause = true;
-  static constexpr bool exclusive_group = false;
+template <class R> struct access_traits<reduce_clause<R>> : one_access {
   using reduction = R;
 };
 
@@ -61,8 +69,13 @@ template <class R> struct access_traits<reduce_clause<R>> {
 template <class T, std::uint8_t Kind> using datum =
     std::conditional_t<(Kind & kind_readonly) != 0, const std::remove_reference_t<T>&, std::remove_reference_t<T>&>;
 
+// As above, for a range of handles.
+template <class T, std::uint8_t Kind> using data_view =
+    view<std::conditional_t<(Kind & kind_readonly) != 0, const std::remove_reference_t<T>, std::remove_reference_t<T>>>;
+
 template <class... Clauses> struct clause_list {
-  static constexpr std::uint32_t accesses = (0 + ... + (access_traits<Clauses>::is_access ? 1 : 0));
+  static constexpr std::uint32_t accesses = (0 + ... + (access_traits<Clauses>::is_access ? 1 : 0));  // without ranges
+  static constexpr std::size_t ranges = (0 + ... + (access_traits<Clauses>::is_range ? 1 : 0));
   static constexpr int adds = (0 + ... + (access_traits<Clauses>::exclusive_group ? 1 : 0));
   // Units of a resource are never granted one by one, so a task that uses one counts as having several.
   static constexpr bool uses = (false || ... || std::is_same_v<Clauses, use_clause>);
@@ -73,21 +86,25 @@ template <class... Clauses> struct clause_list {
 };
 
 // Calls `body` with the data of the access clauses. The recursion consumes the clauses and collects the arguments;
-// clauses that are no access, and handle<void>, contribute none.
+// clauses that are no access, and handle<void>, contribute none. `counts`: how many handles each range has.
 template <class... Rest> struct caller {
-  template <class Body, class... Data> static void call(Body& body, access*, Data&&... data) {
+  template <class Body, class... Data> static void call(Body& body, access*, const std::uint32_t*, Data&&... data) {
     static_assert(std::is_invocable_v<Body&, Data...>,
                   "weft: the body must take the data of its access clauses in clause order: const T& for read, T& for "
-                  "write, add and concurrent, nothing for handle<void>");
+                  "write, add and concurrent, weft::view<const T> or weft::view<T> for a range, nothing for "
+                  "handle<void>");
     static_cast<void>(body(static_cast<Data&&>(data)...));
   }
 };
 template <class Clause, class... Rest> struct caller<Clause, Rest...> {
-  template <class Body, class... Data> static void call(Body& body, access* a, Data&&... data) {
-    if constexpr (!access_traits<Clause>::is_access) {
-      caller<Rest...>::call(body, a, static_cast<Data&&>(data)...);
+  template <class Body, class... Data>
+  static void call(Body& body, access* a, const std::uint32_t* counts, Data&&... data) {
+    if constexpr (access_traits<Clause>::is_range) {
+      call_with_view(body, a, counts, static_cast<Data&&>(data)...);
+    } else if constexpr (!access_traits<Clause>::is_access) {
+      caller<Rest...>::call(body, a, counts, static_cast<Data&&>(data)...);
     } else {
-      call_with_datum(body, a, static_cast<Data&&>(data)...);
+      call_with_datum(body, a, counts, static_cast<Data&&>(data)...);
     }
   }
 
@@ -96,36 +113,67 @@ template <class Clause, class... Rest> struct caller<Clause, Rest...> {
   [[nodiscard]] static handle_base& base_of(access* a) noexcept {
     return *reinterpret_cast<handle_base*>(a->handle_and_kind & handle_address_mask);
   }
-  template <class Body, class... Data> static void call_with_datum(Body& body, access* a, Data&&... data) {
+  template <class Body, class... Data>
+  static void call_with_view(Body& body, access* a, const std::uint32_t* counts, Data&&... data) {
+    using T = typename access_traits<Clause>::type;
+    if constexpr (std::is_void_v<T>) {
+      caller<Rest...>::call(body, a + *counts, counts + 1, static_cast<Data&&>(data)...);
+    } else {
+      caller<Rest...>::call(body, a + *counts, counts + 1, static_cast<Data&&>(data)...,
+                            data_view<T, access_traits<Clause>::kind>(a, *counts, std::is_reference_v<T>));
+    }
+  }
+  template <class Body, class... Data>
+  static void call_with_datum(Body& body, access* a, const std::uint32_t* counts, Data&&... data) {
     if constexpr (requires { typename access_traits<Clause>::reduction; }) {
       typename access_traits<Clause>::reduction::part part(
           static_cast<typename access_traits<Clause>::reduction&>(base_of(a)));
-      caller<Rest...>::call(body, a + 1, static_cast<Data&&>(data)..., part.get());
+      caller<Rest...>::call(body, a + 1, counts, static_cast<Data&&>(data)..., part.get());
     } else {
       using T = typename access_traits<Clause>::type;
       if constexpr (std::is_void_v<T>) {
-        caller<Rest...>::call(body, a + 1, static_cast<Data&&>(data)...);
+        caller<Rest...>::call(body, a + 1, counts, static_cast<Data&&>(data)...);
       } else {
         datum<T, access_traits<Clause>::kind> d = static_cast<handle<T>&>(base_of(a)).unguarded();
-        caller<Rest...>::call(body, a + 1, static_cast<Data&&>(data)..., d);
+        caller<Rest...>::call(body, a + 1, counts, static_cast<Data&&>(data)..., d);
       }
     }
   }
 };
 static_assert(std::is_standard_layout_v<handle_base>, "a handle and its state share one address");
 
-template <class Body, class... Clauses> void invoke(record& r, bool run) {
+// What a record keeps behind its accesses: the body, and for a task with ranges how many handles each has.
+template <class Body, std::size_t Ranges> struct closure {
+  template <class From> explicit closure(From&& b) : body(static_cast<From&&>(b)) {}
+  Body body;
+  std::uint32_t counts[Ranges];
+};
+template <class Body> struct closure<Body, 0> {
+  template <class From> explicit closure(From&& b) : body(static_cast<From&&>(b)) {}
+  Body body;
+  static constexpr const std::uint32_t* counts = nullptr;
+};
+
+template <class Closure, class... Clauses> void invoke(record& r, bool run) {
   struct destroy {  // also when the body throws
-    Body& body;
-    ~destroy() { body.~Body(); }
-  } guard{*std::launder(static_cast<Body*>(r.closure()))};
-  if (run) caller<Clauses...>::call(guard.body, r.accesses());
+    Closure& c;
+    ~destroy() { c.~Closure(); }
+  } guard{*std::launder(static_cast<Closure*>(r.closure()))};
+  if (run) caller<Clauses...>::call(guard.c.body, r.accesses(), guard.c.counts);
 }
 
 template <class T, std::uint8_t Kind, std::uint8_t UserType>
 void note(record&, access*& a, const access_clause<T, Kind, UserType>& c) noexcept {
   a->handle_and_kind = reinterpret_cast<std::uintptr_t>(&c.target.state()) | kind_bits(Kind, UserType);
   ++a;
+}
+template <class Range, std::uint8_t Kind, std::uint8_t UserType>
+void note(record&, access*& a, const range_clause<Range, Kind, UserType>& c) noexcept {
+  const access* end = a + c.count;
+  for (auto&& element : c.handles)  // a range that has grown since it was counted must not run over the record
+    if (a != end)
+      (a++)->handle_and_kind =
+          reinterpret_cast<std::uintptr_t>(&handle_in(element).state()) | kind_bits(Kind, UserType);
 }
 template <class R> void note(record&, access*& a, const reduce_clause<R>& c) noexcept {
   a->handle_and_kind = reinterpret_cast<std::uintptr_t>(&c.target.state()) | kind_reduce;
@@ -193,34 +241,72 @@ inline void prepare(record& r, void (*invoke)(record&, bool), std::uint32_t acce
   poke(r.pending, 1u);
 }
 
+// What a task needs, as far as only its ranges tell.
+struct range_needs {
+  std::size_t accesses;
+  std::size_t exclusives;
+};
+template <class Clause> void count_range(range_needs& n, const Clause& c) noexcept {
+  if constexpr (access_traits<Clause>::is_range) {
+    n.accesses += c.count;
+    if (access_traits<Clause>::exclusive_range) n.exclusives += c.count;
+  }
+}
+template <class Clause> void note_count(std::uint32_t*& at, const Clause& c) noexcept {
+  if constexpr (access_traits<Clause>::is_range) *at++ = static_cast<std::uint32_t>(c.count);
+}
+[[noreturn]] void throw_too_wide(std::size_t accesses);  // weft::error
+
 template <class Body, class... Clauses> struct builder {
+  using list = clause_list<Clauses...>;
+  using plain_body = std::remove_cvref_t<Body>;
+  using kept = closure<plain_body, list::ranges>;
+
   static void submit(engine_base& e, Body&& body, const Clauses&... clauses) {
-    using closure = std::remove_cvref_t<Body>;
-    using list = clause_list<Clauses...>;
     static_assert((access_traits<Clauses>::is_clause && ...), "weft: every argument before the body must be a clause");
-    static_assert(alignof(closure) <= 16, "weft: a body may not capture data aligned to more than 16 bytes by value");
-    constexpr std::size_t bytes = sizeof(record) + list::accesses * sizeof(access) + sizeof(closure);
+    static_assert(alignof(kept) <= 16, "weft: a body may not capture data aligned to more than 16 bytes by value");
+    constexpr std::size_t bytes = sizeof(record) + list::accesses * sizeof(access) + sizeof(kept);
     static_assert(bytes <= task_bytes_max, "weft: capture large data by reference or through a handle");
-    record* r = allocate(e, self(), bytes);
-    prepare(*r, &invoke<closure, Clauses...>, list::accesses, list::exclusives);
+    record* r = nullptr;
+    if constexpr (list::ranges == 0) {
+      r = allocate(e, self(), bytes);
+      prepare(*r, &invoke<kept, Clauses...>, list::accesses, list::exclusives);
+    } else {
+      range_needs n{list::accesses, list::exclusives};
+      (count_range(n, clauses), ...);
+      if (n.accesses > (task_bytes_max - bytes) / sizeof(access)) [[unlikely]]
+        throw_too_wide(n.accesses);
+      r = allocate(e, self(), bytes + (n.accesses - list::accesses) * sizeof(access));
+      prepare(*r, &invoke<kept, Clauses...>, static_cast<std::uint32_t>(n.accesses),
+              static_cast<std::uint8_t>(n.exclusives < 2 ? n.exclusives : 2));
+    }
     [[maybe_unused]] access* a = r->accesses();
     (note(*r, a, clauses), ...);
-    if constexpr (std::is_nothrow_constructible_v<closure, Body&&>) {
-      new (r->closure()) closure(static_cast<Body&&>(body));
-    } else {
-      try {
-        new (r->closure()) closure(static_cast<Body&&>(body));
-      } catch (...) {
-        e.discard(r);
-        throw;
-      }
+    place(e, *r, static_cast<Body&&>(body));
+    if constexpr (list::ranges != 0) {
+      std::uint32_t* at = static_cast<kept*>(r->closure())->counts;
+      (note_count(at, clauses), ...);
     }
-    if constexpr (list::accesses == 0 && !list::directed) {
+    if constexpr (list::accesses == 0 && list::ranges == 0 && !list::directed) {
       // Read anew: allocate() may have waited for room, and then this may be another thread.
       if (enter_fast(e, self(), r)) [[likely]]
         return;
     }
     e.enter(r);
+  }
+
+ private:
+  static void place(engine_base& e, record& r, Body&& body) {
+    if constexpr (std::is_nothrow_constructible_v<plain_body, Body&&>) {
+      new (r.closure()) kept(static_cast<Body&&>(body));
+    } else {
+      try {
+        new (r.closure()) kept(static_cast<Body&&>(body));
+      } catch (...) {
+        e.discard(&r);
+        throw;
+      }
+    }
   }
 };
 
