@@ -158,24 +158,58 @@ template <class M> [[nodiscard]] bool wait_unless_available(handle_state& h, rec
   return true;
 }
 
+// Lists r behind all others: right at registration, because nobody listed there requires a later version than the
+// newest. Who: holder of h's lock, with the bit set.
+inline void append_waiter(handle_state& h, record* r) noexcept {
+  r->state = detail::record_state::blocked;
+  r->next = nullptr;
+  r->prev = h.waiters_tail;
+  (r->prev == nullptr ? h.waiters_head : r->prev->next) = r;
+  h.waiters_tail = r;
+}
+
 // Moves every listed record whose version is there to `out`; of those that need exclusive access only the first, and
 // only if nobody has it. If that is all it needs exclusively it then owns it; else it is told only that h is free, and
 // wakes the next if it cannot use that (conditions.hpp). Who: holder of h's lock.
+// What goes is always the head of the list, so nobody is taken out of its middle.
 template <class M> void release_waiters(handle_state& h, std::uint64_t current, woken& out) noexcept {
   record* r = h.waiters_head;
-  while (r != nullptr && (is_resource(awaited(r)) || reached(current, awaited(r).required))) {
+  while (r != nullptr) {
     record* next = r->next;
-    // Exclusive waiters are of the current group and everything behind them needs h exclusively, too, or is of a later
-    // group, so stopping is right.
-    if (r->waits_exclusive && is_taken(awaited(r))) break;
-    const bool is_told = r->waits_exclusive && r->exclusives != 1;
-    if (r->waits_exclusive && !is_told) h.exclusive_taken = true;
-    remove_waiter(h, r);
+    bool is_told = false;
+    if (!r->waits_exclusive) [[likely]] {
+      if (!reached(current, r->accesses()[r->cursor].required)) break;  // cursor: conditions.hpp
+    } else {
+      const entry& a = awaited(r);
+      if (!is_resource(a) && !reached(current, a.required)) break;
+      // Exclusive waiters are of the current group and everything behind them needs h exclusively, too, or is of a
+      // later group, so stopping is right.
+      if (is_taken(a)) break;
+      is_told = r->exclusives != 1;
+      if (!is_told) h.exclusive_taken = true;
+    }
     out.append(r);
-    if (is_told) break;
     r = next;
+    if (is_told) break;
   }
-  if (h.waiters_head == nullptr) M::store(h.word, current << 1, base::release);
+  h.waiters_head = r;
+  if (r != nullptr) {
+    r->prev = nullptr;
+    return;
+  }
+  h.waiters_tail = nullptr;
+  M::store(h.word, current << 1, base::release);
+}
+
+// The part of finish() that is left when somebody waits, or when an add or units are given back. Once the lock is held
+// and the bit is set nobody else changes the word; where the list has emptied meanwhile others may, by the short way.
+template <class M> void finish_locked(handle_state& h, woken& out) noexcept {
+  std::uint64_t word = M::load(h.word, base::relaxed);
+  while ((word & 1) == 0)
+    if (M::compare_exchange(h.word, word, word + 2, base::acq_rel)) return;
+  word += 2;
+  M::store(h.word, word, base::release);
+  release_waiters<M>(h, version_in(word), out);
 }
 
 // Listing 5. The access is done: advances the version and gives the records this makes runnable. After the last access
@@ -195,9 +229,7 @@ template <class M> void finish(const entry& a, woken& out) noexcept {
   } else if (is_resource(a)) {
     h.group_start += a.required;
   }
-  // Others may still finish by the short path if the list has emptied meanwhile, so this is a read-modify-write.
-  const std::uint64_t word = M::fetch_add(h.word, std::uint64_t{2}, base::acq_rel) + 2;
-  if ((word & 1) != 0) release_waiters<M>(h, version_in(word), out);
+  finish_locked<M>(h, out);
 }
 
 }  // namespace weft::access

@@ -141,7 +141,7 @@ struct shape {
 
 void fill(detail::record& r, const weft_task& t, const shape& s) {
   const auto n = static_cast<std::uint32_t>(t.access_count);
-  detail::prepare(r, &invoke, n, s.exclusives);
+  detail::prepare(r, &invoke, n, s.exclusives, false);
   r.name = t.name;
   r.cost_ps = picoseconds(t.cost_ns);
   r.urgent = t.priority > 0;

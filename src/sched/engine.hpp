@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "access/plain.hpp"
 #include "access/registration.hpp"
 #include "base/limits.hpp"
 #include "machine/machine.hpp"
@@ -103,34 +104,35 @@ template <machine::machine M> class engine final : public any_engine {
   void drain(detail::handle_state& h) noexcept override;
 
  private:
+  // always_inline below: parts of one step that are cut apart to be read and put together for speed.
   class visit;  // a call from the program: which worker the calling thread is
   void end(const visit& v) noexcept;
 
   // engine_submit.hpp
   [[nodiscard]] worker* mine() noexcept;
-  [[nodiscard]] worker* at_home() noexcept;
+  [[nodiscard, gnu::always_inline]] inline worker* at_home() noexcept;
   [[nodiscard]] detail::record* allocate_on(worker& w, std::uint8_t size_class);
   [[nodiscard]] detail::record* allocate_outside(std::uint8_t size_class);
   void enter_on(worker& w, detail::record* r);
   void enter_outside(detail::record* r);
-  [[nodiscard]] bool register_and_apply(worker* w, detail::record* r, woken& list);
+  [[nodiscard, gnu::always_inline]] inline bool register_and_apply(worker* w, detail::record* r, woken& list);
   void apply_reduction(worker* w, detail::handle_state& h);
-  void count_created(worker* w, detail::record* r) noexcept;
-  void recycle(worker& w, detail::record* r) noexcept;
+  [[gnu::always_inline]] inline void count_created(worker* w, detail::record* r) noexcept;
+  [[gnu::always_inline]] inline void recycle(worker& w, detail::record* r) noexcept;
   void make_ready(worker& w, detail::record* r);
   void make_ready_outside(detail::record* r);
   void make_all_ready(worker* w, woken& list);
-  [[nodiscard]] static bool advance_waiting(detail::record* r, woken& out);
-  void push_own(worker& w, detail::record* r);
+  [[nodiscard, gnu::always_inline]] inline static bool advance_waiting(detail::record* r, woken& out);
+  [[gnu::always_inline]] inline void push_own(worker& w, detail::record* r);
   void push_urgent(detail::record* r) noexcept;
   void share(worker& w) noexcept;
-  void keep_within_reach(worker& w) noexcept;
+  [[gnu::always_inline]] inline void keep_within_reach(worker& w) noexcept;
 
   // engine_run.hpp
   static void loop_entry(void* engine_address);
   void loop();
-  [[nodiscard]] detail::record* next(worker& w);
-  [[nodiscard]] detail::record* next_own(worker& w);
+  [[nodiscard, gnu::always_inline]] inline detail::record* next(worker& w);
+  [[nodiscard, gnu::always_inline]] inline detail::record* next_own(worker& w);
   [[nodiscard]] detail::record* next_shared(worker& w);
   [[nodiscard]] detail::record* next_urgent() noexcept;
   [[nodiscard]] bool paused() noexcept;
@@ -139,14 +141,14 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] detail::record* search(worker& w);
   [[nodiscard]] bool anything_visible(worker& w) noexcept;
   [[nodiscard]] detail::record* run(worker& w, detail::record* r);
-  trace::outcome call_body(worker& w, detail::record* r);
+  [[gnu::always_inline]] inline trace::outcome call_body(worker& w, detail::record* r);
   [[nodiscard]] bool reads_poison(detail::record& r) noexcept;
   [[nodiscard, gnu::cold]] bool skip(detail::record& r);
   [[gnu::cold]] void poison_writes(detail::record& r, const std::exception_ptr& e);
   [[gnu::cold]] void fail(detail::record& r, const std::exception_ptr& e);
-  [[nodiscard]] detail::record* done(worker& w, detail::record* r);
+  [[nodiscard, gnu::always_inline]] inline detail::record* done(worker& w, detail::record* r);
   void wholly_done(worker& w, detail::record* r);
-  void finish_accesses(detail::record* r, woken& list);
+  [[gnu::always_inline]] inline void finish_accesses(detail::record* r, woken& list);
 
   // engine_wait.hpp
   template <class Publish> void suspend(worker& w, waiter& self, trace::reason why, Publish publish);

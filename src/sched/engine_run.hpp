@@ -223,7 +223,7 @@ template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, det
   count_one(w.tasks);
   trace::outcome outcome = trace::outcome::done;
   try {
-    if (r->access_count == 0 || !reads_poison(*r)) [[likely]]
+    if (!failures_.any() || !reads_poison(*r)) [[likely]]
       r->invoke(*r, true);
     else if (skip(*r))
       outcome = trace::outcome::skipped;
@@ -265,6 +265,7 @@ template <machine::machine M> void engine<M>::poison_writes(detail::record& r, c
 }
 
 template <machine::machine M> void engine<M>::finish_accesses(detail::record* r, woken& list) {
+  if (r->plain) return access::finish_plain<M>(*r, list);
   for (std::uint32_t i = 0; i < r->access_count; ++i)
     if (!access::is_repeated(r->accesses()[i])) access::finish<M>(r->accesses()[i], list);
 }
@@ -273,10 +274,20 @@ template <machine::machine M> void engine<M>::finish_accesses(detail::record* r,
 // first task that becomes ready is given back to run at once, where its data is; no queue lies on the critical path.
 template <machine::machine M> detail::record* engine<M>::done(worker& w, detail::record* r) {
   w.current = nullptr;
-  r->state = detail::record_state::draining;
   woken list;
-  if (!(r->subtasks && r->has_children)) finish_accesses(r, list);
-  if (!r->has_children || M::fetch_sub(r->pending, 1u, base::acq_rel) == 1) wholly_done(w, r);
+  if (r->has_children) [[unlikely]] {
+    r->state = detail::record_state::draining;
+    if (!r->subtasks) finish_accesses(r, list);
+    if (M::fetch_sub(r->pending, 1u, base::acq_rel) == 1) wholly_done(w, r);
+  } else {
+    finish_accesses(r, list);
+    if (r->parent == nullptr && !failures_.any()) [[likely]] {
+      recycle(w, r);
+      M::store(w.finished, detail::peek(w.finished) + 1, base::release);  // pairs with quiescent()
+    } else {
+      wholly_done(w, r);
+    }
+  }
   detail::record* follower = nullptr;
   while (detail::record* x = list.take()) {
     if (!advance_waiting(x, list)) continue;

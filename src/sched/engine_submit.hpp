@@ -89,21 +89,16 @@ template <machine::machine M> void engine<M>::discard(detail::record* r) noexcep
 
 template <machine::machine M> void engine<M>::enter(detail::record* r) {
   r->state = detail::record_state::filling;
-  if (r->pin != detail::record::unpinned && r->pin >= workers()) {
+  if (r->pin != detail::record::unpinned && r->pin >= workers()) [[unlikely]] {
     const unsigned pin = r->pin;
     r->invoke(*r, false);
     discard(r);
     throw error("weft: a task is pinned to worker " + std::to_string(pin) + ", but there are only workers 0 to " +
                 std::to_string(workers() - 1));
   }
-  if (worker* w = at_home()) {
-    owner_section at_own_end(*this, w);
-    return enter_on(*w, r);
-  }
+  if (worker* w = at_home()) return enter_on(*w, r);
   visit v(*this);
-  if (v.self() == nullptr) return enter_outside(r);
-  owner_section at_own_end(*this, v.self());
-  enter_on(*v.self(), r);
+  v.self() != nullptr ? enter_on(*v.self(), r) : enter_outside(r);
 }
 
 // Counts r before it is registered: it may be done before registration returns, and a count of finished tasks that runs
@@ -128,11 +123,17 @@ template <machine::machine M> void engine<M>::count_created(worker* w, detail::r
 
 // Registers r, after the internal tasks that it must come behind. Gives whether r is ready.
 template <machine::machine M> bool engine<M>::register_and_apply(worker* w, detail::record* r, woken& list) {
+  const auto seen = [this, w](detail::record& registered) {
+    if (trace_ != nullptr) [[unlikely]]
+      trace_submitted(w, registered);
+  };
+  if (r->plain) [[likely]] {
+    const access::short_outcome done = access::register_plain<M>(r, this, seen);
+    if (done != access::short_outcome::long_way) return done == access::short_outcome::ready;
+    r->plain = false;
+  }
   for (;;) {
-    const access::registered done =
-        access::register_task<M>(r, this, open_reductions_, list, [this, w](detail::record& seen) {
-          if (trace_ != nullptr) trace_submitted(w, seen);
-        });
+    const access::registered done = access::register_task<M>(r, this, open_reductions_, list, seen);
     if (done.what != access::outcome::apply_first) return done.what == access::outcome::ready;
     apply_reduction(w, *done.reduction);
   }
@@ -183,15 +184,18 @@ template <machine::machine M> void engine<M>::apply_reduction(worker* w, detail:
   make_all_ready(w, list);
 }
 
+// A task is submitted outside of tasks by the main thread alone, which is away from its deque between its calls.
 template <machine::machine M> void engine<M>::enter_on(worker& w, detail::record* r) {
+  const bool was_away = w.current == nullptr;
   count_created(&w, r);
-  if (r->access_count == 0) {
-    if (w.trace != nullptr) trace_submitted(&w, *r);
-    return make_ready(w, r);
-  }
   woken list;
   try {
-    if (register_and_apply(&w, r, list)) make_ready(w, r);
+    if (r->access_count == 0 && w.trace != nullptr) [[unlikely]]
+      trace_submitted(&w, *r);
+    const bool is_ready = r->access_count == 0 || register_and_apply(&w, r, list);
+    if (!is_ready && list.head == nullptr) return;
+    if (was_away) detail::come_in(w);
+    if (is_ready) make_ready(w, r);
   } catch (...) {
     r->invoke(*r, false);
     if (r->parent != nullptr)
@@ -202,6 +206,7 @@ template <machine::machine M> void engine<M>::enter_on(worker& w, detail::record
     throw;
   }
   make_all_ready(&w, list);
+  if (was_away) detail::go_out(w);
 }
 
 template <machine::machine M> void engine<M>::enter_outside(detail::record* r) {
@@ -262,6 +267,7 @@ template <machine::machine M> void engine<M>::push_urgent(detail::record* r) noe
 // The condition that r was listed for is met. Gives whether r is ready; if not, it is listed elsewhere.
 template <machine::machine M> bool engine<M>::advance_waiting(detail::record* r, woken& out) {
   if (r->kind != detail::record_kind::task) return true;
+  if (r->plain) return access::advance_plain<M>(r);
   if (r->cursor < r->access_count) ++r->cursor;
   return access::advance<M>(r, out);
 }

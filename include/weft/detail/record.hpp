@@ -53,7 +53,8 @@ struct record {
   bool waits_exclusive : 1;    // listed on a handle for exclusive access, not only for its version
   bool has_children : 1;       // has submitted tasks
   bool applies_reduction : 1;  // the internal task that closes a group of reduces
-  std::uint8_t reserved_ : 3;  // so that a submitter can write the byte as a whole
+  bool plain : 1;              // each access reads, writes or is concurrent, of one handle: needs nothing exclusively
+  std::uint8_t reserved_ : 2;  // so that a submitter can write the byte as a whole
   std::uint32_t trace_id;      // the task's number in the trace, set only where one is recorded
 
   static constexpr std::uint16_t unpinned = 0xffff;

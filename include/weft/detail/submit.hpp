@@ -22,12 +22,15 @@ template <class Clause> struct access_traits {
   static constexpr bool is_clause = false;
   static constexpr bool is_range = false;
   static constexpr bool exclusive_group = false;
+  static constexpr bool plain = false;
 };
 template <> struct access_traits<name_clause> : access_traits<void> {
   static constexpr bool is_clause = true;
+  static constexpr bool plain = true;
 };
 template <> struct access_traits<cost_clause> : access_traits<void> {
   static constexpr bool is_clause = true;
+  static constexpr bool plain = true;
 };
 template <> struct access_traits<priority_clause> : access_traits<void> {
   static constexpr bool is_clause = true;
@@ -45,6 +48,7 @@ struct one_access : access_traits<void> {
 template <class T, std::uint8_t Kind, std::uint8_t UserType> struct access_traits<access_clause<T, Kind, UserType>>
     : one_access {
   static constexpr bool exclusive_group = (Kind & kind_add) == kind_add;
+  static constexpr bool plain = !exclusive_group;
   using type = T;
   static constexpr std::uint8_t kind = Kind;
 };
@@ -54,6 +58,7 @@ struct access_traits<range_clause<Range, Kind, UserType>> : access_traits<void> 
   static constexpr bool is_clause = true;
   static constexpr bool is_range = true;
   static constexpr bool exclusive_range = (Kind & kind_add) == kind_add;
+  static constexpr bool plain = !exclusive_range;
   using type = typename range_clause<Range, Kind, UserType>::value_type;
   static constexpr std::uint8_t kind = Kind;
 };
@@ -80,6 +85,8 @@ template <class... Clauses> struct clause_list {
   // Units of a resource are never granted one by one, so a task that uses one counts as having several.
   static constexpr bool uses = (false || ... || std::is_same_v<Clauses, use_clause>);
   static constexpr std::uint8_t exclusives = adds > 2 || uses ? 2 : adds;
+  // Nothing exclusive, no reduction, and nothing that says where or when: the short way of src/access/plain.hpp.
+  static constexpr bool plain = (true && ... && access_traits<Clauses>::plain);
   // Whether a clause says where or when the task runs: then it does not simply go on the submitter's deque.
   static constexpr bool directed =
       (false || ... || (std::is_same_v<Clauses, priority_clause> || std::is_same_v<Clauses, pin_clause>));
@@ -222,8 +229,8 @@ inline bool enter_fast(engine_base& e, worker* w, record* r) {
 }
 
 // Sets everything in a record but its accesses and its closure, as for a task without further clauses.
-inline void prepare(record& r, void (*invoke)(record&, bool), std::uint32_t accesses,
-                    std::uint8_t exclusives) noexcept {
+inline void prepare(record& r, void (*invoke)(record&, bool), std::uint32_t accesses, std::uint8_t exclusives,
+                    bool plain) noexcept {
   r.invoke = invoke;
   r.name = nullptr;
   r.cost_ps = 0;
@@ -237,6 +244,7 @@ inline void prepare(record& r, void (*invoke)(record&, bool), std::uint32_t acce
   r.waits_exclusive = false;
   r.has_children = false;
   r.applies_reduction = false;
+  r.plain = plain;
   r.reserved_ = 0;
   poke(r.pending, 1u);
 }
@@ -270,7 +278,7 @@ template <class Body, class... Clauses> struct builder {
     record* r = nullptr;
     if constexpr (list::ranges == 0) {
       r = allocate(e, self(), bytes);
-      prepare(*r, &invoke<kept, Clauses...>, list::accesses, list::exclusives);
+      prepare(*r, &invoke<kept, Clauses...>, list::accesses, list::exclusives, list::plain);
     } else {
       range_needs n{list::accesses, list::exclusives};
       (count_range(n, clauses), ...);
@@ -278,7 +286,7 @@ template <class Body, class... Clauses> struct builder {
         throw_too_wide(n.accesses);
       r = allocate(e, self(), bytes + (n.accesses - list::accesses) * sizeof(access));
       prepare(*r, &invoke<kept, Clauses...>, static_cast<std::uint32_t>(n.accesses),
-              static_cast<std::uint8_t>(n.exclusives < 2 ? n.exclusives : 2));
+              static_cast<std::uint8_t>(n.exclusives < 2 ? n.exclusives : 2), list::plain);
     }
     [[maybe_unused]] access* a = r->accesses();
     (note(*r, a, clauses), ...);
