@@ -60,6 +60,7 @@ template <machine::machine M> bool engine<M>::delist(waiter& x) noexcept {
     base::locked<M> guard(x.awaited->lock);
     if (x.r.state != detail::record_state::blocked) return false;
     access::remove_waiter(*x.awaited, &x.r);
+    x.r.state = detail::record_state::ready;  // a second stall may find it here before its thread has gone
     return true;
   }
   base::locked<M> guard(quiescent_lock_);
