@@ -224,6 +224,8 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] bool delist(waiter& x) noexcept;
   [[noreturn]] void throw_stall();
   [[nodiscard]] std::string describe_stall();
+  void begin_outside_call() noexcept;
+  void end_outside_call() noexcept;
   class outside_call;
   class outside_wait;
   struct standstill {

@@ -25,8 +25,10 @@ template <machine::machine M> void engine<M>::break_stall(worker& w) {
   // What could still be missing? A task waits only for versions, units and children that were registered before, so no
   // later submission can help it: not one of the main thread, which waits, and not one of another thread, unless its
   // call is under way and what it registers is not yet where it was looked for.
-  if (all_done || M::load(outside_calls_, base::seq_cst) != 0 || detail::peek(program_waiter_) == nullptr) return;
-  if (!sleep_.all_asleep() || sleep_.announcements() != announcements) return;  // a call may have ended since
+  if (all_done || detail::peek(program_waiter_) == nullptr) return;
+  base::locked<M> guard(outside_waits_lock_);  // no such call begins from here on
+  if (M::load(outside_calls_, base::seq_cst) != 0) return;
+  if (!sleep_.all_asleep() || sleep_.announcements() != announcements) return;  // one may have ended since
   end_stalled_waits(w);
 }
 
@@ -38,16 +40,13 @@ template <machine::machine M> bool engine<M>::anything_anywhere() noexcept {
 }
 
 // Lets everybody go who waits outside of tasks, with the bad news. The report is made first: afterwards they run.
+// Who: holder of outside_waits_lock_, so a waiter found in the list lives until it is released.
 template <machine::machine M> void engine<M>::end_stalled_waits(worker& w) {
-  std::string text = describe_stall();
-  {
-    base::locked<M> guard(outside_waits_lock_);  // a waiter leaves the list before it dies
-    stall_text_ = std::move(text);
-    for (waiter* x : outside_waits_) {
-      if (!delist(*x)) continue;
-      x->stalled = true;
-      M::signal(x->signal);
-    }
+  stall_text_ = describe_stall();
+  for (waiter* x : outside_waits_) {
+    if (!delist(*x)) continue;
+    x->stalled = true;
+    M::signal(x->signal);
   }
   waiter& self = *detail::peek(program_waiter_);
   if (!delist(self)) return;
@@ -61,6 +60,7 @@ template <machine::machine M> bool engine<M>::delist(waiter& x) noexcept {
     base::locked<M> guard(x.awaited->lock);
     if (x.r.state != detail::record_state::blocked) return false;
     access::remove_waiter(*x.awaited, &x.r);
+    x.r.state = detail::record_state::ready;  // a second stall may find it here before its thread has gone
     return true;
   }
   base::locked<M> guard(quiescent_lock_);
@@ -112,18 +112,25 @@ template <machine::machine M> std::string engine<M>::describe_stall() {
          " are not done; a task must not wait for one that needs what it holds itself:" + text;
 }
 
-// A call by a thread that is no worker, as long as it may make something ready. No stall is declared meanwhile, so the
-// last one to end has a worker ask again if all sleep. Order: the count goes down before the sleepers are looked at,
-// and whoever falls asleep says so before it reads the count (both seq_cst), so one of the two sees the other.
+// A call by a thread that is no worker, as long as it may make something ready or fill in a record. No stall is
+// declared meanwhile, so the last one to end has a worker ask again if all sleep. Order: the count goes down before the
+// sleepers are looked at, and whoever falls asleep says so before it reads the count (both seq_cst): one of the two
+// sees the other. The lock keeps a call from beginning while a stall is being described.
+template <machine::machine M> void engine<M>::begin_outside_call() noexcept {
+  base::locked<M> guard(outside_waits_lock_);
+  static_cast<void>(M::fetch_add(outside_calls_, 1u, base::seq_cst));
+}
+
+template <machine::machine M> void engine<M>::end_outside_call() noexcept {
+  if (M::fetch_sub(outside_calls_, 1u, base::seq_cst) == 1 && sleep_.all_asleep()) sleep_.notify(machine_);
+}
+
 template <machine::machine M> class engine<M>::outside_call {
  public:
-  explicit outside_call(engine& e) noexcept : engine_(e) {
-    static_cast<void>(M::fetch_add(e.outside_calls_, 1u, base::seq_cst));
-  }
-  ~outside_call() {
-    if (M::fetch_sub(engine_.outside_calls_, 1u, base::seq_cst) == 1 && engine_.sleep_.all_asleep())
-      engine_.sleep_.notify(engine_.machine_);
-  }
+  explicit outside_call(engine& e) noexcept : engine_(e) { e.begin_outside_call(); }
+  struct begun {};
+  outside_call(engine& e, begun) noexcept : engine_(e) {}  // ends what was begun before
+  ~outside_call() { engine_.end_outside_call(); }
   outside_call(const outside_call&) = delete;
   outside_call& operator=(const outside_call&) = delete;
 

@@ -51,8 +51,14 @@ template <machine::machine M> detail::record* engine<M>::allocate(std::size_t by
   const std::uint8_t c = detail::record_class(bytes);
   if (worker* w = at_home(); w != nullptr && c != detail::record_classes) return allocate_on(*w, c);
   visit v(*this);
-  if (c == detail::record_classes) return pool_.allocate_large(bytes);
-  return v.self() != nullptr ? allocate_on(*v.self(), c) : allocate_outside(c);
+  if (v.self() != nullptr) return c == detail::record_classes ? pool_.allocate_large(bytes) : allocate_on(*v.self(), c);
+  begin_outside_call();  // until discard() or the end of enter()
+  try {
+    return c == detail::record_classes ? pool_.allocate_large(bytes) : allocate_outside(c);
+  } catch (...) {
+    end_outside_call();
+    throw;
+  }
 }
 
 template <machine::machine M> detail::record* engine<M>::allocate_on(worker& w, std::uint8_t size_class) {
@@ -83,8 +89,11 @@ template <machine::machine M> void engine<M>::discard(detail::record* r) noexcep
   r->state = detail::record_state::filling;
   visit v(*this);
   if (v.self() != nullptr) return recycle(*v.self(), r);
-  base::locked<M> guard(outside_lock_);
-  recycle(outside_, r);
+  {
+    base::locked<M> guard(outside_lock_);
+    recycle(outside_, r);
+  }
+  end_outside_call();
 }
 
 template <machine::machine M> void engine<M>::enter(detail::record* r) {
@@ -210,7 +219,7 @@ template <machine::machine M> void engine<M>::enter_on(worker& w, detail::record
 }
 
 template <machine::machine M> void engine<M>::enter_outside(detail::record* r) {
-  outside_call here(*this);
+  outside_call until_return(*this, typename outside_call::begun{});
   count_created(nullptr, r);
   if (trace_ != nullptr && r->access_count == 0) trace_submitted(nullptr, *r);
   woken list;
