@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <string>
 
 #include "weft/runtime.hpp"
 
@@ -15,7 +16,7 @@ template <class Check> void everywhere(Check check) {
       check(rt);
     }
     for (const char* machine : {"host", "virtual"}) {
-      INFO("WEFT_MACHINE=" << machine << " WEFT_WORKERS=" << workers);
+      INFO("WEFT_MACHINE=" << std::string(machine) << " WEFT_WORKERS=" << workers);
       weft::runtime rt({.workers = workers, .machine = machine, .schedule = "time"});
       check(rt);
     }
