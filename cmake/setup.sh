@@ -13,6 +13,7 @@ libhwloc-dev||the topology of this machine, binding threads
 libboost-context-dev||switches the stacks of tasks
 libcli11-dev||command line of the weft tool
 nlohmann-json3-dev||output of the weft tool as JSON
+libsqlite3-dev||trace files
 libopenblas-pthread-dev||tile kernels of the apps (the serial OpenBLAS is not thread-safe)
 liblapacke-dev||tile factorisation of the apps
 doctest-dev||unit tests
