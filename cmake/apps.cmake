@@ -9,6 +9,7 @@ find_path(LAPACK_INCLUDE_DIR lapack.h REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(SQLite3 REQUIRED)
+find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_writer.hpp REQUIRED)
 
 # Static library of all sources of a folder. Includes are written from the repository root or from beside the file.
 function(weft_part name folder)
@@ -28,6 +29,7 @@ target_compile_definitions(
 weft_part(weft_bench bench)
 weft_part(weft_tool_parts tools/weft weft_apps weft_bench CLI11::CLI11 nlohmann_json::nlohmann_json
           SQLite::SQLite3)
+target_include_directories(weft_tool_parts SYSTEM PRIVATE ${PROTOZERO_INCLUDE_DIR})
 set(compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
 target_compile_definitions(
   weft_tool_parts PUBLIC WEFT_COMPILER="${compiler}" WEFT_BUILD_TYPE="$<CONFIG>")

@@ -14,6 +14,7 @@ libboost-context-dev||switches the stacks of tasks
 libcli11-dev||command line of the weft tool
 nlohmann-json3-dev||output of the weft tool as JSON
 libsqlite3-dev||trace files
+libprotozero-dev||timelines for Perfetto
 libopenblas-pthread-dev||tile kernels of the apps (the serial OpenBLAS is not thread-safe)
 liblapacke-dev||tile factorisation of the apps
 doctest-dev||unit tests
@@ -22,7 +23,8 @@ python3|python3|drives the tests'
 test_packages='
 clang-16|clang++-16|second compiler of `make test`
 clang-format-16|clang-format-16|format check of `make test`
-gfortran|gfortran|Fortran examples of `make test`'
+gfortran|gfortran|Fortran examples of `make test`
+graphviz|dot|draws the graphs of `weft export` in `make test`'
 
 case "${1:-test}" in
   build) wanted=$build_packages ;;

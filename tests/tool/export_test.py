@@ -1,0 +1,500 @@
+#!/usr/bin/env python3
+"""`weft export`, seen from outside: what it writes is read back by decoders of our own and compared with the trace.
+
+Run as: python3 tests/tool/export_test.py --weft PATH [unittest arguments]
+"""
+import collections
+import json
+import pathlib
+import random
+import re
+import shutil
+import sqlite3
+import struct
+import subprocess
+import tempfile
+import unittest
+
+import tool_test
+import trace_file
+
+SEEDS = random.Random(0).sample(range(1 << 30), 5)
+HOSTILE = ['"];x->y[label="', "back\\slash\\", "line\nbreak\r\ttab", "<script>alert(1)</script>", "&lt;&#38;", "žluť 任務 🧵",
+           "\x01\x1b[31m\x7f", "{|}<f0>", "", "\\N\\G\\L"]
+
+
+def fields(data):
+    """(number, value) of each field of a message: ints for varints, bytes for the rest."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while at < len(data):
+        key = varint()
+        size = {0: None, 1: 8, 2: -1, 5: 4}[key & 7]
+        if size is None:
+            yield key >> 3, varint()
+            continue
+        if size < 0:
+            size = varint()
+        assert at + size <= len(data), "a field ends behind its message"
+        yield key >> 3, data[at:at + size]
+        at += size
+
+
+def one(message, number, default=None):
+    values = [v for n, v in fields(message) if n == number]
+    assert len(values) <= 1, f"field {number} is there {len(values)} times"
+    return values[0] if values else default
+
+
+def every(message, number):
+    return [v for n, v in fields(message) if n == number]
+
+
+Slice = collections.namedtuple("Slice", "track name category start end notes out into")
+
+
+class Perfetto:
+    """What a reader of the file sees. Field numbers are Perfetto's, written down here a second time on purpose."""
+
+    def __init__(self, data):
+        self.tracks, self.counters, self.slices = {}, collections.defaultdict(list), []
+        tables = {1: {}, 2: {}, 3: {}}
+        open_slices = {}
+        last = {}
+        for number, (field, packet) in enumerate(fields(data)):
+            assert field == 1 and one(packet, 10) == 1
+            assert one(packet, 13) == (3 if number == 0 else 2), "the first packet clears the state, all others need it"
+            for kind in tables:
+                for entry in every(one(packet, 12, b""), kind):
+                    assert one(entry, 1) not in tables[kind], "an interned number has two meanings"
+                    tables[kind][one(entry, 1)] = one(entry, 2).decode("utf-8")
+            if one(packet, 60) is not None:
+                self.describe(one(packet, 60))
+            event = one(packet, 11)
+            if event is None:
+                continue
+            time, track, kind = one(packet, 8), one(event, 11), one(event, 9)
+            assert time >= last.get(track, 0), "time runs backwards on a track"
+            last[track] = time
+            if kind == 4:
+                self.counters[self.tracks[track]].append((time, struct.unpack("<d", one(event, 44))[0]))
+            elif kind == 1:
+                assert track not in open_slices, "slices of a worker overlap"
+                notes = {tables[3][one(n, 1)]: one(n, 6).decode() if one(n, 4) is None else one(n, 4)
+                         for n in every(event, 4)}
+                flows = [[struct.unpack("<Q", v)[0] for v in every(event, n)] for n in (47, 48)]
+                open_slices[track] = (tables[2][one(event, 10)], tables[1][one(event, 3)], time, notes, *flows)
+            else:
+                assert kind == 2
+                name, category, start, notes, out, into = open_slices.pop(track)
+                self.slices.append(Slice(self.tracks[track], name, category, start, time, notes, out, into))
+        assert not open_slices, "a slice has no end"
+
+    def describe(self, track):
+        uuid = one(track, 1)
+        assert uuid not in self.tracks
+        if one(track, 4):
+            assert one(track, 5) == 1 and one(one(track, 4), 1) == 1
+            self.tracks[uuid] = one(one(track, 4), 5).decode()
+        elif one(track, 3):
+            self.tracks[uuid] = one(one(track, 3), 6).decode()
+        else:
+            assert one(one(track, 8), 3) == 2
+            self.tracks[uuid] = one(track, 2).decode()
+
+
+def chrome(text):
+    """The same from JSON: slices, with flows found by their place, and counters."""
+    document = json.loads(text)
+    threads, slices, counters, flows = {}, [], collections.defaultdict(list), collections.defaultdict(list)
+    ns = lambda us: round(us * 1000)
+    for e in document["traceEvents"]:
+        if e["ph"] == "M" and e["name"] == "thread_name":
+            threads[e["tid"]] = e["args"]["name"]
+        elif e["ph"] == "X":
+            notes = dict(e.get("args", {}))
+            notes.update(notes.pop("counters", {}))
+            slices.append(Slice(threads[e["tid"]], e["name"], e["cat"], ns(e["ts"]), ns(e["ts"] + e["dur"]), notes,
+                                [], []))
+        elif e["ph"] == "C":
+            counters[e["name"]].append((ns(e["ts"]), e["args"]["value"]))
+        elif e["ph"] in "sf":
+            flows[e["id"]].append(e["ph"])
+            last = slices[-1]
+            assert (threads[e["tid"]], ns(e["ts"])) == (last.track, last.start)
+            (last.out if e["ph"] == "s" else last.into).append(e["id"])
+    assert all(sorted(phases) == ["f", "s"] for phases in flows.values())
+    return slices, counters, document
+
+
+def expected_slices(db):
+    """Pieces of tasks, from tasks and waits; the same from Python's point of view."""
+    names = dict(db.execute("SELECT id, name FROM names"))
+    out = []
+    for t, name, worker, start, end in db.execute(
+            "SELECT id, name, worker, started_ns, finished_ns FROM tasks WHERE started_ns IS NOT NULL"):
+        waits = db.execute("SELECT from_ns, to_worker, to_ns FROM waits WHERE task = ? ORDER BY from_ns", (t,))
+        for pause, to, resume in waits:
+            out.append((f"worker {worker}", names.get(name, "task"), start, pause, t))
+            worker, start = to, resume
+        out.append((f"worker {worker}", names.get(name, "task"), start, end, t))
+    return sorted(out)
+
+
+def arrows_of(slices):
+    """Pairs of tasks, by the flow numbers, each of which must leave one slice and reach one."""
+    out = {flow: s for s in slices for flow in s.out}
+    into = {flow: s for s in slices for flow in s.into}
+    assert out.keys() == into.keys() and len(out) == sum(len(s.out) for s in slices)
+    assert len(into) == sum(len(s.into) for s in slices)
+    return [(out[flow], into[flow]) for flow in out]
+
+
+def dot_strings(text):
+    """All quoted strings of a DOT text; what is left must be made of DOT's plain words and signs."""
+    quoted = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+    rest = quoted.sub("Q", text)
+    for line in rest.splitlines():
+        assert re.fullmatch(r"digraph \w+ \{|\}|  (label=Q|(node|edge) \[[\w=Q, -]*\]|Q( -> Q)?( \[[\w=Q, ]*\])?);",
+                            line), f"no DOT of ours: {line}"
+    return quoted.findall(text)
+
+
+class Export(tool_test.Tool):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.trace = str(pathlib.Path(self.folder.name) / "run.weft")
+
+    def make(self, seed, count=60):
+        trace_file.write(self.trace, *trace_file.random_program(seed, count))
+        return sqlite3.connect(self.trace)
+
+    def small(self, **changes):
+        """One task per name in `names`, each of which writes the one handle."""
+        names = changes.get("names", ["a", "b"])
+        n = len(names)
+        tables = {"workers": 1, "names": [(i, name) for i, name in enumerate(names)],
+                  "handles": [(1, changes.get("handle", "h"))],
+                  "tasks": [(i + 1, None, i, 0, i, 0, 10 * i + 10, 10 * i + 15, "done") for i in range(n)],
+                  "accesses": [(i + 1, 0, 1, changes.get("kind", "write"), i, i + 1) for i in range(n)],
+                  "waits": [(None, "all", None, 0, 3, 0, 10 * n + 20)]}
+        pathlib.Path(self.trace).unlink(missing_ok=True)
+        trace_file.write(self.trace, tables, 10 * n + 20)
+
+    def export(self, *args):
+        done = subprocess.run([tool_test.WEFT, "export", self.trace, *args], capture_output=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, b"")
+        return done.stdout
+
+    def check_slices(self, slices, db):
+        found = sorted((s.track, s.name, s.start, s.end, s.notes["task"]) for s in slices if s.category == "task")
+        self.assertEqual(found, expected_slices(db))
+        outcomes = {s.notes["task"]: s.notes.get("outcome", "done") for s in slices if s.category == "task"}
+        self.assertEqual(outcomes, dict(db.execute("SELECT id, outcome FROM tasks WHERE worker IS NOT NULL")))
+        stolen = {s.notes["task"]: s.notes["stolen_from"] for s in slices if "stolen_from" in s.notes}
+        self.assertEqual(stolen, dict(db.execute("SELECT task, victim FROM steals")))
+
+    def check_all_arrows(self, slices, db):
+        found = collections.Counter((a.notes["task"], b.notes["task"]) for a, b in arrows_of(slices))
+        self.assertEqual(found, collections.Counter(db.execute("SELECT before, after FROM dependencies")))
+        self.assertGreater(len(found), 10)
+        for a, b in arrows_of(slices):
+            self.assertLessEqual(a.end, b.start)
+
+    def check_counters(self, counters, db):
+        running = collections.Counter()
+        for _, _, start, end, _ in expected_slices(db):
+            running[start] += 1
+            running[end] -= 1
+        value, steps = 0, [(0, 0)]
+        for time in sorted(running):
+            value += running[time]
+            if value != steps[-1][1]:
+                steps.append((time, value))
+        self.assertEqual(counters["running workers"], steps)
+        live = counters["live tasks"]
+        self.assertEqual(live[-1][1], 1, "one task never ran")
+        self.assertEqual(max(v for _, v in live), max(self.live_at(db, t) for t, _ in live))
+
+    @staticmethod
+    def live_at(db, time):
+        return db.execute("SELECT count(*) FROM tasks WHERE submitted_ns <= ? AND (finished_ns IS NULL OR "
+                          "finished_ns > ?)", (time, time)).fetchone()[0]
+
+
+class Timelines(Export):
+    def test_random_programs(self):
+        for seed in SEEDS:
+            with self.subTest(seed=seed):
+                pathlib.Path(self.trace).unlink(missing_ok=True)
+                db = self.make(seed)
+                seen = Perfetto(self.export("--format", "perfetto", "--arrows", "all"))
+                self.assertEqual([n for n in seen.tracks.values() if n.startswith("worker")],
+                                 [f"worker {w}" for w in range(4)])
+                self.check_slices(seen.slices, db)
+                self.check_all_arrows(seen.slices, db)
+                self.check_counters(seen.counters, db)
+                slices, counters, document = chrome(self.export("--format", "chrome", "--arrows", "all"))
+                self.check_slices(slices, db)
+                self.check_all_arrows(slices, db)
+                self.check_counters(counters, db)
+                self.assertEqual(document["otherData"], dict(db.execute("SELECT key, value FROM meta")))
+
+    def test_last_arrows(self):
+        """Per task and handle, the one that finished last of those it depends on."""
+        db = self.make(SEEDS[0], 200)
+        last = {}
+        for before, after, handle, end in db.execute(
+                "SELECT before, after, handle, finished_ns FROM dependencies JOIN tasks ON id = before"):
+            last.setdefault((after, handle), []).append((end, before))
+        slices = Perfetto(self.export("--format", "perfetto")).slices
+        found = collections.Counter((b.notes["task"], a.end) for a, b in arrows_of(slices))
+        self.assertEqual(found, collections.Counter((after, max(ends)[0]) for (after, _), ends in last.items()))
+        for a, b in arrows_of(slices):
+            self.assertTrue(any(a.notes["task"] == before for (after, _), ends in last.items()
+                                if after == b.notes["task"] for _, before in ends))
+        self.assertEqual(arrows_of(Perfetto(self.export("--format", "perfetto", "--arrows", "none")).slices), [])
+
+    def test_children(self):
+        db = self.make(SEEDS[1], 200)
+        for slices in (Perfetto(self.export("--format", "perfetto", "--arrows", "none", "--children")).slices,
+                       chrome(self.export("--format", "chrome", "--arrows", "none", "--children"))[0]):
+            pairs = arrows_of(slices)
+            found = sorted((a.notes["task"], b.notes["task"]) for a, b in pairs)
+            wanted = db.execute("SELECT parent, id FROM tasks WHERE parent IS NOT NULL ORDER BY 1, 2").fetchall()
+            self.assertEqual(found, wanted)
+            self.assertGreater(len(found), 5)
+            for a, b in pairs:
+                submitted = db.execute("SELECT submitted_ns FROM tasks WHERE id = ?", (b.notes["task"],)).fetchone()[0]
+                self.assertTrue(a.start <= submitted <= a.end, "the arrow leaves the piece that submitted")
+                self.assertEqual(b.notes["parent"], a.notes["task"])
+
+    def test_names(self):
+        self.small(names=HOSTILE, handle=HOSTILE[0])
+        self.assertEqual([s.name for s in Perfetto(self.export("--format", "perfetto")).slices if s.category == "task"],
+                         HOSTILE)
+        self.assertEqual([s.name for s in chrome(self.export("--format", "chrome"))[0] if s.category == "task"], HOSTILE)
+
+    def test_no_utf8(self):
+        self.small(names=["a", "b"])
+        with sqlite3.connect(self.trace) as db:
+            db.execute("UPDATE names SET name = CAST(x'61ff62' AS TEXT)")
+        for slices in (Perfetto(self.export("--format", "perfetto")).slices, chrome(self.export("--format", "chrome"))[0]):
+            self.assertEqual({s.name for s in slices if s.category == "task"}, {"a\ufffdb"})
+        self.assertIn("a\ufffdb", self.export("--format", "dot").decode("utf-8"))
+
+    def test_counters_and_sleep(self):
+        self.small()
+        with sqlite3.connect(self.trace) as db:
+            db.execute("INSERT INTO counters VALUES (1, 'cycles', 12345), (1, 'task', -5)")
+            db.execute("INSERT INTO sleeps VALUES (0, 16, 20), (0, 25, 40)")
+        seen = Perfetto(self.export("--format", "perfetto")).slices
+        self.assertEqual([(s.name, s.start, s.end) for s in seen],
+                         [("main", 0, 3), ("a", 10, 15), ("sleep", 16, 20), ("b", 20, 25), ("sleep", 25, 40),
+                          ("main", 40, 40)])
+        self.assertEqual(seen[1].notes["cycles"], 12345)
+        found = json.loads(self.export("--format", "chrome"))["traceEvents"]
+        self.assertEqual([e["args"] for e in found if e["name"] == "a"],
+                         [{"task": 1, "counters": {"cycles": 12345, "task": -5}}])
+
+    def test_times_are_exact(self):
+        self.small(names=["a"])
+        with sqlite3.connect(self.trace) as db:
+            db.execute("UPDATE tasks SET started_ns = 123456789012345, finished_ns = 123456789013350")
+            db.execute("UPDATE meta SET value = '123456789013350' WHERE key = 'duration_ns'")
+            db.execute("UPDATE waits SET to_ns = 123456789013350")
+        text = self.export("--format", "chrome").decode()
+        self.assertIn('"ts":123456789012.345,"dur":1.005,', text)
+        seen = [s for s in Perfetto(self.export("--format", "perfetto")).slices if s.name == "a"]
+        self.assertEqual((seen[0].start, seen[0].end), (123456789012345, 123456789013350))
+
+
+class Graphs(Export):
+    def svg(self, dot):
+        """Drawn by Graphviz, if it is here: it must accept what we write without a word."""
+        if shutil.which("dot") is None:
+            return None
+        done = subprocess.run(["dot", "-Tsvg"], input=dot, capture_output=True, timeout=120)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        return done.stdout.decode("utf-8")
+
+    def test_tasks(self):
+        for seed in SEEDS:
+            with self.subTest(seed=seed):
+                pathlib.Path(self.trace).unlink(missing_ok=True)
+                db = self.make(seed, 30)
+                text = self.export("--format", "dot").decode()
+                dot_strings(text)
+                handles = {i: name or f"handle {i}" for i, name in db.execute("SELECT id, name FROM handles")}
+                found = re.findall(r'^  "t(\d+)" -> "t(\d+)" \[label="([^"]*)"', text, re.MULTILINE)
+                wanted = db.execute("SELECT before, after, handle FROM dependencies").fetchall()
+                self.assertEqual(sorted((int(a), int(b), h) for a, b, h in found),
+                                 sorted((a, b, handles[h]) for a, b, h in wanted))
+                dashed = re.findall(r'^  "t(\d+)" -> "t(\d+)" \[style=dashed', text, re.MULTILINE)
+                parents = db.execute("SELECT parent, id FROM tasks WHERE parent IS NOT NULL").fetchall()
+                self.assertEqual(sorted((int(a), int(b)) for a, b in dashed), sorted(parents))
+                nodes = re.findall(r'^  "t(\d+)" \[', text, re.MULTILINE)
+                self.assertEqual([int(n) for n in nodes], [t for t, in db.execute("SELECT id FROM tasks ORDER BY id")])
+                svg = self.svg(text.encode())
+                if svg is not None:
+                    self.assertEqual(svg.count('class="node"'), len(nodes))
+                    self.assertEqual(svg.count('class="edge"'), len(found) + len(dashed))
+
+    def test_data(self):
+        for seed in SEEDS:
+            with self.subTest(seed=seed):
+                pathlib.Path(self.trace).unlink(missing_ok=True)
+                db = self.make(seed, 30)
+                text = self.export("--format", "data-dot").decode()
+                dot_strings(text)
+                found = re.findall(r'^  ("\w+" -> "\w+")', text, re.MULTILINE)
+                wanted = []
+                for t, h, v, n in db.execute("SELECT task, handle, version, next_version FROM accesses"):
+                    wanted += [f'"h{h}v{v}" -> "t{t}"', f'"t{t}" -> "h{h}v{n}"']
+                self.assertEqual(sorted(found), sorted(wanted))
+                nodes = set(re.findall(r'^  "(h\w+)" \[shape=ellipse', text, re.MULTILINE))
+                self.assertEqual(nodes, {f"h{h}v{v}" for h, v in db.execute(
+                    "SELECT handle, version FROM accesses UNION SELECT handle, next_version FROM accesses")})
+                svg = self.svg(text.encode())
+                if svg is not None:
+                    self.assertEqual(svg.count('class="edge"'), len(found))
+
+    def test_names(self):
+        self.small(names=HOSTILE, handle="<b>&amp;\n\"h\"\\")
+        for form in ("dot", "data-dot"):
+            text = self.export("--format", form).decode()
+            labels = [s for s in dot_strings(text) if s]
+            self.assertTrue(any("&amp;lt;&amp;#38;" in s for s in labels))
+            self.assertTrue(all(c >= " " for s in labels for c in s))
+            svg = self.svg(text.encode())
+            if svg is None:
+                continue
+            self.assertNotIn("<script", svg)
+            for shown in ("&lt;script&gt;alert(1)&lt;/script&gt;", "žluť 任務 🧵", "back\\slash\\", "\\x01\\x1b[31m\\x7f"):
+                self.assertIn(shown, svg)
+            self.assertEqual(svg.count('class="node"'), len(HOSTILE) + (len(HOSTILE) + 1 if form == "data-dot" else 0))
+
+    def test_resources(self):
+        self.small(kind="resource")
+        with sqlite3.connect(self.trace) as db:
+            db.execute("UPDATE accesses SET next_version = NULL")
+        self.assertNotIn("->", self.export("--format", "dot").decode())
+        text = self.export("--format", "data-dot").decode()
+        dot_strings(text)
+        self.assertEqual(text.count("dir=none"), 2)
+        self.assertEqual(text.count("shape=diamond"), 1)
+
+    def test_size(self):
+        self.small(names=["t"] * 6000)
+        self.bad("6000 nodes and 5999 edges", "export", self.trace, "--format", "dot", "-o", self.trace + ".out")
+        self.bad("--limit N", "export", self.trace, "--format", "data-dot", "-o", self.trace + ".out")
+        self.assertFalse(pathlib.Path(self.trace + ".out").exists())
+        text = self.export("--format", "dot", "--limit", "10").decode()
+        self.assertIn('label="the first 10 of 6000 tasks"', text)
+        self.assertEqual((text.count("shape=box"), text.count("->")), (10, 9))
+        self.assertEqual(self.export("--format", "dot", "--force").count(b"shape=box"), 6000)
+        # 400 adds before 400 reads are 160,000 pairs: many edges of few tasks.
+        with sqlite3.connect(self.trace) as db:
+            db.execute("DELETE FROM accesses")
+            db.executemany("INSERT INTO accesses VALUES (?, 0, 1, ?, ?, ?)",
+                           [(i + 1, "add", 0, 400) for i in range(400)] +
+                           [(i + 401, "read", 400, 800) for i in range(400)])
+        self.bad("160000 edges", "export", self.trace, "--format", "dot", "--limit", "800", "-o", self.trace + ".out")
+        # A timeline takes one arrow per access of them.
+        reply = self.good_json("export", self.trace, "--format", "perfetto", "-o", self.trace + ".out")
+        self.assertEqual(reply["arrows"], 400)
+
+
+class Output(Export):
+    def test_file(self):
+        db = self.make(SEEDS[0])
+        out = pathlib.Path(self.folder.name) / "out"
+        for form in ("perfetto", "chrome", "dot", "data-dot"):
+            out.write_text("what was there before")
+            text = self.good("export", self.trace, "--format", form, "-o", str(out))
+            self.assertTrue(text.startswith(f"{out}: {db.execute('SELECT count(*) FROM tasks').fetchone()[0]} tasks"))
+            self.assertEqual(out.read_bytes(), self.export("--format", form))
+            reply = self.good_json("export", self.trace, "--format", form, "-o", str(out))
+            self.assertEqual((reply["ok"], reply["format"], reply["bytes"]), (True, form, out.stat().st_size))
+        link = pathlib.Path(self.folder.name) / "link"
+        link.symlink_to(out)
+        self.good("export", self.trace, "--format", "dot", "-o", str(link))
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(out.read_bytes(), self.export("--format", "dot"))
+        self.assertEqual(sorted(p.name for p in out.parent.iterdir()), ["link", "out", "run.weft"])
+
+    def test_cannot_be_written(self):
+        self.make(SEEDS[0], 3000)
+        for form in ("perfetto", "chrome", "data-dot"):
+            args = ("export", self.trace, "--format", form, *(["--force"] if form == "data-dot" else []))
+            self.bad("/dev/full: cannot write: No space left on device", *args, "-o", "/dev/full")
+            with open("/dev/full", "wb") as full:
+                done = tool_test.run(*args, stdout=full)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("standard output: cannot write: No space left", done.stderr)
+        self.bad("cannot create", *args, "-o", self.folder.name + "/no/such/folder")
+        self.bad("cannot open: Is a directory", *args, "-o", self.folder.name)
+
+    def test_a_failed_export_leaves_the_old(self):
+        self.make(SEEDS[0], 3000)
+        out = pathlib.Path(self.folder.name) / "out"
+        out.write_text("old")
+        done = subprocess.run(["sh", "-c", 'ulimit -f 8; trap "" XFSZ; exec "$@"', "sh", tool_test.WEFT, "export",
+                               self.trace, "--format", "chrome", "-o", str(out)], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("out: cannot write: File too large", done.stderr)
+        self.assertEqual(out.read_text(), "old")
+        self.assertEqual(sorted(p.name for p in out.parent.iterdir()), ["out", "run.weft"])
+
+    def test_usage(self):
+        self.make(SEEDS[0], 5)
+        self.bad("FILE is required", "export")
+        self.bad("--format is required", "export", self.trace)
+        self.bad("--format", "export", self.trace, "--format", "jpeg", "-o", "x")
+        self.bad("is the trace itself", "export", self.trace, "--format", "dot", "-o", self.trace)
+        self.bad("for graphs", "export", self.trace, "--format", "chrome", "--limit", "5", "-o", "x")
+        self.bad("for timelines", "export", self.trace, "--format", "dot", "--children", "-o", "x")
+        self.bad("excludes", "export", self.trace, "--format", "dot", "--limit", "5", "--force", "-o", "x")
+        self.bad("--limit", "export", self.trace, "--format", "dot", "--limit", "0", "-o", "x")
+        done = tool_test.run("export", self.trace, "--format", "dot", "--json")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("name one with -o", done.stderr)
+
+    def test_input(self):
+        out = self.folder.name + "/out"
+        args = ("export", self.trace, "--format", "dot", "-o", out)
+        self.bad("run.weft: cannot open: No such file", *args)
+        pathlib.Path(self.trace).write_text("not a database, and longer than the hundred bytes of a header" * 9)
+        self.bad("is no SQLite database", *args)
+        pathlib.Path(self.trace).unlink()
+        self.make(SEEDS[0], 2000)
+        whole = pathlib.Path(self.trace).read_bytes()
+        pathlib.Path(self.trace).write_bytes(whole[:len(whole) // 2])
+        self.bad("is damaged or was cut off", *args)
+        self.assertFalse(pathlib.Path(out).exists())
+
+    def test_lost_records_are_said(self):
+        self.make(SEEDS[0], 50)
+        with sqlite3.connect(self.trace) as db:
+            db.execute("UPDATE meta SET value = '7' WHERE key = 'lost'")
+            db.execute("DELETE FROM tasks WHERE id = 5")
+        done = tool_test.run("export", self.trace, "--format", "dot")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("7 records of this run were lost", done.stderr)
+
+
+if __name__ == "__main__":
+    tool_test.main()
