@@ -11,6 +11,7 @@ ninja-build|ninja|runs the build
 pkg-config|pkg-config|finds hwloc and OpenBLAS
 libhwloc-dev||the topology of this machine, binding threads
 libboost-context-dev||switches the stacks of tasks
+libsqlite3-dev||writes traces
 libcli11-dev||command line of the weft tool
 nlohmann-json3-dev||output of the weft tool as JSON
 libsqlite3-dev||trace files
