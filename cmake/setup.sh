@@ -11,10 +11,9 @@ ninja-build|ninja|runs the build
 pkg-config|pkg-config|finds hwloc and OpenBLAS
 libhwloc-dev||the topology of this machine, binding threads
 libboost-context-dev||switches the stacks of tasks
-libsqlite3-dev||writes traces
+libsqlite3-dev||writes and reads traces
 libcli11-dev||command line of the weft tool
 nlohmann-json3-dev||output of the weft tool as JSON
-libsqlite3-dev||trace files
 libprotozero-dev||timelines for Perfetto
 libopenblas-pthread-dev||tile kernels of the apps (the serial OpenBLAS is not thread-safe)
 liblapacke-dev||tile factorisation of the apps

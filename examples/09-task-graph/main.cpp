@@ -1,4 +1,4 @@
-// What a run looked like, afterwards: names of tasks and of data are what a picture of it shows. This factors a matrix of
+// What a run looked like, afterwards: a picture of it shows the names of tasks and of data. This factors a matrix of
 // 2 x 2 tiles of one number each. Record it with WEFT_TRACE=run.weft, then `weft export run.weft --format dot`.
 #include <weft/weft.hpp>
 

@@ -80,7 +80,8 @@ class Export(tool_test.Tool):
         outcomes = {s.notes["task"]: s.notes.get("outcome", "done") for s in slices if s.category == "task"}
         self.assertEqual(outcomes, dict(db.execute("SELECT id, outcome FROM tasks WHERE worker IS NOT NULL")))
         stolen = {s.notes["task"]: s.notes["stolen_from"] for s in slices if "stolen_from" in s.notes}
-        self.assertEqual(stolen, dict(db.execute("SELECT task, victim FROM steals")))
+        wanted = db.execute("SELECT task, victim FROM steals WHERE task IS NOT NULL ORDER BY time_ns")
+        self.assertEqual(stolen, dict(wanted.fetchall()))
 
     def check_all_arrows(self, slices, db):
         found = collections.Counter((a.notes["task"], b.notes["task"]) for a, b in arrows_of(slices))
@@ -293,6 +294,35 @@ class Graphs(Export):
         # A timeline takes one arrow per access of them.
         reply = self.good_json("export", self.trace, "--format", "perfetto", "-o", self.trace + ".out")
         self.assertEqual(reply["arrows"], 400)
+
+
+class Recorded(Export):
+    """Runs that Weft itself recorded, on real cores and in virtual time."""
+
+    APPS = (["stencil", "--steps", "20"], ["shallow-water", "--steps", "4"], ["cholesky", "--n", "200", "--no-compare"])
+
+    def test_timelines(self):
+        for app in self.APPS:
+            for machine in ("host", "virtual"):
+                with self.subTest(app=app[0], machine=machine):
+                    pathlib.Path(self.trace).unlink(missing_ok=True)
+                    self.good("run", *app, "--machine", machine, "--workers", "3", "--trace", self.trace)
+                    db = sqlite3.connect(self.trace)
+                    for slices in (Perfetto(self.export("--format", "perfetto", "--arrows", "all")).slices,
+                                   chrome(self.export("--format", "chrome", "--arrows", "all"))[0]):
+                        self.check_slices(slices, db)
+                        self.check_all_arrows(slices, db)
+
+    def test_the_guide(self):
+        """The graph in the guide is what its two commands print."""
+        page = pathlib.Path(__file__).parents[2] / "docs" / "guide" / "11-export.md"
+        commands, wanted = re.search(r"```sh\n(WEFT_MACHINE=virtual .*?)```\n```\n(.*?)```", page.read_text("utf-8"),
+                                     re.DOTALL).groups()
+        build = pathlib.Path(tool_test.WEFT).parent
+        record, export = commands.strip().replace("build/release/", f"{build}/").splitlines()
+        script = f"{record} > /dev/null && {export.replace('weft', tool_test.WEFT, 1)}"
+        done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, cwd=self.folder.name, timeout=60)
+        self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", wanted))
 
 
 class Output(Export):
