@@ -313,6 +313,11 @@ class Recorded(Export):
                         self.check_slices(slices, db)
                         self.check_all_arrows(slices, db)
 
+    def test_random_schedules_have_no_time(self):
+        args = ("--machine", "virtual", "--workers", "5", "--seed", "1", "--trace", self.trace)
+        self.good("run", "shallow-water", "--steps", "10", *args, env={"WEFT_SCHEDULE": "random"})
+        self.bad("WEFT_SCHEDULE=random", "export", self.trace, "--format", "dot", "-o", self.trace + ".out")
+
     def test_the_guide(self):
         """The graph in the guide is what its two commands print."""
         page = pathlib.Path(__file__).parents[2] / "docs" / "guide" / "11-export.md"
