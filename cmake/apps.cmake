@@ -8,6 +8,7 @@ pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 find_path(LAPACK_INCLUDE_DIR lapack.h REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_writer.hpp REQUIRED)
 
 # Static library of all sources of a folder. Includes are written from the repository root or from beside the file.
 function(weft_part name folder)
@@ -25,7 +26,9 @@ target_compile_definitions(
   PUBLIC WEFT_DATA_DIR="${PROJECT_SOURCE_DIR}/apps/cholesky/data"  # in the build tree
          WEFT_DATA_DIR_INSTALLED="../${CMAKE_INSTALL_DATADIR}/weft")  # from the folder of the installed tool
 weft_part(weft_bench bench)
-weft_part(weft_tool_parts tools/weft weft_apps weft_bench CLI11::CLI11 nlohmann_json::nlohmann_json)
+weft_part(weft_tool_parts tools/weft weft_apps weft_bench CLI11::CLI11 nlohmann_json::nlohmann_json
+          SQLite::SQLite3)
+target_include_directories(weft_tool_parts SYSTEM PRIVATE ${PROTOZERO_INCLUDE_DIR})
 set(compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
 target_compile_definitions(
   weft_tool_parts PUBLIC WEFT_COMPILER="${compiler}" WEFT_BUILD_TYPE="$<CONFIG>")

@@ -1,0 +1,354 @@
+// See reader.hpp. One function per table, each with the checks of that table; the order of the calls is that of the
+// references.
+#include "reader.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <unordered_map>
+
+#include "database.hpp"
+#include "weft/error.hpp"
+
+namespace weft::tool::trace {
+
+namespace {
+
+constexpr std::int64_t application_id = 0x57656674;  // "Weft"
+constexpr std::int64_t version_max = 1;
+constexpr std::size_t rows_max = none;  // an index must be able to name each, and `none` none
+
+// From the ids of a table to the indices of its vector, which is sorted by id. Ids are nearly always first, first + 1,
+// ..., and then this is a subtraction.
+class id_map {
+ public:
+  template <class Row> void fill(std::vector<Row>& all, database& db, const char* table) {
+    const auto less = [](const Row& a, const Row& b) { return a.id < b.id; };
+    if (!std::is_sorted(all.begin(), all.end(), less)) std::sort(all.begin(), all.end(), less);
+    ids_.clear();
+    for (const Row& r : all) {
+      if (!ids_.empty() && ids_.back() == r.id)
+        db.fail(std::string("table ") + table + " has the id " + std::to_string(r.id) +
+                " twice; it is no trace of Weft");
+      ids_.push_back(r.id);
+    }
+  }
+  [[nodiscard]] index find(std::int64_t id) const noexcept {
+    if (ids_.empty() || id < ids_.front() || id > ids_.back()) return none;
+    const auto offset = static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(ids_.front());
+    if (offset < ids_.size() && ids_[offset] == id) return static_cast<index>(offset);
+    const auto at = std::lower_bound(ids_.begin(), ids_.end(), id);
+    return *at == id ? static_cast<index>(at - ids_.begin()) : none;
+  }
+
+ private:
+  std::vector<std::int64_t> ids_;
+};
+
+class loader {
+ public:
+  explicit loader(const std::string& path) : db_(path) { out_.path = path; }
+
+  file load() {
+    check_header();
+    read_meta();
+    read_names();
+    read_places();
+    read_workers();
+    read_handles();
+    read_tasks();
+    read_waits();
+    read_accesses();
+    read_steals();
+    read_sleeps();
+    read_counters();
+    return std::move(out_);
+  }
+
+ private:
+  void check_header() {
+    const std::int64_t application = db_.pragma("application_id");
+    if (application != application_id)
+      db_.fail("is an SQLite database, but no trace of Weft (its application_id is " + std::to_string(application) +
+               "); weft run APP --trace FILE makes one");
+    const std::int64_t version = db_.pragma("user_version");
+    if (version > version_max)
+      db_.fail("is a trace of format " + std::to_string(version) + ", newer than " + std::to_string(version_max) +
+               ", the newest this program knows; use the weft that recorded it");
+    if (version < 1) db_.fail("has the format number " + std::to_string(version) + ", which no Weft writes");
+  }
+
+  void read_meta() {
+    for (rows r(db_, "meta", "key, value"); r.next();) out_.meta[std::string(r.text(0))] = r.text_or_empty(1);
+    if (out_.about("complete") != "1")
+      db_.fail("is incomplete: the program ended before the trace was written to the end; record the run again, and "
+               "let the runtime be destroyed");
+    out_.duration_ns = meta_number("duration_ns");
+    out_.lost = meta_number("lost");
+  }
+
+  std::int64_t meta_number(const char* key) {
+    const std::string text = out_.about(key);
+    std::int64_t value = -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < 0)
+      db_.fail(std::string("meta has \"") + text + "\" as " + key + ", which is no count; record the run again");
+    return value;
+  }
+
+  void read_names() {
+    struct row {
+      std::int64_t id;
+      std::string name;
+    };
+    std::vector<row> found;
+    for (rows r(db_, "names", "id, name"); r.next();) found.push_back({r.integer(0), std::string(r.text(1))});
+    names_.fill(found, db_, "names");
+    for (row& f : found) out_.names.push_back(std::move(f.name));
+  }
+
+  void read_places() {
+    std::vector<std::int64_t> parents;
+    for (rows r(db_, "places", "id, parent, kind, name"); r.next();) {
+      // The parent is looked up when all are there; until then the row remembers in which order it came.
+      out_.places.push_back({r.integer(0), static_cast<index>(parents.size()), std::string(r.text_or_empty(2)),
+                             std::string(r.text_or_empty(3))});
+      parents.push_back(r.integer_or(1, no_id));
+    }
+    places_.fill(out_.places, db_, "places");
+    link_parents(out_.places, places_, parents, "places");
+  }
+
+  void read_workers() {
+    for (rows r(db_, "workers", "id, place, cpu"); r.next();)
+      out_.workers.push_back({r.integer(0), reference(r, 1, places_, "place"), r.integer_or(2, -1)});
+    workers_.fill(out_.workers, db_, "workers");
+  }
+
+  void read_handles() {
+    for (rows r(db_, "handles", "id, name"); r.next();)
+      out_.handles.push_back({r.integer(0), std::string(r.text_or_empty(1))});
+    handles_.fill(out_.handles, db_, "handles");
+  }
+
+  void read_tasks() {
+    const char* const columns = "id, parent, name, submitter, submitted_ns, worker, started_ns, finished_ns, outcome";
+    std::vector<std::int64_t> parents;
+    for (rows r(db_, "tasks", columns); r.next();) {
+      if (parents.size() == rows_max) r.fail("more tasks than " + std::to_string(rows_max));
+      task t{};
+      t.id = r.integer(0);
+      t.parent = static_cast<index>(parents.size());
+      parents.push_back(r.integer_or(1, no_id));
+      t.name = reference(r, 2, names_, "name");
+      t.submitter = reference(r, 3, workers_, "worker");
+      t.submitted_ns = r.time(4);
+      t.worker = reference(r, 5, workers_, "worker");
+      t.result = outcome_of(r);
+      t.started_ns = r.null(6) ? no_time : r.time_after(6, t.submitted_ns);
+      t.finished_ns = r.null(7) ? no_time : r.time_after(7, t.started_ns == no_time ? 0 : t.started_ns);
+      const bool ran = t.worker != none && t.started_ns != no_time && t.finished_ns != no_time;
+      const bool absent = t.worker == none && t.started_ns == no_time && t.finished_ns == no_time;
+      const bool must_run = t.result == outcome::done || t.result == outcome::failed;
+      const bool must_not = t.result == outcome::not_run;
+      if (!(ran && !must_not) && !(absent && !must_run))
+        r.fail(std::string("outcome '") + text(t.result) + "' does not fit its worker and times");
+      out_.tasks.push_back(t);
+    }
+    tasks_.fill(out_.tasks, db_, "tasks");
+    link_parents(out_.tasks, tasks_, parents, "tasks");
+  }
+
+  outcome outcome_of(const rows& r) {
+    const std::string_view found = r.text(8);
+    for (const outcome o : {outcome::done, outcome::failed, outcome::skipped, outcome::not_run})
+      if (found == text(o)) return o;
+    r.fail("outcome '" + std::string(found) + "' is unknown");
+  }
+
+  // Turns the numbers of the rows, which `parent` holds since they were read, into indices of the parents.
+  template <class Row> void link_parents(std::vector<Row>& all, const id_map& map,
+                                         const std::vector<std::int64_t>& parents, const char* table) {
+    for (Row& row : all) {
+      const std::int64_t parent = parents[row.parent];
+      row.parent = parent == no_id ? none : map.find(parent);
+      if (row.parent == none && parent != no_id && out_.lost == 0)
+        db_.fail(std::string("table ") + table + ": the parent of " + std::to_string(row.id) + ", " +
+                 std::to_string(parent) + ", does not exist; the file is damaged, record the run again");
+    }
+    require_no_cycle(all, table);
+  }
+
+  // Each walk to the root marks its way with its own number: meeting its own mark is a cycle, meeting another's means
+  // that the rest was walked before. Linear.
+  template <class Row> void require_no_cycle(const std::vector<Row>& all, const char* table) {
+    std::vector<index> mark(all.size(), none);
+    for (index start = 0; start < all.size(); ++start) {
+      index at = start;
+      while (at != none && mark[at] == none) {
+        mark[at] = start;
+        at = all[at].parent;
+      }
+      if (at != none && mark[at] == start)
+        db_.fail(std::string("table ") + table + ": " + std::to_string(all[at].id) +
+                 " is its own ancestor; the file is damaged, record the run again");
+    }
+  }
+
+  void read_waits() {
+    std::vector<wait>& all = out_.waits;
+    for (rows r(db_, "waits", "task, why, handle, from_worker, from_ns, to_worker, to_ns"); r.next();) {
+      wait w{};
+      w.task = reference(r, 0, tasks_, "task");
+      w.why = reason_of(r);
+      w.handle = reference(r, 2, handles_, "handle");
+      w.from_worker = reference(r, 3, workers_, "worker");
+      w.from_ns = r.time(4);
+      w.to_worker = reference(r, 5, workers_, "worker");
+      w.to_ns = r.time_after(6, w.from_ns);
+      if (w.from_worker == none || w.to_worker == none) r.fail("a wait begins and ends on a worker");
+      if (w.task == none && !r.null(0))
+        ++out_.dropped;
+      else
+        all.push_back(w);
+    }
+    const auto less = [](const wait& a, const wait& b) {
+      return a.task != b.task ? a.task < b.task : a.from_ns != b.from_ns ? a.from_ns < b.from_ns : a.to_ns < b.to_ns;
+    };
+    if (!std::is_sorted(all.begin(), all.end(), less)) std::stable_sort(all.begin(), all.end(), less);
+  }
+
+  wait_reason reason_of(const rows& r) {
+    const std::string_view found = r.text(1);
+    for (const wait_reason w : {wait_reason::children, wait_reason::all, wait_reason::handle, wait_reason::window})
+      if (found == text(w)) return w;
+    r.fail("why '" + std::string(found) + "' is unknown");
+  }
+
+  void read_accesses() {
+    std::vector<access>& all = out_.accesses;
+    for (rows r(db_, "accesses", "task, position, handle, kind, version, next_version"); r.next();) {
+      access a{};
+      if (!required(r, 0, tasks_, "task", a.task) || !required(r, 2, handles_, "handle", a.handle)) continue;
+      if (all.size() == rows_max) r.fail("more accesses than " + std::to_string(rows_max));
+      a.position = r.integer(1);
+      a.kind = intern(r.text(3), out_.kinds, kinds_);
+      a.next_version = r.integer_or(5, no_version);
+      a.version = a.next_version == no_version ? no_version : r.integer_or(4, no_version);
+      // A later version that is not larger would be a task that waits for itself.
+      if (a.next_version != no_version && (a.version < 0 || a.next_version <= a.version))
+        r.fail("next_version " + std::to_string(a.next_version) + " does not follow version " +
+               std::to_string(a.version));
+      all.push_back(a);
+    }
+    const auto less = [](const access& a, const access& b) {
+      return a.task != b.task ? a.task < b.task : a.position < b.position;
+    };
+    if (!std::is_sorted(all.begin(), all.end(), less)) std::stable_sort(all.begin(), all.end(), less);
+  }
+
+  void read_steals() {
+    std::vector<steal>& all = out_.steals;
+    for (rows r(db_, "steals", "time_ns, thief, victim, task"); r.next();) {
+      steal s{};
+      s.time_ns = r.time(0);
+      if (!required(r, 1, workers_, "worker", s.thief) || !required(r, 2, workers_, "worker", s.victim)) continue;
+      s.task = reference(r, 3, tasks_, "task");
+      all.push_back(s);
+    }
+    std::stable_sort(all.begin(), all.end(), [](const steal& a, const steal& b) { return a.time_ns < b.time_ns; });
+  }
+
+  void read_sleeps() {
+    std::vector<sleep>& all = out_.sleeps;
+    for (rows r(db_, "sleeps", "worker, from_ns, to_ns"); r.next();) {
+      sleep s{};
+      s.from_ns = r.time(1);
+      s.to_ns = r.time_after(2, s.from_ns);
+      if (required(r, 0, workers_, "worker", s.worker)) all.push_back(s);
+    }
+    std::stable_sort(all.begin(), all.end(), [](const sleep& a, const sleep& b) {
+      return a.worker != b.worker ? a.worker < b.worker : a.from_ns < b.from_ns;
+    });
+  }
+
+  void read_counters() {
+    std::unordered_map<std::string, index> known;
+    for (rows r(db_, "counters", "task, name, value"); r.next();) {
+      counter c{};
+      if (!required(r, 0, tasks_, "task", c.task)) continue;
+      c.name = intern(r.text(1), out_.counter_names, known);
+      c.value = r.integer(2);
+      out_.counters.push_back(c);
+    }
+    std::stable_sort(out_.counters.begin(), out_.counters.end(),
+                     [](const counter& a, const counter& b) { return a.task < b.task; });
+  }
+
+  // The row that column `column` refers to; none if it is NULL, or if that row may have been lost.
+  index reference(const rows& r, int column, const id_map& map, const char* what) {
+    if (r.null(column)) return none;
+    const std::int64_t id = r.integer(column);
+    const index found = map.find(id);
+    if (found == none && out_.lost == 0)
+      r.fail(std::string(what) + " " + std::to_string(id) +
+             " does not exist; the file is damaged, record the run again");
+    return found;
+  }
+
+  // The same for a column that may not be NULL. False if the row is to be dropped.
+  bool required(const rows& r, int column, const id_map& map, const char* what, index& out) {
+    if (r.null(column)) r.fail(std::string("names no ") + what);
+    out = reference(r, column, map, what);
+    if (out == none) ++out_.dropped;
+    return out != none;
+  }
+
+  // There are few different texts; they mostly come in long runs of the same.
+  index intern(std::string_view text, std::vector<std::string>& all, std::unordered_map<std::string, index>& known) {
+    const auto [at, fresh] = known.try_emplace(std::string(text), static_cast<index>(all.size()));
+    if (fresh) all.emplace_back(text);
+    return at->second;
+  }
+
+  static constexpr std::int64_t no_id = INT64_MIN;  // a parent that is NULL
+
+  database db_;
+  file out_;
+  id_map names_, places_, workers_, handles_, tasks_;
+  std::unordered_map<std::string, index> kinds_;
+};
+
+}  // namespace
+
+const char* text(outcome o) noexcept {
+  constexpr const char* texts[] = {"done", "failed", "skipped", "not run"};
+  return texts[static_cast<int>(o)];
+}
+
+const char* text(wait_reason w) noexcept {
+  constexpr const char* texts[] = {"children", "all", "handle", "window"};
+  return texts[static_cast<int>(w)];
+}
+
+std::string file::about(std::string_view key) const {
+  const auto at = meta.find(key);
+  return at == meta.end() ? std::string() : at->second;
+}
+
+std::string file::task_name(index t) const {
+  return tasks[t].name == none ? "task " + std::to_string(tasks[t].id) : names[tasks[t].name];
+}
+
+std::string file::handle_name(index h) const {
+  return handles[h].name.empty() ? "handle " + std::to_string(handles[h].id) : handles[h].name;
+}
+
+std::span<const counter> counters_of(const file& f, index t) {
+  const auto found = std::equal_range(f.counters.begin(), f.counters.end(), counter{t, 0, 0},
+                                      [](const counter& a, const counter& b) { return a.task < b.task; });
+  return {found.first, found.second};
+}
+
+file load(const std::string& path) { return loader(path).load(); }
+
+}  // namespace weft::tool::trace

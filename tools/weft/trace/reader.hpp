@@ -1,0 +1,157 @@
+// A trace file in memory: what the commands that look back at a run (report, export) and those that replay one start
+// from. Every reference between rows is resolved and checked here, once, so that nobody above needs to ask again
+// whether a parent, a worker or a handle exists: a reference is an index into one of the vectors, or `none`.
+// Lives beside the tool and not in src/: a program that records its run must not carry the code that reads it.
+//
+// Only tables are read, never the views of the file: a file may come from anywhere, and a view is a program.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace weft::tool::trace {
+
+using index = std::uint32_t;
+inline constexpr index none = UINT32_MAX;
+inline constexpr std::int64_t no_time = -1;     // times are nanoseconds since the runtime was made, so never negative
+inline constexpr std::int64_t no_version = -1;  // of an access that orders nothing (a resource)
+
+enum class outcome : std::uint8_t { done, failed, skipped, not_run };
+[[nodiscard]] const char* text(outcome o) noexcept;
+
+enum class wait_reason : std::uint8_t { children, all, handle, window };
+[[nodiscard]] const char* text(wait_reason w) noexcept;
+
+struct task {
+  std::int64_t id;
+  index parent;     // in tasks; none: submitted outside of tasks
+  index name;       // in names; none: it was given no name
+  index submitter;  // in workers; none: a thread that is no worker
+  index worker;     // in workers, where it started; none: it did not run
+  std::int64_t submitted_ns;
+  std::int64_t started_ns, finished_ns;  // no_time: it did not run
+  outcome result;
+
+  [[nodiscard]] bool ran() const noexcept { return started_ns != no_time; }
+};
+
+// A stack that was set aside.
+struct wait {
+  index task;  // none: the main thread
+  wait_reason why;
+  index handle;  // none unless the wait is for a handle
+  index from_worker, to_worker;
+  std::int64_t from_ns, to_ns;
+};
+
+struct access {
+  index task, handle;
+  index kind;  // in kinds
+  std::int64_t position;
+  std::int64_t version, next_version;  // no_version together: a resource
+};
+
+struct steal {
+  std::int64_t time_ns;
+  index thief, victim;  // in workers
+  index task;           // none if the record of the task was lost
+};
+
+struct sleep {
+  index worker;
+  std::int64_t from_ns, to_ns;
+};
+
+struct worker {
+  std::int64_t id;
+  index place;       // none: the file does not say
+  std::int64_t cpu;  // -1: not bound, or modelled
+};
+
+struct place {
+  std::int64_t id;
+  index parent;  // none: the root
+  std::string kind, name;
+};
+
+struct handle {
+  std::int64_t id;
+  std::string name;  // may be empty
+};
+
+struct counter {
+  index task;
+  index name;  // in counter_names
+  std::int64_t value;
+};
+
+struct file {
+  std::string path;
+  std::map<std::string, std::string, std::less<>> meta;
+  std::vector<std::string> names;  // of tasks
+  std::vector<std::string> kinds;  // of accesses: "read", "write", ...
+  std::vector<std::string> counter_names;
+  std::vector<place> places;      // by id
+  std::vector<worker> workers;    // by id
+  std::vector<handle> handles;    // by id
+  std::vector<task> tasks;        // by id; no task is its own ancestor
+  std::vector<wait> waits;        // by task (the main thread's last), then time
+  std::vector<access> accesses;   // by task, then position
+  std::vector<steal> steals;      // by time
+  std::vector<sleep> sleeps;      // by worker, then time
+  std::vector<counter> counters;  // by task
+  std::int64_t duration_ns = 0;   // of the run, from meta
+  std::int64_t lost = 0;          // records that were overwritten before they reached the file, from meta
+  std::int64_t dropped = 0;       // rows left out here because they speak of a record that was lost
+
+  // The value of a key of meta, or "".
+  [[nodiscard]] std::string about(std::string_view key) const;
+  // What to call a task or a handle before people: its name, or "task 17", "handle 4".
+  [[nodiscard]] std::string task_name(index t) const;
+  [[nodiscard]] std::string handle_name(index h) const;
+};
+
+// The counters of a task.
+[[nodiscard]] std::span<const counter> counters_of(const file& f, index t);
+
+// Reads all of it. Cost: about 60 bytes a task and 40 an access; time is linear but for sorting what is not in order.
+// Errors: weft::error that names the file, what is wrong and what to do: the file cannot be opened, is no SQLite
+// database, no trace, of a newer version, incomplete, damaged, or contradicts itself (a reference that leads nowhere, a
+// time before the start, an end before its begin). Where records were lost (`lost` > 0), references that lead nowhere
+// are expected: they become none, or the row is dropped and counted.
+[[nodiscard]] file load(const std::string& path);
+
+// A task's uninterrupted stay on a worker.
+struct segment {
+  index task;  // none: the main thread
+  index worker;
+  std::int64_t from_ns, to_ns;
+  bool first, last;  // of its task
+};
+
+// All pieces of all tasks, and of the main thread if `with_main`, by worker, then time. Two pieces of one worker never
+// overlap. Errors: weft::error if they would, and no record was lost that could explain it; otherwise the earlier piece
+// ends where the later begins.
+[[nodiscard]] std::vector<segment> segments(const file& f, bool with_main);
+
+// One version of one handle: the accesses that bring it about, and those that wait for it. Each task of `before`
+// precedes each of `after` (SuperGlue, section 3.1), so this is the dependency graph without its edges, of which there
+// may be |before| * |after|.
+struct version_step {
+  index handle;
+  std::int64_t version;
+  std::uint32_t before_first, before_last;  // [first, last) in version_steps::before
+  std::uint32_t after_first, after_last;    // the same, in version_steps::after
+};
+
+// Those of the first `tasks` tasks. Linear in the accesses, after sorting them.
+struct version_steps {
+  std::vector<index> before, after;  // in file::accesses
+  std::vector<version_step> steps;   // by handle, then version; before or after of a step may be empty, never both
+
+  explicit version_steps(const file& f, std::size_t tasks = SIZE_MAX);
+};
+
+}  // namespace weft::tool::trace
