@@ -139,6 +139,9 @@ if(WEFT_APPS)
     get_filename_component(name ${script} NAME_WE)
     weft_test(tool/${name} apps 300 ${python} ${script} --weft $<TARGET_FILE:weft_tool>)
   endforeach()
+  foreach(name IN LISTS weft_bench_systems)  # each right on every problem, in small
+    weft_test(bench/system/${name} apps 120 ${PROJECT_BINARY_DIR}/${weft_bench_dir}/${name} --check)
+  endforeach()
 endif()
 
 # papers: what their claims tables say is reproduced
