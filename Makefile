@@ -13,7 +13,7 @@ help:
 	@echo 'make build    install what is missing (apt) and build the weft tool: $(WEFT)'
 	@echo 'make demo     factor a real matrix, then one of size N=$(N), and say how long it took'
 	@echo 'make test     everything: release, sanitizers, clang, install, format (about 10 minutes on 2 cores)'
-	@echo 'make bench    nanoseconds per task, in turns with OpenMP, oneTBB and StarPU (installs them; about 7 minutes)'
+	@echo 'make bench    nanoseconds per task, in turns with OpenMP, oneTBB and StarPU (installs them; about 5 minutes)'
 	@echo 'make format   rewrite the sources as clang-format-16 wants them'
 	@echo 'make setup    only install what is missing, for the build and for make test'
 	@echo 'make clean    remove build/'

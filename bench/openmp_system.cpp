@@ -70,7 +70,8 @@ class openmp_system {
 
 remark remarks(const problem& p, unsigned workers) {
   if (workers > 1 || p.form == shape::independent) return {};
-  return {.text = "libomp with one thread runs a task where it is created and looks at no dependence"};
+  return {.text = "libomp with one thread runs a task where it is created and looks at no dependence",
+          .comparable = false};
 }
 const std::string name = "libomp";
 const std::string version = "libomp, clang " __clang_version__;

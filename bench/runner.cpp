@@ -86,10 +86,11 @@ void run(const request& r, bool priority) {
   const sample got = s.measure(p, r.how, r.spend);
   std::printf("{\"system\": \"%s\", \"version\": \"%s\", \"problem\": \"%s\", \"workers\": %u, \"value\": %.6g, "
               "\"above\": %s, \"counts_right\": %s, \"order_right\": %s, \"tasks\": %llu, \"priority\": %s, "
+              "\"comparable\": %s, "
               "\"remark\": \"%s\"}\n",
               s.name.c_str(), s.version.c_str(), p.name, r.how.workers, got.ns, truth(got.above),
               truth(got.counts_right), truth(got.order_right), static_cast<unsigned long long>(tasks_per_pass(p)),
-              truth(priority), said.text.c_str());
+              truth(priority), truth(said.comparable), said.text.c_str());
 }
 
 int check() {

@@ -26,6 +26,7 @@ namespace weft::bench {
 struct remark {
   std::uint64_t tasks_max = UINT64_MAX;  // in a pass: some systems cannot do more in reasonable time or memory
   std::string text;                      // empty: nothing
+  bool comparable = true;                // false: it does not do what the others do, and cannot be the best of them
 };
 
 struct system_entry {

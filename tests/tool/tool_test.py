@@ -183,6 +183,7 @@ class Others(Tool):
         self.assertEqual(measured | left_out, {"serial", "weft", "weft-window", "libgomp", "libomp", "tbb", "starpu"})
         self.assertFalse(measured & left_out)
         self.assertEqual(len({r["version"] for r in reply["rows"]}), len(measured))
+        self.assertEqual({r["system"] for r in reply["rows"] if "comparable" in r}, measured & {"libomp"})
 
     def test_bench_text_and_files(self):
         with tempfile.TemporaryDirectory() as folder:

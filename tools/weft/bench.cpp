@@ -132,9 +132,9 @@ class bench_command final : public command {
       if (!among(problems_, p.name)) continue;
       for (const bench::listed_system* s : systems) {
         if (s->parallel)
-          for (unsigned w : counts) all.push_back({&p, s, w, {}, false, true, "", "", "", "", 0});
+          for (unsigned w : counts) all.push_back({.problem = &p, .system = s, .workers = w});
         else if (p.measures == bench::metric::cost)
-          all.push_back({&p, s, 1, {}, false, true, "", "", "", "", 0});
+          all.push_back({.problem = &p, .system = s, .workers = 1});
       }
     }
     if (all.empty()) throw weft::error("bench: nothing to measure: no system among those chosen has these problems");
@@ -185,6 +185,7 @@ class bench_command final : public command {
     s.values.push_back(reply["value"].get<double>());
     s.above = s.above || reply["above"].get<bool>();
     s.remark = reply["remark"].get<std::string>();
+    s.comparable = reply.value("comparable", true);
     s.version = reply["version"].get<std::string>();
     s.tasks = reply["tasks"].get<std::uint64_t>();
     return reply["priority"].get<bool>();

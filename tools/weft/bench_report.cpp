@@ -70,6 +70,8 @@ template <class T, class Get> std::vector<T> in_order_of_appearance(const report
   return found;
 }
 
+bool may_be_best(const series& s) { return s.system->parallel && s.comparable && !s.above && s.median() > 0; }
+
 std::string figure(const series& s, double x) { return (s.above ? "> " : "") + short_number(x); }
 
 cell median_cell(const report& r, const series& s, notes& said) {
@@ -93,7 +95,7 @@ template <class Make> grid table_of(const report& r, unsigned workers, Make make
     for (const auto* system : systems) {
       const series* const s = find(r, p, system->name, workers);
       row.push_back(s != nullptr ? make(*s) : cell{""});
-      if (s == nullptr || !s->usable() || !s->system->parallel || s->above || s->median() >= best) continue;
+      if (s == nullptr || !s->usable() || !may_be_best(*s) || s->median() >= best) continue;
       best = s->median();
       best_at = row.size() - 1;
     }
@@ -202,6 +204,7 @@ json row_json(const report& r, const series& s) {
   if (s.tasks > 0) row["tasks"] = s.tasks;
   if (!s.version.empty()) row["version"] = s.version;
   if (!s.remark.empty()) row["remark"] = s.remark;
+  if (!s.comparable) row["comparable"] = false;
   if (!s.failed.empty()) row["failed"] = s.failed;
   if (!s.not_possible.empty()) row["not_possible"] = s.not_possible;
   return row;

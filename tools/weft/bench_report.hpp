@@ -15,13 +15,14 @@ struct series {
   const bench::problem* problem;
   const bench::listed_system* system;
   unsigned workers;
-  std::vector<double> values;  // sorted when the rounds are over
-  bool above = false;          // METG: a round ended its search without finding it
+  std::vector<double> values{};  // sorted when the rounds are over
+  bool above = false;            // METG: a round ended its search without finding it
   bool correct = true;
-  std::string failed;        // why there is no figure though there should be
-  std::string not_possible;  // why there cannot be one on this machine
-  std::string remark;        // what must be said beside the figure
-  std::string version;
+  bool comparable = true;      // false: shown, but not counted among those that may be the best
+  std::string failed{};        // why there is no figure though there should be
+  std::string not_possible{};  // why there cannot be one on this machine
+  std::string remark{};        // what must be said beside the figure
+  std::string version{};
   std::uint64_t tasks = 0;
 
   [[nodiscard]] bool usable() const { return correct && failed.empty() && not_possible.empty() && !values.empty(); }
