@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a bare Debian 12 or Ubuntu 24.04 lacks. A tool that is already on the PATH, wherever it came from, is
-# not installed again. usage: setup.sh build | test
+# not installed again. usage: setup.sh build | test | bench
 set -euo pipefail
 
 # package | what else proves that it is there (a command, or nothing) | why
@@ -24,10 +24,20 @@ test_packages='
 clang-16|clang++-16|second compiler of `make test`
 clang-format-16|clang-format-16|format check of `make test`
 gfortran|gfortran|Fortran examples of `make test`
-graphviz|dot|draws the graphs of `weft export` in `make test`'
+graphviz|dot|draws the graphs of `weft export` in `make test`
+valgrind|valgrind|counts instructions per task in `make test`
+libomp-16-dev||a peer in `make bench`, checked by `make test`: OpenMP of clang
+libtbb-dev||a peer in `make bench`, checked by `make test`: oneTBB'
+# StarPU brings an MPI and more, which only who measures shall have to install.
+bench_packages='
+clang-16|clang++-16|compiles the peer libomp
+libomp-16-dev||a peer: OpenMP of clang
+libtbb-dev||a peer: oneTBB
+libstarpu-dev||a peer: StarPU'
 
 case "${1:-test}" in
   build) wanted=$build_packages ;;
+  bench) wanted=$build_packages$bench_packages ;;
   *) wanted=$build_packages$test_packages ;;
 esac
 
