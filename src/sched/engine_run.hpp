@@ -195,6 +195,19 @@ template <machine::machine M> detail::record* engine<M>::run(worker& w, detail::
   }
   WEFT_ASSERT(r->state == detail::record_state::ready);
   // Whether bodies are long is asked of the clock each time while they are, and once in a while when they are short.
+  if (w.coarse || w.tick == 0 || w.trace != nullptr) [[unlikely]]
+    run_watched(w, r);
+  else
+    static_cast<void>(call_body(w, r));
+  worker& here = static_cast<worker&>(*current_worker());
+  detail::record* follower = done(here, r);
+  if (++here.tick < here.tick_limit || follower == nullptr) return follower;
+  push_own(here, follower);
+  return nullptr;
+}
+
+// call_body() with a look at the clock before and after.
+template <machine::machine M> void engine<M>::run_watched(worker& w, detail::record* r) {
   const bool timed = w.coarse || w.tick == 0;
   const bool traced = w.trace != nullptr;
   const bool follows = traced && trace_start(w, *r);
@@ -209,10 +222,6 @@ template <machine::machine M> detail::record* engine<M>::run(worker& w, detail::
     here.short_bodies = is_long ? 0 : here.short_bodies + 1;
     here.coarse = is_long || (here.coarse && here.short_bodies < base::short_bodies_max);
   }
-  detail::record* follower = done(here, r);
-  if (++here.tick < here.tick_limit || follower == nullptr) return follower;
-  push_own(here, follower);
-  return nullptr;
 }
 
 template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, detail::record* r) {
@@ -280,7 +289,7 @@ template <machine::machine M> detail::record* engine<M>::done(worker& w, detail:
     if (!r->subtasks) finish_accesses(r, list);
     if (M::fetch_sub(r->pending, 1u, base::acq_rel) == 1) wholly_done(w, r);
   } else {
-    finish_accesses(r, list);
+    if (r->access_count != 0) finish_accesses(r, list);
     if (r->parent == nullptr && !failures_.any()) [[likely]] {
       recycle(w, r);
       M::store(w.finished, detail::peek(w.finished) + 1, base::release);  // pairs with quiescent()
