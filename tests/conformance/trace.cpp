@@ -116,7 +116,8 @@ TEST_CASE("trace: tasks in tasks, and waits") {
     CHECK(file.number("SELECT count(*) FROM tasks WHERE parent IS NULL") == 1);
     CHECK(file.number("SELECT max(n) FROM (SELECT count(*) AS n FROM tasks GROUP BY parent)") == 2);
     CHECK(file.number("SELECT count(*) FROM waits WHERE why NOT IN ('children', 'all')") == 0);
-    CHECK(file.number("SELECT count(*) FROM waits WHERE why = 'all' AND task IS NULL") >= 1);
+    if (opt.workers == 1)  // with more, all may be done before the main thread waits
+      CHECK(file.number("SELECT count(*) FROM waits WHERE why = 'all' AND task IS NULL") >= 1);
     if (ordered(opt))  // a wait for the children ends when the last child has
       CHECK(file.number("SELECT count(*) FROM waits w JOIN tasks c ON c.parent = w.task WHERE w.why = 'children' AND "
                         "c.finished_ns > w.to_ns") == 0);
