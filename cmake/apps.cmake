@@ -28,6 +28,17 @@ target_compile_definitions(
 weft_part(weft_bench bench)
 weft_part(weft_tool_parts tools/weft weft_apps weft_bench CLI11::CLI11 nlohmann_json::nlohmann_json
           SQLite::SQLite3)
+# The page of `weft report`, from the files beside its source.
+file(GLOB page_files CONFIGURE_DEPENDS tools/weft/report/*.html tools/weft/report/*.css tools/weft/report/*.js)
+set(page_source ${PROJECT_BINARY_DIR}/generated/report_assets.cpp)
+add_custom_command(
+  OUTPUT ${page_source}
+  COMMAND
+    ${CMAKE_COMMAND} -DOUT=${page_source} -DHEADER=tools/weft/report/assets.hpp
+    -DNAMESPACE=weft::tool::report::assets "-DFILES=${page_files}" -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+  DEPENDS ${page_files} cmake/embed.cmake
+  VERBATIM)
+target_sources(weft_tool_parts PRIVATE ${page_source})
 set(compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
 target_compile_definitions(
   weft_tool_parts PUBLIC WEFT_COMPILER="${compiler}" WEFT_BUILD_TYPE="$<CONFIG>")

@@ -133,13 +133,13 @@ class Run(Tool):
 class Others(Tool):
     def test_version_and_help(self):
         self.assertRegex(self.good("--version"), r"^weft \d+\.\d+\.\d+\n$")
-        for args in ([], ["run"], ["info"], ["bench"]):
+        for args in ([], ["run"], ["info"], ["bench"], ["report"]):
             self.assertIn("Example:\n  weft", self.good(*args, "--help"))
 
     def test_no_command(self):
         done = run()
         self.assertEqual(done.returncode, 2)
-        self.assertIn("weft: a command is missing: run, info or bench", done.stderr)
+        self.assertIn("weft: a command is missing: run, info, bench or report", done.stderr)
         self.bad("dance", "dance")
 
     def test_info(self):
