@@ -1,6 +1,6 @@
 """A headless Chromium and the little of its DevTools protocol that tests need, with the standard library alone.
 
-with Browser() as b: page = b.open(url); page.evaluate("1 + 1"); page.key("ArrowLeft"); image = page.screenshot()
+with Browser() as b: b.page.go(url); b.page.evaluate("1 + 1"); b.page.key("ArrowLeft"); pixels = b.page.image("canvas")
 """
 import base64
 import json
@@ -12,6 +12,7 @@ import struct
 import subprocess
 import tempfile
 import time
+import urllib.request
 import zlib
 
 SECONDS_MAX = 120
@@ -190,12 +191,18 @@ class Page:
         self.call("Input.insertText", text=text)
         self.settle()
 
-    def screenshot(self, whole: bool = False) -> bytes:
+    def screenshot(self, selector: str = "") -> bytes:
+        """Of what can be seen, or of one element."""
         self.settle()
-        return base64.b64decode(self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"])
+        clip = {}
+        if selector:
+            box = self.evaluate(f"(({{x, y, width, height}}) => ({{x, y, width, height}}))"
+                                f"(document.querySelector({selector!r}).getBoundingClientRect())")
+            clip = {"clip": {**box, "scale": 1}}
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png", **clip)["data"])
 
-    def image(self) -> Image:
-        return Image(self.screenshot())
+    def image(self, selector: str = "") -> Image:
+        return Image(self.screenshot(selector))
 
 
 class Browser:
@@ -224,7 +231,6 @@ class Browser:
             assert time.monotonic() < end, "Chromium does not answer"
             time.sleep(0.05)
         port = int(port_file.read_text().split("\n")[0])
-        import urllib.request
         while True:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list", timeout=SECONDS_MAX) as reply:
                 pages = [p for p in json.load(reply) if p["type"] == "page"]

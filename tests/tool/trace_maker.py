@@ -131,7 +131,8 @@ class Program:
                 if missing[n] == 0:
                     heapq.heappush(ready, (latest[n], n))
         waits = [(None, "all", None, 0, wait_from, 0, end + overhead_ns)]
-        return write(path, workers, self.names, self.handles, sorted(rows), self.accesses, waits, steals, sleeps, **meta)
+        return write(path, workers, self.names, self.handles, sorted(rows), self.accesses, waits, steals, sleeps,
+                     **meta)
 
 
 def cholesky(tiles: int, unit_ns: int = 20_000) -> Program:
@@ -161,3 +162,27 @@ def stencil(width: int, steps: int, body_ns: int = 2_000) -> Program:
             p.submit("border" if i in (0, width - 1) else "inner", int(body_ns * noise.uniform(0.5, 1.5)),
                      ("read", old[i - 1]), ("read", old[(i + 1) % width]), ("write", new[i]))
     return p
+
+
+def million(path: pathlib.Path, tasks: int = 1_000_000, workers: int = 16) -> pathlib.Path:
+    """Three accesses a task, made by the database itself: rounds around two rings in turn. A task writes its place in
+    one ring and reads its neighbours' in the other, from the round before. Bodies are 900 ns of every 1000."""
+    ring = 4096
+    end = tasks * 1000 // workers + 1
+    write(path, workers, ["even", "odd"], [None] * (2 * ring), [], [], [(None, "all", None, 0, 1, 0, end)],
+          program="million")
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA synchronous = OFF")
+        count = f"""WITH RECURSIVE n(i, r) AS (SELECT 0, 0 UNION ALL SELECT i + 1, (i + 1) / {ring} FROM n
+                    WHERE i + 1 < ?)"""
+        db.execute(f"""{count} INSERT INTO tasks SELECT i + 1, NULL, 1 + i % 2, 0, 0, i % {workers},
+                   i / {workers} * 1000 + 1, i / {workers} * 1000 + 901, 'done' FROM n""", (tasks,))
+        # Of each place: a write, then two reads in the next round, then a write again.
+        db.execute(f"""{count} INSERT INTO accesses SELECT i + 1, 0, 1 + r % 2 * {ring} + i % {ring}, 'write',
+                   r / 2 * 3, r / 2 * 3 + 1 FROM n""", (tasks,))
+        for position, side in ((1, 1), (2, ring - 1)):
+            db.execute(f"""{count} INSERT INTO accesses SELECT i + 1, {position},
+                       1 + (r - 1) % 2 * {ring} + (i + {side}) % {ring}, 'read', (r - 1) / 2 * 3 + 1,
+                       (r - 1) / 2 * 3 + 3 FROM n WHERE r > 0""", (tasks,))
+    db.close()
+    return path

@@ -153,7 +153,7 @@ analysis analyse(const trace::file& r, void (*tell)(void* to, double done), void
   tell(to, 0.3);
   const std::vector<std::uint32_t> adds = add_before(r);
   const std::vector<ns> wholly = wholly_done(r, parents_first(r));
-  const std::vector<bool> holds = holds_back(r, a.order, wholly);
+  const std::vector<bool> holds = holds_back(r, a.order, adds, wholly);
   a.ready = ready_times(r, a.order, adds, holds, wholly);
   tell(to, 0.5);
   a.path = longest_chain(r, a.parts, a.order, adds, holds);

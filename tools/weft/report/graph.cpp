@@ -70,7 +70,7 @@ class builder {
       if (!ran(t)) continue;
       if (moments_.needs[k] != none) add(first_moment_ + moments_.needs[k], head(t));
       if (moments_.brings[k] != none) add(holds_[t] ? whole(t) : tail(t), first_moment_ + moments_.brings[k]);
-      if (adds_[k] != none && ran(adds_[k])) add(tail(adds_[k]), head(t));
+      if (adds_[k] != none && ran(adds_[k])) add(holds_[adds_[k]] ? whole(adds_[k]) : tail(adds_[k]), head(t));
     }
   }
 

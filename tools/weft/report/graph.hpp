@@ -25,7 +25,8 @@ struct moments {
 
 // Whether a task keeps its versions back until its children are done (clause `subtasks`). The trace has no word for it:
 // taken as so if it has children that outlasted it, and nobody who needed its versions began before the last was done.
-[[nodiscard]] std::vector<bool> holds_back(const trace::file& r, const moments& m, const std::vector<ns>& wholly);
+[[nodiscard]] std::vector<bool> holds_back(const trace::file& r, const moments& m,
+                                           const std::vector<std::uint32_t>& adds, const std::vector<ns>& wholly);
 
 struct step {
   std::uint32_t piece;

@@ -90,7 +90,8 @@ std::vector<ns> wholly_done(const trace::file& r, const std::vector<std::uint32_
   return done;
 }
 
-std::vector<bool> holds_back(const trace::file& r, const moments& m, const std::vector<ns>& wholly) {
+std::vector<bool> holds_back(const trace::file& r, const moments& m, const std::vector<std::uint32_t>& adds,
+                             const std::vector<ns>& wholly) {
   std::vector<ns> first_need(m.count, INT64_MAX);  // when the first task that needed that moment began
   for (std::size_t k = 0; k < r.accesses.size(); ++k)
     if (m.needs[k] != none && ran(r, r.accesses[k]))
@@ -102,6 +103,8 @@ std::vector<bool> holds_back(const trace::file& r, const moments& m, const std::
     if (m.brings[k] == none || first_need[m.brings[k]] == INT64_MAX) continue;
     (first_need[m.brings[k]] >= wholly[t] ? holds : hurried)[t] = true;
   }
+  for (std::size_t k = 0; k < r.accesses.size(); ++k)
+    if (adds[k] != none) (r.tasks[r.accesses[k].task].started_ns >= wholly[adds[k]] ? holds : hurried)[adds[k]] = true;
   for (std::size_t t = 0; t < r.tasks.size(); ++t)
     holds[t] = holds[t] && !hurried[t] && wholly[t] > r.tasks[t].finished_ns && r.tasks[t].ran();
   return holds;
@@ -120,7 +123,7 @@ std::vector<ns> ready_times(const trace::file& r, const moments& m, const std::v
   for (std::size_t k = 0; k < r.accesses.size(); ++k) {
     ns& at = ready[r.accesses[k].task];
     if (m.needs[k] != none) at = std::max(at, reached[m.needs[k]]);
-    if (adds[k] != none) at = std::max(at, r.tasks[adds[k]].finished_ns);
+    if (adds[k] != none) at = std::max(at, holds[adds[k]] ? wholly[adds[k]] : r.tasks[adds[k]].finished_ns);
   }
   for (std::size_t t = 0; t < ready.size(); ++t)  // no later than it began, whatever the clocks of two cores say
     if (r.tasks[t].ran()) ready[t] = std::max(r.tasks[t].submitted_ns, std::min(ready[t], r.tasks[t].started_ns));

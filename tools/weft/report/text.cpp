@@ -1,6 +1,7 @@
 // See text.hpp.
 #include "text.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -150,7 +151,7 @@ std::string duration(double x) {
     const char* unit;
   } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
   for (const auto& u : units)
-    if (x >= u.size * 0.9995) return short_number(x / u.size) + " " + u.unit;  // 999.6 us reads 1.00 ms
+    if (x >= u.size * 0.9995) return short_number(std::max(1.0, x / u.size)) + " " + u.unit;  // 999.6 us reads 1.00 ms
   char text[32];
   std::snprintf(text, sizeof text, x == std::floor(x) || x >= 100 ? "%.0f ns" : "%.1f ns", x);
   return text;
