@@ -21,6 +21,7 @@ librapidcheck-dev||property tests
 python3|python3|drives the tests'
 test_packages='
 clang-16|clang++-16|second compiler of `make test`
+chromium|chromium|draws the page of weft report in `make test`
 clang-format-16|clang-format-16|format check of `make test`
 gfortran|gfortran|Fortran examples of `make test`'
 

@@ -15,7 +15,7 @@ import time
 import urllib.request
 import zlib
 
-SECONDS_MAX = 120
+SECONDS_MAX = 60
 
 
 def find() -> str | None:
@@ -165,7 +165,7 @@ class Page:
 
     def go(self, url: str) -> None:
         self.call("Page.navigate", url=url)
-        self.until("document.readyState === 'complete' && location.href !== 'about:blank'")
+        self.until(f"document.readyState === 'complete' && location.href.startsWith({url.split('#')[0]!r})")
 
     def mouse(self, kind: str, x: float, y: float, **more) -> None:
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)

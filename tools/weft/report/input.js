@@ -81,7 +81,7 @@ function step(along, across) {
 function focusChosen() {
   const list = state.chosen >= 0 ? piecesOf(state.chosen) : [];
   if (list.length === 0) return;
-  const from = pieces.from[list[0]], to = pieces.to[list.at(-1)], margin = Math.max(to - from, shortestView);
+  const from = pieces.from[list[0]], to = pieces.to[list.at(-1)], margin = Math.max((to - from) / 2, shortestView);
   setView(from - margin, to + margin);
 }
 
