@@ -28,11 +28,14 @@ bool result::ok() const noexcept {
   return !checks.empty() && std::all_of(checks.begin(), checks.end(), [](const check& c) { return c.passed; });
 }
 
-void result::describe(const runtime& rt) {
+void result::describe(runtime& rt) {
   workers = rt.workers();
   machine = rt.machine();
   policy = rt.policy();
   counts = rt.statistics();
+  if (rt.trace_path() == nullptr) return;
+  rt.write_trace();
+  trace = rt.trace_path();
 }
 
 namespace {

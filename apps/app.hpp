@@ -35,6 +35,7 @@ struct result {
   unsigned workers = 0;
   std::string machine;
   std::string policy;
+  std::string trace;  // the file it was recorded in; empty: none
   runtime::counts counts{};
   std::vector<field> fields;
   std::vector<check> checks;
@@ -43,8 +44,9 @@ struct result {
   void add(std::string name, field::value_type value, const char* unit = "") {
     fields.push_back({std::move(name), std::move(value), unit});
   }
-  // Notes where and how the work ran. Call it after the last wait, so that the counts are complete.
-  void describe(const runtime& rt);
+  // Notes where and how the work ran, and writes the trace if one is recorded. Call it after the last wait, so that
+  // both are complete. Errors: weft::error if the trace cannot be written.
+  void describe(runtime& rt);
 };
 
 // A command-line option of an app and the variable it sets. min and max bound numbers and are ignored for the others.

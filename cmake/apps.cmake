@@ -8,7 +8,7 @@ pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 find_path(LAPACK_INCLUDE_DIR lapack.h REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
-find_package(SQLite3 REQUIRED)
+find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_writer.hpp REQUIRED)
 
 # Static library of all sources of a folder. Includes are written from the repository root or from beside the file.
 function(weft_part name folder)
@@ -39,6 +39,7 @@ add_custom_command(
   DEPENDS ${page_files} cmake/embed.cmake
   VERBATIM)
 target_sources(weft_tool_parts PRIVATE ${page_source})
+target_include_directories(weft_tool_parts SYSTEM PRIVATE ${PROTOZERO_INCLUDE_DIR})
 set(compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
 target_compile_definitions(
   weft_tool_parts PUBLIC WEFT_COMPILER="${compiler}" WEFT_BUILD_TYPE="$<CONFIG>")

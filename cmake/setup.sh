@@ -11,9 +11,10 @@ ninja-build|ninja|runs the build
 pkg-config|pkg-config|finds hwloc and OpenBLAS
 libhwloc-dev||the topology of this machine, binding threads
 libboost-context-dev||switches the stacks of tasks
+libsqlite3-dev||writes and reads traces
 libcli11-dev||command line of the weft tool
 nlohmann-json3-dev||output of the weft tool as JSON
-libsqlite3-dev||trace files
+libprotozero-dev||timelines for Perfetto
 libopenblas-pthread-dev||tile kernels of the apps (the serial OpenBLAS is not thread-safe)
 liblapacke-dev||tile factorisation of the apps
 doctest-dev||unit tests
@@ -23,7 +24,8 @@ test_packages='
 clang-16|clang++-16|second compiler of `make test`
 chromium|chromium|draws the page of weft report in `make test`
 clang-format-16|clang-format-16|format check of `make test`
-gfortran|gfortran|Fortran examples of `make test`'
+gfortran|gfortran|Fortran examples of `make test`
+graphviz|dot|draws the graphs of `weft export` in `make test`'
 
 case "${1:-test}" in
   build) wanted=$build_packages ;;

@@ -50,7 +50,7 @@ file(GLOB conformance_sources CONFIGURE_DEPENDS tests/conformance/*.cpp)
 add_executable(weft_unit tests/main.cpp ${unit_sources} ${conformance_sources})
 target_include_directories(weft_unit PRIVATE src tests)
 target_link_libraries(weft_unit PRIVATE weft::weft weft_strict doctest::doctest rapidcheck PkgConfig::HWLOC
-                                        Boost::context Threads::Threads)
+                                        SQLite::SQLite3 Boost::context Threads::Threads)
 weft_doctests(weft_unit unit/ unit ${unit_sources})
 weft_doctests(weft_unit "" "unit;conformance" ${conformance_sources})
 
@@ -157,13 +157,14 @@ set(page_flags "-std=c++20 -O1 -I${PROJECT_SOURCE_DIR}/include")
 if(WEFT_SANITIZE)
   string(APPEND page_flags " -fsanitize=${WEFT_SANITIZE}")
 endif()
-list(JOIN HWLOC_LINK_LIBRARIES " " hwloc_libraries)
+list(JOIN HWLOC_LINK_LIBRARIES " " page_libraries)
+string(APPEND page_libraries " ${SQLite3_LIBRARIES}")
 foreach(page IN LISTS pages)
   file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${page})
   string(REGEX REPLACE "(^docs/)|(\\.md$)" "" name ${name})
   weft_test(
     page/${name} page 120 ${python} ${tests}/pages.py ${page} --compiler ${CMAKE_CXX_COMPILER}
-    "--flags=${page_flags}" "--link=$<TARGET_FILE:weft> ${hwloc_libraries} $<TARGET_FILE:Boost::context> -pthread"
+    "--flags=${page_flags}" "--link=$<TARGET_FILE:weft> ${page_libraries} $<TARGET_FILE:Boost::context> -pthread"
     --scratch ${PROJECT_BINARY_DIR}/pages)
 endforeach()
 

@@ -71,6 +71,9 @@ typedef struct weft_options {
   int32_t paused;       /* not 0: no task runs until weft_start() or a wait outside of tasks */
   int32_t no_pin;       /* not 0: worker threads are not bound to cores (WEFT_PIN=0) */
   int32_t reserved;     /* 0 */
+  const char* trace;    /* file to record a trace in (an SQLite database); NULL: none */
+  const char* counters; /* to read around each task, "cycles,instructions"; needs trace, real cores only */
+  uint64_t trace_mib;   /* memory that recording may use, in MiB; default 1024 */
 } weft_options;
 
 /* Makes a runtime; the caller becomes its worker 0, which runs tasks while it waits. options: NULL for the defaults.
@@ -90,6 +93,13 @@ uint64_t weft_runtime_seed(const weft_runtime* rt);
 
 /* Time on the runtime's machine in nanoseconds: a steady clock, or virtual time since it was made. Errors: -1. */
 double weft_now_ns(const weft_runtime* rt);
+
+/* Writes what is recorded so far, after weft_wait() best; the end of the runtime writes it too, and can report errors
+ * on stderr only. Who: the thread that made the runtime, outside of tasks.
+ * Errors: WEFT_MISUSE if the file cannot be written, or if no trace is recorded. */
+int weft_write_trace(weft_runtime* rt);
+/* The file it goes to; NULL if none is recorded (no error), or if rt is NULL. */
+const char* weft_runtime_trace_path(const weft_runtime* rt);
 
 /* Counts since the runtime was made. */
 typedef struct weft_counts {

@@ -127,7 +127,7 @@ class contest {
     return {name, value <= residual_max, text};
   }
 
-  result summary(bool compare) const {
+  result summary(bool compare) {
     const double n = static_cast<double>(a_.n);
     const double gflop = n * n * n / 3 * 1e-9;
     result r;

@@ -51,7 +51,7 @@ std::vector<series> sample_all(std::size_t rows, std::size_t repeat, progress& b
   return all;
 }
 
-result summary(const runtime& rt, const std::vector<series>& rows, std::size_t repeat, std::uint64_t warm_up_tasks) {
+result summary(runtime& rt, const std::vector<series>& rows, std::size_t repeat, std::uint64_t warm_up_tasks) {
   result r;
   r.describe(rt);
   std::uint64_t wrong = 0;

@@ -42,12 +42,22 @@ struct options {
   bool paused = false;
   // Bind each worker thread to one core. The calling thread is never bound.
   bool pin = true;
+  // File to record a trace in: an SQLite database, described in docs/guide/10-traces.md. nullptr: none is recorded. The
+  // second runtime of a process that is given the same file writes name.2.weft, the third name.3.weft.
+  const char* trace = nullptr;
+  // Memory that recording may use, in MiB, at least 1; two chunks of 64 KiB per worker it may in any case. What is
+  // recorded beyond that overwrites the oldest, and the trace says how much was lost.
+  std::size_t trace_mib = 1024;
+  // Counters to read around each task and put into the trace, separated by commas: "cycles,instructions,cache-misses".
+  // On real cores only. What this machine does not have or allow is named on stderr and left out.
+  const char* counters = nullptr;
 };
 
 class runtime {
  public:
-  // Errors: throws weft::error for an option that cannot be meant, naming the option and what is allowed. Fewer threads
-  // than asked for, or no right to bind them, is not an error: the runtime goes on with less and says so on stderr.
+  // Errors: throws weft::error for an option that cannot be meant, naming the option and what is allowed, and for a
+  // trace that could not be written: no such folder, no right, or a file there that is no trace. Fewer threads than
+  // asked for, or no right to bind them, is not an error: the runtime goes on with less and says so on stderr.
   explicit runtime(const options& opt = {});
   // Waits for all tasks, then ends the workers. An exception of a task that nobody waited for is reported on stderr.
   // Who: the thread that made it. In a child after fork(), where the workers do not exist, it returns at once.
@@ -101,6 +111,16 @@ class runtime {
     std::uint64_t suspends;  // waits that set a task or the main thread aside
   };
   [[nodiscard]] counts statistics() const noexcept;
+
+  // The file that this runtime's trace goes to, an absolute path; nullptr if none is recorded.
+  [[nodiscard]] const char* trace_path() const noexcept;
+  // Writes what is recorded so far; tasks that have not ended by then stand there as "not run", so wait before. The end
+  // of the runtime writes the file too, unless no task came after this, and can report errors on stderr only: call this
+  // to learn of them.
+  // Who: the thread that made the runtime, outside of tasks. Cost: about 1 us per task.
+  // Errors: weft::error if the file cannot be written, a full disk for one - what was there before is still there
+  // then - or if no trace is recorded.
+  void write_trace();
 
  private:
   detail::engine_base* engine_;

@@ -65,9 +65,10 @@ struct registered {
 
 // Registers r, whose accesses are filled in, for `engine`. When it gives `waits`, r is listed and may already be gone;
 // when it gives `apply_first`, nothing was registered, and what reduces left over must be applied before r registers.
+// `seen` is called with r once all versions are known and while nobody else can run it.
 // Errors: weft::error as lock_set, or if a handle is in use by another runtime; r is untouched then.
-template <class M>
-[[nodiscard]] registered register_task(record* r, detail::engine_base* engine, open_reductions<M>& open, woken& out) {
+template <class M, class Seen = decltype([](record&) noexcept {})> [[nodiscard]] registered
+register_task(record* r, detail::engine_base* engine, open_reductions<M>& open, woken& out, Seen seen = {}) {
   lock_set handles(*r);
   handles.acquire<M>();
   for (handle_state* h : handles) {
@@ -104,6 +105,7 @@ template <class M>
     if (!waits) r->cursor = n;
   }
   const bool last_walk = !waits && r->exclusives != 0;
+  seen(*r);
   handles.release<M>();
   if (last_walk) waits = !advance_exclusive<M>(r, out);
   return {waits ? outcome::waits : outcome::ready};

@@ -104,6 +104,9 @@ namespace {
   if (o.stack_kib != 0) opt.stack_kib = o.stack_kib;
   opt.paused = o.paused != 0;
   opt.pin = o.no_pin == 0;
+  opt.trace = o.trace;
+  opt.counters = o.counters;
+  if (o.trace_mib != 0) opt.trace_mib = o.trace_mib;
   return opt;
 }
 
@@ -167,6 +170,13 @@ std::uint64_t weft_runtime_seed(const weft_runtime* rt) {
 }
 double weft_now_ns(const weft_runtime* rt) {
   return answer(-1.0, [=] { return callable(rt, "weft_now_ns").rt.now_ns(); });
+}
+
+int weft_write_trace(weft_runtime* rt) {
+  return guarded([=] { callable(rt, "weft_write_trace").rt.write_trace(); });
+}
+const char* weft_runtime_trace_path(const weft_runtime* rt) {
+  return answer<const char*>(nullptr, [=] { return given(rt, "weft_runtime_trace_path").rt.trace_path(); });
 }
 
 int weft_statistics(const weft_runtime* rt, weft_counts* counts) {

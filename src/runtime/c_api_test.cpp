@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "trace_file.hpp"
 #include "weft/weft.hpp"
 
 namespace {
@@ -154,6 +155,34 @@ double run_c(const std::vector<drawn_task>& tasks, const char* policy, trace& ra
 }
 
 }  // namespace
+
+TEST_CASE("c: a trace is recorded where the options say, and written when asked") {
+  const trace_place place;
+  const std::string path = place.path();
+  weft_options o = options(2, "virtual");
+  o.trace = path.c_str();
+  o.trace_mib = 3;
+  weft_runtime* rt = weft_runtime_create(&o);
+  REQUIRE(rt != nullptr);
+  CHECK(std::string(weft_runtime_trace_path(rt)) == path);
+  weft_task t{};
+  t.size = sizeof t;
+  t.body = [](void*, void**) {};
+  t.name = "from C";
+  CHECK(weft_submit(rt, &t) == WEFT_OK);
+  CHECK(weft_wait(rt) == WEFT_OK);
+  CHECK(weft_write_trace(rt) == WEFT_OK);
+  CHECK(trace_file(path).text("SELECT name FROM names") == "from C");
+  CHECK(weft_runtime_destroy(rt) == WEFT_OK);
+
+  o.trace = nullptr;
+  rt = weft_runtime_create(&o);
+  CHECK(weft_runtime_trace_path(rt) == nullptr);
+  CHECK(weft_write_trace(rt) == WEFT_MISUSE);
+  weft_runtime_destroy(rt);
+  o.counters = "cycles";
+  CHECK(weft_runtime_create(&o) == nullptr);
+}
 
 TEST_CASE("c: the same order and the same virtual times as C++") {
   for (const weft::choice& policy : weft::policies())

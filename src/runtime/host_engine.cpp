@@ -11,7 +11,6 @@ template class engine<machine::host>;
 
 std::unique_ptr<sched::any_engine> make_host_engine(const options& opt) {
   using engine = sched::engine<machine::host>;
-  auto e = std::make_unique<engine>(sched::engine_setup{opt.workers, opt.seed, opt.window, opt.stack_kib * 1024});
   // The caller is worker 0 and not bound: the others are bound beside where it is now. Bound to its core, worker 1 and
   // it would share that core until the kernel moves the caller away, which took it 100 ms.
   const std::vector<place::core> cores = place::starting_at(place::usable_cores(), place::current_cpu());
@@ -19,6 +18,9 @@ std::unique_ptr<sched::any_engine> make_host_engine(const options& opt) {
   // With more workers than cores the kernel balances better than a fixed binding.
   if (opt.pin && opt.workers <= cores.size())
     for (const place::core& c : cores) cpus.push_back(c.cpu);
+  auto e = std::make_unique<engine>(
+      sched::engine_setup{opt.workers, opt.seed, opt.window, opt.stack_kib * 1024, !cpus.empty()});
+  if (opt.trace != nullptr) e->record(std::make_unique<trace::session>(opt.trace, opt.trace_mib, opt.counters));
   const unsigned n = e->the_machine().start(opt.workers, &engine::worker_entry, e.get(), cpus);
   e->open(place::tree(cores, n), sched::find_policy(opt.policy));
   e->the_machine().run();

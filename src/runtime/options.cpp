@@ -8,6 +8,7 @@
 
 #include "base/limits.hpp"
 #include "sched/policy.hpp"
+#include "trace/counters.hpp"
 
 namespace weft {
 
@@ -16,6 +17,8 @@ namespace {
 [[noreturn]] void refuse(const std::string& option, std::string_view value, const std::string& allowed) {
   throw error("weft: option " + option + " = '" + std::string(value) + "' cannot be; it must be " + allowed);
 }
+
+constexpr std::size_t trace_mib_max = std::size_t{1} << 20;  // 1 TiB: more is a slip of the keyboard
 
 // The value of WEFT_<name>, or nullptr if unset or empty.
 const char* environment(const char* name) {
@@ -52,6 +55,7 @@ options complete(options asked) {
   const std::string workers_allowed = "a number from 1 to " + std::to_string(base::workers_max);
   const std::string window_allowed = "a number of tasks, at least " + std::to_string(base::window_tasks_min);
   const std::string stack_allowed = "a number of KiB, at least " + std::to_string(base::stack_kib_min);
+  const std::string trace_allowed = "a number of MiB, from 1 to " + std::to_string(trace_mib_max);
   options o = asked;
   take_number("WEFT_WORKERS", o.workers, defaults.workers, workers_allowed);
   take_number("WEFT_SEED", o.seed, defaults.seed, "a number above 0");
@@ -60,6 +64,9 @@ options complete(options asked) {
   take_text("WEFT_MACHINE", o.machine, "host");
   take_text("WEFT_POLICY", o.policy, sched::policies().front().name.name);
   take_text("WEFT_SCHEDULE", o.schedule, "time");
+  take_text("WEFT_TRACE", o.trace, nullptr);
+  take_number("WEFT_TRACE_MIB", o.trace_mib, defaults.trace_mib, trace_allowed);
+  take_text("WEFT_COUNTERS", o.counters, nullptr);
   if (const char* pin = environment("WEFT_PIN"); pin != nullptr && o.pin) {
     require(std::strcmp(pin, "0") == 0 || std::strcmp(pin, "1") == 0, "WEFT_PIN", pin, "0 or 1");
     o.pin = *pin == '1';
@@ -74,6 +81,12 @@ options complete(options asked) {
   require(o.window >= base::window_tasks_min, "window", std::to_string(o.window), window_allowed);
   require(o.stack_kib >= base::stack_kib_min && o.stack_kib <= (std::size_t{1} << 22), "stack_kib",
           std::to_string(o.stack_kib), stack_allowed);
+  require(o.trace_mib >= 1 && o.trace_mib <= trace_mib_max, "trace_mib", std::to_string(o.trace_mib), trace_allowed);
+  if (o.counters != nullptr) {
+    static_cast<void>(trace::parse_counters(o.counters));
+    require(host, "counters", o.counters, "unset on a modelled machine, which has none");
+    require(o.trace != nullptr, "counters", o.counters, "given together with a trace, which is where they go");
+  }
   static_cast<void>(sched::find_policy(o.policy));
   return o;
 }

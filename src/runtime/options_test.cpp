@@ -14,8 +14,9 @@
 namespace weft {
 namespace {
 
-constexpr const char* variables[] = {"WEFT_WORKERS", "WEFT_SEED",   "WEFT_WINDOW",   "WEFT_STACK_KIB",
-                                     "WEFT_MACHINE", "WEFT_POLICY", "WEFT_SCHEDULE", "WEFT_PIN"};
+constexpr const char* variables[] = {"WEFT_WORKERS", "WEFT_SEED",      "WEFT_WINDOW",   "WEFT_STACK_KIB",
+                                     "WEFT_MACHINE", "WEFT_POLICY",    "WEFT_SCHEDULE", "WEFT_PIN",
+                                     "WEFT_TRACE",   "WEFT_TRACE_MIB", "WEFT_COUNTERS"};
 
 // An environment with these variables of ours and no others; what was there comes back in the end.
 class environment {
@@ -176,6 +177,28 @@ TEST_CASE("options: names that cannot be") {
   for (const char* bad : {"2", "yes", "01", "true"})
     CHECK(refusal({}, {{"WEFT_PIN", bad}}) ==
           "weft: option WEFT_PIN = '" + text(bad) + "' cannot be; it must be 0 or 1");
+}
+
+TEST_CASE("options: a trace, its memory and its counters") {
+  {
+    const environment none;
+    CHECK(complete({}).trace == nullptr);
+    CHECK(complete({}).trace_mib == 1024);
+    CHECK(complete({}).counters == nullptr);
+  }
+  const environment e({{"WEFT_TRACE", "a.weft"}, {"WEFT_TRACE_MIB", "7"}, {"WEFT_COUNTERS", "cycles,page-faults"}});
+  CHECK(text(complete({}).trace) == "a.weft");
+  CHECK(complete({}).trace_mib == 7);
+  CHECK(text(complete({}).counters) == "cycles,page-faults");
+  const options o = complete({.trace = "b.weft", .trace_mib = 9, .counters = "cycles"});
+  CHECK(text(o.trace) == "b.weft");
+  CHECK(o.trace_mib == 9);
+  CHECK(text(o.counters) == "cycles");
+  CHECK(refusal({.trace_mib = 0})
+            .starts_with("weft: option trace_mib = '0' cannot be; it must be a number of MiB, from 1"));
+  CHECK(refusal({}, {{"WEFT_TRACE_MIB", "1G"}}).starts_with("weft: option WEFT_TRACE_MIB = '1G' cannot be;"));
+  CHECK(refusal({}, {{"WEFT_COUNTERS", "cycles"}})
+            .starts_with("weft: option counters = 'cycles' cannot be; it must be given"));
 }
 
 TEST_CASE("options: a refused runtime leaves nothing behind") {

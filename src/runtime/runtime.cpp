@@ -73,6 +73,8 @@ const char* runtime::machine() const noexcept { return implementation(engine_).m
 const char* runtime::policy() const noexcept { return policy_; }
 double runtime::now_ns() const noexcept { return implementation(engine_).now_ns(); }
 runtime::counts runtime::statistics() const noexcept { return implementation(engine_).statistics(); }
+const char* runtime::trace_path() const noexcept { return implementation(engine_).trace_path(); }
+void runtime::write_trace() { implementation(engine_).write_trace(); }
 
 choices machines() noexcept {
   static constexpr choice all[] = {

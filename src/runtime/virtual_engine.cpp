@@ -14,6 +14,7 @@ std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
                                               .random_order = std::string_view(opt.schedule) == "random"};
   auto e =
       std::make_unique<engine>(sched::engine_setup{opt.workers, opt.seed, opt.window, opt.stack_kib * 1024}, setup);
+  if (opt.trace != nullptr) e->record(std::make_unique<trace::session>(opt.trace, opt.trace_mib, nullptr));
   e->the_machine().start(opt.workers, &engine::worker_entry, e.get(), opt.stack_kib * 1024);
   e->open(place::tree(place::flat(opt.workers), opt.workers), sched::find_policy(opt.policy));
   return e;

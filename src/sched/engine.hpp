@@ -6,6 +6,7 @@
 //   engine_wait.hpp     waits: setting a stack aside and entering it again, quiescence, the window
 //   engine_stall.hpp    a program that cannot go on, and what is left of it
 //   engine_life.hpp     the engine's own beginning and end
+//   engine_trace.hpp    what of all this goes into a trace
 //
 // A worker runs its loop on a fiber. A body is called on the loop's stack, so a task that never waits never switches.
 // When a body waits, the whole stack is set aside, a fresh loop goes on in its place, and when the wait is over the
@@ -27,6 +28,7 @@
 #include "sched/sleep.hpp"
 #include "sched/worker.hpp"
 #include "task/pool.hpp"
+#include "trace/session.hpp"
 #include "weft/runtime.hpp"
 
 namespace weft::sched {
@@ -36,6 +38,7 @@ struct engine_setup {
   std::uint64_t seed;
   std::size_t window_tasks;
   std::size_t stack_bytes;
+  bool bound = false;  // worker threads are bound to the cores of their places
 };
 
 // This thread's worker, read anew: a call that may wait can return on another thread.
@@ -51,6 +54,9 @@ struct any_engine : detail::engine_base {
   [[nodiscard]] virtual runtime::counts statistics() const noexcept = 0;
   virtual void charge(std::uint64_t ps) = 0;
   [[nodiscard]] virtual void* workspace(std::size_t bytes) = 0;
+  // nullptr if nothing is recorded.
+  [[nodiscard]] virtual const char* trace_path() const noexcept = 0;
+  virtual void write_trace() = 0;
 };
 
 template <machine::machine M> class engine final : public any_engine {
@@ -63,6 +69,8 @@ template <machine::machine M> class engine final : public any_engine {
   // with &engine::worker_entry and this engine, then calls open() with the places of the workers there really are.
   template <class... MachineArgs> explicit engine(const engine_setup& setup, const MachineArgs&... machine_args);
   void open(place::tree places, const policy_entry& rules);
+  // Before the machine starts: everything is recorded.
+  void record(std::unique_ptr<trace::session> s) noexcept { trace_ = std::move(s); }
   ~engine() override;
 
   [[nodiscard]] M& the_machine() noexcept { return machine_; }
@@ -87,6 +95,8 @@ template <machine::machine M> class engine final : public any_engine {
   }
   [[nodiscard]] runtime::counts statistics() const noexcept override;
   void charge(std::uint64_t ps) override;
+  [[nodiscard]] const char* trace_path() const noexcept override { return trace_ ? trace_->path().c_str() : nullptr; }
+  void write_trace() override;
   void drain(detail::handle_state& h) noexcept override;
 
  private:
@@ -126,7 +136,7 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] detail::record* search(worker& w);
   [[nodiscard]] bool anything_visible(worker& w) noexcept;
   [[nodiscard]] detail::record* run(worker& w, detail::record* r);
-  void call_body(worker& w, detail::record* r);
+  trace::outcome call_body(worker& w, detail::record* r);
   [[nodiscard]] bool reads_poison(detail::record& r) noexcept;
   [[nodiscard, gnu::cold]] bool skip(detail::record& r);
   [[gnu::cold]] void poison_writes(detail::record& r, const std::exception_ptr& e);
@@ -136,7 +146,7 @@ template <machine::machine M> class engine final : public any_engine {
   void finish_accesses(detail::record* r, woken& list);
 
   // engine_wait.hpp
-  template <class Publish> void suspend(worker& w, waiter& self, Publish publish);
+  template <class Publish> void suspend(worker& w, waiter& self, trace::reason why, Publish publish);
   void resume(worker& w, waiter& to);
   [[nodiscard]] fiber& idle_loop(worker& w);
   void wait_children(worker& w);
@@ -155,6 +165,29 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] detail::record* next_throttled(worker& w);
   void wake_throttled() noexcept;
 
+  // engine_trace.hpp
+  void write_trace_or_say() noexcept;
+  [[gnu::noinline]] void trace_submitted(worker* w, detail::record& r) noexcept;
+  [[nodiscard, gnu::noinline]] bool trace_start(worker& w, const detail::record& r) noexcept;
+  struct piece {
+    std::uint64_t start_ps;
+    std::uint64_t end_ps;
+    std::uint16_t first_worker;
+    bool follows;
+    trace::outcome outcome;
+  };
+  [[gnu::noinline]] void trace_ran(worker& w, const detail::record& r, const piece& ran) noexcept;
+  [[gnu::noinline]] std::uint64_t trace_suspend(worker& w, const detail::record* body) noexcept;
+  struct pause_start {
+    std::uint64_t ps;
+    std::uint16_t worker;
+  };
+  [[gnu::noinline]] void trace_resume(worker& w, const detail::record* body, trace::reason why,
+                                      const pause_start& from) noexcept;
+  [[gnu::noinline]] void trace_stolen(worker& w, const worker& victim, const detail::record& r) noexcept;
+  void trace_counts(worker& w, const detail::record* body) noexcept;
+  void park(worker& w);
+
   // engine_stall.hpp
   void break_stall(worker& w);
   [[nodiscard]] bool anything_anywhere() noexcept;
@@ -165,8 +198,10 @@ template <machine::machine M> class engine final : public any_engine {
   void abandon_uses_of(detail::handle_state& h) noexcept;
 
   engine_setup setup_;
+  std::unique_ptr<trace::session> trace_;  // nullptr: nothing is recorded
   std::unique_ptr<place::tree> places_;
   std::unique_ptr<policy> rules_;
+  const char* rules_name_ = nullptr;
   bool own_deque_only_ = true;  // the policy never answers anything else, so it is not asked
   std::vector<std::unique_ptr<worker>> workers_;
   static constexpr std::uint64_t outside_order = std::uint64_t{1} << 63;
@@ -205,4 +240,5 @@ template <machine::machine M> class engine final : public any_engine {
 #include "sched/engine_run.hpp"
 #include "sched/engine_stall.hpp"
 #include "sched/engine_submit.hpp"
+#include "sched/engine_trace.hpp"
 #include "sched/engine_wait.hpp"

@@ -14,13 +14,16 @@ engine<M>::engine(const engine_setup& setup, const MachineArgs&... machine_args)
 template <machine::machine M> void engine<M>::open(place::tree places, const policy_entry& rules) {
   places_ = std::make_unique<place::tree>(std::move(places));
   rules_ = rules.make(*places_);
+  rules_name_ = rules.name.name;
   own_deque_only_ = rules_->always_own_deque();
   const unsigned n = places_->workers();
+  if (trace_ != nullptr) trace_->open(n);
   for (unsigned id = 0; id < n; ++id) {
     auto w = std::make_unique<worker>();
     w->engine = this;
     w->id = static_cast<std::uint16_t>(id);
-    w->hooked = M::modelled || !own_deque_only_;
+    w->hooked = M::modelled || !own_deque_only_ || trace_ != nullptr;
+    if (trace_ != nullptr) w->trace = &trace_->of(id);
     w->rng = base::random(setup_.seed * 1024 + id);
     workers_.push_back(std::move(w));
     if constexpr (M::modelled) machine_.seat(id, workers_[id].get());
@@ -31,6 +34,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   {
     visit v(*this);
     for (auto& w : workers_) deque::open(*w, n > 1);
+    if (trace_ != nullptr) trace_->open_counters(*workers_[0]->trace);
     start_ps_ = machine_.now_ps();
   }
   // With several runtimes on one thread the first has the short way in; the others find their worker by visit.
@@ -42,6 +46,7 @@ template <machine::machine M> engine<M>::~engine() {
   if (!workers_.empty() && !machine_.forked()) {
     visit v(*this);
     end(v);
+    write_trace_or_say();
   }
   if (!workers_.empty() && current_worker() == workers_[0].get()) set_current_worker(nullptr);
 }

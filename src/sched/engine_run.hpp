@@ -10,6 +10,7 @@ template <machine::machine M> void engine<M>::worker_entry(void* engine_address,
   worker& w = *e.workers_[id];
   fiber thread_stack;
   set_current_worker(&w);
+  if (w.trace != nullptr) e.trace_->open_counters(*w.trace);
   w.home = &thread_stack;
   if constexpr (M::modelled) w.home = &e.machine_.stack(id);  // a modelled core begins on a fiber of its machine
   fiber& loop = e.idle_loop(w);
@@ -41,11 +42,13 @@ template <machine::machine M> void engine<M>::loop() {
 template <machine::machine M> detail::record* engine<M>::next(worker& w) {
   if (M::load(attention_, base::relaxed) != 0) [[unlikely]] {
     w.passed_over = true;
+    w.body_end_ps = 0;
     if (paused()) return nullptr;
     if (detail::record* r = next_urgent()) return r;
   }
   if (w.tick >= ticks_between_looks) {
     w.tick = 0;
+    w.body_end_ps = 0;
     if (detail::record* r = w.box.pop()) return r;
     if (detail::record* r = central_.pop()) return r;
     if (detail::record* r = next_throttled(w)) return r;
@@ -71,6 +74,7 @@ template <machine::machine M> void engine<M>::keep_within_reach(worker& w) noexc
 
 // Where to find work, nearest first.
 template <machine::machine M> detail::record* engine<M>::next_shared(worker& w) {
+  w.body_end_ps = 0;
   if (M::load(attention_, base::seq_cst) != 0) [[unlikely]] {
     if (paused()) return next_throttled(w);
     if (detail::record* r = next_urgent()) return r;
@@ -110,6 +114,7 @@ template <machine::machine M> detail::record* engine<M>::steal(worker& w) {
     while (result == steal_result::lost) result = deque::steal(victim, r);
     if (result == steal_result::taken) {
       count_one(w.steals);
+      if (w.trace != nullptr) trace_stolen(w, victim, *r);
       return r;
     }
   }
@@ -142,8 +147,7 @@ template <machine::machine M> detail::record* engine<M>::search(worker& w) {
     if (M::load(stopping_, base::seq_cst) != 0) return nullptr;
     if (sleep_.announce(w.id)) break_stall(w);
     if (!anything_visible(w)) {
-      count_one(w.sleeps);
-      machine_.park(w.id);
+      park(w);
       counted = true;
       continue;
     }
@@ -179,11 +183,16 @@ template <machine::machine M> detail::record* engine<M>::run(worker& w, detail::
   WEFT_ASSERT(r->state == detail::record_state::ready);
   // Whether bodies are long is asked of the clock each time while they are, and once in a while when they are short.
   const bool timed = w.coarse || w.tick == 0;
-  const std::uint64_t start = timed ? machine_.now_ps() : 0;
-  call_body(w, r);
+  const bool traced = w.trace != nullptr;
+  const bool follows = traced && trace_start(w, *r);
+  const std::uint64_t start = follows ? w.body_end_ps : timed || traced ? machine_.now_ps() : 0;
+  const std::uint16_t first = w.id;
+  const trace::outcome outcome = call_body(w, r);
   worker& here = static_cast<worker&>(*current_worker());
+  const std::uint64_t end = timed || traced ? machine_.now_ps() : 0;
+  if (traced) trace_ran(here, *r, {start, end, first, follows, outcome});
   if (timed) {
-    const bool is_long = machine_.now_ps() - start >= base::long_body_ps;
+    const bool is_long = end - start >= base::long_body_ps;
     here.short_bodies = is_long ? 0 : here.short_bodies + 1;
     here.coarse = is_long || (here.coarse && here.short_bodies < base::short_bodies_max);
   }
@@ -193,24 +202,26 @@ template <machine::machine M> detail::record* engine<M>::run(worker& w, detail::
   return nullptr;
 }
 
-template <machine::machine M> void engine<M>::call_body(worker& w, detail::record* r) {
+template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, detail::record* r) {
   r->state = detail::record_state::running;
   r->next = nullptr;  // from here on: who waits for the children
   r->cursor = 0;      // from here on: the number of children so far
   w.current = r;
   count_one(w.tasks);
-  bool ran = true;
+  trace::outcome outcome = trace::outcome::done;
   try {
-    if (r->access_count != 0 && reads_poison(*r)) [[unlikely]]
-      ran = !skip(*r);
-    else
+    if (r->access_count == 0 || !reads_poison(*r)) [[likely]]
       r->invoke(*r, true);
+    else if (skip(*r))
+      outcome = trace::outcome::skipped;
   } catch (...) {
     fail(*r, std::current_exception());
+    outcome = trace::outcome::failed;
   }
   if constexpr (M::modelled) {
-    if (ran) machine_.end_body(*r);
+    if (outcome != trace::outcome::skipped) machine_.end_body(*r);
   }
+  return outcome;
 }
 
 template <machine::machine M> bool engine<M>::reads_poison(detail::record& r) noexcept {

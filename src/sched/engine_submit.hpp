@@ -128,7 +128,10 @@ template <machine::machine M> void engine<M>::count_created(worker* w, detail::r
 // Registers r, after the internal tasks that it must come behind. Gives whether r is ready.
 template <machine::machine M> bool engine<M>::register_and_apply(worker* w, detail::record* r, woken& list) {
   for (;;) {
-    const access::registered done = access::register_task<M>(r, this, open_reductions_, list);
+    const access::registered done =
+        access::register_task<M>(r, this, open_reductions_, list, [this, w](detail::record& seen) {
+          if (trace_ != nullptr) trace_submitted(w, seen);
+        });
     if (done.what != access::outcome::apply_first) return done.what == access::outcome::ready;
     apply_reduction(w, *done.reduction);
   }
@@ -171,14 +174,20 @@ template <machine::machine M> void engine<M>::apply_reduction(worker* w, detail:
   open_reductions_.remove(h);
   count_created(w, r);
   woken list;
-  const access::registered done = access::register_task<M>(r, this, open_reductions_, list);
+  const access::registered done =
+      access::register_task<M>(r, this, open_reductions_, list, [this, w](detail::record& seen) {
+        if (trace_ != nullptr) trace_submitted(w, seen);
+      });
   if (done.what == access::outcome::ready) w != nullptr ? make_ready(*w, r) : make_ready_outside(r);
   make_all_ready(w, list);
 }
 
 template <machine::machine M> void engine<M>::enter_on(worker& w, detail::record* r) {
   count_created(&w, r);
-  if (r->access_count == 0) return make_ready(w, r);
+  if (r->access_count == 0) {
+    if (w.trace != nullptr) trace_submitted(&w, *r);
+    return make_ready(w, r);
+  }
   woken list;
   try {
     if (register_and_apply(&w, r, list)) make_ready(w, r);
@@ -197,6 +206,7 @@ template <machine::machine M> void engine<M>::enter_on(worker& w, detail::record
 template <machine::machine M> void engine<M>::enter_outside(detail::record* r) {
   M::store(outside_calls_, 1u, base::seq_cst);
   count_created(nullptr, r);
+  if (trace_ != nullptr && r->access_count == 0) trace_submitted(nullptr, *r);
   woken list;
   try {
     if (r->access_count == 0 || register_and_apply(nullptr, r, list)) make_ready_outside(r);

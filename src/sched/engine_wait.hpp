@@ -7,7 +7,7 @@ namespace weft::sched {
 // Sets the running stack aside until self.r is run. `publish` makes self.r known to whoever will make it ready; from
 // then on this stack may be entered by another worker.
 template <machine::machine M> template <class Publish>
-void engine<M>::suspend(worker& w, waiter& self, Publish publish) {
+void engine<M>::suspend(worker& w, waiter& self, trace::reason why, Publish publish) {
   struct step : fiber::action {
     engine* e;
     Publish* publish;
@@ -29,9 +29,11 @@ void engine<M>::suspend(worker& w, waiter& self, Publish publish) {
   fiber& loop = idle_loop(w);
   w.running = &loop;
   w.current = nullptr;
+  const pause_start from{w.trace != nullptr ? trace_suspend(w, body) : 0, w.id};
   machine_.jump(w.id, *self.stack, loop, &after);
   worker& here = static_cast<worker&>(*current_worker());
   here.current = body;
+  if (here.trace != nullptr) trace_resume(here, body, why, from);
   if (self.stack == &program_) program_waiter_ = nullptr;
 }
 
@@ -77,7 +79,7 @@ template <machine::machine M> void engine<M>::wait_children(worker& w) {
   detail::record* r = w.current;
   if (r->has_children && M::load(r->pending, base::acquire) != 1) {
     waiter self;
-    suspend(w, self, [r, &self](worker& here, engine& e) {
+    suspend(w, self, {trace::why::children}, [r, &self](worker& here, engine& e) {
       r->next = &self.r;  // published by the decrement; pairs with wholly_done()
       if (M::fetch_sub(r->pending, 1u, base::acq_rel) == 1) e.make_ready(here, &self.r);
     });
@@ -110,7 +112,8 @@ template <machine::machine M> void engine<M>::wait_quiescent(worker& w) {
   apply_reductions(&w);
   while (!quiescent()) {
     waiter self;
-    suspend(w, self, [&self](worker&, engine& e) {  // this worker's loop looks for quiescence before it sleeps
+    // This worker's loop looks for quiescence before it sleeps.
+    suspend(w, self, {trace::why::all}, [&self](worker&, engine& e) {
       base::locked<M> guard(e.quiescent_lock_);
       e.quiescent_waiters_.push_back(&self);
       M::store(e.quiescent_waiting_, static_cast<std::uint32_t>(e.quiescent_waiters_.size()), base::seq_cst);
@@ -216,7 +219,7 @@ template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& 
     there = access::available<M>(h, h.registered);
   }
   if (!there)
-    suspend(*w, self, [&self, &h](worker& here, engine& e) {
+    suspend(*w, self, {trace::why::handle, h.id}, [&self, &h](worker& here, engine& e) {
       if (!e.list_on(h, self)) e.make_ready(here, &self.r);
     });
   if (self.stalled) throw_stall();
@@ -233,7 +236,7 @@ template <machine::machine M> void engine<M>::rethrow_for(detail::handle_state& 
 template <machine::machine M> detail::record* engine<M>::throttle(worker& w, std::uint8_t size_class) {
   waiter self;
   self.r.size_class = size_class;
-  suspend(w, self, [&self](worker& here, engine& e) {
+  suspend(w, self, {trace::why::window}, [&self](worker& here, engine& e) {
     self.r.pin = here.id;
     (here.throttled_head == nullptr ? here.throttled_head : here.throttled_tail->next) = &self.r;
     here.throttled_tail = &self.r;

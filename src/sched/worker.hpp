@@ -10,6 +10,7 @@
 #include "base/random.hpp"
 #include "machine/fiber.hpp"
 #include "sched/inbox.hpp"
+#include "trace/recorder.hpp"
 #include "weft/detail/worker.hpp"
 
 namespace weft::sched {
@@ -48,10 +49,12 @@ template <class M> struct worker : detail::worker {
   std::unique_ptr<std::byte, free_scratch> scratch;  // workspace()
   std::size_t scratch_bytes = 0;
   base::random rng{0};
-  bool passed_over = false;   // the own deque was, because of a pause: a searcher may have tasks there
-  unsigned tick = 0;          // bodies since the last look around
-  bool coarse = true;         // the bodies here are long: keep everything within reach of thieves
-  unsigned short_bodies = 0;  // in a row, while coarse
+  trace::recorder* trace = nullptr;  // nullptr: nothing is recorded
+  std::uint64_t body_end_ps = 0;     // when the last body ended, if nothing came in between; else 0. Only for the trace
+  bool passed_over = false;          // the own deque was, because of a pause: a searcher may have tasks there
+  unsigned tick = 0;                 // bodies since the last look around
+  bool coarse = true;                // the bodies here are long: keep everything within reach of thieves
+  unsigned short_bodies = 0;         // in a row, while coarse
   // Written by this worker alone, read by statistics() at any time: hence cells.
   detail::cell<std::uint64_t> tasks;
   detail::cell<std::uint64_t> steals;

@@ -4,9 +4,11 @@
 Run as: python3 tests/tool/tool_test.py --weft PATH [unittest arguments]
 """
 import argparse
+import contextlib
 import json
 import os
 import pathlib
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -130,16 +132,70 @@ class Run(Tool):
             self.bad("a.mtx:1: the banner", "run", "cholesky", "--matrix", str(path))
 
 
+class Trace(Tool):
+    def test_trace(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "run.weft"
+            reply = self.good_json("run", "stencil", "--steps", "10", "--workers", "2", "--trace", str(path))
+            self.assertEqual(reply["trace"], str(path))
+            with contextlib.closing(sqlite3.connect(path)) as db:
+                self.assertEqual(db.execute("SELECT value FROM meta WHERE key = 'program'").fetchone(), ("weft",))
+                self.assertEqual(db.execute("SELECT count(*) FROM tasks").fetchone(), (reply["tasks"],))
+                self.assertEqual(db.execute("SELECT count(*) FROM steals").fetchone(), (reply["steals"],))
+                self.assertEqual(db.execute("SELECT count(*) FROM waits").fetchone(), (reply["suspends"],))
+            self.assertIn(str(path), self.good("run", "independent", "--n", "10", "--trace", str(path)))
+            self.assertEqual(os.listdir(folder), ["run.weft"])
+            self.assertNotIn("trace", self.good_json("run", "independent", "--n", "10"))
+
+    def test_same_seed_same_bytes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for app in (["stencil", "--steps", "20"], ["cholesky", "--matrix", "bar"]):
+                for more in (["--workers", "1"], ["--workers", "7"], ["--workers", "7", "--policy", "random"]):
+                    written = []
+                    for run_number in (1, 2):
+                        path = pathlib.Path(folder) / f"{run_number}.weft"
+                        self.good("run", *app, "--machine", "virtual", "--seed", "3", *more, "--trace", str(path))
+                        written.append(path.read_bytes())
+                    self.assertEqual(written[0], written[1], f"{app} {more}")
+
+    def test_counters(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "run.weft"
+            self.good("run", "independent", "--n", "50", "--trace", str(path), "--counters", "page-faults,task-clock")
+            with contextlib.closing(sqlite3.connect(path)) as db:
+                names = db.execute("SELECT value FROM meta WHERE key = 'counters'").fetchone()[0].split(",")
+                found = dict(db.execute("SELECT name, count(*) FROM counters GROUP BY name").fetchall())
+                self.assertEqual(found, {name: 50 for name in names if name})  # none where the machine allows none
+
+    def test_errors(self):
+        base = ("run", "independent", "--n", "10")
+        self.bad("no/such/place.weft': No such file or directory", *base, "--trace", "no/such/place.weft")
+        self.bad("there is no counter 'flops'", *base, "--trace", "x.weft", "--counters", "flops")
+        self.bad("given together with a trace", *base, "--counters", "cycles")
+        self.bad("unset on a modelled machine", *base, "--machine", "virtual", "--trace", "x", "--counters", "cycles")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "mine"
+            path.write_text("mine")
+            self.bad("no Weft trace; remove it", *base, "--trace", str(path))
+            self.assertEqual(path.read_text(), "mine")
+            limited = subprocess.run(["sh", "-c", 'trap "" XFSZ; ulimit -f 64; exec "$@"', "sh", WEFT, "run",
+                                      "independent", "--n", "20000", "--trace", str(path) + ".weft"],
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+            self.assertEqual(limited.returncode, 2, "a trace that is not there is an error")
+            self.assertRegex(limited.stderr, r"^weft: cannot write a trace to '.*mine\.weft': .*\n$")
+            self.assertEqual(os.listdir(folder), ["mine"])
+
+
 class Others(Tool):
     def test_version_and_help(self):
         self.assertRegex(self.good("--version"), r"^weft \d+\.\d+\.\d+\n$")
-        for args in ([], ["run"], ["info"], ["bench"], ["report"]):
+        for args in ([], ["run"], ["info"], ["bench"], ["report"], ["export"]):
             self.assertIn("Example:\n  weft", self.good(*args, "--help"))
 
     def test_no_command(self):
         done = run()
         self.assertEqual(done.returncode, 2)
-        self.assertIn("weft: a command is missing: run, info, bench or report", done.stderr)
+        self.assertIn("weft: a command is missing: run, info, bench, report or export", done.stderr)
         self.bad("dance", "dance")
 
     def test_info(self):

@@ -2,6 +2,7 @@
 #include <CLI/Version.hpp>
 #include <cblas.h>
 #include <dlfcn.h>
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include <string_view>
@@ -25,6 +26,7 @@ json libraries() {
   const auto number = [](int v) { return std::to_string(v); };
   return {{"openblas", openblas_get_config()},
           {"hwloc_api", hwloc_version()},
+          {"sqlite", sqlite3_libversion()},
           {"cli11", CLI11_VERSION},
           {"nlohmann_json", number(NLOHMANN_JSON_VERSION_MAJOR) + "." + number(NLOHMANN_JSON_VERSION_MINOR) + "." +
                                 number(NLOHMANN_JSON_VERSION_PATCH)}};

@@ -35,6 +35,7 @@ json report_json(const char* name, const apps::result& r, std::uint64_t seed) {
               {"steals", r.counts.steals},
               {"sleeps", r.counts.sleeps},
               {"suspends", r.counts.suspends}};
+  if (!r.trace.empty()) out["trace"] = r.trace;
   for (const apps::field& f : r.fields) {
     assert(!out.contains(f.name) && "a field of an app may not hide one of the tool");
     out[f.name] = to_json(f.value);
@@ -56,6 +57,7 @@ std::string report_text(const char* name, const apps::result& r, bool colour) {
   row("workers", std::to_string(r.workers));
   row("machine", r.machine);
   row("policy", r.policy);
+  if (!r.trace.empty()) row("trace", r.trace);
   row("tasks", std::to_string(r.counts.tasks), std::to_string(r.counts.steals) + " stolen");
   for (const apps::field& f : r.fields) row(f.name, to_text(f.value), f.unit);
   for (const apps::check& c : r.checks)
@@ -85,6 +87,10 @@ class run_command final : public command {
  private:
   void add_common(CLI::App& parser) {
     flags_.add_to(parser);
+    parser.add_option("--trace", trace_, "Record a trace in this file, an SQLite database")->type_name("FILE");
+    parser
+        .add_option("--counters", counters_, "With --trace: counters to read around each task, as cycles,instructions")
+        ->type_name("LIST");
     parser.add_flag("--json", json_, "One JSON object on stdout");
   }
 
@@ -111,7 +117,9 @@ class run_command final : public command {
   }
 
   int run_app(const apps::app& a) {
-    const options opt = flags_.values();
+    options opt = flags_.values();
+    if (!trace_.empty()) opt.trace = trace_.c_str();
+    if (!counters_.empty()) opt.counters = counters_.c_str();
     apps::progress bar(std::string("weft run ") + a.name, stderr);
     const apps::result r = a.run(opt, bar);
     bar.finish();
@@ -137,6 +145,8 @@ class run_command final : public command {
   std::vector<apps::app> apps_;
   std::vector<CLI::App*> parsers_;
   runtime_flags flags_;
+  std::string trace_;
+  std::string counters_;
   bool json_ = false;
 };
 

@@ -54,6 +54,7 @@ struct record {
   bool has_children : 1;       // has submitted tasks
   bool applies_reduction : 1;  // the internal task that closes a group of reduces
   std::uint8_t reserved_ : 3;  // so that a submitter can write the byte as a whole
+  std::uint32_t trace_id;      // the task's number in the trace, set only where one is recorded
 
   static constexpr std::uint16_t unpinned = 0xffff;
   static constexpr std::uint64_t charged_bit = std::uint64_t{1} << 63;  // in cost_ps: the body has called charge()

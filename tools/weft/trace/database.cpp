@@ -153,7 +153,9 @@ std::int64_t rows::time(int column) const {
 std::int64_t rows::time_after(int column, std::int64_t start) const {
   const std::int64_t value = time(column);
   if (value < start)
-    fail(named(column) + " is " + std::to_string(value) + ", before what must precede it at " + std::to_string(start));
+    fail(named(column) + " is " + std::to_string(value) + ", before what must precede it at " + std::to_string(start) +
+         "; the file is damaged, or the run was one with WEFT_SCHEDULE=random, whose workers have clocks of their own: "
+         "record it again, with schedule time");
   return value;
 }
 

@@ -52,7 +52,8 @@ class rows {
   [[nodiscard]] std::string_view text_or_empty(int column) const;
   // A moment: not negative.
   [[nodiscard]] std::int64_t time(int column) const;
-  // A moment that is not before `start`.
+  // A moment that is not before `start`. Random schedules of the virtual machine break this: each modelled worker then
+  // has a time of its own, so what happened first may have the later time, and no duration means anything.
   [[nodiscard]] std::int64_t time_after(int column, std::int64_t start) const;
 
   // Throws weft::error("PATH: table TABLE, row N: what").

@@ -232,8 +232,8 @@ class loader {
       if (all.size() == rows_max) r.fail("more accesses than " + std::to_string(rows_max));
       a.position = r.integer(1);
       a.kind = intern(r.text(3), out_.kinds, kinds_);
-      a.version = r.integer_or(4, no_version);
       a.next_version = r.integer_or(5, no_version);
+      a.version = a.next_version == no_version ? no_version : r.integer_or(4, no_version);
       // A later version that is not larger would be a task that waits for itself.
       if (a.next_version != no_version && (a.version < 0 || a.next_version <= a.version))
         r.fail("next_version " + std::to_string(a.next_version) + " does not follow version " +
@@ -341,6 +341,12 @@ std::string file::task_name(index t) const {
 
 std::string file::handle_name(index h) const {
   return handles[h].name.empty() ? "handle " + std::to_string(handles[h].id) : handles[h].name;
+}
+
+std::span<const counter> counters_of(const file& f, index t) {
+  const auto found = std::equal_range(f.counters.begin(), f.counters.end(), counter{t, 0, 0},
+                                      [](const counter& a, const counter& b) { return a.task < b.task; });
+  return {found.first, found.second};
 }
 
 file load(const std::string& path) { return loader(path).load(); }

@@ -7,6 +7,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -112,6 +113,9 @@ struct file {
   [[nodiscard]] std::string handle_name(index h) const;
 };
 
+// The counters of a task.
+[[nodiscard]] std::span<const counter> counters_of(const file& f, index t);
+
 // Reads all of it. Cost: about 60 bytes a task and 40 an access; time is linear but for sorting what is not in order.
 // Errors: weft::error that names the file, what is wrong and what to do: the file cannot be opened, is no SQLite
 // database, no trace, of a newer version, incomplete, damaged, or contradicts itself (a reference that leads nowhere, a
@@ -124,6 +128,7 @@ struct segment {
   index task;  // none: the main thread
   index worker;
   std::int64_t from_ns, to_ns;
+  bool first, last;  // of its task
 };
 
 // All pieces of all tasks, and of the main thread if `with_main`, by worker, then time. Two pieces of one worker never
@@ -141,12 +146,12 @@ struct version_step {
   std::uint32_t after_first, after_last;    // the same, in version_steps::after
 };
 
-// Linear in the accesses, after sorting them.
+// Those of the first `tasks` tasks. Linear in the accesses, after sorting them.
 struct version_steps {
   std::vector<index> before, after;  // in file::accesses
   std::vector<version_step> steps;   // by handle, then version; before or after of a step may be empty, never both
 
-  explicit version_steps(const file& f);
+  explicit version_steps(const file& f, std::size_t tasks = SIZE_MAX);
 };
 
 }  // namespace weft::tool::trace

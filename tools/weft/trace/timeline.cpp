@@ -23,17 +23,18 @@ class pieces {
 
   void add(index t, index worker, std::int64_t from, std::int64_t end, const wait* first, const wait* last) {
     for (const wait* w = first; w != last; ++w) {
-      push(t, w->from_worker, from, w->from_ns);
+      push({t, w->from_worker, from, w->from_ns, w == first, false});
       worker = w->to_worker;
       from = w->to_ns;
     }
-    push(t, worker, from, end);
+    push({t, worker, from, end, first == last, true});
   }
 
   std::vector<segment> take() {
     std::sort(out_.begin(), out_.end(), [](const segment& a, const segment& b) {
       if (a.worker != b.worker) return a.worker < b.worker;
-      return a.from_ns != b.from_ns ? a.from_ns < b.from_ns : a.to_ns < b.to_ns;
+      if (a.from_ns != b.from_ns) return a.from_ns < b.from_ns;
+      return a.to_ns != b.to_ns ? a.to_ns < b.to_ns : a.task < b.task;
     });
     for (std::size_t i = 1; i < out_.size(); ++i) {
       segment& before = out_[i - 1];
@@ -45,13 +46,13 @@ class pieces {
   }
 
  private:
-  void push(index t, index worker, std::int64_t from, std::int64_t to) {
-    if (to >= from) {
-      out_.push_back({t, worker, from, to});
+  void push(const segment& s) {
+    if (s.to_ns >= s.from_ns) {
+      out_.push_back(s);
       return;
     }
     if (f_.lost == 0)
-      throw weft::error(f_.path + ": " + who(t) + " waits while it is not running, at " + std::to_string(to) +
+      throw weft::error(f_.path + ": " + who(s.task) + " waits while it is not running, at " + std::to_string(s.to_ns) +
                         " ns; the file is damaged, record the run again");
   }
 
@@ -82,8 +83,8 @@ std::vector<segment> segments(const file& f, bool with_main) {
   return out.take();
 }
 
-version_steps::version_steps(const file& f) {
-  for (index a = 0; a < f.accesses.size(); ++a) {
+version_steps::version_steps(const file& f, std::size_t tasks) {
+  for (index a = 0; a < f.accesses.size() && f.accesses[a].task < tasks; ++a) {
     if (f.accesses[a].next_version != no_version) before.push_back(a);
     if (f.accesses[a].version != no_version) after.push_back(a);
   }

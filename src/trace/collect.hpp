@@ -1,0 +1,86 @@
+// From what the recorders hold to the rows of a trace: tasks numbered 1 to n by the time of their submission, times in
+// nanoseconds since the runtime was made, the version that follows each group of accesses, and what is known only in
+// halves left out. No row depends on an address or on which of two equals came first in memory, so a virtual machine's
+// trace is the same on every run.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trace/recorder.hpp"
+
+namespace weft::trace {
+
+struct task_row {
+  std::uint32_t parent = 0;  // 0: top level
+  std::uint32_t name = 0;    // 0: unnamed
+  int submitter = -1;        // worker; -1: a thread outside the runtime
+  std::uint64_t submitted_ns = 0;
+  bool ran = false;      // what follows is known
+  bool follows = false;  // started_ns was taken when the task before ended, which may be before this one was ready
+  trace::outcome outcome = trace::outcome::done;
+  unsigned worker = 0;
+  std::uint64_t started_ns = 0;
+  std::uint64_t finished_ns = 0;
+};
+
+struct access_row {
+  std::uint32_t task;
+  std::uint32_t position;
+  std::uint32_t handle;
+  std::uint8_t kind;  // kind_code()
+  std::uint64_t version;
+  std::uint64_t next_version;  // of a resource: meaningless
+};
+
+struct wait_row {
+  std::uint32_t task;  // 0: the main thread
+  trace::why why;
+  std::uint32_t handle;  // 0: none
+  unsigned from_worker;
+  std::uint64_t from_ns;
+  unsigned to_worker;
+  std::uint64_t to_ns;
+};
+
+struct steal_row {
+  std::uint64_t time_ns;
+  unsigned thief;
+  unsigned victim;
+  std::uint32_t task;  // 0: a stack that waited
+};
+
+struct sleep_row {
+  unsigned worker;
+  std::uint64_t from_ns;
+  std::uint64_t to_ns;
+};
+
+struct count_row {
+  std::uint32_t task;
+  unsigned counter;  // its number in the list
+  std::uint64_t value;
+};
+
+struct contents {
+  std::vector<std::string> names{std::string()};  // by number, from 1
+  std::map<std::uint32_t, std::string> handles;   // by id; "": unnamed
+  std::vector<task_row> tasks{task_row{}};        // by number, from 1
+  std::vector<access_row> accesses;               // by task and position
+  std::vector<wait_row> waits;                    // by task and time
+  std::vector<steal_row> steals;                  // by time
+  std::vector<sleep_row> sleeps;                  // by worker and time
+  std::vector<count_row> counts;                  // by task and counter
+  std::uint64_t lost = 0;
+};
+
+// recorders[i] is worker i's, the last one is for threads outside the runtime. start_ps: when the runtime was made.
+// Who: anyone; events that are added meanwhile may or may not be in it. Errors: std::bad_alloc.
+[[nodiscard]] contents collect(const std::vector<recorder*>& recorders, std::uint64_t start_ps);
+
+// Fills next_version, and lets no task that follows another directly start before what it depends on has ended.
+// `tasks` and `accesses` as in contents.
+void complete_versions(std::vector<task_row>& tasks, std::vector<access_row>& accesses);
+
+}  // namespace weft::trace

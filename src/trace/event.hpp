@@ -1,0 +1,41 @@
+// What a recorder writes down: one fixed size for everything, so that a ring is an array and adding to it is a store.
+// Times are the machine's picoseconds, ids those of session::recorder; collect.hpp turns both into what users see.
+#pragma once
+#include <cstdint>
+
+namespace weft::trace {
+
+enum class event_kind : std::uint8_t {
+  submitted,  // time, task, other: parent (0: top level), position: name
+  access,     // task, other: handle, value: version required or units, position, detail: kind_code()
+  ran,        // time: start, value: end, task, worker: where it started, detail: outcome, position: 1 if the start is
+              // the end of the task before
+  waited,   // time: from, value: to, task (0: the main thread), other: handle, worker: where it was set aside, detail:
+            // why
+  stolen,   // time, task (0: a stack that waited), worker: the victim
+  slept,    // time: from, value: to
+  counted,  // task, value, detail: number of the counter
+};
+
+enum class outcome : std::uint8_t { done, failed, skipped };
+enum class why : std::uint8_t { children, all, handle, window };
+
+// Why a stack is set aside, and for which handle (0: none).
+struct reason {
+  trace::why why;
+  std::uint32_t handle = 0;
+};
+
+struct event {
+  std::uint64_t time = 0;
+  std::uint64_t value = 0;
+  std::uint32_t task = 0;
+  std::uint32_t other = 0;
+  std::uint32_t position = 0;
+  std::uint16_t worker = 0;
+  event_kind kind = event_kind::submitted;
+  std::uint8_t detail = 0;
+};
+static_assert(sizeof(event) == 32);
+
+}  // namespace weft::trace

@@ -1,0 +1,121 @@
+#include "trace/recorder.hpp"
+
+#include <new>
+
+#include "base/assert.hpp"
+
+namespace weft::trace {
+
+namespace {
+constexpr std::uint8_t user_type_bit = 128;
+}
+
+std::uint8_t kind_code(const detail::access& a) noexcept {
+  const auto user_type = static_cast<unsigned>(a.handle_and_kind >> (8 * sizeof(std::uintptr_t) - 8));
+  if (user_type != 0) return static_cast<std::uint8_t>(user_type_bit | user_type);
+  return static_cast<std::uint8_t>(access::kind_of(a) & ~detail::kind_repeated);
+}
+
+std::string kind_text(std::uint8_t code) {
+  if ((code & user_type_bit) != 0) return "user " + std::to_string(code & ~user_type_bit);
+  switch (code) {
+  case detail::kind_read: return "read";
+  case detail::kind_write: return "write";
+  case detail::kind_add: return "add";
+  case detail::kind_concurrent: return "concurrent";
+  case detail::kind_reduce: return "reduce";
+  default: WEFT_ASSERT(code == detail::kind_resource); return "resource";
+  }
+}
+
+void recorder::submitted(detail::record& r, std::uint64_t now) noexcept {
+  r.trace_id = new_id();
+  add({.time = now,
+       .task = r.trace_id,
+       .other = r.parent != nullptr ? r.parent->trace_id : 0,
+       .position = number_of(r.name),
+       .kind = event_kind::submitted});
+  for (std::uint32_t i = 0; i < r.access_count; ++i) {
+    const detail::access* a = r.accesses() + i;
+    const detail::handle_state& h = access::handle_of(*a);
+    meet(h);
+    // A repetition got no version of its own; it has the one of the first access to that handle.
+    const detail::access* first = a;
+    if (access::is_repeated(*a))
+      for (first = r.accesses(); &access::handle_of(*first) != &h;) ++first;
+    add({.value = first->required,
+         .task = r.trace_id,
+         .other = h.id,
+         .position = i,
+         .kind = event_kind::access,
+         .detail = kind_code(*a)});
+  }
+}
+
+// A full chunk: another one, or the oldest once more. Without memory for the first, events are lost one by one.
+event* recorder::turn() noexcept {
+  const std::lock_guard hold(turning_);
+  const bool allowed = base::shared(shared_.chunks_left).fetch_sub(1, base::relaxed) > 0 || chunks_.size() < 2;
+  std::unique_ptr<event[]> fresh(allowed ? new (std::nothrow) event[chunk_events] : nullptr);
+  std::size_t at = chunks_.size();
+  if (fresh != nullptr) {
+    try {
+      // Behind the newest: before the place where a ring that has turned begins.
+      chunks_.insert(chunks_.begin() + static_cast<std::ptrdiff_t>(oldest_ == 0 ? at : oldest_), std::move(fresh));
+      if (oldest_ != 0) at = oldest_++;
+    } catch (const std::bad_alloc&) {
+      fresh.reset();
+    }
+  }
+  if (at == chunks_.size()) {
+    if (chunks_.empty()) {
+      ++lost_;
+      return nullptr;
+    }
+    at = oldest_;
+    oldest_ = (oldest_ + 1) % chunks_.size();
+    lost_ += chunk_events;
+  }
+  event* const first = chunks_[at].get();
+  limit_ = first + chunk_events;
+  detail::poke(next_, first);
+  return first;
+}
+
+std::uint32_t recorder::number_of(const char* name) noexcept {
+  if (name == nullptr) return 0;
+  const auto bits = reinterpret_cast<std::uintptr_t>(name);
+  known_name& known = recent_names_[(bits >> 2 ^ bits >> 8) % recent_names_.size()];
+  if (known.text != name) known = {name, new_name(name)};
+  return known.number;
+}
+
+std::uint32_t recorder::new_name(const char* name) noexcept {
+  const std::lock_guard hold(turning_);
+  try {
+    const auto [at, added] = numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
+    if (added) names_.emplace_back(name);
+    return at->second;
+  } catch (const std::bad_alloc&) {
+    return 0;
+  }
+}
+
+void recorder::meet(const detail::handle_state& h) noexcept {
+  if (h.name == nullptr) return;
+  known_handle& known = recent_handles_[h.id % recent_handles_.size()];
+  if (known.id == h.id && known.text == h.name) return;
+  known = {h.id, h.name};
+  new_handle_name(h);
+}
+
+void recorder::new_handle_name(const detail::handle_state& h) noexcept {
+  const std::lock_guard hold(turning_);
+  try {
+    handle_names_[h.id] = h.name;
+  } catch (const std::bad_alloc&) {
+    // The handle stays without a name.
+  }
+}
+
+}  // namespace weft::trace

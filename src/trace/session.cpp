@@ -1,0 +1,138 @@
+#include "trace/session.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+#include "weft/error.hpp"
+
+namespace weft::trace {
+
+namespace {
+
+constexpr std::size_t bytes_per_mib = std::size_t{1} << 20;
+
+[[nodiscard]] std::string refusal(const std::string& path, const std::string& why) {
+  return "weft: cannot write a trace to '" + path + "': " + why;
+}
+[[noreturn]] void refuse(const std::string& path, const std::string& why) { throw error(refusal(path, why)); }
+
+// Beside the file, so that a rename is enough; with the process in its name, because two may write the same trace.
+[[nodiscard]] std::string unfinished(const std::string& path) { return path + ".part-" + std::to_string(::getpid()); }
+
+// run.weft, run.2.weft, run.3.weft: the first that no runtime of this process has had.
+[[nodiscard]] std::string reserve(const std::string& wanted) {
+  static std::mutex guard;
+  static auto* const taken = new std::set<std::string>;  // never destroyed: runtimes may be static objects
+  const std::filesystem::path whole(wanted);
+  const std::lock_guard hold(guard);
+  std::string name = wanted;
+  for (unsigned n = 2; !taken->insert(name).second; ++n) {
+    std::filesystem::path next = whole;
+    next.replace_filename(whole.stem().string() + "." + std::to_string(n) + whole.extension().string());
+    name = next.string();
+  }
+  return name;
+}
+
+// What is there already may be replaced only if it is a trace, or empty.
+void check_replaceable(const std::string& path) {
+  struct stat what {};
+  if (::stat(path.c_str(), &what) != 0) {
+    if (errno == ENOENT) return;
+    refuse(path, std::strerror(errno));
+  }
+  if (S_ISDIR(what.st_mode)) refuse(path, "it is a folder; name a file in it");
+  if (!S_ISREG(what.st_mode)) refuse(path, "it is no regular file");
+  if (what.st_size == 0) return;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
+  if (file == nullptr) refuse(path, std::strerror(errno));
+  unsigned char header[header_bytes] = {};
+  if (std::fread(header, 1, sizeof header, file.get()) != sizeof header || !is_trace_header(header))
+    refuse(path, "there is a file that is no Weft trace; remove it or choose another name");
+}
+
+void check_writable(const std::string& path) {
+  const std::string probe = unfinished(path);
+  const int file = ::open(probe.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) refuse(path, std::strerror(errno));
+  ::close(file);
+  ::unlink(probe.c_str());
+}
+
+[[nodiscard]] std::string checked(const char* path) {
+  if (*path == '\0') refuse(path, "it has no name");
+  std::error_code bad;
+  const std::string absolute = std::filesystem::absolute(path, bad).lexically_normal().string();
+  if (bad) refuse(path, bad.message());
+  const std::string name = reserve(absolute);
+  check_replaceable(name);
+  check_writable(name);
+  return name;
+}
+
+}  // namespace
+
+session::session(const char* path, std::size_t mib, const char* counters)
+    : path_(checked(path)), shared_(mib * bytes_per_mib) {
+  if (counters != nullptr) counters_ = usable_counters(parse_counters(counters));
+}
+
+void session::open(unsigned workers) {
+  for (unsigned i = 0; i <= workers; ++i) recorders_.push_back(std::make_unique<recorder>(shared_));
+}
+
+void session::submitted_outside(detail::record& r, std::uint64_t now) noexcept {
+  const std::lock_guard hold(outside_);
+  recorders_.back()->submitted(r, now);
+}
+
+// A worker that cannot have what the first thread had counts nothing; the tasks it runs have no rows then.
+void session::open_counters(recorder& r) {
+  if (counters_.empty()) return;
+  const int refused = r.counters.open(counters_);
+  if (refused != 0) std::fprintf(stderr, "weft: a worker has no counters (%s); going on.\n", std::strerror(refused));
+}
+
+void session::write(facts about, std::uint64_t start_ps) {
+  about.counters = counters_;
+  about.program = program_invocation_short_name;
+  std::vector<recorder*> all;
+  for (const auto& r : recorders_) all.push_back(r.get());
+  const std::string part = unfinished(path_);
+  const std::uint64_t issued_before = issued();
+  written_whole_ = false;
+  ::unlink(part.c_str());  // a process of the same number may have died while it wrote
+  try {
+    check_replaceable(path_);
+    const contents rows = collect(all, start_ps);
+    write_file(part, about, rows);
+    if (std::rename(part.c_str(), path_.c_str()) != 0) throw error(std::strerror(errno));
+    written_ = issued_before;
+    written_whole_ = std::all_of(rows.tasks.begin() + 1, rows.tasks.end(), [](const task_row& t) { return t.ran; });
+    last_error_.clear();
+  } catch (const std::exception& e) {
+    ::unlink(part.c_str());
+    const bool no_memory = dynamic_cast<const std::bad_alloc*>(&e) != nullptr;
+    last_error_ = e.what();
+    if (!last_error_.starts_with("weft: ")) last_error_ = refusal(path_, no_memory ? "no memory" : e.what());
+    throw error(last_error_);
+  }
+}
+
+std::uint64_t session::issued() const noexcept {
+  std::uint64_t all = 0;
+  for (const auto& r : recorders_) all += r->issued();
+  return all;
+}
+
+bool session::anything_new() const noexcept { return !written_whole_ || written_ != issued(); }
+
+}  // namespace weft::trace

@@ -1,0 +1,51 @@
+// The trace of one runtime: where it goes, a recorder per worker, and the writing of it. The engine calls the recorders
+// (sched/engine_trace.hpp); this file knows nothing of schedulers.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trace/recorder.hpp"
+#include "trace/writer.hpp"
+
+namespace weft::trace {
+
+class session {
+ public:
+  // Reserves a name for this runtime's trace and sees that it can be written: `path`, or if this process has used that
+  // already name.2.weft, name.3.weft and so on. `counters`: a list, or nullptr.
+  // Errors: weft::error naming the file and the reason; nothing is left behind.
+  session(const char* path, std::size_t mib, const char* counters);
+
+  // Makes the recorders. Who: the thread that makes the runtime, before any other worker runs.
+  void open(unsigned workers);
+  [[nodiscard]] recorder& of(unsigned worker) noexcept { return *recorders_[worker]; }
+  // For a thread that is no worker: as recorder::submitted().
+  void submitted_outside(detail::record& r, std::uint64_t now) noexcept;
+  // For the calling thread, whose recorder it is.
+  void open_counters(recorder& r);
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+  // Writes all there is so far. The file appears whole or not at all: what was there before stays until then.
+  // Errors: weft::error naming the file and the reason.
+  void write(facts about, std::uint64_t start_ps);
+  // Whether write() would add a task, or the end of one. Who: anyone, when no task runs.
+  [[nodiscard]] bool anything_new() const noexcept;
+  // What the last write() threw, or "".
+  [[nodiscard]] const std::string& last_error() const noexcept { return last_error_; }
+
+ private:
+  [[nodiscard]] std::uint64_t issued() const noexcept;
+
+  std::string path_;
+  std::vector<std::string> counters_;
+  shared_state shared_;
+  std::vector<std::unique_ptr<recorder>> recorders_;  // by worker; the last one for threads outside the runtime
+  std::mutex outside_;                                // guards the last one's writer side
+  std::string last_error_;
+  bool written_whole_ = false;  // the last write() had no task that had not run
+  std::uint64_t written_ = 0;   // and so many tasks
+};
+
+}  // namespace weft::trace

@@ -1,0 +1,200 @@
+// Where a trace goes: what is refused when the runtime is made, what may be replaced, and that nothing is lost when it
+// cannot be written.
+#include "trace/session.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "capture.hpp"
+#include "trace_file.hpp"
+#include "weft/weft.hpp"
+
+namespace weft {
+namespace {
+
+std::string refusal(const std::string& path) {
+  try {
+    const runtime rt({.machine = "virtual", .trace = path.c_str()});
+  } catch (const error& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
+void put(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+std::string content(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void run(const char* path, int tasks) {
+  runtime rt({.machine = "virtual", .trace = path});
+  for (int i = 0; i < tasks; ++i) rt.submit([] {});
+}
+
+// While this lives, no file grows beyond `bytes`: to a program, the same as a full disk.
+class small_disk {
+ public:
+  explicit small_disk(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit small{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~small_disk() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, signal_);
+  }
+  small_disk(const small_disk&) = delete;
+  small_disk& operator=(const small_disk&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*signal_)(int);
+};
+
+}  // namespace
+
+TEST_CASE("trace session: a place that cannot be written is refused when the runtime is made") {
+  const trace_place place;
+  const std::string folder = place.path("");
+  CHECK(refusal(place.path("no/such/folder.weft")) ==
+        "weft: cannot write a trace to '" + place.path("no/such/folder.weft") + "': No such file or directory");
+  CHECK(refusal(place.path(".")).ends_with("it is a folder; name a file in it"));
+  CHECK(refusal("/dev/null").ends_with("'/dev/null': it is no regular file"));
+  CHECK(refusal("") == "weft: cannot write a trace to '': it has no name");
+  CHECK(place.files().empty());
+  if (::geteuid() != 0) {
+    ::chmod(folder.c_str(), 0500);
+    CHECK(refusal(place.path()).ends_with("Permission denied"));
+    ::chmod(folder.c_str(), 0700);
+  }
+}
+
+TEST_CASE("trace session: only a trace or an empty file is replaced") {
+  const trace_place place;
+  const std::string text = place.path("text");
+  put(text, "somebody's work");
+  CHECK(refusal(text).ends_with("there is a file that is no Weft trace; remove it or choose another name"));
+  CHECK(content(text) == "somebody's work");
+  const std::string other = place.path("other.db");
+  put(other, "SQLite format 3" + std::string(200, '\0'));
+  CHECK(refusal(other).ends_with("there is a file that is no Weft trace; remove it or choose another name"));
+  const std::string empty = place.path("empty.weft");
+  put(empty, "");
+  run(empty.c_str(), 3);
+  CHECK(trace_file(empty).number("SELECT count(*) FROM tasks") == 3);
+  std::filesystem::copy_file(empty, place.path("again.weft"));
+  run(place.path("again.weft").c_str(), 5);
+  CHECK(trace_file(place.path("again.weft")).number("SELECT count(*) FROM tasks") == 5);
+}
+
+TEST_CASE("trace session: runtimes that are given one name write one file each") {
+  const trace_place place("run.weft");
+  const std::string path = place.path(), bare = place.path("bare");
+  {
+    runtime first({.machine = "virtual", .trace = path.c_str()});
+    runtime second({.machine = "virtual", .trace = path.c_str()});
+    CHECK(std::string(first.trace_path()) == path);
+    CHECK(std::string(second.trace_path()) == place.path("run.2.weft"));
+    first.submit([] {});
+    CHECK(runtime({.machine = "virtual"}).trace_path() == nullptr);
+  }
+  run(path.c_str(), 2);
+  run(bare.c_str(), 1);
+  run(bare.c_str(), 1);
+  CHECK(place.files() == std::vector<std::string>{"bare", "bare.2", "run.2.weft", "run.3.weft", "run.weft"});
+  CHECK(trace_file(path).number("SELECT count(*) FROM tasks") == 1);
+  CHECK(trace_file(place.path("run.2.weft")).number("SELECT count(*) FROM tasks") == 0);
+  CHECK(trace_file(place.path("run.3.weft")).number("SELECT count(*) FROM tasks") == 2);
+}
+
+TEST_CASE("trace session: a full disk is an error, and the old trace stays") {
+  const trace_place place;
+  const std::string path = place.path();
+  put(path, "");
+  std::string before, told, said;
+  {
+    runtime rt({.machine = "virtual", .trace = path.c_str()});
+    rt.submit([] {});
+    rt.wait();
+    rt.write_trace();
+    before = content(path);
+    for (int i = 0; i < 20'000; ++i) rt.submit([] {});
+    rt.wait();
+    const small_disk disk(200'000);
+    try {
+      rt.write_trace();
+    } catch (const error& e) {
+      told = e.what();
+    }
+    CHECK(content(path) == before);
+    CHECK(place.files() == std::vector<std::string>{"t.weft"});
+  }
+  CHECK(told.starts_with("weft: cannot write a trace to '" + path + "': "));
+  MESSAGE(told);
+  CHECK(trace_file(path).number("SELECT count(*) FROM tasks") == 20'001);  // the end of the runtime had room again
+  {
+    const small_disk disk(20'000);
+    said = stderr_of([&] { run(place.path("u.weft").c_str(), 20'000); });
+  }
+  CHECK(said.find("weft: cannot write a trace to '" + place.path("u.weft") + "': ") == 0);
+  CHECK(place.files() == std::vector<std::string>{"t.weft"});
+}
+
+TEST_CASE("trace session: writing early and again") {
+  const trace_place place;
+  const std::string path = place.path();
+  {
+    runtime rt({.machine = "virtual", .trace = path.c_str()});
+    rt.submit([] {});
+    rt.write_trace();
+    CHECK(trace_file(path).text("SELECT outcome, worker, started_ns, finished_ns FROM tasks") ==
+          "not run|NULL|NULL|NULL");
+    rt.wait();
+    rt.write_trace();
+    CHECK(trace_file(path).text("SELECT outcome FROM tasks") == "done");
+    std::filesystem::remove(path);
+  }
+  CHECK(place.files().empty());  // nothing came after the last writing
+  const std::string late = place.path("late.weft");
+  {
+    runtime rt({.machine = "virtual", .trace = late.c_str()});
+    rt.submit([] {});
+    rt.wait();
+    rt.write_trace();
+    rt.submit([] {});
+  }
+  CHECK(trace_file(late).text("SELECT outcome FROM tasks") == "done done");
+  runtime without({.machine = "virtual"});
+  CHECK_THROWS_WITH_AS(without.write_trace(),
+                       "weft: this runtime records no trace; give it the option trace, or WEFT_TRACE", error);
+}
+
+TEST_CASE("trace session: a child after fork() leaves the parent's trace alone") {
+  const trace_place place;
+  const std::string path = place.path();
+  {
+    runtime rt({.workers = 2, .machine = "host", .trace = path.c_str()});
+    rt.submit([] {});
+    rt.wait();
+#if !defined(__SANITIZE_THREAD__)
+    const pid_t child = ::fork();
+    if (child == 0) {
+      rt.~runtime();
+      ::_exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    CHECK(status == 0);
+    CHECK(place.files().empty());
+#endif
+  }
+  CHECK(trace_file(path).verdict().empty());
+}
+
+}  // namespace weft

@@ -1,0 +1,242 @@
+#include "trace/writer.hpp"
+
+#include <sqlite3.h>
+
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "weft/clause.hpp"
+#include "weft/error.hpp"
+#include "weft/version.hpp"
+
+namespace weft::trace {
+
+namespace {
+
+constexpr const char* tables = R"(
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE names(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE places(id INTEGER PRIMARY KEY, parent INTEGER, kind TEXT, name TEXT);
+CREATE TABLE workers(id INTEGER PRIMARY KEY, place INTEGER, cpu INTEGER);
+CREATE TABLE handles(id INTEGER PRIMARY KEY, name TEXT);
+CREATE TABLE tasks(id INTEGER PRIMARY KEY, parent INTEGER, name INTEGER, submitter INTEGER, submitted_ns INTEGER,
+                   worker INTEGER, started_ns INTEGER, finished_ns INTEGER, outcome TEXT);
+CREATE TABLE waits(task INTEGER, why TEXT, handle INTEGER, from_worker INTEGER, from_ns INTEGER, to_worker INTEGER,
+                   to_ns INTEGER);
+CREATE TABLE accesses(task INTEGER, position INTEGER, handle INTEGER, kind TEXT, version INTEGER,
+                      next_version INTEGER, PRIMARY KEY(task, position)) WITHOUT ROWID;
+CREATE TABLE steals(time_ns INTEGER, thief INTEGER, victim INTEGER, task INTEGER);
+CREATE TABLE sleeps(worker INTEGER, from_ns INTEGER, to_ns INTEGER);
+CREATE TABLE counters(task INTEGER, name TEXT, value INTEGER);
+)";
+
+// A task that names a handle twice has two rows that say the same, hence DISTINCT. The waits of a task stand in the
+// table in order of time, one behind the other.
+constexpr const char* views = R"(
+CREATE INDEX accesses_by_version ON accesses(handle, version);
+CREATE INDEX accesses_by_next_version ON accesses(handle, next_version);
+CREATE INDEX waits_by_task ON waits(task, from_ns);
+CREATE INDEX counters_by_task ON counters(task);
+CREATE VIEW dependencies AS
+  SELECT DISTINCT b.task AS before, a.task AS after, b.handle AS handle
+  FROM accesses b JOIN accesses a ON a.handle = b.handle AND a.version = b.next_version;
+CREATE VIEW segments AS
+  SELECT t.id AS task, t.worker AS worker, t.started_ns AS from_ns,
+         coalesce((SELECT min(w.from_ns) FROM waits w WHERE w.task = t.id), t.finished_ns) AS to_ns
+  FROM tasks t WHERE t.started_ns IS NOT NULL
+  UNION ALL
+  SELECT w.task, w.to_worker, w.to_ns, coalesce(n.from_ns, t.finished_ns)
+  FROM waits w JOIN tasks t ON t.id = w.task LEFT JOIN waits n ON n.rowid = w.rowid + 1 AND n.task = w.task
+  WHERE t.started_ns IS NOT NULL;
+)";
+
+constexpr const char* why_text[] = {"children", "all", "handle", "window"};
+constexpr const char* outcome_text[] = {"done", "failed", "skipped"};
+
+struct close_database {
+  void operator()(sqlite3* db) const noexcept { sqlite3_close(db); }
+};
+using database = std::unique_ptr<sqlite3, close_database>;
+
+[[noreturn]] void fail(sqlite3* db) {
+  const int system = sqlite3_system_errno(db);
+  std::string why = sqlite3_errmsg(db);
+  if (system != 0) why += std::string(" (") + std::strerror(system) + ")";
+  throw error(why);
+}
+
+void execute(sqlite3* db, const char* sql) {
+  if (sqlite3_exec(db, sql, nullptr, nullptr, nullptr) != SQLITE_OK) fail(db);
+}
+
+struct null {};
+
+// An INSERT with as many values as the table has columns. Text must live until the row is in.
+class inserter {
+ public:
+  inserter(sqlite3* db, const char* table, int columns) : db_(db) {
+    std::string sql = "INSERT INTO " + std::string(table) + " VALUES(?";
+    for (int i = 1; i < columns; ++i) sql += ",?";
+    sql += ")";
+    sqlite3_stmt* made = nullptr;
+    if (sqlite3_prepare_v3(db, sql.c_str(), -1, SQLITE_PREPARE_PERSISTENT, &made, nullptr) != SQLITE_OK) fail(db);
+    statement_.reset(made);
+  }
+  template <class... Values> void operator()(const Values&... values) {
+    int column = 0;
+    (bind(++column, values), ...);
+    if (sqlite3_step(statement_.get()) != SQLITE_DONE) fail(db_);
+    sqlite3_reset(statement_.get());
+  }
+
+ private:
+  struct finalize {
+    void operator()(sqlite3_stmt* s) const noexcept { sqlite3_finalize(s); }
+  };
+  void check(int result) {
+    if (result != SQLITE_OK) fail(db_);
+  }
+  void bind(int column, null) { check(sqlite3_bind_null(statement_.get(), column)); }
+  void bind(int column, std::int64_t number) { check(sqlite3_bind_int64(statement_.get(), column, number)); }
+  void bind(int column, std::uint64_t number) { bind(column, static_cast<std::int64_t>(number)); }
+  void bind(int column, std::uint32_t number) { bind(column, static_cast<std::int64_t>(number)); }
+  void bind(int column, int number) { bind(column, static_cast<std::int64_t>(number)); }
+  void bind(int column, const char* text) {
+    check(sqlite3_bind_text(statement_.get(), column, text, -1, SQLITE_STATIC));
+  }
+  void bind(int column, const std::string& text) {
+    check(sqlite3_bind_text(statement_.get(), column, text.c_str(), static_cast<int>(text.size()), SQLITE_STATIC));
+  }
+  // A number that is NULL when it is `none`.
+  struct unless {
+    std::int64_t number;
+    std::int64_t none;
+  };
+  void bind(int column, unless u) { u.number == u.none ? bind(column, null{}) : bind(column, u.number); }
+
+  sqlite3* db_;
+  std::unique_ptr<sqlite3_stmt, finalize> statement_;
+
+ public:
+  [[nodiscard]] static unless not_0(std::uint64_t number) { return {static_cast<std::int64_t>(number), 0}; }
+  [[nodiscard]] static unless not_negative(int number) { return {number, -1}; }
+};
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+  return text;
+}
+
+void write_meta(sqlite3* db, const facts& about, const contents& rows) {
+  inserter add(db, "meta", 2);
+  const auto number = [&](const char* key, std::uint64_t value) { add(key, std::to_string(value)); };
+  add("weft", version());
+  add("program", about.program);
+  add("machine", about.machine);
+  add("policy", about.policy);
+  number("seed", about.seed);
+  number("workers", about.places->workers());
+  number("window", about.window);
+  number("duration_ns", about.duration_ns);
+  number("lost", rows.lost);
+  add("counters", joined(about.counters));
+}
+
+// The place tree as far as workers sit in it: each place once, numbered as it is met.
+void write_places(sqlite3* db, const facts& about) {
+  inserter add_place(db, "places", 4);
+  inserter add_worker(db, "workers", 3);
+  std::map<std::tuple<std::string, unsigned, unsigned>, int> known;  // kind, number, parent
+  const auto place = [&](const char* kind, unsigned number, int parent) {
+    const int next = static_cast<int>(known.size()) + 2;
+    const auto [at, added] = known.try_emplace({kind, number, static_cast<unsigned>(parent)}, next);
+    if (added) add_place(next, parent, kind, std::string(kind) + " " + std::to_string(number));
+    return at->second;
+  };
+  add_place(1, null{}, "machine", about.machine);
+  for (unsigned w = 0; w < about.places->workers(); ++w) {
+    const place::core& c = about.places->of(w);
+    const int core = place("core", c.cpu, place("cache", c.cache, place("node", c.node, 1)));
+    add_worker(w, core, inserter::not_negative(about.bound && w != 0 ? static_cast<int>(c.cpu) : -1));
+  }
+}
+
+void write_tasks(sqlite3* db, const contents& rows) {
+  inserter add_name(db, "names", 2);
+  for (std::uint32_t i = 1; i < rows.names.size(); ++i) add_name(i, rows.names[i]);
+  inserter add_handle(db, "handles", 2);
+  for (const auto& [id, name] : rows.handles) name.empty() ? add_handle(id, null{}) : add_handle(id, name);
+  inserter add(db, "tasks", 9);
+  for (std::uint32_t i = 1; i < rows.tasks.size(); ++i) {
+    const task_row& t = rows.tasks[i];
+    const auto begun = [&](auto... end) {
+      add(i, inserter::not_0(t.parent), inserter::not_0(t.name), inserter::not_negative(t.submitter), t.submitted_ns,
+          end...);
+    };
+    if (t.ran)
+      begun(t.worker, t.started_ns, t.finished_ns, outcome_text[static_cast<unsigned>(t.outcome)]);
+    else
+      begun(null{}, null{}, null{}, "not run");
+  }
+}
+
+void write_accesses(sqlite3* db, const contents& rows) {
+  std::string kinds[256];
+  inserter add(db, "accesses", 6);
+  for (const access_row& a : rows.accesses) {
+    std::string& kind = kinds[a.kind];
+    if (kind.empty()) kind = kind_text(a.kind);
+    if (a.kind == detail::kind_resource)
+      add(a.task, a.position, a.handle, kind, a.version, null{});
+    else
+      add(a.task, a.position, a.handle, kind, a.version, a.next_version);
+  }
+}
+
+void write_events(sqlite3* db, const facts& about, const contents& rows) {
+  inserter add_wait(db, "waits", 7);
+  for (const wait_row& w : rows.waits)
+    add_wait(inserter::not_0(w.task), why_text[static_cast<unsigned>(w.why)], inserter::not_0(w.handle), w.from_worker,
+             w.from_ns, w.to_worker, w.to_ns);
+  inserter add_steal(db, "steals", 4);
+  for (const steal_row& s : rows.steals) add_steal(s.time_ns, s.thief, s.victim, inserter::not_0(s.task));
+  inserter add_sleep(db, "sleeps", 3);
+  for (const sleep_row& s : rows.sleeps) add_sleep(s.worker, s.from_ns, s.to_ns);
+  inserter add_count(db, "counters", 3);
+  for (const count_row& c : rows.counts) add_count(c.task, about.counters[c.counter], c.value);
+}
+
+}  // namespace
+
+void write_file(const std::string& path, const facts& about, const contents& rows) {
+  sqlite3* opened = nullptr;
+  const int result = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  const database db(opened);
+  if (result != SQLITE_OK) fail(db.get());
+  // No journal: a file that is not finished is thrown away, and nobody else has it open.
+  execute(db.get(), "PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE;");
+  char identity[96];
+  std::snprintf(identity, sizeof identity, "PRAGMA application_id = %u; PRAGMA user_version = %d; BEGIN;",
+                application_id, format_version);
+  execute(db.get(), identity);
+  execute(db.get(), tables);
+  write_meta(db.get(), about, rows);
+  write_places(db.get(), about);
+  write_tasks(db.get(), rows);
+  write_accesses(db.get(), rows);
+  write_events(db.get(), about, rows);
+  execute(db.get(), views);
+  execute(db.get(), "INSERT INTO meta VALUES('complete', '1'); COMMIT;");
+}
+
+bool is_trace_header(const unsigned char* bytes) noexcept {
+  const unsigned char* id = bytes + 68;  // where the SQLite format keeps application_id, big-endian
+  return std::memcmp(bytes, "SQLite format 3", 16) == 0 && (std::uint32_t{id[0]} << 24 | std::uint32_t{id[1]} << 16 |
+                                                            std::uint32_t{id[2]} << 8 | id[3]) == application_id;
+}
+
+}  // namespace weft::trace

@@ -1,0 +1,141 @@
+// The file: its tables and columns to the letter, for those who read it, and how what was recorded stands in it.
+#include "trace/writer.hpp"
+
+#include <doctest/doctest.h>
+
+#include "trace_file.hpp"
+#include "weft/error.hpp"
+
+namespace weft::trace {
+namespace {
+
+// Two workers on one cache and two of a second node; four tasks.
+contents rows() {
+  contents c;
+  c.names = {"", "load", "sum"};
+  c.handles = {{7, "a"}, {9, ""}};
+  c.tasks.resize(5);
+  c.tasks[1] = {
+      .name = 1, .submitter = 0, .submitted_ns = 5, .ran = true, .worker = 0, .started_ns = 10, .finished_ns = 90};
+  c.tasks[2] = {.parent = 1,
+                .submitted_ns = 20,
+                .ran = true,
+                .outcome = outcome::failed,
+                .worker = 1,
+                .started_ns = 25,
+                .finished_ns = 40};
+  c.tasks[3] = {.name = 2,
+                .submitter = 3,
+                .submitted_ns = 30,
+                .ran = true,
+                .outcome = outcome::skipped,
+                .worker = 2,
+                .started_ns = 95,
+                .finished_ns = 95};
+  c.tasks[4] = {.submitter = 0, .submitted_ns = 31};
+  c.accesses = {{1, 0, 7, detail::kind_write, 0, 1},
+                {3, 0, 7, detail::kind_read, 1, 2},
+                {3, 1, 7, detail::kind_read, 1, 2},
+                {3, 2, 9, detail::kind_resource, 4, 0}};
+  c.waits = {{0, why::all, 0, 0, 50, 0, 100}, {1, why::children, 0, 0, 21, 3, 45}, {1, why::handle, 7, 3, 50, 2, 60}};
+  c.steals = {{24, 1, 0, 2}, {44, 3, 0, 0}};
+  c.sleeps = {{2, 0, 94}};
+  c.counts = {{1, 1, 500}};
+  c.lost = 3;
+  return c;
+}
+
+std::string written(const trace_place& place) {
+  const place::tree tree({{0, 0, 0}, {1, 0, 0}, {4, 2, 1}}, 4);
+  facts f;
+  f.program = "p";
+  f.machine = "host";
+  f.policy = "local";
+  f.seed = ~std::uint64_t{0};
+  f.window = 64;
+  f.duration_ns = 100;
+  f.counters = {"cycles", "page-faults"};
+  f.places = &tree;
+  f.bound = true;
+  write_file(place.path(), f, rows());
+  return place.path();
+}
+
+}  // namespace
+
+TEST_CASE("trace file: who it is") {
+  const trace_place place;
+  const trace_file file(written(place));
+  CHECK(file.text("PRAGMA application_id") == "1466263156");
+  CHECK(file.text("PRAGMA user_version") == "1");
+  CHECK(file.text("PRAGMA integrity_check") == "ok");
+  CHECK(file.text("SELECT key || '=' || value FROM meta WHERE key <> 'weft' ORDER BY key") ==
+        "complete=1 counters=cycles,page-faults duration_ns=100 lost=3 machine=host policy=local program=p "
+        "seed=18446744073709551615 window=64 workers=4");
+}
+
+TEST_CASE("trace file: tables and columns are what the guide says") {
+  const trace_place place;
+  const trace_file file(written(place));
+  CHECK(file.text(
+            "SELECT group_concat(m.name || '(' || (SELECT group_concat(name, ',') FROM pragma_table_info(m.name))"
+            " || ')', ' ') FROM (SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name) m") ==
+        "accesses(task,position,handle,kind,version,next_version) counters(task,name,value) "
+        "dependencies(before,after,handle) handles(id,name) meta(key,value) names(id,name) places(id,parent,kind,name) "
+        "segments(task,worker,from_ns,to_ns) sleeps(worker,from_ns,to_ns) steals(time_ns,thief,victim,task) "
+        "tasks(id,parent,name,submitter,submitted_ns,worker,started_ns,finished_ns,outcome) "
+        "waits(task,why,handle,from_worker,from_ns,to_worker,to_ns) workers(id,place,cpu)");
+}
+
+TEST_CASE("trace file: what was recorded") {
+  const trace_place place;
+  const trace_file file(written(place));
+  CHECK(file.text("SELECT * FROM names") == "1|load 2|sum");
+  CHECK(file.text("SELECT * FROM handles") == "7|a 9|NULL");
+  CHECK(file.text("SELECT * FROM tasks") ==
+        "1|NULL|1|0|5|0|10|90|done 2|1|NULL|NULL|20|1|25|40|failed 3|NULL|2|3|30|2|95|95|skipped "
+        "4|NULL|NULL|0|31|NULL|NULL|NULL|not run");
+  CHECK(file.text("SELECT * FROM accesses") == "1|0|7|write|0|1 3|0|7|read|1|2 3|1|7|read|1|2 3|2|9|resource|4|NULL");
+  CHECK(file.text("SELECT * FROM waits") == "NULL|all|NULL|0|50|0|100 1|children|NULL|0|21|3|45 1|handle|7|3|50|2|60");
+  CHECK(file.text("SELECT * FROM steals") == "24|1|0|2 44|3|0|NULL");
+  CHECK(file.text("SELECT * FROM sleeps") == "2|0|94");
+  CHECK(file.text("SELECT * FROM counters") == "1|page-faults|500");
+}
+
+TEST_CASE("trace file: places form a tree, and the first worker is never bound") {
+  const trace_place place;
+  const trace_file file(written(place));
+  CHECK(file.text("SELECT id, parent, kind, name FROM places ORDER BY id") ==
+        "1|NULL|machine|host 2|1|node|node 0 3|2|cache|cache 0 4|3|core|core 0 5|3|core|core 1 6|1|node|node 1 "
+        "7|6|cache|cache 2 8|7|core|core 4");
+  CHECK(file.text("SELECT * FROM workers") == "0|4|NULL 1|5|1 2|8|4 3|4|0");
+}
+
+TEST_CASE("trace file: views") {
+  const trace_place place;
+  const trace_file file(written(place));
+  CHECK(file.text("SELECT * FROM dependencies") == "1|3|7");
+  CHECK(file.text("SELECT * FROM segments WHERE task = 1 ORDER BY from_ns") == "1|0|10|21 1|3|45|50 1|2|60|90");
+  CHECK(file.number("SELECT count(*) FROM segments") == 5);
+  const std::string plan = file.text("EXPLAIN QUERY PLAN SELECT before FROM dependencies WHERE after = 3");
+  CHECK(plan.find("SCAN b") == std::string::npos);  // a lookup, not a walk over all accesses
+  CHECK(plan.find("SCAN a") == std::string::npos);
+}
+
+TEST_CASE("trace file: its first bytes say what it is") {
+  const trace_place place;
+  std::FILE* f = std::fopen(written(place).c_str(), "rb");
+  unsigned char header[header_bytes] = {};
+  REQUIRE(std::fread(header, 1, sizeof header, f) == sizeof header);
+  std::fclose(f);
+  CHECK(is_trace_header(header));
+  header[70] ^= 1;
+  CHECK(!is_trace_header(header));
+}
+
+TEST_CASE("trace file: a name that cannot be opened") {
+  const trace_place place;
+  CHECK_THROWS_AS(write_file(place.path("no/folder"), {}, {}), error);
+}
+
+}  // namespace weft::trace
