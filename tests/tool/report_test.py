@@ -7,6 +7,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -113,6 +114,24 @@ class Report(unittest.TestCase):
         self.assertLess(max(map(len, text.splitlines())), 200)
         names = [n["name"] for n in json.loads(self.good(path, "--json"))["names"]]
         self.assertEqual(names, ["\033]0;gone\007\033[2J", "x" * 10_000])
+
+    def test_equal_names_are_one(self):
+        path = trace_maker.write(self.folder / "n.weft", 1, ["a", "b", "a"], [],
+                                 [(i, None, i, 0, 0, 0, 10 * i, 10 * i + i, "done") for i in (1, 2, 3)], [])
+        reply = json.loads(self.good(path, "--json"))
+        self.assertEqual([(n["name"], n["count"], n["total_ns"]) for n in reply["names"]], [("a", 2, 4), ("b", 1, 2)])
+
+    def test_guide(self):
+        """The page of the guide shows what its first commands print."""
+        page = (pathlib.Path(__file__).resolve().parents[2] / "docs/guide/12-report.md").read_text(encoding="utf-8")
+        commands, shown = re.search(r"```sh\n(.*?)```.*?```\n(.*?)```", page, re.DOTALL).groups()
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("WEFT_", "TERM"))}
+        lines = commands.strip().splitlines()
+        self.assertEqual(len(lines), 3)
+        printed = [subprocess.run([WEFT, *line.split()[1:]], cwd=self.folder, env=clean, capture_output=True, text=True,
+                                  timeout=60, check=True).stdout for line in lines]
+        self.assertEqual(printed[1], shown)
+        self.assertTrue((self.folder / "run.html").exists())
 
     def test_million(self):
         path = trace_maker.million(self.folder / "million.weft")

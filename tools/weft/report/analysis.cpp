@@ -2,14 +2,12 @@
 #include "analysis.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 namespace weft::tool::report {
 
 namespace {
-
-std::size_t name_slot(const trace::file& r, std::uint32_t t) {
-  return std::min<std::size_t>(r.tasks[t].name, r.names.size());
-}
 
 ns body_time(const pieces& p, std::size_t t) {
   ns sum = 0;
@@ -32,21 +30,22 @@ spread spread_of(std::vector<ns>& times) {
 }
 
 std::vector<name_figures> name_table(const trace::file& r, const analysis& a) {
+  const auto slot = [&](std::uint32_t t) { return a.names[t]; };
   std::vector<name_figures> all(r.names.size() + 1);
   std::vector<std::vector<ns>> times(all.size());
   for (std::uint32_t t = 0; t < r.tasks.size(); ++t) {
     if (!r.tasks[t].ran()) continue;
-    name_figures& n = all[name_slot(r, t)];
+    name_figures& n = all[slot(t)];
     ++n.count;
-    times[name_slot(r, t)].push_back(body_time(a.parts, t));
+    times[slot(t)].push_back(body_time(a.parts, t));
     n.waited_for_data += a.ready[t] - r.tasks[t].submitted_ns;
     n.waited_for_worker += std::max<ns>(0, r.tasks[t].started_ns - a.ready[t]);
   }
   for (const step& s : a.path.steps) {
     const std::uint32_t t = a.parts.all[s.piece].task;
     if (t == none) continue;
-    ++all[name_slot(r, t)].on_path;
-    all[name_slot(r, t)].path_time += s.time;
+    ++all[slot(t)].on_path;
+    all[slot(t)].path_time += s.time;
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].name = i == r.names.size() ? none : static_cast<std::uint32_t>(i);
@@ -144,11 +143,23 @@ figures sum_up(const trace::file& r, const analysis& a) {
   return f;
 }
 
+std::vector<std::uint32_t> names_of_tasks(const trace::file& r) {
+  std::unordered_map<std::string_view, std::uint32_t> known;
+  std::vector<std::uint32_t> first;
+  for (std::uint32_t i = 0; i < r.names.size(); ++i) first.push_back(known.try_emplace(r.names[i], i).first->second);
+  const auto unnamed = static_cast<std::uint32_t>(r.names.size());
+  std::vector<std::uint32_t> all;
+  all.reserve(r.tasks.size());
+  for (const trace::task& t : r.tasks) all.push_back(t.name == none ? unnamed : first[t.name]);
+  return all;
+}
+
 }  // namespace
 
 analysis analyse(const trace::file& r, void (*tell)(void* to, double done), void* to) {
   analysis a;
   a.parts = make_pieces(r);
+  a.names = names_of_tasks(r);
   a.order = find_moments(r);
   tell(to, 0.3);
   const std::vector<std::uint32_t> adds = add_before(r);

@@ -68,6 +68,9 @@ struct figures {
 // All that the pages are made of.
 struct analysis {
   pieces parts;
+  // Of each task: the first entry of trace::file::names with the same text, which may be there several times; their
+  // number for tasks without a name.
+  std::vector<std::uint32_t> names;
   moments order;
   std::vector<ns> ready;  // of each task
   chain path;

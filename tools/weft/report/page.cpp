@@ -164,11 +164,10 @@ void add_sleeps(const trace::file& r, const analysis& a, column_set& out, json& 
 void add_tasks(const trace::file& r, const analysis& a, column_set& out) {
   numbers id, name, parent, submitted, data, queue, result;
   std::int64_t last_id = 0, last_submitted = 0;
-  const auto n = static_cast<std::int64_t>(r.names.size());
   for (std::size_t t = 0; t < r.tasks.size(); ++t) {
     const trace::task& x = r.tasks[t];
     id.push_back(x.id - last_id);
-    name.push_back(x.name == none ? n : x.name);
+    name.push_back(a.names[t]);
     parent.push_back(x.parent == none ? 0 : 1 + std::int64_t{x.parent});
     submitted.push_back(x.submitted_ns - last_submitted);
     data.push_back(a.ready[t] - x.submitted_ns);

@@ -25,7 +25,8 @@ function hueColour(i) {
 function hexColour(text) {
   return [1, 3, 5].map((i) => parseInt(text.slice(i, i + 2), 16));
 }
-const nameIndex = new Map(run.names.map((name, i) => [name, i]));
+const nameIndex = new Map();  // the first of equal texts, as in the columns
+run.names.forEach((name, i) => nameIndex.has(name) || nameIndex.set(name, i));
 figures.names.forEach((n, rank) => {
   const i = n.name === null ? run.names.length : nameIndex.get(n.name);
   nameColours[i] = rank < distinct.length ? hexColour(distinct[rank]) : hueColour(rank);
