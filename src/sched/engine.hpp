@@ -136,6 +136,9 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] detail::record* search(worker& w);
   [[nodiscard]] bool anything_visible(worker& w) noexcept;
   [[nodiscard]] detail::record* run(worker& w, detail::record* r);
+  [[nodiscard]] static bool asks_clock(const worker& w) noexcept;
+  static void note_length(worker& w, std::uint64_t body_ps) noexcept;
+  [[nodiscard]] detail::record* follow(worker& w, detail::record* r);
   trace::outcome call_body(worker& w, detail::record* r);
   [[nodiscard]] bool reads_poison(detail::record& r) noexcept;
   [[nodiscard, gnu::cold]] bool skip(detail::record& r);
@@ -168,7 +171,8 @@ template <machine::machine M> class engine final : public any_engine {
   // engine_trace.hpp
   void write_trace_or_say() noexcept;
   [[gnu::noinline]] void trace_submitted(worker* w, detail::record& r) noexcept;
-  [[nodiscard, gnu::noinline]] bool trace_start(worker& w, const detail::record& r) noexcept;
+  [[nodiscard, gnu::noinline]] detail::record* run_traced(worker& w, detail::record* r);
+  [[nodiscard]] bool trace_start(worker& w, const detail::record& r) noexcept;
   struct piece {
     std::uint64_t start_ps;
     std::uint64_t end_ps;
@@ -176,7 +180,7 @@ template <machine::machine M> class engine final : public any_engine {
     bool follows;
     trace::outcome outcome;
   };
-  [[gnu::noinline]] void trace_ran(worker& w, const detail::record& r, const piece& ran) noexcept;
+  void trace_ran(worker& w, const detail::record& r, const piece& ran) noexcept;
   [[gnu::noinline]] std::uint64_t trace_suspend(worker& w, const detail::record* body) noexcept;
   struct pause_start {
     std::uint64_t ps;
