@@ -21,7 +21,7 @@ class report_command final : public command {
     parser_->add_option("FILE", path_, "Trace of a run")->required()->type_name("");
     parser_->add_option("--html", page_, "Write a page with a timeline to look around in")->type_name("OUT");
     parser_->add_flag("--json", json_, "One JSON object on stdout");
-    parser_->footer("Example:\n  WEFT_TRACE=run.weft weft run cholesky --n 2048\n"
+    parser_->footer("Example:\n  weft run cholesky --n 2048 --trace run.weft\n"
                     "  weft report run.weft --html run.html");
   }
 
