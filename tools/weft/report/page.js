@@ -35,7 +35,8 @@ function fillHead() {
   if (figures.contradictions > 0)
     alerts.push("The trace contradicts itself: tasks wait for each other in a circle. The critical path is a guess.");
   for (const what of ["failed", "skipped", "not_run"])
-    if (figures[what] > 0) alerts.push(`${figures[what]} tasks ${what === "not_run" ? "did not run" : what}.`);
+    if (figures[what] > 0)
+      alerts.push(`${figures[what]} ${figures[what] === 1 ? "task" : "tasks"} ${what === "not_run" ? "did not run" : what}.`);
   byId("alerts").append(...alerts.map((text) => make("p", {}, text)));
   const room = figures.makespan_ns * figures.workers;
   const cards = [
