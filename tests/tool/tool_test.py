@@ -189,13 +189,13 @@ class Trace(Tool):
 class Others(Tool):
     def test_version_and_help(self):
         self.assertRegex(self.good("--version"), r"^weft \d+\.\d+\.\d+\n$")
-        for args in ([], ["run"], ["info"], ["bench"], ["export"]):
+        for args in ([], ["run"], ["info"], ["bench"], ["report"], ["export"]):
             self.assertIn("Example:\n  weft", self.good(*args, "--help"))
 
     def test_no_command(self):
         done = run()
         self.assertEqual(done.returncode, 2)
-        self.assertIn("weft: a command is missing: run, info, bench or export", done.stderr)
+        self.assertIn("weft: a command is missing: run, info, bench, report or export", done.stderr)
         self.bad("dance", "dance")
 
     def test_info(self):
