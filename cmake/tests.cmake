@@ -61,7 +61,7 @@ add_executable(weft_narrow tests/main.cpp ${narrow_sources} src/access/version_t
 target_compile_definitions(weft_narrow PRIVATE WEFT_VERSION_BITS=8)
 target_compile_features(weft_narrow PRIVATE cxx_std_20)
 target_include_directories(weft_narrow PRIVATE include src tests)
-target_link_libraries(weft_narrow PRIVATE weft_strict doctest::doctest PkgConfig::HWLOC Boost::context
+target_link_libraries(weft_narrow PRIVATE weft_strict doctest::doctest PkgConfig::HWLOC SQLite::SQLite3 Boost::context
                                           Threads::Threads)
 weft_doctests(weft_narrow "" unit ${narrow_sources})
 weft_doctests(weft_narrow narrow/ unit ${PROJECT_SOURCE_DIR}/src/access/version_test.cpp)
