@@ -14,6 +14,7 @@ inline constexpr std::uint32_t deque_capacity_first = 256;             // slots;
 inline constexpr std::uint32_t deque_capacity_max = 1u << 30;          // indices are 32 bits and must not overlap
 inline constexpr std::uint32_t pool_batch_records = 64;  // records per hand-over between a worker and the shared pool
 inline constexpr std::uint64_t search_ns = 25'000;       // an idle worker looks for work this long, two wake-ups' worth
+inline constexpr std::uint32_t worth_stealing_ns = 150;  // shorter bodies cost less than bringing them over
 inline constexpr std::uint64_t long_body_ps = 2'000'000;  // ten times what handing a task to a thief costs
 inline constexpr unsigned short_bodies_max = 32;          // in a row, then a worker stops keeping all within reach
 inline constexpr std::uint64_t patience_ns = 20'000'000;  // a blocked submitter looks this often whether anything moves

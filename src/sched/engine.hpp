@@ -141,13 +141,15 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] detail::record* next_urgent() noexcept;
   [[nodiscard]] bool paused() noexcept;
   [[nodiscard]] detail::record* steal(worker& w);
+  [[nodiscard]] bool bodies_are_tiny() noexcept;
+  [[nodiscard]] bool others_move(worker& w) noexcept;
   [[nodiscard]] detail::record* look_around(worker& w);
   [[nodiscard]] detail::record* search(worker& w);
   [[nodiscard]] bool anything_visible(worker& w) noexcept;
   [[nodiscard, gnu::always_inline]] inline detail::record* run(worker& w, detail::record* r);
   [[gnu::noinline]] void run_timed(worker& w, detail::record* r);
   [[nodiscard]] static bool asks_clock(const worker& w) noexcept;
-  static void note_length(worker& w, std::uint64_t body_ps) noexcept;
+  void note_length(worker& w, std::uint64_t body_ps) noexcept;
   [[nodiscard, gnu::always_inline]] inline detail::record* follow(worker& w, detail::record* r);
   [[gnu::always_inline]] inline trace::outcome call_body(worker& w, detail::record* r);
   [[nodiscard]] bool reads_poison(detail::record& r) noexcept;
@@ -274,6 +276,8 @@ template <machine::machine M> class engine final : public any_engine {
   static constexpr std::uint32_t paused_bit = std::uint32_t{1} << 31;
   failures<M> failures_;
   access::open_reductions<M> open_reductions_;
+  detail::cell<std::uint32_t> body_ns_{unknown_ns};  // how long bodies are, on average lately; a hint
+  static constexpr std::uint32_t unknown_ns = ~std::uint32_t{0};
   detail::cell<std::uint8_t> quiescent_lock_;
   std::vector<waiter*> quiescent_waiters_;         // guarded by quiescent_lock_
   detail::cell<std::uint32_t> quiescent_waiting_;  // their number

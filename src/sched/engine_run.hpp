@@ -51,6 +51,7 @@ template <machine::machine M> detail::record* engine<M>::next(worker& w) {
   if (w.tick >= w.tick_limit) {
     w.tick = 0;
     w.body_end_ps = 0;
+    if (!w.reluctant && bodies_are_tiny()) w.reluctant = others_move(w);
     if (detail::record* r = w.box.pop()) return r;
     if (detail::record* r = central_.pop()) return r;
     if (detail::record* r = next_throttled(w)) return r;
@@ -107,6 +108,7 @@ template <machine::machine M> bool engine<M>::paused() noexcept {
 }
 
 template <machine::machine M> detail::record* engine<M>::steal(worker& w) {
+  if (w.reluctant && bodies_are_tiny()) return nullptr;
   // The reserve has no place of its own, so it robs in order of ids; and everybody robs it last.
   const unsigned seats = static_cast<unsigned>(workers_.size());
   for (unsigned i = 0; i + 1 < seats; ++i) {
@@ -123,6 +125,21 @@ template <machine::machine M> detail::record* engine<M>::steal(worker& w) {
     }
   }
   return nullptr;
+}
+
+// Bodies so short that bringing one over to another core costs more than running it here. Then a thief is reluctant: it
+// keeps away while the others move, and looks again after each search. A task whose owner does not move - it is away in
+// the program, or blocked - waits no longer than that, and then they are taken one after the other until others move.
+template <machine::machine M> bool engine<M>::bodies_are_tiny() noexcept {
+  return M::load(body_ns_, base::relaxed) < base::worth_stealing_ns;
+}
+
+// Whether any other worker has run or submitted a task since w last asked. Cost: their lines, so not for every task.
+template <machine::machine M> bool engine<M>::others_move(worker& w) noexcept {
+  std::uint64_t progress = 0;
+  for (const auto& x : workers_)
+    if (x.get() != &w) progress += M::load(x->tasks, base::relaxed) + M::load(x->created, base::relaxed);
+  return std::exchange(w.seen_progress, progress) != progress;
 }
 
 // Looks everywhere for the time that a wake-up would cost. Who: a counted searcher.
@@ -149,6 +166,12 @@ template <machine::machine M> detail::record* engine<M>::search(worker& w) {
       sleep_.give_up();
     }
     if (M::load(stopping_, base::seq_cst) != 0) return nullptr;
+    if (bodies_are_tiny()) {
+      // Who may not search any more, because enough do, must not wait for the others either: it steals.
+      w.reluctant = others_move(w) && anything_visible(w) && sleep_.begin_search();
+      counted = w.reluctant;
+      if (counted) continue;
+    }
     if (w.is_reserve && w.throttled_head == nullptr && leaves_reserve()) return nullptr;
     if (pull(w)) {
       counted = sleep_.begin_search();
@@ -213,6 +236,12 @@ template <machine::machine M> void engine<M>::run_timed(worker& w, detail::recor
 template <machine::machine M> bool engine<M>::asks_clock(const worker& w) noexcept { return w.coarse || w.tick == 0; }
 
 template <machine::machine M> void engine<M>::note_length(worker& w, std::uint64_t body_ps) noexcept {
+  const auto ns = static_cast<std::uint32_t>(std::min<std::uint64_t>(body_ps / 1000, unknown_ns / 8));
+  const std::uint32_t before = M::load(body_ns_, base::relaxed);
+  const std::uint32_t now = before == unknown_ns ? ns
+                                                 : before + (ns > before ? (ns - before + 7) / 8 : 0) -
+                                                       (ns < before ? (before - ns + 7) / 8 : 0);
+  if (now != before) M::store(body_ns_, now, base::relaxed);
   const bool is_long = body_ps >= base::long_body_ps;
   w.short_bodies = is_long ? 0 : w.short_bodies + 1;
   w.coarse = is_long || (w.coarse && w.short_bodies < base::short_bodies_max);
