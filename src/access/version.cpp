@@ -4,18 +4,18 @@ namespace weft::access {
 
 void insert_waiter(handle_state& h, record* r) noexcept {
   const std::uint64_t required = awaited(r).required;
-  // `before` walks from the tail over those that must stay behind r, `after` from the head over those that must stay
-  // ahead of it; whichever arrives first names the place.
+  // `after` walks from the head over those that stay ahead of r, `before` from the tail over those that stay behind it;
+  // whichever arrives first names the place. The head is asked first: a task that comes from another list belongs near
+  // it, and in a long list the tail has long left the caches.
   record* before = h.waiters_tail;
-  record* after = h.waiters_head;
-  while (before != nullptr && !is_resource(awaited(r)) && !reached(required, awaited(before).required)) {
-    if (!reached(required, awaited(after).required)) {
-      before = after->prev;
-      break;
+  if (!is_resource(awaited(r)))
+    for (record* after = h.waiters_head; before != nullptr; after = after->next, before = before->prev) {
+      if (!reached(required, awaited(after).required)) {
+        before = after->prev;
+        break;
+      }
+      if (reached(required, awaited(before).required)) break;
     }
-    before = before->prev;
-    after = after->next;
-  }
   r->prev = before;
   r->next = before == nullptr ? h.waiters_head : before->next;
   (r->prev == nullptr ? h.waiters_head : r->prev->next) = r;

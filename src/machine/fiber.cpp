@@ -118,6 +118,10 @@ void fiber::enter(fcontext::transfer_t t) {
 void fiber::jump(fiber& to, action* after) {
   WEFT_ASSERT(to.context_ != nullptr);
   message m{this, &to, after};
+#ifdef WEFT_TSAN
+  // A fiber that stands for a thread's own stack: the thread may be on a fiber of another runtime by now.
+  if (!stack_.exists()) tsan_ = __tsan_get_current_fiber();
+#endif
   announce_leave(&fake_stack_, to.bottom_, to.bytes_, to.tsan_);
   const fcontext::fcontext_t target = to.context_;
   to.context_ = nullptr;

@@ -110,6 +110,7 @@ template <machine::machine M> void engine<M>::enter_plain(worker& w, detail::rec
   if (done == access::short_outcome::waits) return;
   const bool was_away = w.current == nullptr;
   if (done == access::short_outcome::long_way) [[unlikely]] {
+    r->state = detail::record_state::filling;
     r->plain = false;
     return enter_counted(w, r);
   }
