@@ -264,6 +264,8 @@ template <machine::machine M> bool engine<M>::take_turn(worker& w, detail::recor
     }
   }
   if (r != nullptr) push_own(w, r);
+  // It leaves like a worker that falls asleep: it may have run the last task, and the last who could have run one.
+  if (M::load(quiescent_waiting_, base::seq_cst) != 0 && quiescent()) end_quiescent_waits(&w);
   if (deque::expose(w)) sleep_.notify(machine_);
   {
     base::locked<M> guard(room_lock_);
@@ -272,6 +274,7 @@ template <machine::machine M> bool engine<M>::take_turn(worker& w, detail::recor
     M::store(reserve_, reserve_state::away, base::release);
     sleep_.set_reserve_away(true);
   }
+  if (sleep_.all_asleep()) break_stall(w);
   if (M::load(stopping_, base::seq_cst) == 0) M::block(reserve_called_);
   return false;
 }

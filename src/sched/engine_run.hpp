@@ -136,10 +136,10 @@ template <machine::machine M> bool engine<M>::bodies_are_tiny() noexcept {
 
 // Whether any other worker has run or submitted a task since w last asked. Cost: their lines, so not for every task.
 template <machine::machine M> bool engine<M>::others_move(worker& w) noexcept {
-  std::uint64_t progress = 0;
+  std::uint64_t moves = 0;
   for (const auto& x : workers_)
-    if (x.get() != &w) progress += M::load(x->tasks, base::relaxed) + M::load(x->created, base::relaxed);
-  return std::exchange(w.seen_progress, progress) != progress;
+    if (x.get() != &w) moves += M::load(x->tasks, base::relaxed) + M::load(x->created, base::relaxed);
+  return std::exchange(w.seen_moves, moves) != moves;
 }
 
 // Looks everywhere for the time that a wake-up would cost. Who: a counted searcher.
