@@ -55,8 +55,7 @@ TEST_CASE("threads: a handle destroyed by a thread outside waits for the tasks t
 }
 
 // Needs a worker that runs what the main thread has submitted and not yet given away, while that thread is elsewhere.
-TEST_CASE("threads: a task of one thread is done when another waits for it, with one worker too" * doctest::skip(true) *
-          doctest::description("one worker runs tasks only while the main thread waits")) {
+TEST_CASE("threads: a task of one thread is done when another waits for it, with one worker too") {
   for (const unsigned workers : {1u, 2u}) {
     const deadline limit("threads: a task of one thread*, workers " + std::to_string(workers));
     weft::runtime rt({.workers = workers, .machine = "host"});
