@@ -21,6 +21,7 @@
 
 #include "access/plain.hpp"
 #include "access/registration.hpp"
+#include "access/reservation.hpp"
 #include "base/limits.hpp"
 #include "machine/machine.hpp"
 #include "place/tree.hpp"
@@ -122,7 +123,7 @@ template <machine::machine M> class engine final : public any_engine {
   void make_ready(worker& w, detail::record* r);
   void make_ready_outside(detail::record* r);
   void make_all_ready(worker* w, woken& list);
-  [[nodiscard, gnu::always_inline]] inline static bool advance_waiting(detail::record* r, woken& out);
+  [[nodiscard, gnu::always_inline]] inline bool advance_waiting(detail::record*& r, woken& out);
   [[gnu::always_inline]] inline void push_own(worker& w, detail::record* r);
   void push_urgent(detail::record* r) noexcept;
   void share(worker& w) noexcept;
@@ -151,6 +152,7 @@ template <machine::machine M> class engine final : public any_engine {
   [[gnu::always_inline]] inline void finish_accesses(detail::record* r, woken& list);
 
   // engine_wait.hpp
+  class exclusive_wait;
   template <class Publish> void suspend(worker& w, waiter& self, trace::reason why, Publish publish);
   void resume(worker& w, waiter& to);
   [[nodiscard]] fiber& idle_loop(worker& w);
@@ -265,6 +267,7 @@ template <machine::machine M> class engine final : public any_engine {
   static constexpr std::uint32_t paused_bit = std::uint32_t{1} << 31;
   failures<M> failures_;
   access::open_reductions<M> open_reductions_;
+  access::reservations<M> reservations_;
   detail::cell<std::uint8_t> quiescent_lock_;
   std::vector<waiter*> quiescent_waiters_;         // guarded by quiescent_lock_
   detail::cell<std::uint32_t> quiescent_waiting_;  // their number
