@@ -3,15 +3,17 @@ JOBS ?= 2
 WEFT := build/release/weft
 MATRIX := apps/cholesky/data/bar.mtx
 N := 8192
+ROUNDS := 5
+TODAY := $(shell date -u +%Y-%m-%d)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-build build demo test bench format clean
+.PHONY: help setup setup-build setup-bench build demo test bench format clean
 
 help:
 	@echo 'make build    install what is missing (apt) and build the weft tool: $(WEFT)'
 	@echo 'make demo     factor a real matrix, then one of size N=$(N), and say how long it took'
 	@echo 'make test     everything: release, sanitizers, clang, install, format (about 10 minutes on 2 cores)'
-	@echo 'make bench    nanoseconds per task, measured in turns with other systems'
+	@echo 'make bench    nanoseconds per task, in turns with OpenMP, oneTBB and StarPU (installs them; about 5 minutes)'
 	@echo 'make format   rewrite the sources as clang-format-16 wants them'
 	@echo 'make setup    only install what is missing, for the build and for make test'
 	@echo 'make clean    remove build/'
@@ -24,6 +26,10 @@ setup:
 setup-build:
 	@echo '==> setup: what is missing for the build'
 	@cmake/setup.sh build
+
+setup-bench:
+	@echo '==> setup: what is missing for the peers of the benchmark'
+	@cmake/setup.sh bench
 
 build: setup-build
 	@echo '==> build: the weft tool and the examples'
@@ -39,11 +45,13 @@ demo: build
 test: setup
 	@tests/all.py --jobs $(JOBS)
 
-bench: build
+bench: setup-bench build
 	@echo '==> bench: the parts, then the whole'
 	@cmake --build --preset release -j$(JOBS) --target benches
-	@for b in build/release/bench/*; do [ -x "$$b" ] || continue; echo "==> $$b"; "$$b" || exit 1; done
-	$(WEFT) bench
+	@for b in build/release/bench/*; do [ -f "$$b" ] && [ -x "$$b" ] || continue; echo "==> $$b"; "$$b" || exit 1; done
+	@mkdir -p build/bench
+	$(WEFT) bench --rounds $(ROUNDS) --out build/bench/$(TODAY).json --markdown build/bench/$(TODAY).md
+	@echo '==> written: build/bench/$(TODAY).json, build/bench/$(TODAY).md'
 
 format:
 	@echo '==> format'

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace weft::apps {
@@ -12,6 +13,14 @@ namespace {
 constexpr std::chrono::milliseconds redraw_interval{100};  // faster than this the eye sees no difference
 constexpr int bar_cells = 40;
 }  // namespace
+
+std::string left_text(std::chrono::duration<double> passed, double done) {
+  if (done < 0.02) return "";
+  const long seconds = std::lround(passed.count() * (1 - done) / done);
+  char text[48];
+  std::snprintf(text, sizeof text, "  %ld:%02ld left", seconds / 60, seconds % 60);
+  return text;
+}
 
 progress::progress(std::string what, std::FILE* out, std::chrono::milliseconds silent)
     : what_(std::move(what)), out_(out), terminal_(out != nullptr && isatty(fileno(out)) == 1), silent_(silent) {}
@@ -39,7 +48,8 @@ void progress::draw_bar() {
   const int full = static_cast<int>(done_ * bar_cells);
   const std::string bar =
       std::string(static_cast<std::size_t>(full), '#') + std::string(static_cast<std::size_t>(bar_cells - full), '.');
-  std::fprintf(out_, "\r%s [%s] %3d %%", what_.c_str(), bar.c_str(), static_cast<int>(done_ * 100));
+  std::fprintf(out_, "\r%s [%s] %3d %%%s\033[K", what_.c_str(), bar.c_str(), static_cast<int>(done_ * 100),
+               left_text(clock::now() - start_, done_).c_str());
   std::fflush(out_);
   bar_shown_ = true;
 }

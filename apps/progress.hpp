@@ -10,6 +10,9 @@
 
 namespace weft::apps {
 
+// "  1:05 left", if the rest goes as fast as the part that is done; nothing as long as that part is too small to tell.
+[[nodiscard]] std::string left_text(std::chrono::duration<double> passed, double done);
+
 class progress {
  public:
   // `out` may be nullptr: then nothing is ever written. A file that is no terminal gets plain lines.

@@ -46,4 +46,12 @@ TEST_CASE("progress: a short run is silent") {
   nowhere.report(0.5);
 }
 
+TEST_CASE("progress: the time that is left") {
+  using seconds = std::chrono::seconds;
+  CHECK(left_text(seconds(10), 0.01).empty());
+  CHECK(left_text(seconds(10), 0.1) == "  1:30 left");
+  CHECK(left_text(seconds(599), 0.5) == "  9:59 left");
+  CHECK(left_text(seconds(10), 1) == "  0:00 left");
+}
+
 }  // namespace weft::apps

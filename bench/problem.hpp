@@ -1,7 +1,7 @@
 // The problems of the benchmark, each written once as a stream of tasks over numbered cells: a task names the cells it
-// reads and the cells it writes, and its body adds one to the first cell it writes. Nothing is left to measure but the
-// cost of a task and its dependences. A system under test sees only this stream, so all of them run the same program.
-// Creation of the tasks is inside the timed region, as in a real program.
+// reads and the cells it writes, and has a body that changes the first cell it writes. A system under test sees only
+// this stream, so all of them run the same program. Creation of the tasks is inside the timed region, as in a real
+// program.
 #pragma once
 #include <array>
 #include <cassert>
@@ -9,12 +9,17 @@
 #include <cstdint>
 #include <vector>
 
+#include "body.hpp"
+
 namespace weft::bench {
 
-using cell_index = std::uint32_t;
-using value = std::uint64_t;
-
 enum class shape { independent, chain, stencil, cholesky };
+
+enum class metric {
+  cost,    // nanoseconds per task, bodies of one increment
+  access,  // what each access of a task costs beyond its first: tasks of `width` accesses beside tasks of one
+  grain    // METG(50 %): length of a body at which half of the workers' time is bodies
+};
 
 struct problem {
   const char* name;
@@ -22,10 +27,13 @@ struct problem {
   shape form;
   std::uint32_t width;   // cells of a chain or a stencil, tiles per side of a factorization
   std::uint32_t length;  // tasks or steps in one pass
-  std::uint32_t passes;  // each ends in a wait; enough of them that a measurement lasts milliseconds
+  metric measures = metric::cost;
 };
 
 [[nodiscard]] const std::vector<problem>& all_problems();
+
+// What the figures of a problem are, for a heading.
+[[nodiscard]] const char* meaning(metric m) noexcept;
 
 [[nodiscard]] constexpr std::size_t cell_count(const problem& p) noexcept {
   switch (p.form) {
@@ -48,55 +56,55 @@ struct problem {
   return 0;
 }
 
-template <class System> void stencil_pass(const problem& p, System& s) {
+// The same problem with at most so many tasks in a pass, at least one step. A factorization has the size it has.
+[[nodiscard]] problem shortened(problem p, std::uint64_t tasks_max) noexcept;
+
+template <class System, class Body> void chain_pass(const problem& p, System& s, Body& body) {
+  constexpr std::array<cell_index, 0> none{};
+  assert(p.width == 1 || p.width == 3 || p.width == 8);
+  for (cell_index i = 0; i < p.length; ++i) switch (p.width) {
+    case 1: s.task(none, std::array<cell_index, 1>{0}, body.next()); break;
+    case 3: s.task(none, std::array<cell_index, 3>{0, 1, 2}, body.next()); break;
+    default: s.task(none, std::array<cell_index, 8>{0, 1, 2, 3, 4, 5, 6, 7}, body.next());
+    }
+}
+
+template <class System, class Body> void stencil_pass(const problem& p, System& s, Body& body) {
   for (cell_index t = 0; t < p.length; ++t) {
     const cell_index from = t % 2 * p.width;
     const cell_index to = p.width - from;
     for (cell_index b = 0; b < p.width; ++b) {
       const cell_index left = b > 0 ? b - 1 : p.width - 1;
       const cell_index right = b + 1 < p.width ? b + 1 : 0;
-      s.task(std::array{from + left, from + b, from + right}, std::array{to + b});
+      s.task(std::array{from + left, from + b, from + right}, std::array{to + b}, body.next());
     }
   }
 }
 
-template <class System> void cholesky_pass(const problem& p, System& s) {
+template <class System, class Body> void cholesky_pass(const problem& p, System& s, Body& body) {
   const auto at = [](cell_index row, cell_index column) { return row * (row + 1) / 2 + column; };
   constexpr std::array<cell_index, 0> none{};
   for (cell_index k = 0; k < p.width; ++k) {
-    s.task(none, std::array{at(k, k)});
-    for (cell_index i = k + 1; i < p.width; ++i) s.task(std::array{at(k, k)}, std::array{at(i, k)});
+    s.task(none, std::array{at(k, k)}, body.next());
+    for (cell_index i = k + 1; i < p.width; ++i) s.task(std::array{at(k, k)}, std::array{at(i, k)}, body.next());
     for (cell_index i = k + 1; i < p.width; ++i) {
-      for (cell_index j = k + 1; j < i; ++j) s.task(std::array{at(i, k), at(j, k)}, std::array{at(i, j)});
-      s.task(std::array{at(i, k)}, std::array{at(i, i)});
+      for (cell_index j = k + 1; j < i; ++j) s.task(std::array{at(i, k), at(j, k)}, std::array{at(i, j)}, body.next());
+      s.task(std::array{at(i, k)}, std::array{at(i, i)}, body.next());
     }
   }
 }
 
-// Sends one pass of p to `s`, a system: s.independent_task(cell) and s.task(cells read, cells written).
-template <class System> void submit_pass(const problem& p, System& s) {
-  constexpr std::array<cell_index, 0> none{};
-  assert(p.form != shape::chain || p.width == 1 || p.width == 3);
+// Sends one pass of p to `s`, a system: s.independent_task(cell, body) and s.task(cells read, cells written, body),
+// with what body.next() returns for each task.
+template <class System, class Body> void submit_pass(const problem& p, System& s, Body body) {
   switch (p.form) {
   case shape::independent:
-    for (cell_index i = 0; i < p.length; ++i) s.independent_task(i);
+    for (cell_index i = 0; i < p.length; ++i) s.independent_task(i, body.next());
     return;
-  case shape::chain:
-    for (cell_index i = 0; i < p.length; ++i)
-      p.width == 1 ? s.task(none, std::array<cell_index, 1>{0}) : s.task(none, std::array<cell_index, 3>{0, 1, 2});
-    return;
-  case shape::stencil: return stencil_pass(p, s);
-  case shape::cholesky: return cholesky_pass(p, s);
+  case shape::chain: return chain_pass(p, s, body);
+  case shape::stencil: return stencil_pass(p, s, body);
+  case shape::cholesky: return cholesky_pass(p, s, body);
   }
 }
-
-// The body of every task. The barrier keeps a compiler from adding up a loop of serial tasks at once.
-inline void touch(value& cell) noexcept {
-  ++cell;
-  asm volatile("" : "+m"(cell));
-}
-
-// What each cell must hold after `passes` passes.
-[[nodiscard]] std::vector<value> expected_cells(const problem& p, std::uint64_t passes);
 
 }  // namespace weft::bench

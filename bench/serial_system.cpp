@@ -10,10 +10,10 @@ class serial_system {
  public:
   serial_system(std::size_t cells, const settings&) : cells_(cells) {}
 
-  void independent_task(cell_index c) { touch(cells_[c]); }
-  template <std::size_t R, std::size_t W>
-  void task(const std::array<cell_index, R>&, const std::array<cell_index, W>& writes) {
-    touch(cells_[writes[0]]);
+  template <class Body> void independent_task(cell_index c, Body body) { body(cells_[c]); }
+  template <std::size_t R, std::size_t W, class Body>
+  void task(const std::array<cell_index, R>& reads, const std::array<cell_index, W>& writes, Body body) {
+    job(cells_.data(), reads, writes[0], body)();
   }
   void wait() {}
   [[nodiscard]] value cell(cell_index c) const { return cells_[c]; }
@@ -24,6 +24,6 @@ class serial_system {
 
 }  // namespace
 
-system_entry serial_entry() { return entry_for<serial_system>("serial", "a plain loop, no tasks", false); }
+std::vector<system_entry> systems_here() { return {entry_for<serial_system>("serial", "compiler " __VERSION__)}; }
 
 }  // namespace weft::bench

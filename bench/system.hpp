@@ -1,62 +1,57 @@
-// A system under test: one file that says how it creates a task from the cells it reads and writes, and one line in
-// systems.cpp. To add one, write a class with
+// A system under test: one file that says how it creates a task from the cells it reads and writes, its line in
+// systems.cpp and its line in cmake/bench.cmake. Each system is a program of its own, because two OpenMP runtimes do
+// not fit into one process and because none shall profit or suffer from the threads and the heap of another. To add
+// one, write a class with
 //
 //   my_system(std::size_t cells, const settings&)   ready to run, threads started: not timed
-//   void independent_task(cell_index)               a task that touches this cell; no two name the same one in a pass
-//   void task(reads, writes)                        std::array of cell_index each; the body touches the first written
+//   void independent_task(cell_index, body)         a task without accesses; no two name the same cell in a pass
+//   void task(reads, writes, body)                  std::array of cell_index each; the body gets the first written
 //   void wait()                                     returns when all tasks so far are done
 //   value cell(cell_index)                          what a cell holds, after wait()
+//   void inside(f)                                  optional: calls f where tasks may be created
 //
-// and return entry_for<my_system>(...). A wrong result is a measurement of nothing: it is reported, never averaged.
+// and define systems_here() to return entry_for<my_system>(...). A wrong result is a measurement of nothing: it is
+// reported, never averaged.
 #pragma once
-#include <chrono>
-#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
-#include "problem.hpp"
+#include "measure.hpp"
 
 namespace weft::bench {
 
-struct settings {
-  unsigned workers = 1;
-  const char* policy = nullptr;  // nullptr: the system's default
-};
-
-struct sample {
-  double ns_per_task;
-  bool correct;  // every cell was touched as often as it had to be
+// What must be said beside a figure.
+struct remark {
+  std::uint64_t tasks_max = UINT64_MAX;  // in a pass: some systems cannot do more in reasonable time or memory
+  std::string text;                      // empty: nothing
+  bool comparable = true;                // false: it does not do what the others do, and cannot be the best of them
 };
 
 struct system_entry {
-  const char* name;
-  const char* summary;
-  bool parallel;  // false: only measured with one worker
-  sample (*measure)(const problem&, const settings&);
+  std::string name;
+  std::string version;
+  sample (*measure)(const problem&, const settings&, const effort&);
+  remark (*remarks)(const problem&, unsigned workers) = [](const problem&, unsigned) { return remark{}; };
 };
 
-[[nodiscard]] const std::vector<system_entry>& all_systems();
-[[nodiscard]] system_entry serial_entry();
-[[nodiscard]] system_entry weft_entry();
+// Thrown by a system that cannot be had with these settings on this machine: no failure, but no figure either.
+class not_possible : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
-// One pass to warm up (threads awake, memory touched), then all passes timed, then every cell looked at.
-template <class System> sample measure(const problem& p, const settings& how) {
-  System s(cell_count(p), how);
-  submit_pass(p, s);
-  s.wait();
-  const auto start = std::chrono::steady_clock::now();
-  for (std::uint32_t i = 0; i < p.passes; ++i) {
-    submit_pass(p, s);
-    s.wait();
-  }
-  const std::chrono::duration<double, std::nano> elapsed = std::chrono::steady_clock::now() - start;
-  const std::vector<value> expected = expected_cells(p, p.passes + std::uint64_t{1});
-  bool correct = true;
-  for (cell_index c = 0; c < expected.size(); ++c) correct = correct && s.cell(c) == expected[c];
-  return {elapsed.count() / static_cast<double>(tasks_per_pass(p) * p.passes), correct};
+// The systems of this program: one, or several configurations of one.
+[[nodiscard]] std::vector<system_entry> systems_here();
+
+template <class System> system_entry entry_for(std::string name, std::string version) {
+  return {std::move(name), std::move(version), &measure<System>};
 }
 
-template <class System> system_entry entry_for(const char* name, const char* summary, bool parallel) {
-  return {name, summary, parallel, &measure<System>};
+template <class System>
+system_entry entry_for(std::string name, std::string version, remark (*remarks)(const problem&, unsigned)) {
+  return {std::move(name), std::move(version), &measure<System>, remarks};
 }
 
 }  // namespace weft::bench

@@ -1,63 +1,155 @@
-// The benchmark's own check: a system that loses a task or runs one twice must not get a number.
+// The benchmark's own checks. A system that loses a task, runs one twice or ignores a dependence must not get a number;
+// each program of a system checks itself with --check.
 #include "system.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <functional>
 #include <string>
 #include <string_view>
+
+#include "systems.hpp"
 
 namespace weft::bench {
 namespace {
 
-// Runs everything at once and right, but for one task in the middle of the warm-up pass.
-template <int Times> class faulty_system {
+constexpr effort two_passes{.passes = 2};
+
+bool right(const sample& s) { return s.counts_right && s.order_right; }
+
+// Runs everything at once and right, but for the task with number At, which it runs so many Times.
+template <int At, int Times> class faulty_system {
  public:
   faulty_system(std::size_t cells, const settings&) : cells_(cells) {}
-  void independent_task(cell_index c) { run(c); }
-  template <std::size_t R, std::size_t W>
-  void task(const std::array<cell_index, R>&, const std::array<cell_index, W>& writes) {
-    run(writes[0]);
+  template <class Body> void independent_task(cell_index c, Body body) {
+    task(std::array<cell_index, 0>{}, std::array<cell_index, 1>{c}, body);
+  }
+  template <std::size_t R, std::size_t W, class Body>
+  void task(const std::array<cell_index, R>& reads, const std::array<cell_index, W>& writes, Body body) {
+    const int times = ++tasks_ == At ? Times : 1;
+    for (int i = 0; i < times; ++i) job(cells_.data(), reads, writes[0], body)();
   }
   void wait() {}
   [[nodiscard]] value cell(cell_index c) const { return cells_[c]; }
 
  private:
-  void run(cell_index c) {
-    const int times = ++tasks_ == 777 ? Times : 1;
-    for (int i = 0; i < times; ++i) touch(cells_[c]);
-  }
   std::vector<value> cells_;
   int tasks_ = 0;
 };
 
+constexpr int in_proof = 777;  // the proving pass has 1,540 tasks at least
+constexpr int late = 4'000;    // in a timed pass, except of the largest factorization
+
+// Keeps the tasks until wait() and then runs them in an order of its own.
+template <class Order> class reordering_system {
+ public:
+  reordering_system(std::size_t cells, const settings&) : cells_(cells) {}
+  template <class Body> void independent_task(cell_index c, Body body) {
+    task(std::array<cell_index, 0>{}, std::array<cell_index, 1>{c}, body);
+  }
+  template <std::size_t R, std::size_t W, class Body>
+  void task(const std::array<cell_index, R>& reads, const std::array<cell_index, W>& writes, Body body) {
+    tasks_.push_back({writes[0], job(cells_.data(), reads, writes[0], body)});
+  }
+  void wait() {
+    Order::arrange(tasks_);
+    for (const auto& [written, run] : tasks_) run();
+    tasks_.clear();
+  }
+  [[nodiscard]] value cell(cell_index c) const { return cells_[c]; }
+
+  using tasks = std::vector<std::pair<cell_index, std::function<void()>>>;
+
+ private:
+  std::vector<value> cells_;
+  tasks tasks_;
+};
+
+struct last_first {
+  static void arrange(auto& tasks) { std::reverse(tasks.begin(), tasks.end()); }
+};
+// The writers of a cell stay in order, cells in decreasing order; who reads what they wrote is not asked.
+struct by_written_cell {
+  static void arrange(auto& tasks) {
+    std::stable_sort(tasks.begin(), tasks.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  }
+};
+struct as_submitted {
+  static void arrange(auto&) {}
+};
+
+std::vector<problem> cost_problems() {
+  std::vector<problem> found;
+  for (const problem& p : all_problems())
+    if (p.measures == metric::cost) found.push_back(shortened(p, 5'000));
+  return found;
+}
+
 }  // namespace
 
 TEST_CASE("bench: a lost task and a repeated task are noticed in every problem") {
-  for (const problem& p : all_problems()) {
+  for (const problem& p : cost_problems()) {
     CAPTURE(std::string(p.name));
-    CHECK(measure<faulty_system<1>>(p, {}).correct);
-    CHECK(!measure<faulty_system<0>>(p, {}).correct);
-    CHECK(!measure<faulty_system<2>>(p, {}).correct);
+    CHECK(right(measure<faulty_system<in_proof, 1>>(p, {}, two_passes)));
+    CHECK(!measure<faulty_system<in_proof, 0>>(p, {}, two_passes).order_right);
+    CHECK(!measure<faulty_system<in_proof, 2>>(p, {}, two_passes).order_right);
+    const sample lost = measure<faulty_system<late, 0>>(p, {}, two_passes);
+    const sample repeated = measure<faulty_system<late, 2>>(p, {}, two_passes);
+    CHECK(!right(lost));
+    CHECK(!right(repeated));
+    if (tasks_per_pass(shortened(p, proof_tasks_max)) < late)
+      CHECK((lost.order_right && repeated.order_right));  // so it was the counts
   }
 }
 
-TEST_CASE("bench: every system is right on every problem") {
-  for (const problem& full : all_problems()) {
-    problem p = full;
-    p.passes = 1;
-    if (p.form != shape::cholesky) p.length = 500;
-    for (const system_entry& s : all_systems()) {
-      CAPTURE(std::string(p.name));
-      CAPTURE(std::string(s.name));
-      CHECK(s.measure(p, {.workers = s.parallel ? 2u : 1u}).correct);
-    }
+TEST_CASE("bench: a system that ignores dependences is noticed in every problem that has any") {
+  for (const problem& p : cost_problems()) {
+    CAPTURE(std::string(p.name));
+    CHECK(right(measure<reordering_system<as_submitted>>(p, {}, two_passes)));
+    CHECK(measure<reordering_system<last_first>>(p, {}, two_passes).order_right == (p.form == shape::independent));
+    const bool reads = p.form == shape::stencil || p.form == shape::cholesky;
+    CHECK(measure<reordering_system<by_written_cell>>(p, {}, two_passes).order_right == !reads);
   }
+}
+
+TEST_CASE("bench: the other metrics are checked as well") {
+  for (const problem& p : all_problems()) {
+    if (p.measures == metric::cost) continue;
+    CAPTURE(std::string(p.name));
+    const effort little{.milliseconds = 1};
+    CHECK(right(measure<faulty_system<in_proof, 1>>(p, {}, little)));
+    CHECK(!right(measure<faulty_system<in_proof, 0>>(p, {}, little)));
+    CHECK(!right(measure<faulty_system<late, 0>>(p, {}, little)));
+  }
+}
+
+TEST_CASE("bench: the length of half efficiency is found") {
+  for (const double price : {5.0, 70.0, 300.0, 12'345.0}) {
+    const sample found = find_grain([&](double ns) { return ns / (ns + price); });
+    CHECK(found.ns == doctest::Approx(price).epsilon(0.03));
+    CHECK(!found.above);
+  }
+  const sample never = find_grain([](double) { return 0.49; });
+  CHECK(never.above);
+  CHECK(never.ns == grain_ns_max);
+  CHECK(find_grain([](double) { return 1.0; }).ns < 5);
+}
+
+TEST_CASE("bench: median") {
+  CHECK(median({3, 1, 2}) == 2);
+  CHECK(median({4, 1, 2, 3}) == 2.5);
 }
 
 TEST_CASE("bench: the sizes that the tables of others use") {
   for (const problem& p : all_problems()) {
     if (std::string_view(p.name) == "cholesky20") CHECK(tasks_per_pass(p) == 1540);
     if (std::string_view(p.name) == "cholesky50") CHECK(tasks_per_pass(p) == 22100);
+    const problem small = shortened(p, 500);
+    if (p.form == shape::cholesky) CHECK(tasks_per_pass(small) == tasks_per_pass(p));
+    if (p.form != shape::cholesky) CHECK(tasks_per_pass(small) <= 500);
+    CHECK(tasks_per_pass(shortened(p, 1)) >= 1);
+    CHECK(tasks_per_pass(shortened(p, UINT64_MAX)) == tasks_per_pass(p));
   }
 }
 

@@ -10,36 +10,55 @@ namespace weft::bench {
 
 namespace {
 
-class weft_system {
+template <void (*Configure)(options&)> class weft_system {
  public:
-  weft_system(std::size_t cells, const settings& how)
-      : cells_(cells), rt_({.workers = how.workers, .policy = how.policy}) {}
+  weft_system(std::size_t cells, const settings& how) : cells_(cells), rt_(chosen(how)) {}
 
-  void independent_task(cell_index c) {
-    rt_.submit([cell = &cells_[c].unguarded()] { touch(*cell); });
+  template <class Body> void independent_task(cell_index c, Body body) {
+    rt_.submit([cell = &cells_[c].unguarded(), body] { body(*cell); });
   }
-  template <std::size_t R, std::size_t W>
-  void task(const std::array<cell_index, R>& reads, const std::array<cell_index, W>& writes) {
-    submit(reads, writes, std::make_index_sequence<R>{}, std::make_index_sequence<W>{});
+  template <std::size_t R, std::size_t W, class Body>
+  void task(const std::array<cell_index, R>& reads, const std::array<cell_index, W>& writes, Body body) {
+    submit(reads, writes, body, std::make_index_sequence<R>{}, std::make_index_sequence<W>{});
   }
   void wait() { rt_.wait(); }
   [[nodiscard]] value cell(cell_index c) { return cells_[c].unguarded(); }
 
  private:
-  template <std::size_t R, std::size_t W, std::size_t... I, std::size_t... J>
-  void submit(const std::array<cell_index, R>& reads, const std::array<cell_index, W>& writes,
+  static options chosen(const settings& how) {
+    options opt{.workers = how.workers, .policy = how.policy};
+    Configure(opt);
+    return opt;
+  }
+
+  template <std::size_t R, std::size_t W, class Body, std::size_t... I, std::size_t... J>
+  void submit(const std::array<cell_index, R>& reads, const std::array<cell_index, W>& writes, Body body,
               std::index_sequence<I...>, std::index_sequence<J...>) {
     static_cast<void>(reads);  // unused when nothing is read
-    rt_.submit(read(cells_[reads[I]])..., write(cells_[writes[J]])...,
-               [](auto&... data) { touch(std::get<R>(std::tie(data...))); });
+    rt_.submit(read(cells_[reads[I]])..., write(cells_[writes[J]])..., [body](auto&... data) {
+      const auto all = std::tie(data...);
+      if constexpr (Body::looks)
+        body(std::get<R>(all), std::get<I>(all)...);
+      else
+        body(std::get<R>(all));
+    });
   }
 
   std::vector<handle<value>> cells_;
   runtime rt_;  // after the cells: ends first, so no task outlives what it uses
 };
 
+void as_shipped(options&) {}
+void small_window(options& opt) { opt.window = 1024; }
+
 }  // namespace
 
-system_entry weft_entry() { return entry_for<weft_system>("weft", "this library", true); }
+std::vector<system_entry> systems_here() {
+  const std::string version = std::string("weft ") + weft::version();
+  return {
+      entry_for<weft_system<as_shipped>>("weft", version),
+      entry_for<weft_system<small_window>>("weft-window", version + ", .window = 1024"),
+  };
+}
 
 }  // namespace weft::bench

@@ -1,4 +1,4 @@
-# The papers' programs (apps/, on the public API), the problems for measuring (bench/), and the tool that runs both.
+# The papers' programs (apps/, on the public API), and the tool that runs them and the benchmark (cmake/bench.cmake).
 #
 # OpenBLAS must be the pthread build: Debian's serial build is not thread-safe, and which of the two the plain name
 # gives is up to update-alternatives. So its own folder is asked first, and goes into the rpath. LAPACK's Fortran
@@ -25,9 +25,26 @@ target_compile_definitions(
   weft_apps
   PUBLIC WEFT_DATA_DIR="${PROJECT_SOURCE_DIR}/apps/cholesky/data"  # in the build tree
          WEFT_DATA_DIR_INSTALLED="../${CMAKE_INSTALL_DATADIR}/weft")  # from the folder of the installed tool
-weft_part(weft_bench bench)
+include(cmake/bench.cmake)
+add_library(weft_bench STATIC bench/problem.cpp bench/measure.cpp bench/systems.cpp)  # no system: each has a program
+target_include_directories(weft_bench PUBLIC ${PROJECT_SOURCE_DIR})
+target_compile_features(weft_bench PUBLIC cxx_std_20)
+target_link_libraries(weft_bench PRIVATE weft_strict)
+target_compile_definitions(
+  weft_bench PRIVATE WEFT_BENCH_DIR_INSTALLED="../${weft_bench_dir_installed}")  # from the folder of the installed tool
 weft_part(weft_tool_parts tools/weft weft_apps weft_bench CLI11::CLI11 nlohmann_json::nlohmann_json
           SQLite::SQLite3)
+# The page of `weft report`, from the files beside its source.
+file(GLOB page_files CONFIGURE_DEPENDS tools/weft/report/*.html tools/weft/report/*.css tools/weft/report/*.js)
+set(page_source ${PROJECT_BINARY_DIR}/generated/report_assets.cpp)
+add_custom_command(
+  OUTPUT ${page_source}
+  COMMAND
+    ${CMAKE_COMMAND} -DOUT=${page_source} -DHEADER=tools/weft/report/assets.hpp
+    -DNAMESPACE=weft::tool::report::assets "-DFILES=${page_files}" -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+  DEPENDS ${page_files} cmake/embed.cmake
+  VERBATIM)
+target_sources(weft_tool_parts PRIVATE ${page_source})
 target_include_directories(weft_tool_parts SYSTEM PRIVATE ${PROTOZERO_INCLUDE_DIR})
 set(compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
 target_compile_definitions(
@@ -35,6 +52,7 @@ target_compile_definitions(
 
 add_executable(weft_tool tools/weft/main.cpp)
 target_link_libraries(weft_tool PRIVATE weft_tool_parts weft_strict)
+add_dependencies(weft_tool bench_systems)
 set_target_properties(
   weft_tool PROPERTIES OUTPUT_NAME weft RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
                        INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a bare Debian 12 or Ubuntu 24.04 lacks. A tool that is already on the PATH, wherever it came from, is
-# not installed again. usage: setup.sh build | test
+# not installed again. usage: setup.sh build | test | bench
 set -euo pipefail
 
 # package | what else proves that it is there (a command, or nothing) | why
@@ -24,11 +24,25 @@ test_packages='
 clang-16|clang++-16|second compiler of `make test`
 clang-format-16|clang-format-16|format check of `make test`
 gfortran|gfortran|Fortran examples of `make test`
-graphviz|dot|draws the graphs of `weft export` in `make test`'
+graphviz|dot|draws the graphs of `weft export` in `make test`
+valgrind|valgrind|counts instructions per task in `make test`
+libomp-16-dev||a peer in `make bench`, checked by `make test`: OpenMP of clang
+libtbb-dev||a peer in `make bench`, checked by `make test`: oneTBB'
+# StarPU brings an MPI and more, which only who measures shall have to install.
+bench_packages='
+clang-16|clang++-16|compiles the peer libomp
+libomp-16-dev||a peer: OpenMP of clang
+libtbb-dev||a peer: oneTBB
+libstarpu-dev||a peer: StarPU'
+
+# Tests that need one of these are skipped where the distribution has no such package (Ubuntu has Chromium as a snap).
+optional_packages='
+chromium|chromium|draws the page of weft report in `make test`'
 
 case "${1:-test}" in
   build) wanted=$build_packages ;;
-  *) wanted=$build_packages$test_packages ;;
+  bench) wanted=$build_packages$bench_packages ;;
+  *) wanted=$build_packages$test_packages$optional_packages ;;
 esac
 
 installed() { dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
@@ -77,14 +91,19 @@ fi
 
 echo "==> setup: apt-get install ${missing[*]}"
 "${as_root[@]}" apt-get update -qq
+available=()
 for package in "${missing[@]}"; do
-  if ! apt-cache show "$package" >/dev/null 2>&1; then
+  if apt-cache show "$package" >/dev/null 2>&1; then
+    available+=("$package")
+  elif grep -q "^$package|" <<<"$optional_packages"; then
+    echo "setup: no package $package here; its tests will be skipped"
+  else
     . /etc/os-release
     echo "setup: ${PRETTY_NAME:-this system} has no package $package. Weft is tested on Debian 12 and Ubuntu 24.04;" >&2
     echo "elsewhere please install yourself what these packages hold: ${missing[*]}" >&2
     exit 1
   fi
 done
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${available[@]}" \
   >/dev/null
 check_versions

@@ -1,4 +1,4 @@
-# Every test, by label: unit stress golden apps model compile_fail install tidy page paper. No list is kept by hand:
+# Every test, by label: unit stress golden apps model compile_fail install tidy page paper cost. No list by hand:
 #   src/**/x_test.cpp, tests/conformance/*.cpp   doctest cases of one program, weft_unit; one ctest entry per file
 #   tests/narrow/*.cpp                           the same of weft_narrow, the library with 8-bit versions
 #   src/**/x_model.cpp, tests/stress/*.cpp       a program each; exit status 0 is a pass
@@ -61,7 +61,7 @@ add_executable(weft_narrow tests/main.cpp ${narrow_sources} src/access/version_t
 target_compile_definitions(weft_narrow PRIVATE WEFT_VERSION_BITS=8)
 target_compile_features(weft_narrow PRIVATE cxx_std_20)
 target_include_directories(weft_narrow PRIVATE include src tests)
-target_link_libraries(weft_narrow PRIVATE weft_strict doctest::doctest PkgConfig::HWLOC Boost::context
+target_link_libraries(weft_narrow PRIVATE weft_strict doctest::doctest PkgConfig::HWLOC SQLite::SQLite3 Boost::context
                                           Threads::Threads)
 weft_doctests(weft_narrow "" unit ${narrow_sources})
 weft_doctests(weft_narrow narrow/ unit ${PROJECT_SOURCE_DIR}/src/access/version_test.cpp)
@@ -153,6 +153,16 @@ if(WEFT_APPS)
     get_filename_component(name ${script} NAME_WE)
     weft_test(tool/${name} apps 300 ${python} ${script} --weft $<TARGET_FILE:weft_tool>)
   endforeach()
+  foreach(name IN LISTS weft_bench_systems)  # each right on every problem, in small
+    weft_test(bench/system/${name} apps 120 ${PROJECT_BINARY_DIR}/${weft_bench_dir}/${name} --check)
+  endforeach()
+endif()
+
+# what a task costs in instructions; the record is of the release build
+if(WEFT_APPS AND CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT WEFT_SANITIZE)
+  weft_test(instructions cost 300 ${python} ${tests}/instructions.py --programs ${PROJECT_BINARY_DIR}/${weft_bench_dir}
+            --compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+  weft_test(instructions/self-test cost 60 ${python} ${tests}/instructions.py --self-test)
 endif()
 
 # papers: what their claims tables say is reproduced

@@ -13,7 +13,8 @@
 namespace weft::access {
 
 // Locks all handles of r, or none. Gives whether; none also where something calls for the long way.
-template <class M> [[nodiscard]] bool try_lock_all(record& r, const detail::engine_base* engine) noexcept {
+template <class M>
+[[nodiscard, gnu::always_inline]] inline bool try_lock_all(record& r, const detail::engine_base* engine) noexcept {
   entry* const a = r.accesses();
   const std::uint32_t n = r.access_count;
   for (std::uint32_t i = 0; i < n; ++i) {
@@ -31,8 +32,8 @@ template <class M> [[nodiscard]] bool try_lock_all(record& r, const detail::engi
 
 // As register_task(), for a task that is plain. long_way: nothing was done.
 enum class short_outcome : std::uint8_t { ready, waits, long_way };
-template <class M, class Seen>
-[[nodiscard]] short_outcome register_plain(record* r, const detail::engine_base* engine, Seen seen) {
+template <class M, class Seen> [[nodiscard, gnu::always_inline]] inline short_outcome
+register_plain(record* r, const detail::engine_base* engine, Seen seen) {
   if (versions_are_narrow || !try_lock_all<M>(*r, engine)) return short_outcome::long_way;
   entry* const a = r->accesses();
   const std::uint32_t n = r->access_count;
@@ -65,7 +66,7 @@ template <class M, class Seen>
 }
 
 // The version that r was listed for is there. Gives whether all others are; if not, r is listed again and may be gone.
-template <class M> [[nodiscard]] bool advance_plain(record* r) noexcept {
+template <class M> [[nodiscard, gnu::always_inline]] inline bool advance_plain(record* r) noexcept {
   const std::uint32_t n = r->access_count;
   for (std::uint32_t i = r->cursor + 1; i < n; ++i) {
     entry& a = r->accesses()[i];
@@ -81,7 +82,7 @@ template <class M> [[nodiscard]] bool advance_plain(record* r) noexcept {
 }
 
 // All accesses of r are done: finish() for each.
-template <class M> void finish_plain(record& r, woken& out) noexcept {
+template <class M> [[gnu::always_inline]] inline void finish_plain(record& r, woken& out) noexcept {
   const entry* a = r.accesses();
   const entry* const end = a + r.access_count;
   for (; a != end; ++a) {

@@ -181,7 +181,7 @@ inline void append_waiter(handle_state& h, record* r) noexcept {
 // only if nobody has it. If that is all it needs exclusively it then owns it; else it is told only that h is free, and
 // wakes the next if it cannot use that (conditions.hpp). Who: holder of h's lock.
 // What goes is always the head of the list, so nobody is taken out of its middle.
-template <class M> void release_waiters(handle_state& h, std::uint64_t current, woken& out) noexcept {
+template <class M> [[gnu::noinline]] void release_waiters(handle_state& h, std::uint64_t current, woken& out) noexcept {
   record* r = h.waiters_head;
   while (r != nullptr) {
     record* next = r->next;
@@ -213,7 +213,7 @@ template <class M> void release_waiters(handle_state& h, std::uint64_t current, 
 
 // The part of finish() that is left when somebody waits, or when an add or units are given back. Once the lock is held
 // and the bit is set nobody else changes the word; where the list has emptied meanwhile others may, by the short way.
-template <class M> void finish_locked(handle_state& h, woken& out) noexcept {
+template <class M> [[gnu::noinline]] void finish_locked(handle_state& h, woken& out) noexcept {
   std::uint64_t word = M::load(h.word, base::relaxed);
   while ((word & 1) == 0)
     if (M::compare_exchange(h.word, word, word + 2, base::acq_rel)) return;

@@ -46,7 +46,7 @@ struct engine_setup {
 };
 
 // This thread's worker, read anew: a call that may wait can return on another thread.
-[[nodiscard, gnu::noinline]] detail::worker* current_worker() noexcept;
+[[nodiscard]] inline detail::worker* current_worker() noexcept { return detail::self(); }
 void set_current_worker(detail::worker* w) noexcept;
 
 // What the runtime object needs from an engine, whatever its machine.
@@ -114,9 +114,13 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard, gnu::always_inline]] inline worker* at_home() noexcept;
   [[nodiscard]] detail::record* allocate_on(worker& w, std::uint8_t size_class);
   [[nodiscard]] detail::record* allocate_outside(std::uint8_t size_class);
+  [[gnu::always_inline]] inline void enter_plain(worker& w, detail::record* r);
+  [[nodiscard, gnu::always_inline]] inline access::short_outcome register_plain(worker* w, detail::record* r);
+  [[gnu::noinline]] void enter_slow(detail::record* r);
   void enter_on(worker& w, detail::record* r);
+  [[gnu::noinline]] void enter_counted(worker& w, detail::record* r);
   void enter_outside(detail::record* r);
-  [[nodiscard, gnu::always_inline]] inline bool register_and_apply(worker* w, detail::record* r, woken& list);
+  [[nodiscard]] bool register_and_apply(worker* w, detail::record* r, woken& list);
   void apply_reduction(worker* w, detail::handle_state& h);
   [[gnu::always_inline]] inline void count_created(worker* w, detail::record* r) noexcept;
   [[gnu::always_inline]] inline void recycle(worker& w, detail::record* r) noexcept;
@@ -141,14 +145,18 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] detail::record* look_around(worker& w);
   [[nodiscard]] detail::record* search(worker& w);
   [[nodiscard]] bool anything_visible(worker& w) noexcept;
-  [[nodiscard]] detail::record* run(worker& w, detail::record* r);
+  [[nodiscard, gnu::always_inline]] inline detail::record* run(worker& w, detail::record* r);
+  [[gnu::noinline]] void run_timed(worker& w, detail::record* r);
+  [[nodiscard]] static bool asks_clock(const worker& w) noexcept;
+  static void note_length(worker& w, std::uint64_t body_ps) noexcept;
+  [[nodiscard, gnu::always_inline]] inline detail::record* follow(worker& w, detail::record* r);
   [[gnu::always_inline]] inline trace::outcome call_body(worker& w, detail::record* r);
   [[nodiscard]] bool reads_poison(detail::record& r) noexcept;
   [[nodiscard, gnu::cold]] bool skip(detail::record& r);
   [[gnu::cold]] void poison_writes(detail::record& r, const std::exception_ptr& e);
   [[gnu::cold]] void fail(detail::record& r, const std::exception_ptr& e);
   [[nodiscard, gnu::always_inline]] inline detail::record* done(worker& w, detail::record* r);
-  void wholly_done(worker& w, detail::record* r);
+  [[gnu::noinline]] void wholly_done(worker& w, detail::record* r);
   [[gnu::always_inline]] inline void finish_accesses(detail::record* r, woken& list);
 
   // engine_wait.hpp
@@ -199,7 +207,8 @@ template <machine::machine M> class engine final : public any_engine {
   // engine_trace.hpp
   void write_trace_or_say() noexcept;
   [[gnu::noinline]] void trace_submitted(worker* w, detail::record& r) noexcept;
-  [[nodiscard, gnu::noinline]] bool trace_start(worker& w, const detail::record& r) noexcept;
+  [[nodiscard, gnu::noinline]] detail::record* run_traced(worker& w, detail::record* r);
+  [[nodiscard]] bool trace_start(worker& w, const detail::record& r) noexcept;
   struct piece {
     std::uint64_t start_ps;
     std::uint64_t end_ps;
@@ -207,7 +216,7 @@ template <machine::machine M> class engine final : public any_engine {
     bool follows;
     trace::outcome outcome;
   };
-  [[gnu::noinline]] void trace_ran(worker& w, const detail::record& r, const piece& ran) noexcept;
+  void trace_ran(worker& w, const detail::record& r, const piece& ran) noexcept;
   [[gnu::noinline]] std::uint64_t trace_suspend(worker& w, const detail::record* body) noexcept;
   struct pause_start {
     std::uint64_t ps;

@@ -194,24 +194,35 @@ template <machine::machine M> detail::record* engine<M>::run(worker& w, detail::
     return nullptr;
   }
   WEFT_ASSERT(r->state == detail::record_state::ready);
-  // Whether bodies are long is asked of the clock each time while they are, and once in a while when they are short.
-  const bool timed = w.coarse || w.tick == 0;
-  const bool traced = w.trace != nullptr;
-  const bool follows = traced && trace_start(w, *r);
-  const std::uint64_t start = follows ? w.body_end_ps : timed || traced ? machine_.now_ps() : 0;
-  const std::uint16_t first = w.id;
-  const trace::outcome outcome = call_body(w, r);
-  worker& here = static_cast<worker&>(*current_worker());
-  const std::uint64_t end = timed || traced ? machine_.now_ps() : 0;
-  if (traced) trace_ran(here, *r, {start, end, first, follows, outcome});
-  if (timed) {
-    const bool is_long = end - start >= base::long_body_ps;
-    here.short_bodies = is_long ? 0 : here.short_bodies + 1;
-    here.coarse = is_long || (here.coarse && here.short_bodies < base::short_bodies_max);
-  }
-  detail::record* follower = done(here, r);
-  if (++here.tick < here.tick_limit || follower == nullptr) return follower;
-  push_own(here, follower);
+  if (w.trace != nullptr) [[unlikely]]
+    return run_traced(w, r);
+  if (asks_clock(w)) [[unlikely]]
+    run_timed(w, r);
+  else
+    static_cast<void>(call_body(w, r));
+  return follow(static_cast<worker&>(*current_worker()), r);
+}
+
+template <machine::machine M> void engine<M>::run_timed(worker& w, detail::record* r) {
+  const std::uint64_t start = machine_.now_ps();
+  static_cast<void>(call_body(w, r));
+  note_length(static_cast<worker&>(*current_worker()), machine_.now_ps() - start);
+}
+
+// Whether bodies are long is asked of the clock each time while they are, and once in a while when they are short.
+template <machine::machine M> bool engine<M>::asks_clock(const worker& w) noexcept { return w.coarse || w.tick == 0; }
+
+template <machine::machine M> void engine<M>::note_length(worker& w, std::uint64_t body_ps) noexcept {
+  const bool is_long = body_ps >= base::long_body_ps;
+  w.short_bodies = is_long ? 0 : w.short_bodies + 1;
+  w.coarse = is_long || (w.coarse && w.short_bodies < base::short_bodies_max);
+}
+
+// The body of r has returned on w. Gives what runs next.
+template <machine::machine M> detail::record* engine<M>::follow(worker& w, detail::record* r) {
+  detail::record* follower = done(w, r);
+  if (++w.tick < w.tick_limit || follower == nullptr) return follower;
+  push_own(w, follower);
   return nullptr;
 }
 
@@ -283,7 +294,7 @@ template <machine::machine M> detail::record* engine<M>::done(worker& w, detail:
       reservations_.wait_begins(list);
     if (M::fetch_sub(r->pending, 1u, base::acq_rel) == 1) wholly_done(w, r);
   } else {
-    finish_accesses(r, list);
+    if (r->access_count != 0) finish_accesses(r, list);
     if (r->parent == nullptr && !failures_.any()) [[likely]] {
       recycle(w, r);
       M::store(w.finished, detail::peek(w.finished) + 1, base::release);  // pairs with quiescent()

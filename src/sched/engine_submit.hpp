@@ -97,6 +97,35 @@ template <machine::machine M> void engine<M>::discard(detail::record* r) noexcep
 }
 
 template <machine::machine M> void engine<M>::enter(detail::record* r) {
+  if (r->plain) [[likely]] {
+    if (worker* w = at_home()) return enter_plain(*w, r);
+  }
+  enter_slow(r);
+}
+
+// What most submissions are; nothing here throws but the deque when it must grow and cannot.
+template <machine::machine M> void engine<M>::enter_plain(worker& w, detail::record* r) {
+  count_created(&w, r);
+  const access::short_outcome done = register_plain(&w, r);
+  if (done == access::short_outcome::waits) return;
+  const bool was_away = w.current == nullptr;
+  if (done == access::short_outcome::long_way) [[unlikely]] {
+    r->plain = false;
+    return enter_counted(w, r);
+  }
+  if (was_away) detail::come_in(w);
+  make_ready(w, r);
+  if (was_away) detail::go_out(w);
+}
+
+template <machine::machine M> access::short_outcome engine<M>::register_plain(worker* w, detail::record* r) {
+  return access::register_plain<M>(r, this, [this, w](detail::record& registered) {
+    if (trace_ != nullptr) [[unlikely]]
+      trace_submitted(w, registered);
+  });
+}
+
+template <machine::machine M> void engine<M>::enter_slow(detail::record* r) {
   r->state = detail::record_state::filling;
   if (r->pin != detail::record::unpinned && r->pin >= workers()) [[unlikely]] {
     const unsigned pin = r->pin;
@@ -136,8 +165,8 @@ template <machine::machine M> bool engine<M>::register_and_apply(worker* w, deta
     if (trace_ != nullptr) [[unlikely]]
       trace_submitted(w, registered);
   };
-  if (r->plain) [[likely]] {
-    const access::short_outcome done = access::register_plain<M>(r, this, seen);
+  if (r->plain) {
+    const access::short_outcome done = register_plain(w, r);
     if (done != access::short_outcome::long_way) return done == access::short_outcome::ready;
     r->plain = false;
   }
@@ -195,8 +224,12 @@ template <machine::machine M> void engine<M>::apply_reduction(worker* w, detail:
 
 // A task is submitted outside of tasks by the main thread alone, which is away from its deque between its calls.
 template <machine::machine M> void engine<M>::enter_on(worker& w, detail::record* r) {
-  const bool was_away = w.current == nullptr;
   count_created(&w, r);
+  enter_counted(w, r);
+}
+
+template <machine::machine M> void engine<M>::enter_counted(worker& w, detail::record* r) {
+  const bool was_away = w.current == nullptr;
   woken list;
   try {
     if (r->access_count == 0 && w.trace != nullptr) [[unlikely]]
@@ -206,6 +239,7 @@ template <machine::machine M> void engine<M>::enter_on(worker& w, detail::record
     if (was_away) detail::come_in(w);
     if (is_ready) make_ready(w, r);
   } catch (...) {
+    if (was_away) detail::go_out(w);
     r->invoke(*r, false);
     if (r->parent != nullptr)
       static_cast<void>(M::fetch_sub(r->parent->pending, 1u, base::relaxed));

@@ -14,6 +14,20 @@ template <machine::machine M> void engine<M>::trace_submitted(worker* w, detail:
   w != nullptr ? w->trace->submitted(r, now) : trace_->submitted_outside(r, now);
 }
 
+// As run(), which begins with the choice between the two.
+template <machine::machine M> detail::record* engine<M>::run_traced(worker& w, detail::record* r) {
+  const bool timed = asks_clock(w);
+  const bool follows = trace_start(w, *r);
+  const std::uint64_t start = follows ? w.body_end_ps : machine_.now_ps();
+  const std::uint16_t first = w.id;
+  const trace::outcome outcome = call_body(w, r);
+  worker& here = static_cast<worker&>(*current_worker());
+  const std::uint64_t end = machine_.now_ps();
+  trace_ran(here, *r, {start, end, first, follows, outcome});
+  if (timed) note_length(here, end - start);
+  return follow(here, r);
+}
+
 // Gives whether r starts when the last body ended. Then nothing but this worker's own steps came in between; r may
 // still have become ready by others, a little later, which the writer of the trace puts right (complete_versions). What
 // is exclusive was perhaps given back by others, which nothing in the trace would tell: there the clock is asked.

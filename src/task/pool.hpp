@@ -97,7 +97,7 @@ template <class M> class pool {
 
   // Who: w's owner. A worker keeps at most two batches per class; the rest goes where others find it.
   // Gives whether a batch went there.
-  bool recycle(worker& w, record* r) noexcept {
+  [[gnu::always_inline]] bool recycle(worker& w, record* r) noexcept {
     WEFT_ASSERT(r->state != detail::record_state::free);
     const std::uint8_t c = r->size_class;
     r->state = detail::record_state::free;
@@ -120,7 +120,7 @@ template <class M> class pool {
     return slabs_.carve(size_class, beyond_window);
   }
 
-  void give_batch(worker& w, std::uint8_t c) noexcept {
+  [[gnu::noinline]] void give_batch(worker& w, std::uint8_t c) noexcept {
     record* head = w.free[c];
     record* last = head;
     for (std::uint32_t i = 1; i < base::pool_batch_records; ++i) last = last->next;

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "capture.hpp"
+#include "replay.hpp"
 #include "trace_file.hpp"
 #include "weft/weft.hpp"
 
@@ -72,9 +73,9 @@ TEST_CASE("counters: a group counts what happens between two looks") {
   const counter_group::values nothing = group.since();
   touch_pages(200);
   const counter_group::values some = group.since();
-  CHECK(nothing.of[0] < 20);
+  CHECK((sanitized || nothing.of[0] < 20));
   CHECK(some.of[0] >= 200);
-  CHECK(some.of[0] < 300);
+  CHECK((sanitized || some.of[0] < 300));  // a sanitizer's shadow has page faults of its own
   CHECK(some.of[1] >= 200);
 }
 
@@ -103,12 +104,12 @@ TEST_CASE("counters: each task gets what happened in it, on whichever workers it
   REQUIRE(faults.size() == 30);
   for (std::size_t i = 0; i < 30; ++i) {
     CHECK(std::stoul(faults[i][0]) >= 100 * i);
-    CHECK(std::stoul(faults[i][0]) < 100 * i + 90);
+    CHECK((sanitized || std::stoul(faults[i][0]) < 100 * i + 90));
   }
   const long parent = file.number("SELECT value FROM counters c JOIN tasks t ON t.id = c.task JOIN names n ON n.id = "
                                   "t.name WHERE c.name = 'page-faults' AND n.name = 'parent'");
   CHECK(parent >= 700);
-  CHECK(parent < 1000);
+  CHECK((sanitized || parent < 1000));  // the children's are not in it
   CHECK(file.number("SELECT count(*) FROM counters c JOIN tasks t ON t.id = c.task WHERE c.name = 'task-clock' AND "
                     "c.value > 0 AND c.value < 2 * (t.finished_ns - t.started_ns) + 1000000") == 51);
 }

@@ -118,6 +118,10 @@ void session::write(facts about, std::uint64_t start_ps) {
     written_ = issued_before;
     written_whole_ = std::all_of(rows.tasks.begin() + 1, rows.tasks.end(), [](const task_row& t) { return t.ran; });
     last_error_.clear();
+    if (rows.lost != 0)
+      std::fprintf(stderr,
+                   "weft: the trace '%s' is not whole: %llu records were overwritten; give it more trace_mib.\n",
+                   path_.c_str(), static_cast<unsigned long long>(rows.lost));
   } catch (const std::exception& e) {
     ::unlink(part.c_str());
     const bool no_memory = dynamic_cast<const std::bad_alloc*>(&e) != nullptr;

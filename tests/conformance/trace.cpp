@@ -116,7 +116,8 @@ TEST_CASE("trace: tasks in tasks, and waits") {
     CHECK(file.number("SELECT count(*) FROM tasks WHERE parent IS NULL") == 1);
     CHECK(file.number("SELECT max(n) FROM (SELECT count(*) AS n FROM tasks GROUP BY parent)") == 2);
     CHECK(file.number("SELECT count(*) FROM waits WHERE why NOT IN ('children', 'all')") == 0);
-    CHECK(file.number("SELECT count(*) FROM waits WHERE why = 'all' AND task IS NULL") >= 1);
+    if (opt.workers == 1)  // with more, all may be done before the main thread waits
+      CHECK(file.number("SELECT count(*) FROM waits WHERE why = 'all' AND task IS NULL") >= 1);
     if (ordered(opt))  // a wait for the children ends when the last child has
       CHECK(file.number("SELECT count(*) FROM waits w JOIN tasks c ON c.parent = w.task WHERE w.why = 'children' AND "
                         "c.finished_ns > w.to_ns") == 0);
@@ -274,10 +275,15 @@ TEST_CASE("trace: when its memory is spent the newest tasks stay, and what stays
     const trace_place place;
     weft::handle<long> x(0);
     constexpr int tasks = 60'000;
+    std::string said;
     recorded(place, {.workers = 3, .machine = machine, .trace_mib = 1}, [&](weft::runtime& rt) {
-      for (int i = 0; i < tasks; ++i) rt.submit(weft::write(x), [](long& v) { ++v; });
-      rt.wait();
+      for (int i = 1; i <= tasks; ++i) {
+        rt.submit(weft::write(x), [](long& v) { ++v; });
+        if (i % 500 == 0) rt.wait();  // submissions and runs in turns, so that both halves of the newest tasks stay
+      }
+      said = stderr_of([&rt] { rt.write_trace(); });
     });
+    CHECK(said.starts_with("weft: the trace '" + place.path() + "' is not whole: "));
     const trace_file file(place.path());
     CHECK(file.verdict() == "");
     CHECK(file.number("SELECT value FROM meta WHERE key = 'lost'") > 0);

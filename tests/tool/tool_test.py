@@ -189,13 +189,13 @@ class Trace(Tool):
 class Others(Tool):
     def test_version_and_help(self):
         self.assertRegex(self.good("--version"), r"^weft \d+\.\d+\.\d+\n$")
-        for args in ([], ["run"], ["info"], ["bench"], ["export"]):
+        for args in ([], ["run"], ["info"], ["bench"], ["report"], ["export"]):
             self.assertIn("Example:\n  weft", self.good(*args, "--help"))
 
     def test_no_command(self):
         done = run()
         self.assertEqual(done.returncode, 2)
-        self.assertIn("weft: a command is missing: run, info, bench or export", done.stderr)
+        self.assertIn("weft: a command is missing: run, info, bench, report or export", done.stderr)
         self.bad("dance", "dance")
 
     def test_info(self):
@@ -212,22 +212,87 @@ class Others(Tool):
                 self.assertEqual((ran["machine"], ran["policy"]), (machine["name"], policy["name"]))
 
     def test_bench(self):
-        reply = self.good_json("bench", "chain1", "cholesky20", "--workers", "1,2", "--repeat", "1")
+        reply = self.good_json("bench", "chain1", "cholesky20", "--systems", "serial,weft,weft-window",
+                               "--workers", "1,2", "--quick")
         self.assertIs(reply["ok"], True)
         found = [(r["problem"], r["system"], r["workers"]) for r in reply["rows"]]
         self.assertEqual(found, [(p, s, w) for p in ("chain1", "cholesky20")
-                                 for s, w in (("serial", 1), ("weft", 1), ("weft", 2))])
+                                 for s, w in (("serial", 1), ("weft", 1), ("weft", 2), ("weft-window", 1),
+                                              ("weft-window", 2))])
         for row in reply["rows"]:
             self.assertGreater(row["value"], 0)
-            self.assertEqual(row["unit"], "ns/task")
-        text = self.good("bench", "chain3", "--workers", "2", "--repeat", "1")
-        self.assertIn("weft P=2", text)
-        self.assertNotIn("\033", text)
+            self.assertEqual(row["unit"], "ns")
+            self.assertEqual(row["tasks"], 200000 if row["problem"] == "chain1" else 1540)
+        for key in ("processor", "usable_cpus", "kernel", "compiler"):
+            self.assertIn(key, reply["machine"])
+        self.assertRegex(reply["date"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+
+    def test_bench_metg(self):
+        rows = self.good_json("bench", "metg4", "--systems", "serial,weft", "--workers", "1", "--quick")["rows"]
+        self.assertEqual([(r["system"], r["meaning"]) for r in rows], [("weft", "length of a task at 50 % efficiency")])
+        self.assertTrue(4 < rows[0]["value"] < 1e6, rows)
+
+    def test_bench_every_system(self):
+        reply = self.good_json("bench", "cholesky20", "--workers", "1", "--quick")
+        measured = {r["system"] for r in reply["rows"]}
+        left_out = {text.split()[0] for text in reply["missing"]}
+        self.assertEqual(measured | left_out, {"serial", "weft", "weft-window", "libgomp", "libomp", "tbb", "starpu"})
+        self.assertFalse(measured & left_out)
+        self.assertEqual(len({r["version"] for r in reply["rows"]}), len(measured))
+        self.assertEqual({r["system"] for r in reply["rows"] if "comparable" in r}, measured & {"libomp"})
+
+    def test_bench_text_and_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out, markdown = f"{folder}/out.json", f"{folder}/table.md"
+            text = self.good("bench", "chain3", "--systems", "weft,serial", "--workers", "2", "--rounds", "20",
+                             "--out", out, "--markdown", markdown)
+            self.assertIn("2 workers: ns, median of 20 rounds", text)
+            self.assertIn("2 workers: greatest over median", text)
+            self.assertNotIn("\033", text)
+            with open(out, encoding="utf-8") as file:
+                row = [r for r in json.load(file)["rows"] if r["system"] == "weft"][0]
+            self.assertEqual(row["rounds"], 20)
+            self.assertTrue(row["min"] <= row["value"] <= row["max"])
+            self.assertAlmostEqual(row["max_over_median"], row["max"] / row["value"])
+            with open(markdown, encoding="utf-8") as file:
+                self.assertIn("| problem | serial | weft |\n|---|---:|---:|\n| chain3 |", file.read())
+
+    def fake_system(self, script):
+        """bench chain1 with a program in the place of Weft's."""
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "weft"
+            program.write_text("#!/bin/sh\n" + script, encoding="ascii")
+            program.chmod(0o755)
+            done = run("bench", "chain1", "--systems", "weft", "--workers", "1", "--rounds", "2", "--programs", folder,
+                       "--json")
+        return done, json.loads(done.stdout)["rows"][0] if done.stdout else None
+
+    def test_bench_notices(self):
+        sample = ('echo \'{"value": 5, "above": false, "counts_right": %s, "order_right": %s, "remark": "", '
+                  '"version": "v", "tasks": 1, "priority": true}\'')
+        done, row = self.fake_system(sample % ("true", "true"))
+        self.assertEqual((done.returncode, row["value"], row["ok"]), (0, 5, True))
+        for truths in (("false", "true"), ("true", "false")):
+            done, row = self.fake_system(sample % truths)
+            self.assertEqual((done.returncode, row["value"], row["ok"]), (1, None, False))
+            self.assertIn("weft: bench: weft computed a wrong result for chain1 with 1 workers", done.stderr)
+        for script, why in (("echo no room >&2; exit 2", "no room"), ("kill -SEGV $$", "its program crashed"),
+                            ("echo hello", "its program printed no figure")):
+            done, row = self.fake_system(script)
+            self.assertEqual((done.returncode, row["value"], row["failed"]), (1, None, why))
+            self.assertIn(f"weft: bench: weft failed on chain1 with 1 workers: {why}", done.stderr)
+        done, row = self.fake_system("echo too many >&2; exit 3")
+        self.assertEqual((done.returncode, row["value"], row["not_possible"]), (0, None, "too many"))
 
     def test_bench_errors(self):
         self.bad('unknown problem "nope"', "bench", "nope")
+        self.bad('unknown system "nope"', "bench", "chain1", "--systems", "weft,nope")
         self.bad("--workers", "bench", "chain1", "--workers", "0")
-        self.bad("--repeat", "bench", "chain1", "--repeat", "0")
+        self.bad("--rounds", "bench", "chain1", "--rounds", "0")
+        self.bad("cannot write the file /nowhere/x", "bench", "chain1", "--out", "/nowhere/x")
+        self.bad("its program is missing", "bench", "chain1", "--systems", "weft", "--programs", "/nowhere")
+        self.bad("without the package libtbb-dev", "bench", "chain1", "--systems", "tbb", "--programs", "/nowhere")
+        self.bad("nothing to measure", "bench", "metg4", "--systems", "serial")
 
     def test_output_that_cannot_be_written(self):
         for args in (["info"], ["info", "--json"], ["run"], ["--help"], ["run", "independent", "--n", "10"]):

@@ -1,75 +1,51 @@
-// `weft bench`: problems x systems x workers, in nanoseconds per task. All of them take turns, round after round, so a
-// slow minute of the computer slows every column; the median of the rounds counts.
+// `weft bench`: problems x systems x workers, in nanoseconds. Each sample is a process of its own (bench/runner.cpp),
+// and all of them take turns, round after round, so a slow minute of the computer slows every column; the median of the
+// rounds counts.
+#include <unistd.h>
+
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
+#include <fstream>
 
 #include "apps/progress.hpp"
-#include "bench/system.hpp"
-#include "command.hpp"
-#include "output.hpp"
+#include "bench_report.hpp"
+#include "child.hpp"
+#include "machine_state.hpp"
 
 namespace weft::tool {
 
 namespace {
 
-struct series {
-  const bench::problem* problem;
-  const bench::system_entry* system;
-  unsigned workers;
-  std::vector<double> values;
-  bool correct = true;
+constexpr double sample_seconds_max = 120;  // the slowest sample known takes five
+constexpr int exit_not_possible = 3;        // of a system's program
+constexpr double others_max = 0.1;          // cores used by others from which on figures are not to be trusted
+constexpr double milliseconds_quick = 10;   // timed in a sample; about as much goes into its proof and its start
+constexpr double milliseconds_full = 100;
 
-  [[nodiscard]] double median() const {
-    const std::size_t middle = values.size() / 2;  // values are sorted by then
-    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-  }
-};
-
-constexpr const char* unit = "ns/task";
-
-json rows_json(const std::vector<series>& all) {
-  json rows = json::array();
-  bool ok = true;
-  for (const series& s : all) {
-    ok = ok && s.correct;
-    rows.push_back({{"problem", s.problem->name},
-                    {"system", s.system->name},
-                    {"workers", s.workers},
-                    {"value", s.median()},
-                    {"unit", unit},
-                    {"min", s.values.front()},
-                    {"max", s.values.back()},
-                    {"ok", s.correct}});
-  }
-  return {{"ok", ok}, {"rows", rows}};
+template <class List> void demand_known(const std::vector<std::string>& chosen, const List& all, const char* what) {
+  for (const std::string& name : chosen)
+    if (std::none_of(all.begin(), all.end(), [&](const auto& one) { return one.name == name; }))
+      throw weft::error(std::string("bench: unknown ") + what + " \"" + name + "\"; known are " + names(all));
 }
 
-// One row per problem. Series of one problem follow each other and have the same columns in every row.
-std::string rows_text(const std::vector<series>& all, std::size_t columns, std::size_t repeat, bool colour) {
-  table t(true);
-  std::vector<std::vector<style>> styles(1, std::vector<style>(columns + 1, style::bold));
-  std::vector<std::string> head = {"problem"};
-  for (std::size_t c = 0; c < columns; ++c)
-    head.push_back(std::string(all[c].system->name) + " P=" + std::to_string(all[c].workers));
-  t.row(head);
-  for (std::size_t first = 0; first < all.size(); first += columns) {
-    const auto better = [&](std::size_t c) { return all[first + c].system->parallel && all[first + c].correct; };
-    double best = HUGE_VAL;
-    for (std::size_t c = 0; c < columns; ++c)
-      if (better(c)) best = std::min(best, all[first + c].median());
-    std::vector<std::string> cells = {all[first].problem->name};
-    std::vector<style> row_styles = {style::plain};
-    for (std::size_t c = 0; c < columns; ++c) {
-      const series& s = all[first + c];
-      cells.push_back(s.correct ? short_number(s.median()) : "WRONG");
-      row_styles.push_back(!s.correct ? style::red : better(c) && s.median() <= best ? style::green : style::plain);
-    }
-    t.row(cells);
-    styles.push_back(row_styles);
-  }
-  return "ns per task, creation included, median of " + std::to_string(repeat) + "; less is better\n" +
-         t.text(styles, colour);
+bool among(const std::vector<std::string>& chosen, const char* name) {
+  return chosen.empty() || std::find(chosen.begin(), chosen.end(), name) != chosen.end();
+}
+
+// A file that cannot be written is better found before the measurement than after. Nothing that is in it is lost yet.
+void demand_writable(const std::string& file) {
+  if (!file.empty() && !std::ofstream(file, std::ios::app)) throw weft::error("bench: cannot write the file " + file);
+}
+
+void write_file(const std::string& file, const std::string& text) {
+  if (file.empty()) return;
+  std::ofstream out(file, std::ios::trunc);
+  if (!(out << text << std::flush)) throw weft::error("bench: cannot write the file " + file);
+}
+
+std::string last_line(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text.substr(text.find_last_of('\n') + 1);
 }
 
 class bench_command final : public command {
@@ -77,81 +53,179 @@ class bench_command final : public command {
   explicit bench_command(CLI::App& root) {
     parser_ = root.add_subcommand("bench", "Measure what a task costs, problem by problem, against other systems");
     parser_
-        ->add_option("PROBLEM", chosen_, "Problems to run: " + names(bench::all_problems()) + "; all if none is given")
+        ->add_option("PROBLEM", problems_,
+                     "Problems to run: " + names(bench::all_problems()) + "; all if none is given")
         ->type_name("");
-    parser_->add_option("--workers", workers_, "Numbers of workers, as in 1,2")
+    parser_->add_option("--systems", systems_, "Systems: " + names(bench::all_systems()) + "; all there are by default")
+        ->delimiter(',')
+        ->type_name("NAME,...");
+    parser_->add_option("--workers", workers_, "Numbers of workers, as in 1,2; by default 1 and all usable cores")
         ->delimiter(',')
         ->check(in_range(1, workers_max))
         ->type_name("N,...");
-    parser_->add_option("--repeat", repeat_, "Rounds; the median counts")
+    parser_->add_option("--rounds,--repeat", rounds_, "Rounds; the median counts. From 20 on, also the worst is shown")
         ->capture_default_str()
         ->check(in_range(1, 1000))
         ->type_name("N");
     parser_->add_option("--policy", policy_, "Scheduling policy of Weft")->type_name("NAME");
+    parser_->add_flag("--quick", quick_, "One round of short samples: to see that all is well, not to quote");
+    parser_->add_option("--out", out_, "Write the JSON object to this file too")->type_name("FILE");
+    parser_->add_option("--markdown", markdown_, "Write the tables to this file, in Markdown")->type_name("FILE");
+    parser_
+        ->add_option("--programs", programs_, "Folder with the systems' programs; by default the one they are built in")
+        ->type_name("DIR");
     parser_->add_flag("--json", json_, "One JSON object on stdout: {\"rows\": [...]}");
-    parser_->footer("Example:\n  weft bench chain1 stencil4 --workers 1,2 --repeat 5");
+    parser_->footer("Example:\n  weft bench chain1 stencil4 --systems weft,tbb --workers 1,2 --rounds 9");
   }
 
   int run() override {
-    std::vector<series> all = plan();
-    measure(all);
-    for (series& s : all) std::sort(s.values.begin(), s.values.end());
-    const std::size_t columns = static_cast<std::size_t>(
-        std::count_if(all.begin(), all.end(), [&](const series& s) { return s.problem == all[0].problem; }));
-    write_stdout(json_ ? json_text(rows_json(all)) : rows_text(all, columns, repeat_, colour_wanted()));
-    int code = exit_ok;
-    for (const series& s : all) {
-      if (s.correct) continue;
-      code = exit_check_failed;
-      std::fprintf(stderr, "weft: bench: %s computed a wrong result for %s with %u workers\n", s.system->name,
-                   s.problem->name, s.workers);
-    }
-    return code;
+    demand_known(problems_, bench::all_problems(), "problem");
+    demand_known(systems_, bench::all_systems(), "system");
+    demand_writable(out_);
+    demand_writable(markdown_);
+    if (quick_) rounds_ = 1;
+    report r;
+    r.all = plan(r.missing);
+    for (const std::string& m : r.missing) std::fprintf(stderr, "weft: bench: left out: %s\n", m.c_str());
+    r.rounds = rounds_;
+    r.date = date_and_time();
+    r.machine = machine_facts();
+    r.environment = settings_in_environment({"WEFT_", "OMP_", "GOMP_", "KMP_", "LIBOMP_", "TBB_", "STARPU_"});
+    measure(r);
+    write_file(out_, json_text(report_json(r)));
+    write_file(markdown_, report_markdown(r));
+    write_stdout(json_ ? json_text(report_json(r)) : report_text(r, colour_wanted()));
+    complain(r);
+    return all_correct(r) ? exit_ok : exit_check_failed;
   }
 
  private:
-  [[nodiscard]] std::vector<const bench::problem*> problems() const {
-    std::vector<const bench::problem*> found;
-    for (const bench::problem& p : bench::all_problems())
-      if (chosen_.empty() || std::find(chosen_.begin(), chosen_.end(), p.name) != chosen_.end()) found.push_back(&p);
-    for (const std::string& name : chosen_)
-      if (std::none_of(found.begin(), found.end(), [&](const bench::problem* p) { return p->name == name; }))
-        throw weft::error("bench: unknown problem \"" + name + "\"; known are " + names(bench::all_problems()));
-    return found;
+  [[nodiscard]] std::string program_of(const bench::listed_system& s) const {
+    const std::vector<std::string> folders =
+        programs_.empty() ? bench::program_folders() : std::vector<std::string>{programs_};
+    for (const std::string& folder : folders) {
+      const std::string file = folder + "/" + s.program;
+      if (access(file.c_str(), X_OK) == 0) return file;
+    }
+    return "";
   }
 
-  [[nodiscard]] std::vector<series> plan() const {
+  [[nodiscard]] std::vector<series> plan(std::vector<std::string>& missing) const {
+    std::vector<const bench::listed_system*> systems;
+    for (const bench::listed_system& s : bench::all_systems()) {
+      if (!among(systems_, s.name)) continue;
+      if (!program_of(s).empty()) {
+        systems.push_back(&s);
+        continue;
+      }
+      const std::string why = std::string(s.name) + " (" + s.summary + "): " +
+                              (*s.package != '\0' ? std::string("it was built without the package ") + s.package
+                                                  : std::string("its program is missing"));
+      if (!systems_.empty())
+        throw weft::error("bench: cannot measure " + why + "; `make bench` installs and builds it");
+      missing.push_back(why);
+    }
     std::vector<unsigned> counts = workers_;
     if (counts.empty()) counts = usable_cpus() > 1 ? std::vector<unsigned>{1, usable_cpus()} : std::vector<unsigned>{1};
     std::vector<series> all;
-    for (const bench::problem* p : problems()) {
-      for (const bench::system_entry& s : bench::all_systems()) {
-        if (!s.parallel) all.push_back({p, &s, 1, {}});
-        for (unsigned w : s.parallel ? counts : std::vector<unsigned>{}) all.push_back({p, &s, w, {}});
+    for (const bench::problem& p : bench::all_problems()) {
+      if (!among(problems_, p.name)) continue;
+      for (const bench::listed_system* s : systems) {
+        if (s->parallel)
+          for (unsigned w : counts) all.push_back({.problem = &p, .system = s, .workers = w});
+        else if (p.measures == bench::metric::cost)
+          all.push_back({.problem = &p, .system = s, .workers = 1});
       }
     }
+    if (all.empty()) throw weft::error("bench: nothing to measure: no system among those chosen has these problems");
     return all;
   }
 
-  void measure(std::vector<series>& all) const {
+  void measure(report& r) const {
     apps::progress bar("weft bench", stderr);
-    const double steps = static_cast<double>(repeat_ * all.size());
+    const load_watch watch;
+    bool priority = true;
+    const double steps = static_cast<double>(rounds_ * r.all.size());
     double done = 0;
-    for (std::size_t round = 0; round < repeat_; ++round) {
-      for (series& s : all) {
-        const bench::sample got =
-            s.system->measure(*s.problem, {s.workers, policy_.empty() ? nullptr : policy_.c_str()});
-        s.values.push_back(got.ns_per_task);
-        s.correct = s.correct && got.correct;
+    for (std::size_t round = 0; round < rounds_; ++round) {
+      for (series& s : r.all) {
+        if (s.failed.empty() && s.not_possible.empty() && s.correct) priority = take_sample(s) && priority;
         bar.report(++done / steps);
       }
     }
+    for (series& s : r.all) std::sort(s.values.begin(), s.values.end());
+    judge_load(r, watch.so_far(), priority);
   }
 
-  std::vector<std::string> chosen_;
+  // One process, one line of JSON. Returns whether it had the priority it asked for.
+  bool take_sample(series& s) const {
+    const double milliseconds = quick_ ? milliseconds_quick : milliseconds_full;
+    std::vector<std::string> call = {program_of(*s.system),
+                                     s.system->name,
+                                     s.problem->name,
+                                     "--workers",
+                                     std::to_string(s.workers),
+                                     "--milliseconds",
+                                     std::to_string(milliseconds)};
+    if (!policy_.empty()) call.insert(call.end(), {"--policy", policy_});
+    const child_result got = run_child(call, sample_seconds_max);
+    if (got.status == exit_not_possible) {
+      s.not_possible = last_line(got.err);
+      return true;
+    }
+    const json reply = json::parse(last_line(got.out), nullptr, false);
+    if (got.late)
+      s.failed = "no answer in " + short_number(sample_seconds_max) + " s";
+    else if (got.status != 0)
+      s.failed = got.err.empty() ? "its program crashed" : last_line(got.err);
+    else if (!reply.is_object() || !reply.contains("value"))
+      s.failed = "its program printed no figure";
+    if (!s.failed.empty()) return true;
+    s.correct = reply["counts_right"].get<bool>() && reply["order_right"].get<bool>();
+    s.values.push_back(reply["value"].get<double>());
+    s.above = s.above || reply["above"].get<bool>();
+    s.remark = reply["remark"].get<std::string>();
+    s.comparable = reply.value("comparable", true);
+    s.version = reply["version"].get<std::string>();
+    s.tasks = reply["tasks"].get<std::uint64_t>();
+    return reply["priority"].get<bool>();
+  }
+
+  static void judge_load(report& r, const load_watch::load& l, bool priority) {
+    r.load = {{"known", l.known},
+              {"others_cores", l.others},
+              {"stolen_cores", l.stolen},
+              {"autogroups", autogroups_on()},
+              {"priority", priority}};
+    if (!l.known) r.warnings.push_back("cannot tell whether the machine was quiet: /proc/stat is not readable");
+    if (l.others > others_max)
+      r.warnings.push_back("other programs used " + short_number(l.others) +
+                           " cores meanwhile: repeat on a quiet "
+                           "machine before quoting any of this");
+    if (l.stolen > others_max)
+      r.warnings.push_back("the hypervisor took " + short_number(l.stolen) + " cores meanwhile");
+    if (l.others > others_max && autogroups_on() && !priority)
+      r.warnings.push_back("no right to ask for priority over other sessions (/proc/self/autogroup)");
+  }
+
+  static void complain(const report& r) {
+    for (const series& s : r.all) {
+      if (!s.correct)
+        std::fprintf(stderr, "weft: bench: %s computed a wrong result for %s with %u workers\n", s.system->name,
+                     s.problem->name, s.workers);
+      if (!s.failed.empty())
+        std::fprintf(stderr, "weft: bench: %s failed on %s with %u workers: %s\n", s.system->name, s.problem->name,
+                     s.workers, s.failed.c_str());
+    }
+    for (const std::string& w : r.warnings) std::fprintf(stderr, "weft: bench: %s\n", w.c_str());
+  }
+
+  std::vector<std::string> problems_;
+  std::vector<std::string> systems_;
   std::vector<unsigned> workers_;
-  std::size_t repeat_ = 5;
-  std::string policy_;
+  std::size_t rounds_ = 5;
+  std::string policy_, out_, markdown_, programs_;
+  bool quick_ = false;
   bool json_ = false;
 };
 

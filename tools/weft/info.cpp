@@ -3,11 +3,12 @@
 #include <cblas.h>
 #include <dlfcn.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include <string_view>
 
+
 #include "command.hpp"
+#include "machine_state.hpp"
 #include "output.hpp"
 
 namespace weft::tool {
@@ -30,18 +31,6 @@ json libraries() {
           {"cli11", CLI11_VERSION},
           {"nlohmann_json", number(NLOHMANN_JSON_VERSION_MAJOR) + "." + number(NLOHMANN_JSON_VERSION_MINOR) + "." +
                                 number(NLOHMANN_JSON_VERSION_PATCH)}};
-}
-
-// WEFT_* variables change what a run does without leaving a trace in its command line.
-json environment() {
-  json found = json::object();
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    const std::size_t equals = text.find('=');
-    if (!text.starts_with("WEFT_") || equals == std::string_view::npos) continue;
-    found[std::string(text.substr(0, equals))] = std::string(text.substr(equals + 1));
-  }
-  return found;
 }
 
 json list(const choices& entries) {
@@ -78,7 +67,7 @@ class info_command final : public command {
                       {"machines", list(machines())},
                       {"policies", list(policies())},
                       {"libraries", libraries()},
-                      {"environment", environment()}};
+                      {"environment", settings_in_environment({"WEFT_"})}};
     write_stdout(json_ ? json_text(all) : text(all));
     return exit_ok;
   }

@@ -40,6 +40,16 @@ std::string short_number(double x) {
   return text;
 }
 
+namespace {
+
+// Cells on a terminal, as far as one can tell without its font: characters, not bytes.
+std::size_t width(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+}  // namespace
+
 void table::row(std::vector<std::string> cells) {
   while (!cells.empty() && cells.back().empty()) cells.pop_back();
   rows_.push_back(std::move(cells));
@@ -49,7 +59,7 @@ std::string table::text(const std::vector<std::vector<style>>& styles, bool colo
   std::vector<std::size_t> widths;
   for (const auto& cells : rows_) {
     widths.resize(std::max(widths.size(), cells.size()));
-    for (std::size_t c = 0; c < cells.size(); ++c) widths[c] = std::max(widths[c], cells[c].size());
+    for (std::size_t c = 0; c < cells.size(); ++c) widths[c] = std::max(widths[c], width(cells[c]));
   }
   std::string out;
   for (std::size_t r = 0; r < rows_.size(); ++r) {
@@ -57,7 +67,7 @@ std::string table::text(const std::vector<std::vector<style>>& styles, bool colo
       const std::string& cell = rows_[r][c];
       const bool last = c + 1 == rows_[r].size();
       const bool right = numeric_ && c > 0;
-      const std::string pad(widths[c] - cell.size(), ' ');
+      const std::string pad(widths[c] - width(cell), ' ');
       const bool styled = r < styles.size() && c < styles[r].size();
       out += (right ? pad : "") + paint(cell, styled ? styles[r][c] : style::plain, colour);
       if (!last) out += (right ? "" : pad) + "  ";

@@ -1,0 +1,73 @@
+# The systems of `weft bench`, a program each in build/<preset>/bench/systems: the same runner, the same problems, and
+# one file that is the system. Peers are built where their Debian package is installed (cmake/setup.sh bench); the tool
+# says of the others which package is missing.
+set(weft_bench_dir bench/systems)
+set(weft_bench_dir_installed ${CMAKE_INSTALL_LIBEXECDIR}/weft/bench)
+set(weft_bench_common bench/runner.cpp bench/measure.cpp bench/problem.cpp)
+
+add_library(weft_bench_common OBJECT ${weft_bench_common})
+target_include_directories(weft_bench_common PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_features(weft_bench_common PUBLIC cxx_std_20)
+target_link_libraries(weft_bench_common PRIVATE weft_strict)
+
+function(weft_bench_system name source)
+  add_executable(bench_system_${name} ${source})
+  target_include_directories(bench_system_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(bench_system_${name} PRIVATE weft_bench_common ${ARGN} weft_strict)
+  set_target_properties(
+    bench_system_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${weft_bench_dir}
+                                    INSTALL_RPATH "$ORIGIN/../../../${CMAKE_INSTALL_LIBDIR}")
+  install(TARGETS bench_system_${name} DESTINATION ${weft_bench_dir_installed})
+  set(weft_bench_systems ${weft_bench_systems} ${name} PARENT_SCOPE)
+  add_dependencies(bench_systems bench_system_${name})
+endfunction()
+
+add_custom_target(bench_systems)
+set(weft_bench_systems "")
+weft_bench_system(serial bench/serial_system.cpp)
+weft_bench_system(weft bench/weft_system.cpp weft::weft)
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  weft_bench_system(libgomp bench/openmp_system.cpp)
+  target_compile_options(bench_system_libgomp PRIVATE -fopenmp)
+  target_link_options(bench_system_libgomp PRIVATE -fopenmp)
+endif()
+
+find_package(TBB QUIET)
+if(TBB_FOUND)
+  weft_bench_system(tbb bench/tbb_system.cpp TBB::tbb)
+endif()
+
+pkg_check_modules(STARPU QUIET IMPORTED_TARGET starpu-1.3)
+if(STARPU_FOUND)
+  weft_bench_system(starpu bench/starpu_system.cpp PkgConfig::STARPU)
+endif()
+
+# clang, because g++ calls libgomp's functions, which libomp only imitates. One project has one C++ compiler in CMake,
+# so this program is made by a command.
+find_program(WEFT_CLANG NAMES clang++-16 clang++ DOC "clang++ with libomp, for weft bench")
+if(WEFT_CLANG)
+  set(probe ${PROJECT_BINARY_DIR}/libomp_probe)
+  file(WRITE ${probe}.cpp "#include <omp.h>\nint main() { return omp_get_max_threads() == 0; }\n")
+  execute_process(COMMAND ${WEFT_CLANG} -fopenmp=libomp ${probe}.cpp -o ${probe} RESULT_VARIABLE no_libomp OUTPUT_QUIET
+                                                                                 ERROR_QUIET)
+endif()
+if(WEFT_CLANG AND NOT no_libomp)
+  set(program ${PROJECT_BINARY_DIR}/${weft_bench_dir}/libomp)
+  set(sources ${weft_bench_common} bench/openmp_system.cpp)
+  list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/)
+  file(GLOB headers CONFIGURE_DEPENDS bench/*.hpp)
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+  separate_arguments(flags NATIVE_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}")
+  add_custom_command(
+    OUTPUT ${program}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/${weft_bench_dir}
+    COMMAND ${WEFT_CLANG} -std=c++20 ${flags} -fopenmp=libomp -I${PROJECT_SOURCE_DIR} ${sources} -o ${program}
+    DEPENDS ${sources} ${headers}
+    COMMENT "Building bench/systems/libomp with ${WEFT_CLANG}"
+    VERBATIM)
+  add_custom_target(bench_system_libomp ALL DEPENDS ${program})
+  add_dependencies(bench_systems bench_system_libomp)
+  install(PROGRAMS ${program} DESTINATION ${weft_bench_dir_installed})
+  list(APPEND weft_bench_systems libomp)
+endif()

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""weft report from outside: tables, JSON, errors, and a million tasks. The page has a test of its own.
+
+Run as: python3 tests/tool/report_test.py --weft PATH [unittest arguments]
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import trace_maker
+
+WEFT = "weft"
+
+
+def run(*args, **kwargs):
+    return subprocess.run([WEFT, "report", *map(str, args)], capture_output=True, text=True, timeout=240, **kwargs)
+
+
+class Report(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="weft-report-")
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def good(self, *args):
+        done = run(*args)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def bad(self, expected, *args):
+        done = run(*args)
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn(expected, done.stderr)
+        self.assertEqual(done.stdout, "")
+        reply = json.loads(run(*args, "--json").stdout)
+        self.assertIs(reply["ok"], False)
+        self.assertIn(expected, reply["error"])
+
+    def diamond(self, **meta):
+        """Two workers; the path is 30 + 40 + 5 ns."""
+        return trace_maker.write(
+            self.folder / "diamond.weft", 2, ["top", "side", "end"], ["a", "b"],
+            [(1, None, 1, 0, 10, 0, 20, 50, "done"), (2, None, 2, 0, 11, 1, 50, 90, "done"),
+             (3, None, 2, 0, 12, 0, 55, 65, "done"), (4, None, 3, 0, 13, 0, 100, 105, "done")],
+            [(1, 0, 1, "write", 0, 1), (1, 1, 2, "write", 0, 1), (2, 0, 1, "write", 1, 2), (3, 0, 2, "write", 1, 2),
+             (4, 0, 1, "read", 2, 3), (4, 1, 2, "read", 2, 3)],
+            [(None, "all", None, 0, 14, 0, 110)], [(49, 1, 0, 2)], [(1, 0, 40)], program="diamond", **meta)
+
+    def test_figures(self):
+        reply = json.loads(self.good(self.diamond(), "--json"))
+        expected = {"ok": True, "program": "diamond", "workers": 2, "tasks": 4, "lost": 0, "makespan_ns": 100,
+                    "work_ns": 85, "main_program_ns": 4, "span_ns": 75, "overhead_ns": 21, "steals": 1, "sleeps": 1,
+                    "html": None}
+        self.assertEqual({k: reply[k] for k in expected}, expected)
+        self.assertAlmostEqual(reply["parallelism"], 89 / 75)
+        self.assertEqual(reply["critical_path"], {"ns": 75, "main_program_ns": 0, "steps": 3, "tasks": [1, 2, 4]})
+        self.assertEqual([(n["name"], n["count"], n["total_ns"]) for n in reply["names"]],
+                         [("side", 2, 50), ("top", 1, 30), ("end", 1, 5)])
+        self.assertEqual(reply["names"][0]["waited_for_data_ns"], 39 + 38)
+        self.assertEqual(reply["names"][0]["waited_for_worker_ns"], 0 + 5)
+        self.assertEqual(reply["waits"]["all"], {"count": 1, "total_ns": 96})
+        total = reply["work_ns"] + reply["main_program_ns"] + reply["overhead_ns"] + reply["searching_ns"] + \
+            reply["asleep_ns"]
+        self.assertEqual(total, 2 * reply["makespan_ns"])
+
+    def test_text(self):
+        text = self.good(self.diamond())
+        self.assertNotIn("\033", text)
+        self.assertRegex(text, r"critical path +75 ns ")
+        self.assertRegex(text, r"side +2 +50 ns +59 %")
+        self.assertNotIn("LOST", text)
+
+    def test_lost_and_failed_are_said(self):
+        self.assertIn("7 RECORDS WERE LOST", self.good(self.diamond(lost=7)))
+        path = trace_maker.write(self.folder / "f.weft", 1, ["a"], [],
+                                 [(1, None, 1, 0, 1, 0, 2, 9, "failed"), (2, None, 1, 0, 1, 0, 10, 10, "skipped"),
+                                  (3, None, 1, 0, 1, None, None, None, "not run")], [])
+        self.assertIn("1 failed, 1 skipped, 1 not run", self.good(path))
+
+    def test_page_is_written_and_named(self):
+        page = self.folder / "x.html"
+        self.assertIn(f"page: {page}\n", self.good(self.diamond(), "--html", page))
+        self.assertTrue(page.read_text().startswith("<!doctype html>"))
+        self.assertEqual(json.loads(self.good(self.diamond(), "--html", page, "--json"))["html"], str(page))
+
+    def test_errors(self):
+        trace = self.diamond()
+        self.bad("no-such.weft", self.folder / "no-such.weft")
+        self.bad("would replace the trace itself", trace, "--html", trace)
+        self.assertEqual(json.loads(self.good(trace, "--json"))["tasks"], 4)
+        self.bad("cannot write", trace, "--html", self.folder / "no" / "such.html")
+        self.bad("No space left on device", trace, "--html", "/dev/full")
+        self.assertTrue(os.path.exists("/dev/full"))
+        self.bad("FILE", "--bogus")
+        notes = self.folder / "notes.txt"
+        notes.write_text("not a trace\n" * 100)
+        self.bad("notes.txt", notes)
+
+    def test_names_cannot_drive_the_terminal(self):
+        path = trace_maker.write(self.folder / "n.weft", 1, ["\033]0;gone\007\033[2J", "x" * 10_000], [],
+                                 [(1, None, 1, 0, 1, 0, 2, 9, "done"), (2, None, 2, 0, 1, 0, 10, 12, "done")], [],
+                                 program="\033[31mred")
+        text = self.good(path)
+        self.assertNotIn("\033", text)
+        self.assertNotIn("\007", text)
+        self.assertLess(max(map(len, text.splitlines())), 200)
+        names = [n["name"] for n in json.loads(self.good(path, "--json"))["names"]]
+        self.assertEqual(names, ["\033]0;gone\007\033[2J", "x" * 10_000])
+
+    def test_equal_names_are_one(self):
+        path = trace_maker.write(self.folder / "n.weft", 1, ["a", "b", "a"], [],
+                                 [(i, None, i, 0, 0, 0, 10 * i, 10 * i + i, "done") for i in (1, 2, 3)], [])
+        reply = json.loads(self.good(path, "--json"))
+        self.assertEqual([(n["name"], n["count"], n["total_ns"]) for n in reply["names"]], [("a", 2, 4), ("b", 1, 2)])
+
+    def test_guide(self):
+        """The page of the guide shows what its first commands print."""
+        page = (pathlib.Path(__file__).resolve().parents[2] / "docs/guide/12-report.md").read_text(encoding="utf-8")
+        commands, shown = re.search(r"```sh\n(.*?)```.*?```\n(.*?)```", page, re.DOTALL).groups()
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("WEFT_", "TERM"))}
+        lines = commands.strip().splitlines()
+        self.assertEqual(len(lines), 3)
+        printed = [subprocess.run([WEFT, *line.split()[1:]], cwd=self.folder, env=clean, capture_output=True, text=True,
+                                  timeout=60, check=True).stdout for line in lines]
+        self.assertEqual(printed[1], shown)
+        self.assertTrue((self.folder / "run.html").exists())
+
+    def test_million(self):
+        path = trace_maker.million(self.folder / "million.weft")
+        start = time.monotonic()
+        reply = json.loads(self.good(path, "--json"))
+        print(f"a million tasks, three million accesses: {time.monotonic() - start:.1f} s", file=sys.stderr)
+        self.assertEqual(reply["tasks"], 1_000_000)
+        self.assertEqual(reply["work_ns"], 900_000_000)
+        self.assertEqual(reply["contradictions"], 0)
+        # Rounds of the ring: each task after its own and its neighbours' of the round before.
+        self.assertEqual(reply["span_ns"], 900 * -(-1_000_000 // 4096))
+
+
+def main():
+    global WEFT
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--weft", required=True, help="the tool under test")
+    known, rest = parser.parse_known_args()
+    WEFT = str(pathlib.Path(known.weft).resolve())
+    unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()

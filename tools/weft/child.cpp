@@ -1,0 +1,102 @@
+// See child.hpp. posix_spawn, because fork() of a program with threads is a trap, and this one may have some.
+#include "child.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+
+#include "weft/weft.hpp"
+
+namespace weft::tool {
+
+namespace {
+
+class pipe_ends {
+ public:
+  pipe_ends() {
+    if (pipe2(ends_.data(), O_CLOEXEC) != 0) throw weft::error(std::string("cannot make a pipe: ") + strerror(errno));
+  }
+  ~pipe_ends() {
+    for (int end : ends_)
+      if (end >= 0) close(end);
+  }
+  pipe_ends(const pipe_ends&) = delete;
+  pipe_ends& operator=(const pipe_ends&) = delete;
+  [[nodiscard]] int read_end() const { return ends_[0]; }
+  [[nodiscard]] int write_end() const { return ends_[1]; }
+  void close_write_end() {
+    close(ends_[1]);
+    ends_[1] = -1;
+  }
+
+ private:
+  std::array<int, 2> ends_{-1, -1};
+};
+
+pid_t start(const std::vector<std::string>& command, const pipe_ends& out, const pipe_ends& err) {
+  std::vector<char*> arguments;
+  for (const std::string& a : command) arguments.push_back(const_cast<char*>(a.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&files, out.write_end(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&files, err.write_end(), STDERR_FILENO);
+  posix_spawnattr_t how;
+  posix_spawnattr_init(&how);
+  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID);
+  pid_t pid = 0;
+  const int failed = posix_spawn(&pid, arguments[0], &files, &how, arguments.data(), environ);
+  posix_spawnattr_destroy(&how);
+  posix_spawn_file_actions_destroy(&files);
+  if (failed != 0) throw weft::error("cannot start " + command[0] + ": " + strerror(failed));
+  return pid;
+}
+
+// Reads what there is; false at the end.
+bool read_some(int from, std::string& to) {
+  std::array<char, 4096> piece;
+  const ssize_t n = ::read(from, piece.data(), piece.size());
+  if (n > 0) to.append(piece.data(), static_cast<std::size_t>(n));
+  return n > 0 || (n < 0 && errno == EINTR);
+}
+
+}  // namespace
+
+child_result run_child(const std::vector<std::string>& command, double seconds_max) {
+  using clock = std::chrono::steady_clock;
+  pipe_ends out, err;
+  const pid_t pid = start(command, out, err);
+  out.close_write_end();
+  err.close_write_end();
+  const auto deadline =
+      clock::now() + std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(seconds_max));
+  child_result result;
+  std::array<pollfd, 2> open = {pollfd{out.read_end(), POLLIN, 0}, pollfd{err.read_end(), POLLIN, 0}};
+  while (open[0].fd >= 0 || open[1].fd >= 0) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock::now()).count();
+    if (left <= 0) {
+      result.late = true;
+      kill(-pid, SIGKILL);  // a session leader leads its process group
+      break;
+    }
+    if (poll(open.data(), open.size(), static_cast<int>(left)) <= 0) continue;  // a signal, or the deadline
+    for (std::size_t i = 0; i < open.size(); ++i)
+      if (open[i].revents != 0 && !read_some(open[i].fd, i == 0 ? result.out : result.err)) open[i].fd = -1;
+  }
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return result;
+}
+
+}  // namespace weft::tool

@@ -1,0 +1,18 @@
+// A program started on its own: in a session of its own, nothing on its standard input, its output kept, and killed
+// when its time is over or this program ends.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace weft::tool {
+
+struct child_result {
+  int status = -1;  // exit status; -1 if it was killed by a signal
+  bool late = false;
+  std::string out, err;
+};
+
+// Errors: weft::error if it cannot be started.
+[[nodiscard]] child_result run_child(const std::vector<std::string>& command, double seconds_max);
+
+}  // namespace weft::tool

@@ -1,0 +1,184 @@
+// The sums of a report on runs small enough to add up by hand, and what is said about them.
+#include "analysis.hpp"
+
+#include <doctest/doctest.h>
+
+#include "made.hpp"
+#include "text.hpp"
+
+namespace weft::tool::report {
+
+// Worker 0: the main program 0-10, a task 20-60 (submitted 5), the main program waits from 10 to 100.
+// Worker 1: asleep 0-30, a task 40-100 (submitted 10).
+static trace::file two_workers() {
+  made m(2);
+  m.task(0, 20, 60, {});
+  m.task(10, 40, 100, {});
+  m.sleep(1, 0, 30);
+  m.wait_all(10, 100);
+  return m.take();
+}
+
+TEST_CASE("report/analysis: where two workers' time went") {
+  const trace::file f = two_workers();
+  const figures s = analyse(f).sums;
+  CHECK(s.makespan == 100);
+  CHECK(s.work == 100);
+  CHECK(s.program == 10);
+  CHECK(s.utilisation == doctest::Approx(0.55));
+  CHECK(s.span == 70);  // 10 of the main program, then the second task
+  CHECK(s.path_program == 10);
+  CHECK(s.parallelism == doctest::Approx(110.0 / 70));
+  // Free: worker 0 in 10-20 and 60-100, worker 1 in 30-40. Ready: the first task 0-20, the second 10-40.
+  CHECK(s.overhead == 20);
+  CHECK(s.searching == 40);
+  CHECK(s.asleep == 30);
+  CHECK(s.overhead_per_task() == doctest::Approx(10));
+  REQUIRE(s.workers.size() == 2);
+  CHECK(s.workers[0].bodies == 40);
+  CHECK(s.workers[0].program == 10);
+  CHECK(s.workers[0].rest == 50);
+  CHECK(s.workers[1].asleep == 30);
+  CHECK(s.workers[1].rest == 10);
+  CHECK(s.waits[static_cast<std::size_t>(trace::wait_reason::all)].total == 90);
+}
+
+TEST_CASE("report/analysis: names, medians and waits") {
+  made m(1);
+  const auto a = m.handle();
+  ns now = 1;
+  for (int i = 0; i < 40; ++i) {  // names even, odd; bodies 1, 2, ..., 40
+    m.task(0, now, now + i + 1, {{"write", a}});
+    now += i + 3;
+  }
+  m.wait_all(0, now);
+  const trace::file f = m.take();
+  const figures s = analyse(f).sums;
+  REQUIRE(s.names.size() == 2);
+  const name_figures& odd = s.names[0];  // 2, 4, ..., 40
+  CHECK(f.names[odd.name] == "odd");
+  CHECK(odd.count == 20);
+  CHECK(odd.body.total == 420);
+  CHECK(odd.body.min == 2);
+  CHECK(odd.body.median == 20);
+  CHECK(odd.body.p95 == 38);
+  CHECK(odd.body.max == 40);
+  CHECK(odd.waited_for_worker == 2 * 20);  // each began 2 after the one before it was done
+  CHECK(odd.on_path == 20);
+  CHECK(s.span == 820);
+  CHECK(s.overhead == s.makespan - 820 - 2);  // after the last task nothing is ready
+}
+
+TEST_CASE("report/analysis: a body that waited counts without the wait, on the worker where each piece ran") {
+  made m(2);
+  const auto t = m.task(0, 0, 100, {});
+  m.child(t, 10, 20, 80);
+  m.wait(t, trace::wait_reason::children, 20, 90);
+  m.wait_all(0, 100);
+  trace::file f = m.take();
+  f.waits[0].to_worker = 1;
+  const figures s = analyse(f).sums;
+  CHECK(s.work == 20 + 10 + 60);
+  CHECK(s.workers[0].bodies == 20);
+  CHECK(s.workers[1].bodies == 10 + 60);
+  CHECK(s.workers[0].tasks == 1);
+  CHECK(s.workers[1].tasks == 1);
+}
+
+TEST_CASE("report/analysis: tasks that did not run are counted and nothing else") {
+  made m(1);
+  m.task(0, 5, 10, {});
+  const auto t = m.task(1, 0, 0, {});
+  m.wait_all(2, 12);
+  trace::file f = m.take();
+  f.tasks[t].worker = none;
+  f.tasks[t].started_ns = f.tasks[t].finished_ns = trace::no_time;
+  f.tasks[t].result = trace::outcome::not_run;
+  const analysis a = analyse(f);
+  CHECK(a.sums.ran() == 1);
+  CHECK(a.sums.work == 5);
+  CHECK(text(f, a, false).find("1 not run") != std::string::npos);
+}
+
+TEST_CASE("report/analysis: nothing at all") {
+  const trace::file f = made(2).take();
+  const analysis a = analyse(f);
+  CHECK(a.sums.makespan == 0);
+  CHECK(text(f, a, false).find("tasks") != std::string::npos);
+  CHECK(to_json(f, a)["names"].empty());
+}
+
+TEST_CASE("report/analysis: the parts of every random run add up") {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    CAPTURE(seed);
+    const trace::file f = made::random(seed);
+    const figures s = analyse(f).sums;
+    ns names = 0, on_path = s.path_program;
+    for (const name_figures& n : s.names) {
+      names += n.body.total;
+      on_path += n.path_time;
+    }
+    CHECK(names == s.work);
+    CHECK(on_path == s.span);
+    CHECK(s.span <= s.work + s.program);
+    CHECK(s.span <= s.makespan);
+  }
+}
+
+TEST_CASE("report/advice: small tasks are named with their figures, large ones are not") {
+  for (const ns body : {400, 40'000}) {
+    made m(1);
+    ns now = 10;
+    for (int i = 0; i < 200; ++i) {
+      m.task(0, now + 300, now + 300 + body, {});
+      now += 300 + body;
+    }
+    m.wait_all(10, now);
+    const trace::file f = m.take();
+    const std::vector<advice> all = advise(f, analyse(f).sums);
+    if (body == 400) {
+      REQUIRE(all.size() == 2);
+      CHECK(all[0].text == "tasks named \"even\" take 400 ns and the runtime spends 300 ns on each: make them larger");
+    } else {
+      CHECK(all.empty());
+    }
+  }
+}
+
+TEST_CASE("report/advice: a chain on two workers") {
+  made m(2);
+  const auto a = m.handle();
+  for (int i = 0; i < 10; ++i) m.task(0, 10 + 100 * i, 110 + 100 * i, {{"write", a}});
+  m.wait_all(0, 1010);
+  const trace::file f = m.take();
+  const std::vector<advice> all = advise(f, analyse(f).sums);
+  REQUIRE(all.size() == 1);
+  CHECK(std::string(all[0].kind) == "narrow_graph");
+  CHECK(all[0].text.find("1.00 of 2 workers") != std::string::npos);
+}
+
+TEST_CASE("report/text: times and names for people") {
+  CHECK(duration(0) == "0 ns");
+  CHECK(duration(999) == "999 ns");
+  CHECK(duration(0.25) == "0.2 ns");
+  CHECK(duration(1234) == "1.23 us");
+  CHECK(duration(999'600) == "1.00 ms");
+  CHECK(duration(5e9) == "5.00 s");
+  CHECK(printable("plain", 10) == "plain");
+  CHECK(printable("a\033[31m\nb\x7f", 20) == "a?[31m?b?");
+  CHECK(printable("\xc2\x9b"
+                  "x",
+                  20) == "?x");  // the one-character form of ESC [
+  CHECK(printable("\xc3\xa9\xf0\x9f\x98\x80\xc3\xa9", 2) == "\xc3\xa9\xf0\x9f\x98\x80...");
+  CHECK(printable(std::string(10'000, 'x'), 40) == std::string(40, 'x') + "...");
+}
+
+TEST_CASE("report/text: lost records are said first, in JSON too") {
+  trace::file f = two_workers();
+  f.lost = 12;
+  const analysis a = analyse(f);
+  CHECK(text(f, a, false).find("\n12 RECORDS WERE LOST") < 200);
+  CHECK(to_json(f, a)["lost"] == 12);
+}
+
+}  // namespace weft::tool::report

@@ -1,0 +1,66 @@
+// `weft report FILE`: what a recorded run did with its time, in tables, as JSON, and as a page to look around in.
+#include "apps/progress.hpp"
+#include "page.hpp"
+#include "text.hpp"
+#include "tools/weft/output.hpp"
+
+#include <filesystem>
+
+namespace weft::tool {
+
+namespace {
+
+// Shares of the whole, as measured for 10^6 tasks with 3 accesses each.
+constexpr double loaded = 0.5;
+constexpr double analysed = 0.8;
+
+class report_command final : public command {
+ public:
+  explicit report_command(CLI::App& root) {
+    parser_ = root.add_subcommand("report", "Tell what a recorded run did with its time");
+    parser_->add_option("FILE", path_, "Trace of a run")->required()->type_name("");
+    parser_->add_option("--html", page_, "Write a page with a timeline to look around in")->type_name("OUT");
+    parser_->add_flag("--json", json_, "One JSON object on stdout");
+    parser_->footer("Example:\n  weft run cholesky --n 2048 --trace run.weft\n"
+                    "  weft report run.weft --html run.html");
+  }
+
+  int run() override {
+    std::error_code ignored;
+    if (!page_.empty() && std::filesystem::equivalent(path_, page_, ignored))
+      throw weft::error("report: --html " + page_ + " would replace the trace itself; give the page another name");
+    apps::progress bar("weft report", stderr);
+    bar.report(0);
+    const trace::file file = trace::load(path_);
+    bar.section(loaded, analysed);
+    const report::analysis a = report::analyse(
+        file, [](void* to, double done) { static_cast<apps::progress*>(to)->report(done); }, &bar);
+    if (!page_.empty()) report::write_page(page_, file, a);
+    bar.finish();
+    write_stdout(json_ ? as_json(file, a) : as_text(file, a));
+    return exit_ok;
+  }
+
+ private:
+  std::string as_json(const trace::file& file, const report::analysis& a) const {
+    json out = report::to_json(file, a);
+    out["html"] = page_.empty() ? json(nullptr) : json(page_);
+    return json_text(out);
+  }
+
+  std::string as_text(const trace::file& file, const report::analysis& a) const {
+    std::string out = report::text(file, a, colour_wanted());
+    if (!page_.empty()) out += "\npage: " + page_ + "\n";
+    return out;
+  }
+
+  std::string path_;
+  std::string page_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<command> make_report_command(CLI::App& root) { return std::make_unique<report_command>(root); }
+
+}  // namespace weft::tool

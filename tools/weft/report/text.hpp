@@ -1,0 +1,28 @@
+// A report for the terminal and as JSON. Both come from the same figures; JSON has whole nanoseconds.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "analysis.hpp"
+#include "tools/weft/command.hpp"
+
+namespace weft::tool::report {
+
+// A hint that the figures prove, in words; `kind` is stable for scripts.
+struct advice {
+  const char* kind;
+  std::string text;
+};
+[[nodiscard]] std::vector<advice> advise(const trace::file& r, const figures& f);
+
+[[nodiscard]] std::string text(const trace::file& r, const analysis& a, bool colour);
+[[nodiscard]] json to_json(const trace::file& r, const analysis& a);
+
+// "1.25 ms": three digits, the unit that fits.
+[[nodiscard]] std::string duration(double nanoseconds);
+// What a terminal can show of a name that may hold anything: control characters become "?", long ones end in "...".
+[[nodiscard]] std::string printable(std::string_view name, std::size_t characters_max);
+// Of an entry of trace::file::names; tasks without a name are "(unnamed)".
+[[nodiscard]] std::string name_text(const trace::file& r, std::uint32_t name);
+
+}  // namespace weft::tool::report
