@@ -49,7 +49,10 @@ template <void (*Configure)(options&)> class weft_system {
 };
 
 void as_shipped(options&) {}
-void small_window(options& opt) { opt.window = 1024; }
+void small_window(options& opt) {
+  opt.window = 1024;
+  opt.submitters_help = true;
+}
 
 }  // namespace
 
@@ -57,7 +60,7 @@ std::vector<system_entry> systems_here() {
   const std::string version = std::string("weft ") + weft::version();
   return {
       entry_for<weft_system<as_shipped>>("weft", version),
-      entry_for<weft_system<small_window>>("weft-window", version + ", .window = 1024"),
+      entry_for<weft_system<small_window>>("weft-window", version + ", .window = 1024, .submitters_help = true"),
   };
 }
 

@@ -17,8 +17,9 @@
 //   end_body(record)  the body has returned
 //   forked()          whether the workers were lost because this is a child of the process that made them
 //   foreign_threads   whether threads outside the runtime may call in; these then block() and are signal()ed
-//   block_for(word, ns), start_one(id), busy_ns(), barrier_everywhere()   what a submitter at a full window and the
-//                     reserve need of real threads (sched/engine_room.hpp), and who waits from outside; empty where there are none
+//   block_for(word, ns), start_one(id), busy_ns(), barrier_everywhere()   what a submitter at a full window, the
+//   reserve
+//                     (sched/engine_room.hpp) and who waits from outside need of threads; empty where there are none
 #pragma once
 #include <concepts>
 #include <cstdint>

@@ -141,7 +141,8 @@ struct shape {
 
 void fill(detail::record& r, const weft_task& t, const shape& s) {
   const auto n = static_cast<std::uint32_t>(t.access_count);
-  detail::prepare(r, &invoke, n, s.exclusives, false);
+  const bool plain = s.exclusives == 0 && !s.reduces && t.priority <= 0 && t.flags == 0;
+  detail::prepare(r, &invoke, n, s.exclusives, plain);
   r.name = t.name;
   r.cost_ps = picoseconds(t.cost_ns);
   r.urgent = t.priority > 0;

@@ -60,7 +60,6 @@ void throw_too_wide(std::size_t accesses) {
 
 namespace sched {
 
-// Out of line on purpose: a fiber may continue on another thread, and an inlined access may keep the old one's address.
 void set_current_worker(detail::worker* w) noexcept { detail::this_worker = w; }
 
 }  // namespace sched

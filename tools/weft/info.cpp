@@ -6,7 +6,6 @@
 
 #include <string_view>
 
-
 #include "command.hpp"
 #include "machine_state.hpp"
 #include "output.hpp"
