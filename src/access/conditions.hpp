@@ -6,7 +6,8 @@
 // single exclusive access has it; one with several has been told that it is free, and tries for all of them again.
 // Versions come first and exclusive access last, all of it or none: a task that held one handle while waiting for the
 // version of another could wait for a task that waits for the handle it holds. A task with a single exclusive access
-// waits for that version and the access together, as the last condition.
+// waits for that version and the access together, as the last condition. One that was told too often in vain reserves:
+// reservation.hpp.
 #pragma once
 #include <cstdint>
 #include <memory>

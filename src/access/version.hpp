@@ -133,6 +133,15 @@ inline void take(const entry& a) noexcept {
   else
     h.exclusive_taken = true;
 }
+inline void untake(const entry& a) noexcept {
+  handle_state& h = handle_of(a);
+  if (is_resource(a)) {
+    h.group_start += a.required;
+  } else {
+    WEFT_ASSERT(h.exclusive_taken);
+    h.exclusive_taken = false;
+  }
+}
 
 // Inserts r behind all that require the same version or an earlier one. Who: holder of h's lock. Cost: the shorter way
 // from either end: a new submission belongs near the tail, a task that waited elsewhere near the head.
@@ -186,7 +195,8 @@ template <class M> [[gnu::noinline]] void release_waiters(handle_state& h, std::
       // later group, so stopping is right.
       if (is_taken(a)) break;
       is_told = r->exclusives != 1;
-      if (!is_told) h.exclusive_taken = true;
+      if (!is_told) take(a);
+      r->waits_exclusive = false;
     }
     out.append(r);
     r = next;
@@ -223,12 +233,7 @@ template <class M> void finish(const entry& a, woken& out) noexcept {
       if (M::compare_exchange(h.word, word, word + 2, base::acq_rel)) return;
   }
   base::locked<M> guard(h.lock);
-  if (is_exclusive(a)) {
-    WEFT_ASSERT(h.exclusive_taken);
-    h.exclusive_taken = false;
-  } else if (is_resource(a)) {
-    h.group_start += a.required;
-  }
+  if (is_exclusive(a) || is_resource(a)) untake(a);
   finish_locked<M>(h, out);
 }
 

@@ -21,6 +21,7 @@
 
 #include "access/plain.hpp"
 #include "access/registration.hpp"
+#include "access/reservation.hpp"
 #include "base/limits.hpp"
 #include "machine/machine.hpp"
 #include "place/tree.hpp"
@@ -126,7 +127,7 @@ template <machine::machine M> class engine final : public any_engine {
   void make_ready(worker& w, detail::record* r);
   void make_ready_outside(detail::record* r);
   void make_all_ready(worker* w, woken& list);
-  [[nodiscard, gnu::always_inline]] inline static bool advance_waiting(detail::record* r, woken& out);
+  [[nodiscard, gnu::always_inline]] inline bool advance_waiting(detail::record*& r, woken& out);
   [[gnu::always_inline]] inline void push_own(worker& w, detail::record* r);
   void push_urgent(detail::record* r) noexcept;
   void share(worker& w) noexcept;
@@ -161,6 +162,7 @@ template <machine::machine M> class engine final : public any_engine {
   [[gnu::always_inline]] inline void finish_accesses(detail::record* r, woken& list);
 
   // engine_wait.hpp
+  class exclusive_wait;
   template <class Publish> void suspend(worker& w, waiter& self, trace::reason why, Publish publish);
   void resume(worker& w, waiter& to);
   [[nodiscard]] fiber& idle_loop(worker& w);
@@ -278,6 +280,7 @@ template <machine::machine M> class engine final : public any_engine {
   access::open_reductions<M> open_reductions_;
   detail::cell<std::uint32_t> body_ns_{unknown_ns};  // how long bodies are, on average lately; a hint
   static constexpr std::uint32_t unknown_ns = ~std::uint32_t{0};
+  access::reservations<M> reservations_;
   detail::cell<std::uint8_t> quiescent_lock_;
   std::vector<waiter*> quiescent_waiters_;         // guarded by quiescent_lock_
   detail::cell<std::uint32_t> quiescent_waiting_;  // their number

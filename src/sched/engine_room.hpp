@@ -106,7 +106,10 @@ template <machine::machine M> void engine<M>::await_pull(detail::worker& w) noex
 
 template <machine::machine M> detail::record* engine<M>::throttle(worker& w, std::uint8_t size_class) {
   if constexpr (M::foreign_threads) {
-    if (!setup_.submitters_help) return wait_for_room(&w, size_class);
+    if (!setup_.submitters_help) {
+      const exclusive_wait until_there_is_room(*this, w);
+      return wait_for_room(&w, size_class);
+    }
   }
   return set_submitter_aside(w, size_class);
 }

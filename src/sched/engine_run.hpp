@@ -317,7 +317,10 @@ template <machine::machine M> detail::record* engine<M>::done(worker& w, detail:
   woken list;
   if (r->has_children) [[unlikely]] {
     r->state = detail::record_state::draining;
-    if (!r->subtasks) finish_accesses(r, list);
+    if (!r->subtasks)
+      finish_accesses(r, list);
+    else if (r->exclusives != 0)
+      reservations_.wait_begins(list);
     if (M::fetch_sub(r->pending, 1u, base::acq_rel) == 1) wholly_done(w, r);
   } else {
     if (r->access_count != 0) finish_accesses(r, list);
@@ -357,6 +360,7 @@ template <machine::machine M> void engine<M>::wholly_done(worker& w, detail::rec
     if (r->subtasks && r->has_children) {
       woken list;
       finish_accesses(r, list);
+      if (r->exclusives != 0) reservations_.wait_ends();
       make_all_ready(&w, list);
     }
     recycle(w, r);

@@ -308,12 +308,12 @@ template <machine::machine M> void engine<M>::push_urgent(detail::record* r) noe
   sleep_.notify(machine_);
 }
 
-// The condition that r was listed for is met. Gives whether r is ready; if not, it is listed elsewhere.
-template <machine::machine M> bool engine<M>::advance_waiting(detail::record* r, woken& out) {
-  if (r->kind != detail::record_kind::task) return true;
+// The condition that r was listed for is met. Gives whether r is ready; if not, it is listed elsewhere. Where r only
+// stood for a task (reservation.hpp) it is that task afterwards.
+template <machine::machine M> bool engine<M>::advance_waiting(detail::record*& r, woken& out) {
   if (r->plain) return access::advance_plain<M>(r);
-  if (r->cursor < r->access_count) ++r->cursor;
-  return access::advance<M>(r, out);
+  if (r->kind == detail::record_kind::resume || r->kind == detail::record_kind::external) return true;
+  return reservations_.advance(r, out);
 }
 
 // w: the worker this happens on, nullptr for a stranger.

@@ -4,6 +4,28 @@
 
 namespace weft::sched {
 
+// The body that w runs may hold exclusive access, and is about to wait: until it goes on nobody reserves handles that
+// those may need whom it waits for (access/reservation.hpp).
+template <machine::machine M> class engine<M>::exclusive_wait {
+ public:
+  exclusive_wait(engine& e, worker& w) : engine_(e), counts_(w.current != nullptr && w.current->exclusives != 0) {
+    if (!counts_) [[likely]]
+      return;
+    woken list;
+    e.reservations_.wait_begins(list);
+    e.make_all_ready(&w, list);
+  }
+  ~exclusive_wait() {
+    if (counts_) engine_.reservations_.wait_ends();
+  }
+  exclusive_wait(const exclusive_wait&) = delete;
+  exclusive_wait& operator=(const exclusive_wait&) = delete;
+
+ private:
+  engine& engine_;
+  const bool counts_;
+};
+
 // Sets the running stack aside until self.r is run. `publish` makes self.r known to whoever will make it ready; from
 // then on this stack may be entered by another worker.
 template <machine::machine M> template <class Publish>
@@ -13,6 +35,7 @@ void engine<M>::suspend(worker& w, waiter& self, trace::reason why, Publish publ
     Publish* publish;
   };
   detail::record* body = w.current;
+  const exclusive_wait until_resumed(*this, w);
   self.r.kind = detail::record_kind::resume;
   self.r.pin = w.running == &program_ ? w.id : detail::record::unpinned;  // the main thread comes back as itself
   self.stack = w.running;

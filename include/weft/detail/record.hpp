@@ -26,6 +26,7 @@ enum class record_kind : std::uint8_t {
   task,      // has a body
   resume,    // stands for a suspended fiber: running it means switching to that fiber
   external,  // stands for a thread outside the runtime that sleeps until this is "run"
+  place,     // stands in a handle's wait list for a task that reserves several (src/access/reservation.hpp)
 };
 
 // Where a record is. Kept for assertions and for the report of a program that cannot go on.
@@ -54,7 +55,7 @@ struct record {
   bool has_children : 1;       // has submitted tasks
   bool applies_reduction : 1;  // the internal task that closes a group of reduces
   bool plain : 1;              // each access reads, writes or is concurrent, of one handle: needs nothing exclusively
-  std::uint8_t reserved_ : 2;  // so that a submitter can write the byte as a whole
+  std::uint8_t denied : 2;     // how often it was told that a handle is free and may not have got all of its handles
   std::uint32_t trace_id;      // the task's number in the trace, set only where one is recorded
 
   static constexpr std::uint16_t unpinned = 0xffff;

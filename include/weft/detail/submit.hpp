@@ -245,7 +245,7 @@ inline void prepare(record& r, void (*invoke)(record&, bool), std::uint32_t acce
   r.has_children = false;
   r.applies_reduction = false;
   r.plain = plain;
-  r.reserved_ = 0;
+  r.denied = 0;
   poke(r.pending, 1u);
 }
 
