@@ -196,8 +196,8 @@ app cholesky_app() {
           .options = {{"n", "order of a random matrix", &p->n, 1, order_max, "matrix"},
                       {"matrix", "Matrix Market file, or the name of a shipped one: bar", &p->file},
                       {"tile", "columns of a tile; 0: chosen by n and workers", &p->tile, 0, order_max},
-                      {"height", "rows of a tile, rounded up to whole blocks; 0: 8 times its columns", &p->height, 0,
-                       order_max},
+                      {"height", "rows of a tile, cut between block columns; 0: chosen by columns and workers",
+                       &p->height, 0, order_max},
                       {"repeat", "timed runs; the median counts", &p->repeat, 1, 1000},
                       {"no-compare", "do not run OpenBLAS for comparison", &p->no_compare}},
           .run = [p](const weft::options& opt, progress& bar) { return contest(*p, opt, bar).run(); }};

@@ -14,8 +14,9 @@ namespace weft::apps::cholesky {
 namespace {
 
 // Modelled speed of one Zen 4 core in the cost clauses, for virtual runs to mean something: a peak in flops per
-// nanosecond, and what packing and short loops cost in units of more rows or columns. Fits the measured rates of the
-// shapes that occur within 4 per cent (docs/guide/07-performance.md has the table).
+// nanosecond, and what packing and short loops cost in units of more rows or columns. Within 6 per cent of the rates
+// measured for the shapes that occur (docs/guide/07-performance.md has the table); potrf, less than a hundredth of the
+// work, within 15.
 constexpr double peak_gflops = 56.5;
 
 double gemm_ns(double rows, double columns, double depth) noexcept {
@@ -158,12 +159,14 @@ class factorization {
   std::optional<bad_pivot> bad_;  // written by one task at most (tiled.hpp), read after the wait
 };
 
-// What choose_shape aims at. Modelled with the costs above, n = 1024 to 8192 on 1 to 64 workers, no other shape was
-// more than 4 per cent faster.
-constexpr std::size_t tiles_per_worker = 12;  // counted over the whole square
-constexpr std::size_t tall = 8;               // height over width
+// What choose_shape aims at. Modelled with the costs above, the best of the other shapes tried was at most 4 per cent
+// faster for n = 4096 and 8192 on 2 to 16 workers, and at most 12 for smaller n.
+constexpr double width_divisor = 96;
 constexpr std::size_t width_step = 64;
 constexpr std::size_t width_max = 512;
+constexpr std::size_t tall = 8;  // height over width
+constexpr std::size_t less_tall = 4;
+constexpr unsigned few_workers = 4;
 
 }  // namespace
 
@@ -226,11 +229,10 @@ std::optional<bad_pivot> factorize_openblas(matrix& a, unsigned threads) {
 
 tile_shape choose_shape(std::size_t n, unsigned workers, std::size_t width) noexcept {
   if (width == 0) {
-    const std::size_t tiles = tiles_per_worker * tall * std::max(workers, 1u);
-    const double exact = static_cast<double>(n) / std::sqrt(static_cast<double>(tiles));
+    const double exact = static_cast<double>(n) / std::sqrt(width_divisor * std::max(workers, 1u));
     width = std::min((static_cast<std::size_t>(exact) / width_step + 1) * width_step, width_max);
   }
-  return {width, tall * width};
+  return {width, (workers <= few_workers ? tall : less_tall) * width};
 }
 
 }  // namespace weft::apps::cholesky

@@ -28,8 +28,9 @@ struct tile_shape {
   std::size_t height;  // rows
 };
 
-// Enough tiles for so many workers, 8 times as tall as wide: the square of n has about 12 for each worker, rounded to
-// wider ones, and none is wider than 512, where kernels are near their best. A width that is given stays as it is.
+// The shape for so many workers. Width: n over the square root of 96 workers, rounded up to a multiple of 64, but at
+// most 512, where kernels are near their best; a width that is given stays as it is. Height: 8 times the width for up
+// to 4 workers, 4 times for more, which must share the solve of a block column.
 [[nodiscard]] tile_shape choose_shape(std::size_t n, unsigned workers, std::size_t width = 0) noexcept;
 
 // Part of a matrix that somebody else owns.
