@@ -1,6 +1,11 @@
-// The lower half of a symmetric matrix cut into tiles, each contiguous and under a handle of its own: the datum that
-// tasks name. Contiguous tiles are what makes the tile kernels fast (no two tiles share a page or a cache line, and the
-// leading dimension is no power of two times the page size); the price is the copy in and out, which is timed.
+// A symmetric matrix in lower storage cut into tiles, each under a handle of its own: the datum that tasks name. The
+// tiles lie where the matrix has them, so nothing is copied in or out. They are tall: a dgemm call packs its right
+// factor anew, which costs as much as about 100 rows more would, so calls with many rows are the fast ones. (Columns a
+// large power of two apart cost nothing: packing evens that out.)
+//
+// The matrix is cut into block columns of `width` columns, and they into a diagonal block and what lies below it. That
+// part is cut where the matrix is cut into block rows: at the first start of a block column that is `height` or more
+// after the last cut. Cuts between block columns only, so each diagonal block lies in one block row.
 //
 // Failure is data too. A diagonal task that meets a pivot it cannot take the root of marks its tile void, and each task
 // that reads a void tile marks what it would have written. So the mark travels along exactly the edges that order the
@@ -10,7 +15,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -19,46 +23,60 @@
 
 namespace weft::apps::cholesky {
 
-class tile {
- public:
-  void place(double* data, std::size_t rows, std::size_t columns) noexcept;
-  [[nodiscard]] double* data() noexcept { return data_; }
-  [[nodiscard]] const double* data() const noexcept { return data_; }
-  [[nodiscard]] int rows() const noexcept { return rows_; }  // also the leading dimension
-  [[nodiscard]] int columns() const noexcept { return columns_; }
-  [[nodiscard]] bool valid() const noexcept { return valid_; }
-  void valid(bool v) noexcept { valid_ = v; }
+struct tile_shape {
+  std::size_t width;   // columns
+  std::size_t height;  // rows
+};
 
- private:
-  double* data_ = nullptr;
-  int rows_ = 0;
-  int columns_ = 0;
-  bool valid_ = true;
+// The shape for so many workers. Width: n over the square root of 96 workers, rounded up to a multiple of 64, but at
+// most 512, where kernels are near their best; a width that is given stays as it is. Height: 8 times the width for up
+// to 4 workers, 4 times for more, which must share the solve of a block column.
+[[nodiscard]] tile_shape choose_shape(std::size_t n, unsigned workers, std::size_t width = 0) noexcept;
+
+// Part of a matrix that somebody else owns.
+struct tile {
+  double* data = nullptr;
+  int rows = 0;
+  int columns = 0;
+  int distance = 0;  // from one column to the next
+  bool valid = true;
 };
 
 class tiled_matrix {
  public:
-  // Tiles of `edge` rows and columns; those of the last row and column are smaller if edge does not divide n. The
-  // memory is not touched yet: the task that copies a tile in is the first to, which puts it near the worker that does.
-  tiled_matrix(std::size_t n, std::size_t edge);
+  // What is left over at the end of a row or column makes smaller tiles. width >= 1.
+  tiled_matrix(std::size_t n, tile_shape shape);
 
   [[nodiscard]] std::size_t n() const noexcept { return n_; }
-  [[nodiscard]] std::size_t edge() const noexcept { return edge_; }
-  [[nodiscard]] std::size_t tiles() const noexcept { return tiles_; }  // per side
-  // Row >= column.
-  [[nodiscard]] handle<tile>& at(std::size_t row, std::size_t column) noexcept {
-    return handles_[row * (row + 1) / 2 + column];
-  }
+  [[nodiscard]] tile_shape shape() const noexcept { return shape_; }
+  [[nodiscard]] std::size_t columns() const noexcept { return column_starts_.size() - 1; }
+  [[nodiscard]] std::size_t rows() const noexcept { return row_starts_.size() - 1; }
+  // The block row in which diagonal block j lies.
+  [[nodiscard]] std::size_t home(std::size_t j) const noexcept { return homes_[j]; }
+  [[nodiscard]] std::size_t first_column(std::size_t j) const noexcept { return column_starts_[j]; }
+  // Of at(i, j).
+  [[nodiscard]] std::size_t first_row(std::size_t i, std::size_t j) const noexcept;
+
+  [[nodiscard]] handle<tile>& diagonal(std::size_t j) noexcept { return diagonal_[j]; }
+  // Block column j below its diagonal block, as far as block row i >= home(j) has it. May have no rows if i == home(j).
+  [[nodiscard]] handle<tile>& at(std::size_t i, std::size_t j) noexcept { return below_[i * columns() + j]; }
+
+  // Makes the tiles parts of this matrix, all valid. Who: nobody may be using them.
+  void lay_over(matrix& a);
+
+  // Tasks that factorize() submits.
+  [[nodiscard]] std::uint64_t task_count() const noexcept;
 
  private:
-  struct release {
-    void operator()(double* p) const noexcept;
-  };
+  [[nodiscard]] tile part(matrix& a, std::size_t row, std::size_t row_end, std::size_t j) const noexcept;
+
   std::size_t n_;
-  std::size_t edge_;
-  std::size_t tiles_;
-  std::unique_ptr<double[], release> storage_;
-  std::vector<handle<tile>> handles_;  // after the storage: their destructors wait for tasks that may use it
+  tile_shape shape_;
+  std::vector<std::size_t> column_starts_;  // and n
+  std::vector<std::size_t> row_starts_;     // and n; each is the start of a block column too
+  std::vector<std::size_t> homes_;          // by block column
+  std::vector<handle<tile>> diagonal_;
+  std::vector<handle<tile>> below_;
 };
 
 // A pivot that is zero or negative. `index` counts from 1 over the whole matrix, as dpotrf_ counts. (A NaN is not
@@ -68,19 +86,12 @@ struct bad_pivot {
   double value;
 };
 
-// Submits the factorization of `a` in place, from copying in to copying out, and waits. `t` is scratch space of
-// matching size. While it runs, BLAS calls use one thread each: the runtime is the only one that spreads work. Returns
-// the smallest bad pivot if there is one; then `a` is half overwritten and of no use.
+// Factorizes `a` in place by tasks on the tiles of `t`, which is of matching size, and waits for them. While it runs,
+// BLAS calls use one thread each: the runtime is the only one that spreads work. Returns the smallest bad pivot if
+// there is one; then `a` is half overwritten and of no use.
 [[nodiscard]] std::optional<bad_pivot> factorize(runtime& rt, matrix& a, tiled_matrix& t, progress& bar);
 
 // The same by OpenBLAS's dpotrf_ with this many threads.
 [[nodiscard]] std::optional<bad_pivot> factorize_openblas(matrix& a, unsigned threads);
-
-// Tasks that factorize() submits for so many tiles per side.
-[[nodiscard]] std::uint64_t task_count(std::size_t tiles) noexcept;
-
-// The largest edge that still leaves work for all: large tiles make fast kernels, but the graph is only as wide as the
-// square of the tiles per side, and 8 per side is what two workers need.
-[[nodiscard]] std::size_t default_edge(std::size_t n, unsigned workers) noexcept;
 
 }  // namespace weft::apps::cholesky

@@ -19,11 +19,11 @@ struct outcome {
   std::optional<bad_pivot> bad;
 };
 
-outcome factor(const matrix& a, std::size_t edge, const options& opt = {}) {
+outcome factor(const matrix& a, tile_shape shape, const options& opt = {}) {
   runtime rt(opt);
   progress silent("test");
   outcome o{a, {}};
-  tiled_matrix tiles(a.n, edge);
+  tiled_matrix tiles(a.n, shape);
   o.bad = factorize(rt, o.l, tiles, silent);
   return o;
 }
@@ -44,33 +44,50 @@ matrix diagonal(const std::vector<double>& d) {
 
 TEST_CASE("cholesky: sizes against tiles") {
   struct {
-    std::size_t n, edge;
+    std::size_t n, width;
   } const cases[] = {{1, 1}, {1, 256}, {2, 1}, {5, 256}, {7, 3}, {8, 4}, {64, 16}, {65, 16}, {100, 99}, {257, 128}};
   for (const auto& c : cases) {
-    CAPTURE(c.n);
-    CAPTURE(c.edge);
-    const matrix a = random_spd(c.n, 3);
-    const outcome o = factor(a, c.edge, {.workers = 2});
-    CHECK(!o.bad);
-    CHECK(residual(a, o.l, 1) <= 1);
+    // Square, tall, cut in the middle of a block column, less than one, and never cut.
+    for (std::size_t height : {c.width, 2 * c.width, 3 * c.width - 1, std::size_t{1}, std::size_t{1000}}) {
+      CAPTURE(c.n);
+      CAPTURE(c.width);
+      CAPTURE(height);
+      const matrix a = random_spd(c.n, 3);
+      const outcome o = factor(a, {c.width, height}, {.workers = 2});
+      CHECK(!o.bad);
+      CHECK(residual(a, o.l, 1) <= 1);
+    }
   }
 }
 
 TEST_CASE("cholesky: same bits on every machine and any number of workers") {
   const matrix a = random_spd(150, 1);
-  const outcome one = factor(a, 32, {.workers = 1});
-  CHECK(same_lower_bits(one.l, factor(a, 32, {.workers = 3}).l));
-  CHECK(same_lower_bits(one.l, factor(a, 32, {.workers = 7, .machine = "virtual"}).l));
-  CHECK(same_lower_bits(one.l, factor(a, 32, {.workers = 4, .machine = "virtual", .schedule = "random"}).l));
+  for (const tile_shape shape : {tile_shape{32, 32}, tile_shape{16, 64}}) {
+    const outcome one = factor(a, shape, {.workers = 1});
+    CHECK(same_lower_bits(one.l, factor(a, shape, {.workers = 3}).l));
+    CHECK(same_lower_bits(one.l, factor(a, shape, {.workers = 7, .machine = "virtual"}).l));
+    CHECK(same_lower_bits(one.l, factor(a, shape, {.workers = 4, .machine = "virtual", .schedule = "random"}).l));
+  }
 }
 
 TEST_CASE("cholesky: task count") {
-  runtime rt({.workers = 1});
-  progress silent("test");
-  matrix a = random_spd(40, 1);
-  tiled_matrix tiles(40, 8);
-  CHECK(!factorize(rt, a, tiles, silent));
-  CHECK(rt.statistics().tasks == task_count(5));
+  // 5 block columns, square: 5 potrf, 10 trsm, 10 syrk, 10 gemm. Cut before column 24 only, block columns have
+  // 3, 3, 2, 2, 1 tiles, and a tile of the j-th gets j tasks.
+  struct {
+    std::size_t n;
+    tile_shape shape;
+    std::uint64_t tasks;
+  } const cases[] = {{40, {8, 8}, 35}, {36, {8, 8}, 35}, {40, {8, 24}, 28}, {40, {8, 17}, 28}, {7, {8, 8}, 1}};
+  for (const auto& c : cases) {
+    CAPTURE(c.shape.height);
+    runtime rt({.workers = 1});
+    progress silent("test");
+    matrix a = random_spd(c.n, 1);
+    tiled_matrix tiles(c.n, c.shape);
+    CHECK(!factorize(rt, a, tiles, silent));
+    CHECK(rt.statistics().tasks == tiles.task_count());
+    CHECK(tiles.task_count() == c.tasks);
+  }
 }
 
 TEST_CASE("cholesky: a matrix that is not positive definite names its first bad pivot") {
@@ -81,10 +98,10 @@ TEST_CASE("cholesky: a matrix that is not positive definite names its first bad 
   } const cases[] = {{{-1}, 1, -1},           {{0}, 1, 0},          {{1, 1, -3, 1, 1}, 3, -3}, {{1, 1, 1, 1, 0}, 5, 0},
                      {{1, -2, 1, -9}, 2, -2}, {{-5, -4, -3}, 1, -5}};
   for (const auto& c : cases) {
-    for (std::size_t edge : {std::size_t{1}, std::size_t{2}, std::size_t{100}}) {
+    for (const tile_shape shape : {tile_shape{1, 1}, tile_shape{1, 2}, tile_shape{2, 2}, tile_shape{100, 100}}) {
       CAPTURE(c.pivot);
-      CAPTURE(edge);
-      const outcome o = factor(diagonal(c.d), edge, {.workers = 2});
+      CAPTURE(shape.width);
+      const outcome o = factor(diagonal(c.d), shape, {.workers = 2});
       REQUIRE(o.bad);
       CHECK(o.bad->index == c.pivot);
       CHECK(o.bad->value == c.value);
@@ -96,7 +113,7 @@ TEST_CASE("cholesky: OpenBLAS meets the same bad pivot") {
   matrix a = random_spd(130, 5);
   a.at(77, 77) = 1e-3;
   a.at(120, 120) = -1;
-  const outcome ours = factor(a, 32, {.workers = 2});
+  const outcome ours = factor(a, {32, 64}, {.workers = 2});
   matrix theirs = a;
   const auto bad = factorize_openblas(theirs, 2);
   REQUIRE(bad);
@@ -108,7 +125,7 @@ TEST_CASE("cholesky: OpenBLAS meets the same bad pivot") {
 TEST_CASE("cholesky: tiles serve again after a failure") {
   runtime rt({.workers = 2});
   progress silent("test");
-  tiled_matrix tiles(30, 8);
+  tiled_matrix tiles(30, {8, 8});
   matrix bad = random_spd(30, 1);
   bad.at(12, 12) = -1;
   CHECK(factorize(rt, bad, tiles, silent));
@@ -120,7 +137,7 @@ TEST_CASE("cholesky: tiles serve again after a failure") {
 
 TEST_CASE("cholesky: the shipped finite-element matrix") {
   const matrix a = read_matrix_market(WEFT_DATA_DIR "/bar.mtx");
-  const outcome o = factor(a, 128, {.workers = 2});
+  const outcome o = factor(a, choose_shape(a.n, 2), {.workers = 2});
   CHECK(!o.bad);
   CHECK(residual_full(a, o.l) <= 1);
   CHECK(residual_probed(a, o.l, 1) <= 1);
@@ -130,7 +147,7 @@ TEST_CASE("residual: a tile that missed one update is found") {
   for (std::size_t n : {std::size_t{600}, std::size_t{1500}}) {
     CAPTURE(n);
     const matrix a = random_spd(n, 2);
-    outcome o = factor(a, 100, {.workers = 2});
+    outcome o = factor(a, {100, 100}, {.workers = 2});
     CHECK(residual(a, o.l, 1) <= 1);
     // Tile (5, 4), without the update from column 0: adds back what one gemm took away, before its trsm.
     for (std::size_t j = 400; j < 500; ++j)
@@ -146,18 +163,27 @@ TEST_CASE("residual: a tile that missed one update is found") {
 
 TEST_CASE("residual: NaN is no pass") {
   const matrix a = random_spd(20, 2);
-  outcome o = factor(a, 10);
+  outcome o = factor(a, {10, 10});
   o.l.at(15, 3) = std::numeric_limits<double>::quiet_NaN();
   CHECK(std::isnan(residual_full(a, o.l)));
   CHECK(std::isnan(residual_probed(a, o.l, 1)));
 }
 
 TEST_CASE("cholesky: the default tile shrinks with the matrix and with more workers") {
-  CHECK(default_edge(8192, 2) == 640);
-  CHECK(default_edge(4096, 2) == 512);
-  CHECK(default_edge(2048, 2) == 256);
-  CHECK(default_edge(8192, 64) == 128);
-  CHECK(default_edge(1, 1) == 128);
+  struct {
+    std::size_t n;
+    unsigned workers;
+    std::size_t width;
+  } const cases[] = {{8192, 1, 512},  {8192, 2, 512}, {8192, 4, 448}, {8192, 16, 256},
+                     {8192, 64, 128}, {4096, 2, 320}, {2048, 2, 192}, {1, 1, 64}};
+  for (const auto& c : cases) {
+    CAPTURE(c.n);
+    CAPTURE(c.workers);
+    CHECK(choose_shape(c.n, c.workers).width == c.width);
+    CHECK(choose_shape(c.n, c.workers).height == (c.workers <= 4 ? 8 : 4) * c.width);
+  }
+  CHECK(choose_shape(8192, 2, 100).width == 100);
+  CHECK(choose_shape(8192, 2, 100).height == 800);
 }
 
 TEST_CASE("random matrix: a function of size and seed, diagonally dominant") {
@@ -172,7 +198,7 @@ TEST_CASE("random matrix: a function of size and seed, diagonally dominant") {
   }
 }
 
-TEST_CASE("cholesky app: compares with OpenBLAS in real time only, and knows its machines") {
+TEST_CASE("cholesky app: compares with OpenBLAS in real time only, and knows its machines and policies") {
   app a = cholesky_app();
   progress silent("test");
   for (const option& o : a.options) {
@@ -182,6 +208,8 @@ TEST_CASE("cholesky app: compares with OpenBLAS in real time only, and knows its
   const result r = a.run({.workers = 2}, silent);
   CHECK(r.ok());
   CHECK(r.checks.size() == 3);
+  CHECK(r.policy == "central");
+  CHECK(a.run({.workers = 2, .policy = "local"}, silent).policy == "local");
   CHECK(a.run({.workers = 2, .machine = "virtual"}, silent).checks.size() == 2);
   CHECK_THROWS_AS(a.run({.machine = "no such machine"}, silent), weft::error);
 }
