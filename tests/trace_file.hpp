@@ -88,7 +88,8 @@ class trace_file {
          " UNION ALL SELECT task FROM accesses WHERE task NOT IN (SELECT id FROM tasks)"
          " UNION ALL SELECT task FROM steals WHERE task IS NOT NULL AND task NOT IN (SELECT id FROM tasks)"
          " UNION ALL SELECT task FROM waits WHERE handle IS NOT NULL AND handle NOT IN (SELECT id FROM handles)"
-         " UNION ALL SELECT id FROM workers WHERE place NOT IN (SELECT id FROM places WHERE kind = 'core')"},
+         " UNION ALL SELECT id FROM workers WHERE place NOT IN (SELECT id FROM places WHERE kind = 'core')"
+         "   AND id < (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'workers')"},  // the reserve sits nowhere
         {"a task ran before it was submitted or ended before it began", true,
          "SELECT id FROM tasks WHERE started_ns < submitted_ns OR finished_ns < started_ns"},
         {"a task was submitted while its parent did not run", true,

@@ -171,6 +171,8 @@ template <machine::machine M> detail::record* engine<M>::wait_for_room(worker* w
     if (w != nullptr) ++blocked_workers_;
   }
   call_reserve();
+  const bool traced = w != nullptr && w->trace != nullptr;
+  const pause_start from{traced ? trace_suspend(*w, w->current) : 0, traced ? w->id : std::uint16_t{0}};
   detail::record* r = nullptr;
   for (progress before = look(); r == nullptr; before = look()) {
     r = try_room(w, size_class, take_leave_to_exceed());
@@ -187,6 +189,7 @@ template <machine::machine M> detail::record* engine<M>::wait_for_room(worker* w
   }
   static_cast<void>(M::fetch_sub(throttled_, 1u, base::seq_cst));
   if (w != nullptr && w->current != nullptr) await_turn(self.r.pin);
+  if (traced) trace_resume(*w, w->current, {trace::why::window}, from);
   return r;
 }
 
