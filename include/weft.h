@@ -60,20 +60,20 @@ typedef struct weft_runtime weft_runtime;
 /* Each option may also be given in the environment as WEFT_<NAME> (WEFT_WORKERS=8). What is set here wins
  * over the environment, the environment over the default. Strings are needed only during weft_runtime_create. */
 typedef struct weft_options {
-  size_t size;          /* sizeof(weft_options) */
-  uint64_t seed;        /* of everything random; default 1 */
-  uint64_t window;      /* live tasks at most, 64 to 2^40; default 2^20. A submitter that meets it is set aside */
-  uint64_t stack_kib;   /* stack of a body, 64 to 4194304; default 1024 */
-  const char* machine;  /* "host" (default) or "virtual"; weft_machines() lists them */
-  const char* policy;   /* "local" (default), "random", "central"; weft_policies() lists them */
-  const char* schedule; /* modelled machines: "time" (default) or "random" */
-  uint32_t workers;     /* 1 to 1024; default weft_usable_cpus() on real cores, 1 on a modelled machine */
-  int32_t paused;       /* not 0: no task runs until weft_start() or a wait outside of tasks */
-  int32_t no_pin;       /* not 0: worker threads are not bound to cores (WEFT_PIN=0) */
-  int32_t reserved;     /* 0 */
-  const char* trace;    /* file to record a trace in (an SQLite database); NULL: none */
-  const char* counters; /* to read around each task, "cycles,instructions"; needs trace, real cores only */
-  uint64_t trace_mib;   /* memory that recording may use, in MiB; default 1024 */
+  size_t size;             /* sizeof(weft_options) */
+  uint64_t seed;           /* of everything random; default 1 */
+  uint64_t window;         /* live tasks at most, 64 to 2^40; default 2^20. A submitter that meets it sleeps */
+  uint64_t stack_kib;      /* stack of a body, 64 to 4194304; default 1024 */
+  const char* machine;     /* "host" (default) or "virtual"; weft_machines() lists them */
+  const char* policy;      /* "local" (default), "random", "central"; weft_policies() lists them */
+  const char* schedule;    /* modelled machines: "time" (default) or "random" */
+  uint32_t workers;        /* 1 to 1024; default weft_usable_cpus() on real cores, 1 on a modelled machine */
+  int32_t paused;          /* not 0: no task runs until weft_start() or a wait outside of tasks */
+  int32_t no_pin;          /* not 0: worker threads are not bound to cores (WEFT_PIN=0) */
+  int32_t submitters_help; /* not 0: at a full window a submitter runs other tasks; it must hold no lock they take */
+  const char* trace;       /* file to record a trace in (an SQLite database); NULL: none */
+  const char* counters;    /* to read around each task, "cycles,instructions"; needs trace, real cores only */
+  uint64_t trace_mib;      /* memory that recording may use, in MiB; default 1024 */
 } weft_options;
 
 /* Makes a runtime; the caller becomes its worker 0, which runs tasks while it waits. options: NULL for the defaults.

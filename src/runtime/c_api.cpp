@@ -95,7 +95,6 @@ namespace {
 
 [[nodiscard]] weft::options translated(const weft_options& o) {
   weft::options opt;
-  require(o.reserved == 0, "weft_options", "reserved is not 0");
   opt.workers = o.workers;
   opt.machine = o.machine;
   opt.policy = o.policy;
@@ -105,6 +104,7 @@ namespace {
   if (o.stack_kib != 0) opt.stack_kib = o.stack_kib;
   opt.paused = o.paused != 0;
   opt.pin = o.no_pin == 0;
+  opt.submitters_help = o.submitters_help != 0;
   opt.trace = o.trace;
   opt.counters = o.counters;
   if (o.trace_mib != 0) opt.trace_mib = o.trace_mib;
