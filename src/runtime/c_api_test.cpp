@@ -11,7 +11,6 @@
 #include <functional>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/random.hpp"
@@ -156,33 +155,6 @@ double run_c(const std::vector<drawn_task>& tasks, const char* policy, trace& ra
 }
 
 }  // namespace
-
-// Where the bodies run tells which way the submitter took at the full window.
-TEST_CASE("c: submitters help if they are asked to") {
-  for (const bool help : {false, true}) {
-    weft_options o = options(1, "host");
-    o.window = 64;
-    o.submitters_help = help ? 1 : 0;
-    weft_runtime* rt = weft_runtime_create(&o);
-    REQUIRE(rt != nullptr);
-    struct seen {
-      std::thread::id me = std::this_thread::get_id();
-      std::atomic<int> mine{0}, others{0};
-    } s;
-    weft_task t{};
-    t.size = sizeof t;
-    t.argument = &s;
-    t.body = [](void* argument, void**) {
-      seen& all = *static_cast<seen*>(argument);
-      ++(std::this_thread::get_id() == all.me ? all.mine : all.others);
-    };
-    for (int i = 0; i < 3000; ++i) REQUIRE(weft_submit(rt, &t) == WEFT_OK);
-    CHECK((s.mine > 0) == help);
-    CHECK((s.others > 0) == !help);
-    CHECK(weft_runtime_destroy(rt) == WEFT_OK);
-    CHECK(s.mine + s.others == 3000);
-  }
-}
 
 TEST_CASE("c: a trace is recorded where the options say, and written when asked") {
   const trace_place place;
