@@ -160,6 +160,10 @@ void* weft_handle_data(const weft_handle* h);
 /* Finished accesses so far: a hint while tasks run, exact after a wait. */
 uint64_t weft_handle_version(const weft_handle* h);
 
+/* 1 if no submitted task uses h and nobody submits one now, else 0: whoever writes anew may take this buffer and needs
+ * not wait (renaming, SuperGlue 4.4). What its tasks wrote is visible then. Errors: 0. */
+int weft_handle_idle(const weft_handle* h);
+
 /* --- tasks */
 
 /* argument: see weft_task. data[i]: the datum of access i, for WEFT_REDUCE a part to add to; NULL for handles without

@@ -237,6 +237,10 @@ std::uint64_t weft_handle_version(const weft_handle* h) {
   return answer<std::uint64_t>(0, [=] { return given(h, "weft_handle_version").version(); });
 }
 
+int weft_handle_idle(const weft_handle* h) {
+  return answer<int>(0, [=] { return const_cast<weft_handle&>(given(h, "weft_handle_idle")).idle() ? 1 : 0; });
+}
+
 int weft_submit(weft_runtime* rt, const weft_task* task) {
   return guarded([=] { submit_task(*callable(rt, "weft_submit").engine, known_part(task, "weft_task")); });
 }

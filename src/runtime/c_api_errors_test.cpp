@@ -101,6 +101,7 @@ TEST_CASE("c errors: NULL where something is needed") {
   CHECK(weft_runtime_seed(nullptr) == 0);
   CHECK(weft_now_ns(nullptr) == -1);
   CHECK(weft_handle_version(nullptr) == 0);
+  CHECK(weft_handle_idle(nullptr) == 0);
   CHECK(weft_handle_destroy(nullptr) == WEFT_OK);
   CHECK(weft_runtime_destroy(nullptr) == WEFT_OK);
   CHECK(weft_runtime_destroy(rt) == WEFT_OK);
@@ -230,7 +231,24 @@ TEST_CASE("c errors: tasks that cannot be meant are not submitted") {
   CHECK(weft_submit(rt, &bare) == WEFT_MISUSE);
   CHECK(weft_wait(rt) == WEFT_OK);
   CHECK(weft_handle_version(a) == 0);
+  CHECK(weft_handle_idle(a) == 1);
   for (weft_handle* h : {a, red, disks}) CHECK(weft_handle_destroy(h) == WEFT_OK);
+  CHECK(weft_runtime_destroy(rt) == WEFT_OK);
+}
+
+TEST_CASE("c errors: a handle is idle when its tasks are done") {
+  weft_runtime* rt = make(1, "virtual");
+  weft_handle* h = weft_handle_create(nullptr);
+  weft_task t = sized<weft_task>();
+  t.body = nothing;
+  const weft_access reads = weft_read(h);
+  t.accesses = &reads;
+  t.access_count = 1;
+  CHECK(weft_submit(rt, &t) == WEFT_OK);
+  CHECK(weft_handle_idle(h) == 0);
+  CHECK(weft_wait(rt) == WEFT_OK);
+  CHECK(weft_handle_idle(h) == 1);
+  CHECK(weft_handle_destroy(h) == WEFT_OK);
   CHECK(weft_runtime_destroy(rt) == WEFT_OK);
 }
 
