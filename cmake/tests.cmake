@@ -55,16 +55,19 @@ target_link_libraries(weft_unit PRIVATE weft::weft weft_strict doctest::doctest 
 weft_doctests(weft_unit unit/ unit ${unit_sources})
 weft_doctests(weft_unit "" "unit;conformance" ${conformance_sources})
 
-# The library once more with versions of 8 bits, which wrap all the time (src/access/version.md).
-file(GLOB narrow_sources CONFIGURE_DEPENDS tests/narrow/*.cpp)
-add_executable(weft_narrow tests/main.cpp ${narrow_sources} src/access/version_test.cpp ${weft_sources})
-target_compile_definitions(weft_narrow PRIVATE WEFT_VERSION_BITS=8)
-target_compile_features(weft_narrow PRIVATE cxx_std_20)
-target_include_directories(weft_narrow PRIVATE include src tests)
-target_link_libraries(weft_narrow PRIVATE weft_strict doctest::doctest PkgConfig::HWLOC SQLite::SQLite3 Boost::context
-                                          Threads::Threads)
-weft_doctests(weft_narrow "" unit ${narrow_sources})
-weft_doctests(weft_narrow narrow/ unit ${PROJECT_SOURCE_DIR}/src/access/version_test.cpp)
+# The library once more with versions of 8 bits, which wrap all the time (src/access/version.md). Once, in the preset
+# that builds everything: it is half a build.
+if(WEFT_APPS)
+  file(GLOB narrow_sources CONFIGURE_DEPENDS tests/narrow/*.cpp)
+  add_executable(weft_narrow tests/main.cpp ${narrow_sources} src/access/version_test.cpp ${weft_sources})
+  target_compile_definitions(weft_narrow PRIVATE WEFT_VERSION_BITS=8)
+  target_compile_features(weft_narrow PRIVATE cxx_std_20)
+  target_include_directories(weft_narrow PRIVATE include src tests)
+  target_link_libraries(weft_narrow PRIVATE weft_strict doctest::doctest PkgConfig::HWLOC SQLite::SQLite3 Boost::context
+                                            Threads::Threads)
+  weft_doctests(weft_narrow "" unit ${narrow_sources})
+  weft_doctests(weft_narrow narrow/ unit ${PROJECT_SOURCE_DIR}/src/access/version_test.cpp)
+endif()
 
 # stress and model
 file(GLOB stress_sources CONFIGURE_DEPENDS tests/stress/*.cpp)
