@@ -280,6 +280,8 @@ template <machine::machine M> bool engine<M>::take_turn(worker& w, detail::recor
     M::store(reserve_, reserve_state::away, base::release);
     sleep_.set_reserve_away(true);
   }
+  // Whoever made work visible while this worker was a searcher relied on it: the last look, as before falling asleep.
+  if (anything_visible(w) || deque::stealable(w)) sleep_.notify(machine_);
   if (sleep_.all_asleep()) break_stall(w);
   if (M::load(stopping_, base::seq_cst) == 0) M::block(reserve_called_);
   return false;
