@@ -209,6 +209,13 @@ template <machine::machine M> class engine final : public any_engine {
   // engine_trace.hpp
   void write_trace_or_say() noexcept;
   [[gnu::noinline]] void trace_submitted(worker* w, detail::record& r) noexcept;
+  // For registration, which calls it with a task whose versions are known and which nobody can run yet.
+  [[nodiscard]] auto submission_recorder(worker* w) noexcept {
+    return [this, w](detail::record& r) {
+      if (trace_ != nullptr) [[unlikely]]
+        trace_submitted(w, r);
+    };
+  }
   [[nodiscard, gnu::noinline]] detail::record* run_traced(worker& w, detail::record* r);
   [[nodiscard]] bool trace_start(worker& w, const detail::record& r) noexcept;
   struct piece {

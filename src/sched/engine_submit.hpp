@@ -120,10 +120,7 @@ template <machine::machine M> void engine<M>::enter_plain(worker& w, detail::rec
 }
 
 template <machine::machine M> access::short_outcome engine<M>::register_plain(worker* w, detail::record* r) {
-  return access::register_plain<M>(r, this, [this, w](detail::record& registered) {
-    if (trace_ != nullptr) [[unlikely]]
-      trace_submitted(w, registered);
-  });
+  return access::register_plain<M>(r, this, submission_recorder(w));
 }
 
 template <machine::machine M> void engine<M>::enter_slow(detail::record* r) {
@@ -162,17 +159,13 @@ template <machine::machine M> void engine<M>::count_created(worker* w, detail::r
 
 // Registers r, after the internal tasks that it must come behind. Gives whether r is ready.
 template <machine::machine M> bool engine<M>::register_and_apply(worker* w, detail::record* r, woken& list) {
-  const auto seen = [this, w](detail::record& registered) {
-    if (trace_ != nullptr) [[unlikely]]
-      trace_submitted(w, registered);
-  };
   if (r->plain) {
     const access::short_outcome done = register_plain(w, r);
     if (done != access::short_outcome::long_way) return done == access::short_outcome::ready;
     r->plain = false;
   }
   for (;;) {
-    const access::registered done = access::register_task<M>(r, this, open_reductions_, list, seen);
+    const access::registered done = access::register_task<M>(r, this, open_reductions_, list, submission_recorder(w));
     if (done.what != access::outcome::apply_first) return done.what == access::outcome::ready;
     apply_reduction(w, *done.reduction);
   }
@@ -215,10 +208,7 @@ template <machine::machine M> void engine<M>::apply_reduction(worker* w, detail:
   open_reductions_.remove(h);
   count_created(w, r);
   woken list;
-  const access::registered done =
-      access::register_task<M>(r, this, open_reductions_, list, [this, w](detail::record& seen) {
-        if (trace_ != nullptr) trace_submitted(w, seen);
-      });
+  const access::registered done = access::register_task<M>(r, this, open_reductions_, list, submission_recorder(w));
   if (done.what == access::outcome::ready) w != nullptr ? make_ready(*w, r) : make_ready_outside(r);
   make_all_ready(w, list);
 }

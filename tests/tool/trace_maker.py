@@ -7,23 +7,7 @@ import pathlib
 import random
 import sqlite3
 
-SCHEMA = """
-PRAGMA application_id = 0x57656674; PRAGMA user_version = 1;
-CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
-CREATE TABLE names(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
-CREATE TABLE places(id INTEGER PRIMARY KEY, parent INTEGER, kind TEXT, name TEXT);
-CREATE TABLE workers(id INTEGER PRIMARY KEY, place INTEGER, cpu INTEGER);
-CREATE TABLE handles(id INTEGER PRIMARY KEY, name TEXT);
-CREATE TABLE tasks(id INTEGER PRIMARY KEY, parent INTEGER, name INTEGER, submitter INTEGER, submitted_ns INTEGER,
-                   worker INTEGER, started_ns INTEGER, finished_ns INTEGER, outcome TEXT);
-CREATE TABLE waits(task INTEGER, why TEXT, handle INTEGER, from_worker INTEGER, from_ns INTEGER, to_worker INTEGER,
-                   to_ns INTEGER);
-CREATE TABLE accesses(task INTEGER, position INTEGER, handle INTEGER, kind TEXT, version INTEGER,
-                      next_version INTEGER);
-CREATE TABLE steals(time_ns INTEGER, thief INTEGER, victim INTEGER, task INTEGER);
-CREATE TABLE sleeps(worker INTEGER, from_ns INTEGER, to_ns INTEGER);
-CREATE TABLE counters(task INTEGER, name TEXT, value INTEGER);
-"""
+import trace_file
 
 
 def write(path: pathlib.Path, workers: int, names: list[str], handles: list, tasks: list, accesses: list, waits=(),
@@ -35,7 +19,8 @@ def write(path: pathlib.Path, workers: int, names: list[str], handles: list, tas
              "workers": workers, "window": 100000, "duration_ns": max(ends, default=0) + 1, "lost": 0, "counters": "",
              **meta, "complete": 1}
     with sqlite3.connect(path) as db:
-        db.executescript(SCHEMA)
+        db.executescript(f"PRAGMA application_id = {trace_file.APPLICATION_ID}; PRAGMA user_version = 1;"
+                         + trace_file.SCHEMA)
         db.execute("PRAGMA synchronous = OFF")
         db.executemany("INSERT INTO meta VALUES (?, ?)", [(k, str(v)) for k, v in about.items()])
         db.executemany("INSERT INTO names VALUES (?, ?)", enumerate(names, 1))
