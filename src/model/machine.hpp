@@ -1,0 +1,112 @@
+// A machine that is described, not present: what a machine file (machines/*.toml) says, checked and in one set of
+// units. Times are picoseconds, sizes bytes, rates bytes per nanosecond (= 10^9 bytes/s). src/machine/virtual runs the
+// scheduler on it.
+// Costs that depend on how far apart two cores are, are indexed by `distance`: 0 the same core, 1 a shared second-level
+// cache, 2 a shared outermost cache, then 3 + c for two cores whose memory nodes are c apart, where c is the file's own
+// class of node distance: 0 the same node, 1 the nearest other ones, and so on, as `apart` says.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "place/tree.hpp"
+
+namespace weft::model {
+
+// Where a scheduler spends instructions of its own, beside shared words. One event each in coarse mode.
+enum class step : std::uint8_t {
+  submit,         // a record, its closure, the count
+  submit_access,  // one access registered
+  run,            // from taken to body, and from body to done
+  run_access,     // one access finished
+  advance,        // a waiting task told that a version is there
+  steal,          // one look at a victim
+  request,        // a task handed to a creator instead of being registered (TaskGenX §3)
+};
+inline constexpr std::size_t steps = 7;
+
+struct core_type {
+  std::string name;
+  double speed = 1;          // of bodies, against the type that the file's costs are of
+  double runtime_speed = 1;  // of the scheduler's own instructions
+  struct task_speed {
+    std::string task;
+    double speed;
+  };
+  std::vector<task_speed> speed_of;  // bodies of tasks with that name, instead of `speed`
+};
+
+struct core {
+  place::core at;         // cpu, outermost shared cache, memory node
+  unsigned inner = 0;     // number of the second-level cache
+  unsigned type = 0;      // index into types
+  unsigned physical = 0;  // number of the physical core: two with the same share its units
+};
+
+// Shared words: cache lines that move between cores.
+struct line_costs {
+  std::uint64_t load_ps = 280;             // a line that is here
+  std::uint64_t store_ps = 280;            // one that is here alone
+  std::uint64_t modify_ps = 2'060;         // atomic read-modify-write of one that is here alone
+  std::vector<std::uint64_t> transfer_ps;  // [distance] from the core that wrote it last, or to those that hold copies
+  std::vector<std::uint64_t> memory_ps;    // [class] a line nobody has, from the memory node so far away
+  unsigned kept = 8192;                    // lines of scheduler state that a core's own caches keep
+};
+
+struct runtime_costs {
+  std::array<std::uint64_t, steps> step_ps{};  // instructions between the shared words, on the reference type
+  std::uint64_t relax_ps = 10'000;             // one pause in a waiting loop
+  std::uint64_t switch_ps = 5'700;             // from one stack to another
+  std::uint64_t body_ps = 1'000'000;           // a body that says nothing about itself
+  std::uint64_t sleep_ps = 1'000'000;          // what going to sleep takes of the sleeper
+  std::uint64_t waker_ps = 7'200'000;          // what waking a sleeper takes of the waker
+  std::uint64_t wake_ps = 12'800'000;          // from the wake to the sleeper's first instruction
+};
+
+// A level of cache as bodies' data sees it.
+struct cache {
+  enum class shared_by : std::uint8_t { core, inner, outer };
+  shared_by who = shared_by::core;
+  std::uint64_t bytes = 0;
+  double bytes_per_ns = 0;  // for one core
+};
+
+struct memory_costs {
+  std::vector<cache> caches;                 // nearest first; empty: every byte comes from memory
+  std::uint64_t chunk_bytes = 16 << 10;      // what caches keep or drop as a whole
+  double controller_bytes_per_ns = 0;        // of one memory node, shared by all who use it; 0: no limit
+  std::vector<double> link_bytes_per_ns;     // [class], class >= 1: of one path between two nodes; 0: no limit
+  std::vector<std::uint64_t> read_line_ps;   // [class] latency of one line of 64 bytes, read
+  std::vector<std::uint64_t> write_line_ps;  // [class] written
+  double lines_in_flight = 10;               // of one core: how much of that latency overlaps
+  enum class home : std::uint8_t { first_touch, interleave };
+  home placement = home::first_touch;
+};
+
+struct machine {
+  std::string name;
+  std::string summary;
+  std::string topology;  // hwloc's notation, or the name of the XML file it came from
+  double ghz = 1;        // of the reference type
+  std::vector<core_type> types;
+  std::vector<core> cores;                   // in the order in which workers take them
+  std::vector<std::vector<unsigned>> apart;  // [node][node] class of node distance
+  unsigned classes = 1;                      // number of those
+  bool any_size = false;  // the file describes one core of many alike: as many cores as workers are asked for
+  line_costs lines;
+  runtime_costs runtime;
+  memory_costs memory;
+  double speed_when_shared = 1;  // of a body while the other cores of its physical core have work, too
+
+  [[nodiscard]] unsigned distance(unsigned a, unsigned b) const noexcept {
+    const core& x = cores[a];
+    const core& y = cores[b];
+    if (a == b) return 0;
+    if (x.inner == y.inner) return 1;
+    if (x.at.cache == y.at.cache) return 2;
+    return 3 + apart[x.at.node][y.at.node];
+  }
+};
+
+}  // namespace weft::model
