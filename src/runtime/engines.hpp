@@ -7,8 +7,15 @@
 
 namespace weft {
 
+namespace machine {
+struct disturbance;
+}
+
 // `opt` is complete: every field set, every value checked (options.cpp).
 [[nodiscard]] std::unique_ptr<sched::any_engine> make_host_engine(const options& opt);
 [[nodiscard]] std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt);
+
+// How modelled machines made from now on are disturbed (machine/virtual/turns.hpp): for tests of the scheduler.
+[[nodiscard]] machine::disturbance& disturb_modelled_machines() noexcept;
 
 }  // namespace weft

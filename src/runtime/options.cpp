@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/limits.hpp"
+#include "runtime/schedule.hpp"
 #include "sched/policy.hpp"
 #include "trace/counters.hpp"
 
@@ -81,8 +82,7 @@ options complete(options asked) {
   take_text("WEFT_COUNTERS", o.counters, nullptr);
   const bool host = std::strcmp(o.machine, "host") == 0;
   require(host || std::strcmp(o.machine, "virtual") == 0, "machine", o.machine, "host or virtual");
-  require(std::strcmp(o.schedule, "time") == 0 || std::strcmp(o.schedule, "random") == 0, "schedule", o.schedule,
-          "time or random");
+  static_cast<void>(parse_schedule(o.schedule));
   require(!host || std::strcmp(o.schedule, "time") == 0, "schedule", o.schedule, "time on machine host");
   if (o.workers == 0) o.workers = host ? usable_cpus() : 1;
   require(o.workers <= base::workers_max, "workers", std::to_string(o.workers), workers_allowed);

@@ -179,7 +179,7 @@ TEST_CASE("options: names that cannot be") {
   CHECK(refusal({}, {{"WEFT_MACHINE", "Host"}}) ==
         "weft: option machine = 'Host' cannot be; it must be host or virtual");
   CHECK(refusal({.machine = "virtual", .schedule = "fifo"}) ==
-        "weft: option schedule = 'fifo' cannot be; it must be time or random");
+        "weft: option schedule = 'fifo' cannot be; it must be time, random, pct");
   CHECK(refusal({.machine = "host", .schedule = "random"}) ==
         "weft: option schedule = 'random' cannot be; it must be time on machine host");
   CHECK(refusal({}, {{"WEFT_SCHEDULE", "random"}}) ==

@@ -8,6 +8,7 @@
 //   engine_stall.hpp    a program that cannot go on, and what is left of it
 //   engine_life.hpp     the engine's own beginning and end
 //   engine_trace.hpp    what of all this goes into a trace
+//   engine_order.hpp    an order of tasks that is not the scheduler's own, on modelled machines
 //
 // A worker runs its loop on a fiber. A body is called on the loop's stack, so a task that never waits never switches.
 // When a body waits, the whole stack is set aside, a fresh loop goes on in its place, and when the wait is over the
@@ -27,6 +28,7 @@
 #include "place/tree.hpp"
 #include "sched/deque.hpp"
 #include "sched/failures.hpp"
+#include "sched/order.hpp"
 #include "sched/policy.hpp"
 #include "sched/sleep.hpp"
 #include "sched/worker.hpp"
@@ -75,6 +77,8 @@ template <machine::machine M> class engine final : public any_engine {
   void open(place::tree places, const policy_entry& rules);
   // Before the machine starts: everything is recorded.
   void record(std::unique_ptr<trace::session> s) noexcept { trace_ = std::move(s); }
+  // Before open(): the program's steps are written down, and perhaps ordered. Modelled machines only.
+  void order(std::unique_ptr<task_order> o) noexcept { order_ = std::move(o); }
   ~engine() override;
 
   [[nodiscard]] M& the_machine() noexcept { return machine_; }
@@ -164,6 +168,7 @@ template <machine::machine M> class engine final : public any_engine {
   // engine_wait.hpp
   class exclusive_wait;
   template <class Publish> void suspend(worker& w, waiter& self, trace::reason why, Publish publish);
+  template <class Publish> void set_aside(worker& w, waiter& self, Publish publish);
   void resume(worker& w, waiter& to);
   [[nodiscard]] fiber& idle_loop(worker& w);
   void leave_idle(worker& w, fiber* stack);
@@ -181,6 +186,17 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] bool quiescent() noexcept;
   void end_quiescent_waits(worker* w);
   void rethrow_for(detail::handle_state& h);
+
+  // engine_order.hpp
+  class program_call;
+  [[nodiscard]] bool chooses() const noexcept {
+    if constexpr (M::modelled) return order_ != nullptr && order_->chooses();
+    return false;
+  }
+  void note_step(const detail::record* body) noexcept;
+  void offer_turn(worker& w);
+  void make_ready_by_order(worker& w, detail::record* r);
+  [[nodiscard]] detail::record* next_by_order(worker& w);
 
   // engine_room.hpp
   class owner_section;
@@ -255,12 +271,15 @@ template <machine::machine M> class engine final : public any_engine {
   };
   [[nodiscard]] standstill look_for_standstill() noexcept;
   void await_outside(waiter& self);
+  void wait_for(detail::handle_state& h);
   void report_standstill(waiter& self);
   void abandon_all() noexcept;
   void abandon_uses_of(detail::handle_state& h) noexcept;
 
   engine_setup setup_;
   std::unique_ptr<trace::session> trace_;  // nullptr: nothing is recorded
+  std::unique_ptr<task_order> order_;      // nullptr: nothing is written down, and the scheduler decides
+  detail::cell<std::uint32_t> order_changes_;
   std::unique_ptr<place::tree> places_;
   std::unique_ptr<policy> rules_;
   const char* rules_name_ = nullptr;
@@ -320,6 +339,7 @@ template <machine::machine M> class engine final : public any_engine {
 }  // namespace weft::sched
 
 #include "sched/engine_life.hpp"
+#include "sched/engine_order.hpp"
 #include "sched/engine_room.hpp"
 #include "sched/engine_run.hpp"
 #include "sched/engine_stall.hpp"

@@ -15,7 +15,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   places_ = std::make_unique<place::tree>(std::move(places));
   rules_ = rules.make(*places_);
   rules_name_ = rules.name.name;
-  own_deque_only_ = rules_->always_own_deque();
+  own_deque_only_ = rules_->always_own_deque() && !chooses();
   const unsigned n = places_->workers();
   constexpr unsigned reserves = M::foreign_threads ? 1 : 0;
   if (trace_ != nullptr) trace_->open(n + reserves);
@@ -113,7 +113,10 @@ template <machine::machine M> void* engine<M>::workspace(std::size_t bytes) {
 template <machine::machine M> void engine<M>::charge(std::uint64_t ps) {
   if constexpr (M::modelled) {
     if (detail::record* r = current_worker()->current) r->cost_ps |= detail::record::charged_bit;
+    const visit v(*this);
+    const program_call call(*this);
     machine_.charge(ps);
+    offer_turn(static_cast<worker&>(*current_worker()));
   } else {
     static_cast<void>(ps);
   }

@@ -42,6 +42,7 @@ template <machine::machine M> void engine<M>::loop() {
 
 // Own deque first, newest first; from time to time the inboxes, so that a worker that never runs dry serves them too.
 template <machine::machine M> detail::record* engine<M>::next(worker& w) {
+  if (chooses()) return next_by_order(w);
   if (M::load(attention_, base::relaxed) != 0) [[unlikely]] {
     w.passed_over = true;
     w.body_end_ps = 0;
@@ -77,6 +78,7 @@ template <machine::machine M> void engine<M>::keep_within_reach(worker& w) noexc
 
 // Where to find work, nearest first.
 template <machine::machine M> detail::record* engine<M>::next_shared(worker& w) {
+  if (chooses()) return next_by_order(w);
   w.body_end_ps = 0;
   if (M::load(attention_, base::seq_cst) != 0) [[unlikely]] {
     if (paused()) return next_throttled(w);
@@ -204,6 +206,7 @@ template <machine::machine M> bool engine<M>::anything_visible(worker& w) noexce
   if (M::load(stopping_, base::seq_cst) != 0) return true;
   if (M::load(beyond_window_, base::seq_cst) != 0 && w.throttled_head != nullptr) return true;
   if (paused()) return false;
+  if (chooses() && order_->has_for(w.id)) return true;
   if (!w.box.empty() || !central_.empty() || !urgent_.empty() || w.passed_over) return true;
   for (const auto& victim : workers_)
     if (victim.get() != &w && deque::stealable(*victim)) return true;
@@ -262,6 +265,7 @@ template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, det
   w.current = r;
   count_one(w.tasks);
   trace::outcome outcome = trace::outcome::done;
+  if constexpr (M::modelled) note_step(r);
   try {
     if (!failures_.any() || !reads_poison(*r)) [[likely]]
       r->invoke(*r, true);
@@ -273,6 +277,8 @@ template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, det
   }
   if constexpr (M::modelled) {
     if (outcome != trace::outcome::skipped) machine_.end_body(*r);
+    if (order_ != nullptr) [[unlikely]]
+      order_->ended(*r);
   }
   return outcome;
 }

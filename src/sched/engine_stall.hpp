@@ -34,6 +34,7 @@ template <machine::machine M> void engine<M>::break_stall(worker& w) {
 
 template <machine::machine M> bool engine<M>::anything_anywhere() noexcept {
   if (!central_.empty() || !urgent_.empty()) return true;
+  if (chooses() && !order_->empty()) return true;
   for (const auto& w : workers_)
     if (!w->box.empty() || deque::stealable(*w)) return true;
   return false;
@@ -244,7 +245,7 @@ template <machine::machine M> void engine<M>::abandon_uses_of(detail::handle_sta
 template <machine::machine M> void engine<M>::drain(detail::handle_state& h) noexcept {
   visit v(*this);
   try {
-    wait_handle(h);
+    wait_for(h);
   } catch (const error& e) {
     if (access::outstanding(h.word.raw, h.registered) != 0) {
       std::fprintf(stderr, "weft: handle %s is destroyed while tasks need it. %s\n", access::name_of(h).c_str(),

@@ -134,7 +134,11 @@ template <machine::machine M> void engine<M>::enter_slow(detail::record* r) {
   }
   if (worker* w = at_home()) return enter_on(*w, r);
   visit v(*this);
-  v.self() != nullptr ? enter_on(*v.self(), r) : enter_outside(r);
+  if (v.self() == nullptr) return enter_outside(r);
+  const program_call call(*this);
+  offer_turn(*v.self());
+  enter_on(static_cast<worker&>(*current_worker()), r);
+  offer_turn(static_cast<worker&>(*current_worker()));
 }
 
 // Counts r before it is registered: it may be done before registration returns, and a count of finished tasks that runs
@@ -154,6 +158,10 @@ template <machine::machine M> void engine<M>::count_created(worker* w, detail::r
     const std::uint64_t count = detail::peek(outside_.created) + 1;
     r->order = outside_order | count;  // behind the main thread's, which counts for itself
     M::store(outside_.created, count, base::release);
+  }
+  if constexpr (M::modelled) {
+    if (order_ != nullptr) [[unlikely]]
+      order_->submitted(*r);
   }
 }
 
@@ -262,6 +270,7 @@ template <machine::machine M> void engine<M>::enter_outside(detail::record* r) {
 
 template <machine::machine M> void engine<M>::make_ready(worker& w, detail::record* r) {
   r->state = detail::record_state::ready;
+  if (chooses()) return make_ready_by_order(w, r);
   if (r->kind == detail::record_kind::external) {
     M::signal(waiter::of(r).signal);
   } else if (const unsigned pin = r->pin; pin != detail::record::unpinned) {

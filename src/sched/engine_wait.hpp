@@ -26,18 +26,17 @@ template <machine::machine M> class engine<M>::exclusive_wait {
   const bool counts_;
 };
 
-// Sets the running stack aside until self.r is run. `publish` makes self.r known to whoever will make it ready; from
-// then on this stack may be entered by another worker.
+// Leaves the running stack until self.r is run, which may be on another worker. `publish` makes self.r known to whoever
+// will make it ready.
 template <machine::machine M> template <class Publish>
-void engine<M>::suspend(worker& w, waiter& self, trace::reason why, Publish publish) {
+void engine<M>::set_aside(worker& w, waiter& self, Publish publish) {
   struct step : fiber::action {
     engine* e;
     Publish* publish;
   };
-  detail::record* body = w.current;
-  const exclusive_wait until_resumed(*this, w);
   self.r.kind = detail::record_kind::resume;
   self.r.pin = w.running == &program_ ? w.id : detail::record::unpinned;  // the main thread comes back as itself
+  self.r.parent = w.current;
   self.stack = w.running;
   step after{{[](fiber::action& a) {
                step& s = static_cast<step&>(a);
@@ -47,13 +46,21 @@ void engine<M>::suspend(worker& w, waiter& self, trace::reason why, Publish publ
              }},
              this,
              &publish};
-  count_one(w.suspends);
-  if (w.running == &program_) detail::poke(program_waiter_, &self);
   fiber& loop = idle_loop(w);
   w.running = &loop;
   w.current = nullptr;
-  const pause_start from{w.trace != nullptr ? trace_suspend(w, body) : 0, w.id};
   machine_.jump(w.id, *self.stack, loop, &after);
+}
+
+// The same for a stack that has to wait.
+template <machine::machine M> template <class Publish>
+void engine<M>::suspend(worker& w, waiter& self, trace::reason why, Publish publish) {
+  detail::record* body = w.current;
+  const exclusive_wait until_resumed(*this, w);
+  count_one(w.suspends);
+  if (w.running == &program_) detail::poke(program_waiter_, &self);
+  const pause_start from{w.trace != nullptr ? trace_suspend(w, body) : 0, w.id};
+  set_aside(w, self, publish);
   worker& here = static_cast<worker&>(*current_worker());
   here.current = body;
   if (here.trace != nullptr) trace_resume(here, body, why, from);
@@ -135,6 +142,7 @@ template <machine::machine M> std::unique_ptr<fiber> engine<M>::make_loop_stack(
 template <machine::machine M> void engine<M>::wait_all() {
   visit v(*this);
   if (v.self() == nullptr) return wait_quiescent_outside();
+  const program_call call(*this);
   owner_section at_own_end(*this, v.self(), owner_section::waits);
   if (v.self()->current == nullptr) start_if_paused();
   v.self()->current != nullptr ? wait_children(*v.self()) : wait_quiescent(*v.self());
@@ -254,6 +262,12 @@ template <machine::machine M> bool engine<M>::list_on(detail::handle_state& h, w
 }
 
 template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& h) {
+  const visit v(*this);
+  const program_call call(*this);
+  wait_for(h);
+}
+
+template <machine::machine M> void engine<M>::wait_for(detail::handle_state& h) {
   visit v(*this);
   bool elsewhere = false;
   worker* w = v.self();

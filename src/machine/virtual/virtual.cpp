@@ -9,7 +9,7 @@ namespace weft::machine {
 
 thread_local constinit virtual_machine* virtual_machine::here_ = nullptr;
 
-virtual_machine::virtual_machine(const setup& s) : setup_(s), random_(s.seed) {}
+virtual_machine::virtual_machine(const setup& s) : setup_(s), turns_({s.seed, s.by_priority, s.depth, s.length, s.disturbed}) {}
 virtual_machine::~virtual_machine() { WEFT_ASSERT(awake_.empty()); }
 
 virtual_machine* virtual_machine::set_current(virtual_machine* m) noexcept { return std::exchange(here_, m); }
@@ -18,6 +18,7 @@ void virtual_machine::start(unsigned n, entry e, void* engine, std::size_t stack
   entry_ = e;
   engine_ = engine;
   cores_ = std::vector<core>(n);
+  turns_.open(n);
   starts_.resize(n);
   for (unsigned id = 1; id < n; ++id) {
     starts_[id] = {this, id};
@@ -41,7 +42,7 @@ void virtual_machine::first_entry(void* note) {
 
 void virtual_machine::join() {
   for (core& c : cores_)
-    while (&c != cores_.data() && !c.left) advance(setup_.costs.relax_ps);
+    while (&c != cores_.data() && !c.left) relax(1);
   for (core& c : cores_) c.first.reset();
 }
 
@@ -54,7 +55,7 @@ void virtual_machine::enqueue(unsigned id) {
 unsigned virtual_machine::take_next() {
   WEFT_ASSERT(!awake_.empty());  // the engine never lets the last worker sleep
   if (setup_.random_order)
-    std::swap(awake_[random_.below(static_cast<std::uint32_t>(awake_.size()))], awake_.back());
+    std::swap(awake_[turns_.next(awake_)], awake_.back());
   else
     std::pop_heap(awake_.begin(), awake_.end(), [](const event& a, const event& b) { return a.later_than(b); });
   const unsigned id = awake_.back().id;
@@ -97,6 +98,7 @@ void virtual_machine::wake(unsigned id) {
   sleeper.token = true;
   if (!sleeper.parked) return;
   sleeper.parked = false;
+  turns_.woken(id);
   sleeper.clock = std::max(sleeper.clock, now_ps() + setup_.costs.wake_ps);
   enqueue(id);
 }

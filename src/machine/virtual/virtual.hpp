@@ -5,16 +5,16 @@
 // Every operation on a shared word advances the core's clock by a fixed cost and is a point where another core may come
 // first. The costs are one core's view of a small real machine (PEERS: measured medians); caches, distances and
 // bandwidth are not modelled yet.
-// With `random_order` any core that is awake may be next, drawn from the seed: time then means nothing, and what
-// depends on the schedule shows itself.
+// With `random_order` any core that is awake may be next, as turns.hpp says: time then means nothing, and what depends
+// on the schedule shows itself.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "base/random.hpp"
 #include "machine/machine.hpp"
+#include "machine/virtual/turns.hpp"
 
 namespace weft::machine {
 
@@ -36,6 +36,10 @@ class virtual_machine {
   struct setup {
     std::uint64_t seed = 1;
     bool random_order = false;
+    bool by_priority = false;  // with random_order
+    unsigned depth = 3;        // with by_priority, as is
+    std::uint64_t length = 1000;
+    disturbance disturbed{};  // with random_order
     virtual_costs costs{};
   };
   explicit virtual_machine(const setup& s);
@@ -54,10 +58,11 @@ class virtual_machine {
   template <class T> static T exchange(cell<T>& c, T v, order) {
     return modify(c, [v](T) { return v; });
   }
-  template <class T> static bool compare_exchange(cell<T>& c, T& expected, T v, order) {
+  template <class T> static bool compare_exchange(cell<T>& c, T& expected, T v, order o) {
     const T wanted = expected;
-    expected = modify(c, [wanted, v](T old) { return old == wanted ? v : old; });
-    return expected == wanted;
+    const bool lost = o == base::acq_rel && here_->turns_.loses_steal();
+    expected = modify(c, [wanted, v, lost](T old) { return old == wanted && !lost ? v : old; });
+    return expected == wanted && !lost;
   }
   template <class T> static T fetch_add(cell<T>& c, T v, order) {
     return modify(c, [v](T old) { return static_cast<T>(old + v); });
@@ -71,7 +76,10 @@ class virtual_machine {
   template <class T> static T fetch_and(cell<T>& c, T v, order) {
     return modify(c, [v](T old) { return static_cast<T>(old & v); });
   }
-  static void relax(unsigned) { point(here_->setup_.costs.relax_ps); }
+  static void relax(unsigned) {
+    here_->turns_.waits(here_->running_);
+    point(here_->setup_.costs.relax_ps);
+  }
 
   [[nodiscard]] static bool forked() noexcept { return false; }  // one thread, which fork() takes along
 
@@ -149,7 +157,7 @@ class virtual_machine {
   // constinit spares each access the question whether it is initialised, in whose answer UBSan sees a null pointer.
   static thread_local constinit virtual_machine* here_;
   setup setup_;
-  base::random random_;
+  turns turns_;
   std::vector<core> cores_;
   std::vector<core_start> starts_;
   std::vector<event> awake_;  // a heap by later_than, or in random order just the set, without the running core
