@@ -85,6 +85,10 @@ foreach(source IN LISTS stress_sources model_sources)
     weft_test(model/${stem} model 120 ${WEFT_TEST_LAUNCHER} $<TARGET_FILE:model_${target}>)
   endif()
 endforeach()
+# Programs for tests/tool/check_test.py to check.
+if(WEFT_APPS)
+  weft_program(check_bugs tests check_bugs tests/check/bugs.cpp)
+endif()
 # tests/stress/refused.cpp stands between the library and the system.
 target_link_options(stress_refused PRIVATE LINKER:--wrap=pthread_create,--wrap=pthread_setaffinity_np)
 

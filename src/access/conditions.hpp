@@ -108,9 +108,8 @@ template <class M> [[nodiscard]] bool advance_exclusive(record* r, woken& out) n
   return !wait_unless_available<M>(h, r);
 }
 
-// Walks on from r->cursor. Gives whether r is ready to run. If not, it is listed and may already be gone.
-// `out` receives records that became runnable because r gave something back.
-template <class M> [[nodiscard]] bool advance(record* r, woken& out) noexcept {
+// The first walk, on from r->cursor. Gives whether it is over. If not, r is listed and may already be gone.
+template <class M> [[nodiscard]] bool advance_versions(record* r) noexcept {
   const std::uint32_t n = r->access_count;
   for (; r->cursor < n; ++r->cursor) {
     entry& a = r->accesses()[r->cursor];
@@ -120,7 +119,13 @@ template <class M> [[nodiscard]] bool advance(record* r, woken& out) noexcept {
     base::locked<M> guard(h.lock);
     if (wait_unless_available<M>(h, r)) return false;
   }
-  return r->exclusives == 0 || advance_exclusive<M>(r, out);
+  return true;
+}
+
+// Walks on from r->cursor. Gives whether r is ready to run. If not, it is listed and may already be gone.
+// `out` receives records that became runnable because r gave something back.
+template <class M> [[nodiscard]] bool advance(record* r, woken& out) noexcept {
+  return advance_versions<M>(r) && (r->exclusives == 0 || advance_exclusive<M>(r, out));
 }
 
 }  // namespace weft::access

@@ -75,9 +75,11 @@ struct registered {
 // Registers r, whose accesses are filled in, for `engine`. When it gives `waits`, r is listed and may already be gone;
 // when it gives `apply_first`, nothing was registered, and what reduces left over must be applied before r registers.
 // `seen` is called with r once all versions are known and while nobody else can run it.
+// leave_exclusive: that walk is left to the caller, who has a say in which of several adds comes first.
 // Errors: weft::error as lock_set, or if a handle is in use by another runtime; r is untouched then.
-template <class M, class Seen = decltype([](record&) noexcept {})> [[nodiscard]] registered
-register_task(record* r, detail::engine_base* engine, open_reductions<M>& open, woken& out, Seen seen = {}) {
+template <class M, class Seen = decltype([](record&) noexcept {})>
+[[nodiscard]] registered register_task(record* r, detail::engine_base* engine, open_reductions<M>& open, woken& out,
+                                       Seen seen = {}, bool leave_exclusive = false) {
   lock_set handles(*r);
   handles.acquire<M>();
   for (handle_state* h : handles) {
@@ -120,7 +122,7 @@ register_task(record* r, detail::engine_base* engine, open_reductions<M>& open, 
     waits = wait_unless_available<M>(h, r);
     if (!waits) r->cursor = n;
   }
-  const bool last_walk = !waits && r->exclusives != 0;
+  const bool last_walk = !waits && r->exclusives != 0 && !leave_exclusive;
   seen(*r);
   handles.release<M>();
   if (last_walk) waits = !advance_exclusive<M>(r, out);

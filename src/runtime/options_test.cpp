@@ -179,7 +179,8 @@ TEST_CASE("options: names that cannot be") {
   CHECK(refusal({}, {{"WEFT_MACHINE", "Host"}}) ==
         "weft: option machine = 'Host' cannot be; it must be host or virtual");
   CHECK(refusal({.machine = "virtual", .schedule = "fifo"}) ==
-        "weft: option schedule = 'fifo' cannot be; it must be time, random, pct");
+        "weft: option schedule = 'fifo' cannot be; it must be time, random, pct, pct:DEPTH:EVENTS, tasks, "
+        "tasks:DEPTH:CHOICES (DEPTH from 0 to 1000, the other above 0) or order:FILE");
   CHECK(refusal({.machine = "host", .schedule = "random"}) ==
         "weft: option schedule = 'random' cannot be; it must be time on machine host");
   CHECK(refusal({}, {{"WEFT_SCHEDULE", "random"}}) ==

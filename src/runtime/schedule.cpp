@@ -11,9 +11,10 @@ namespace {
 constexpr unsigned depth_max = 1000;
 
 [[noreturn]] void refuse(std::string_view text) {
-  throw error("weft: option schedule = '" + std::string(text) +
-              "' cannot be; it must be time, random, pct, pct:DEPTH:EVENTS, tasks, tasks:DEPTH:CHOICES (DEPTH from 0 to " +
-              std::to_string(depth_max) + ", the other above 0) or order:FILE");
+  throw error(
+      "weft: option schedule = '" + std::string(text) +
+      "' cannot be; it must be time, random, pct, pct:DEPTH:EVENTS, tasks, tasks:DEPTH:CHOICES (DEPTH from 0 to " +
+      std::to_string(depth_max) + ", the other above 0) or order:FILE");
 }
 
 // The number up to the next colon or the end, which it takes away, too. False: there is none.

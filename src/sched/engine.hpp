@@ -193,6 +193,11 @@ template <machine::machine M> class engine final : public any_engine {
     if constexpr (M::modelled) return order_ != nullptr && order_->chooses();
     return false;
   }
+  // Whether r goes to the pool before it has its exclusive access, so that adds come in the order that is chosen.
+  [[nodiscard]] bool chooses_among_adds(const detail::record& r) const noexcept {
+    return chooses() && r.kind == detail::record_kind::task && r.exclusives == 1;
+  }
+  [[nodiscard]] detail::record* take_by_order(worker& w);
   void note_step(const detail::record* body) noexcept;
   void offer_turn(worker& w);
   void make_ready_by_order(worker& w, detail::record* r);

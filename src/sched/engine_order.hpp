@@ -4,7 +4,8 @@
 
 namespace weft::sched {
 
-// A call from the program: when it is over, the caller's code goes on. Declared after the visit, so that it ends before.
+// A call from the program: when it is over, the caller's code goes on. Declared after the visit, so that it ends
+// before.
 template <machine::machine M> class engine<M>::program_call {
  public:
   explicit program_call(engine& e) noexcept : engine_(e) {}
@@ -46,15 +47,26 @@ template <machine::machine M> void engine<M>::make_ready_by_order(worker& w, det
     sleep_.notify(machine_, pin);
 }
 
+// An add that is chosen and cannot have its handle queues for it, and comes back to the pool when it has it.
+template <machine::machine M> detail::record* engine<M>::take_by_order(worker& w) {
+  detail::record* r = order_->take(w.id);
+  while (r != nullptr && chooses_among_adds(*r) && r->cursor == r->access_count) {
+    woken list;  // stays empty: with a single exclusive access nothing is given back
+    if (access::advance_exclusive<M>(r, list)) break;
+    r = order_->take(w.id);
+  }
+  return r;
+}
+
 template <machine::machine M> detail::record* engine<M>::next_by_order(worker& w) {
   w.body_end_ps = 0;
   static_cast<void>(M::load(order_changes_, base::seq_cst));
   if (paused()) return next_throttled(w);
-  if (detail::record* r = order_->take(w.id)) return r;
+  if (detail::record* r = take_by_order(w)) return r;
   if (detail::record* r = next_throttled(w)) return r;
   if (M::load(quiescent_waiting_, base::seq_cst) == 0 || !quiescent()) return nullptr;
   end_quiescent_waits(&w);
-  return order_->take(w.id);
+  return take_by_order(w);
 }
 
 }  // namespace weft::sched

@@ -173,7 +173,8 @@ template <machine::machine M> bool engine<M>::register_and_apply(worker* w, deta
     r->plain = false;
   }
   for (;;) {
-    const access::registered done = access::register_task<M>(r, this, open_reductions_, list, submission_recorder(w));
+    const access::registered done =
+        access::register_task<M>(r, this, open_reductions_, list, submission_recorder(w), chooses_among_adds(*r));
     if (done.what != access::outcome::apply_first) return done.what == access::outcome::ready;
     apply_reduction(w, *done.reduction);
   }
@@ -312,6 +313,7 @@ template <machine::machine M> void engine<M>::push_urgent(detail::record* r) noe
 template <machine::machine M> bool engine<M>::advance_waiting(detail::record*& r, woken& out) {
   if (r->plain) return access::advance_plain<M>(r);
   if (r->kind == detail::record_kind::resume || r->kind == detail::record_kind::external) return true;
+  if (chooses_among_adds(*r) && r->cursor < r->access_count) return access::advance_versions<M>(r);
   return reservations_.advance(r, out);
 }
 

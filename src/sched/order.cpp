@@ -30,7 +30,8 @@ std::uint64_t hash(const std::string& text) noexcept {
 // A field of a line: tabs and newlines separate fields and lines.
 std::string field(const char* text) {
   std::string s(text);
-  std::replace_if(s.begin(), s.end(), [](char c) { return c == '\t' || c == '\n'; }, ' ');
+  std::replace_if(
+      s.begin(), s.end(), [](char c) { return c == '\t' || c == '\n'; }, ' ');
   return s;
 }
 
@@ -45,8 +46,7 @@ task_order::task_order(const setup& s) : setup_(s), random_(s.seed) {
   }
   if (!setup_.log.empty()) {
     log_ = ::open(setup_.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (log_ < 0)
-      throw error("weft: WEFT_ORDER_LOG: cannot write " + setup_.log + ": " + std::strerror(errno));
+    if (log_ < 0) throw error("weft: WEFT_ORDER_LOG: cannot write " + setup_.log + ": " + std::strerror(errno));
   }
   const std::string main = setup_.runtime == 1 ? "main" : std::to_string(setup_.runtime) + "/main";
   actors_.emplace(nullptr, make_actor(main));
@@ -95,7 +95,7 @@ const detail::record* task_order::body_of(const detail::record& r) const noexcep
 }
 
 void task_order::submitted(detail::record& r) {
-  std::string name = r.parent != nullptr    ? actor_of(r.parent).name + "." + std::to_string(r.order + 1)
+  std::string name = r.parent != nullptr   ? actor_of(r.parent).name + "." + std::to_string(r.order + 1)
                      : setup_.runtime == 1 ? std::to_string(r.order)
                                            : std::to_string(setup_.runtime) + "/" + std::to_string(r.order);
   if (log_ >= 0) {

@@ -60,8 +60,8 @@ class task_order {
  private:
   struct actor {
     std::string name;
-    std::uint64_t steps = 0;     // begun so far
-    std::uint64_t priority = 0;  // drawn: higher is earlier
+    std::uint64_t steps = 0;                             // begun so far
+    std::uint64_t priority = 0;                          // drawn: higher is earlier
     const std::vector<std::uint64_t>* places = nullptr;  // given: where in the list each of its steps is
   };
   [[nodiscard]] actor make_actor(std::string name);
@@ -74,7 +74,7 @@ class task_order {
 
   setup setup_;
   base::random random_;
-  std::vector<detail::record*> pool_;  // in the order in which they got ready
+  std::vector<detail::record*> pool_;                        // in the order in which they got ready
   std::unordered_map<const detail::record*, actor> actors_;  // looked up, never walked; nullptr: the main thread
   std::unordered_map<std::string, std::vector<std::uint64_t>> list_;
   std::vector<std::uint64_t> moments_;  // drawn: ascending numbers of choices

@@ -7,11 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <string_view>
 
 #include "weft/weft.hpp"
 
@@ -41,9 +43,27 @@ class pipe_ends {
   std::array<int, 2> ends_{-1, -1};
 };
 
-pid_t start(const std::vector<std::string>& command, const pipe_ends& out, const pipe_ends& err) {
-  std::vector<char*> arguments;
-  for (const std::string& a : command) arguments.push_back(const_cast<char*>(a.c_str()));
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (const std::string& t : texts) all.push_back(const_cast<char*>(t.c_str()));
+  return all;
+}
+
+// `settings`, then what this program has that is not among them.
+std::vector<char*> environment(const std::vector<std::string>& settings) {
+  std::vector<char*> all = pointers(settings);
+  for (char** v = environ; *v != nullptr; ++v) {
+    const std::string_view name = std::string_view(*v).substr(0, std::string_view(*v).find('=') + 1);
+    const auto hides = [name](const std::string& s) { return s.starts_with(name); };
+    if (std::none_of(settings.begin(), settings.end(), hides)) all.push_back(*v);
+  }
+  all.push_back(nullptr);
+  return all;
+}
+
+pid_t start(const std::vector<std::string>& command, const std::vector<std::string>& settings, const pipe_ends& out,
+            const pipe_ends& err) {
+  std::vector<char*> arguments = pointers(command);
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
@@ -54,7 +74,7 @@ pid_t start(const std::vector<std::string>& command, const pipe_ends& out, const
   posix_spawnattr_init(&how);
   posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID);
   pid_t pid = 0;
-  const int failed = posix_spawn(&pid, arguments[0], &files, &how, arguments.data(), environ);
+  const int failed = posix_spawn(&pid, arguments[0], &files, &how, arguments.data(), environment(settings).data());
   posix_spawnattr_destroy(&how);
   posix_spawn_file_actions_destroy(&files);
   if (failed != 0) throw weft::error("cannot start " + command[0] + ": " + strerror(failed));
@@ -71,10 +91,11 @@ bool read_some(int from, std::string& to) {
 
 }  // namespace
 
-child_result run_child(const std::vector<std::string>& command, double seconds_max) {
+child_result run_child(const std::vector<std::string>& command, double seconds_max,
+                       const std::vector<std::string>& settings) {
   using clock = std::chrono::steady_clock;
   pipe_ends out, err;
-  const pid_t pid = start(command, out, err);
+  const pid_t pid = start(command, settings, out, err);
   out.close_write_end();
   err.close_write_end();
   const auto deadline =
@@ -96,6 +117,7 @@ child_result run_child(const std::vector<std::string>& command, double seconds_m
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   return result;
 }
 

@@ -9,7 +9,8 @@ namespace weft::machine {
 
 thread_local constinit virtual_machine* virtual_machine::here_ = nullptr;
 
-virtual_machine::virtual_machine(const setup& s) : setup_(s), turns_({s.seed, s.by_priority, s.depth, s.length, s.disturbed}) {}
+virtual_machine::virtual_machine(const setup& s)
+    : setup_(s), turns_({s.seed, s.by_priority, s.depth, s.length, s.disturbed}) {}
 virtual_machine::~virtual_machine() { WEFT_ASSERT(awake_.empty()); }
 
 virtual_machine* virtual_machine::set_current(virtual_machine* m) noexcept { return std::exchange(here_, m); }

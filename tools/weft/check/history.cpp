@@ -1,0 +1,130 @@
+#include "history.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+#include "weft/weft.hpp"
+
+namespace weft::tool::check {
+
+namespace {
+
+std::vector<std::string> fields(const std::string& line) {
+  std::vector<std::string> all(1);
+  for (const char c : line) c == '\t' ? static_cast<void>(all.emplace_back()) : all.back().push_back(c);
+  return all;
+}
+
+// Pairs of `all` that are out of order, by merging halves.
+std::uint64_t inversions(std::vector<std::size_t>& all) {
+  if (all.size() < 2) return 0;
+  const auto half = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  std::vector<std::size_t> left(all.begin(), half), right(half, all.end());
+  std::uint64_t found = inversions(left) + inversions(right);
+  std::size_t l = 0, r = 0;
+  for (std::size_t& next : all) {
+    if (r == right.size() || (l < left.size() && left[l] < right[r])) {
+      next = left[l++];
+    } else {
+      next = right[r++];
+      found += left.size() - l;
+    }
+  }
+  return found;
+}
+
+bool is_main(const std::string& actor) { return actor.ends_with("main"); }
+
+}  // namespace
+
+const task* history::find(const std::string& id) const {
+  const auto found = tasks.find(id);
+  return found == tasks.end() ? nullptr : &found->second;
+}
+
+history read_history(const std::string& path) {
+  history h;
+  std::ifstream file(path);
+  std::string submitted;  // by the step that comes next, if that belongs to its submitter
+  for (std::string line; std::getline(file, line) && !file.eof();) {
+    const std::vector<std::string> f = fields(line);
+    if (f[0] == "submit" && f.size() >= 3 && f.size() % 3 == 0) {
+      task t{f[1], f[2], {}};
+      for (std::size_t i = 3; i < f.size(); i += 3) t.uses.push_back({f[i], f[i + 1], f[i + 2]});
+      submitted = t.id;
+      h.tasks.emplace(t.id, std::move(t));
+    } else if (f[0] == "run" && f.size() == 3) {
+      const step s{f[1], std::stoull(f[2])};
+      const std::size_t dot = submitted.rfind('.');
+      const std::size_t slash = submitted.find('/');
+      const std::string runtime = slash == std::string::npos ? "" : submitted.substr(0, slash + 1);
+      const std::string parent = dot == std::string::npos ? runtime + "main" : submitted.substr(0, dot);
+      if (!submitted.empty() && s.actor == parent) {
+        h.submits.emplace(s, submitted);
+        submitted.clear();
+      }
+      h.steps.push_back(s);
+    }
+  }
+  return h;
+}
+
+void write_order(const std::string& path, const order& steps) {
+  std::ofstream file(path);
+  for (const step& s : steps) file << "run\t" << s.actor << "\t" << s.number << "\n";
+  file.close();
+  if (!file) throw weft::error("check: cannot write " + path);
+}
+
+std::uint64_t hash(const order& steps) {
+  std::uint64_t h = 0xcbf29ce484222325u;
+  const auto mix = [&h](std::uint64_t x) { h = (h ^ x) * 0x100000001b3u; };
+  for (const step& s : steps) {
+    for (const char c : s.actor) mix(static_cast<unsigned char>(c));
+    mix(s.number + 256);
+  }
+  return h;
+}
+
+std::uint64_t distance(const order& from, const order& to) {
+  std::map<step, std::size_t> place;
+  for (std::size_t i = 0; i < from.size(); ++i) place.emplace(from[i], i);
+  std::vector<std::size_t> places;
+  std::uint64_t strange = 0;
+  for (const step& s : to) {
+    const auto found = place.find(s);
+    found == place.end() ? static_cast<void>(++strange) : places.push_back(found->second);
+  }
+  return strange + inversions(places);
+}
+
+order first_of_then(const order& b, std::size_t k, const order& a) {
+  order mixed(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(k));
+  const std::set<step> done(mixed.begin(), mixed.end());
+  std::copy_if(a.begin(), a.end(), std::back_inserter(mixed), [&done](const step& s) { return !done.contains(s); });
+  return mixed;
+}
+
+std::string actor_text(const history& h, const std::string& actor) {
+  if (is_main(actor)) return "the main thread";
+  const task* t = h.find(actor);
+  return "task " + actor + (t != nullptr && !t->name.empty() ? " '" + t->name + "'" : "");
+}
+
+std::string step_text(const history& h, const step& s) {
+  const std::string who = actor_text(h, s.actor);
+  if (const auto found = h.submits.find(s); found != h.submits.end())
+    return who + ", from its submission of " + actor_text(h, found->second) + " on";
+  if (s.number == 0 && !is_main(s.actor)) return who;
+  const auto last = std::find_if(h.submits.rbegin(), h.submits.rend(), [&s](const auto& other) {
+    return other.first.actor == s.actor && other.first.number < s.number;
+  });
+  const std::string call = is_main(s.actor) ? ", after a wait" : ", after a wait or charge()";
+  return who + call +
+         (last != h.submits.rend() ? " that follows its submission of " + actor_text(h, last->second) : "");
+}
+
+std::string use_text(const use& u) { return u.kind + "(" + (u.name.empty() ? "handle " + u.handle : u.name) + ")"; }
+
+}  // namespace weft::tool::check
