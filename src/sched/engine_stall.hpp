@@ -12,7 +12,7 @@ namespace weft::sched {
 // sleeps last asks again.
 template <machine::machine M> void engine<M>::break_stall(worker& w) {
   const std::uint64_t announcements = sleep_.announcements();
-  if (anything_anywhere()) return;
+  if (anything_anywhere() && !paused()) return;  // while paused nobody takes what there is
   const bool all_done = quiescent();
   if (!sleep_.all_asleep() || sleep_.announcements() != announcements) return;
   // A submitter waits for room, and all free records are in the lists of workers that sleep: with nothing left to run

@@ -137,6 +137,7 @@ template <machine::machine M> void engine<M>::enter_slow(detail::record* r) {
   if (v.self() == nullptr) return enter_outside(r);
   const program_call call(*this);
   offer_turn(*v.self());
+  if constexpr (M::modelled) note_step(current_worker()->current);  // the submission itself
   enter_on(static_cast<worker&>(*current_worker()), r);
   offer_turn(static_cast<worker&>(*current_worker()));
 }

@@ -77,7 +77,10 @@ void task_order::read_list() {
 task_order::actor task_order::make_actor(std::string name) {
   actor a;
   // The highest bit keeps all drawn priorities above those of the demoted.
-  a.priority = base::random(setup_.seed ^ hash(name)).next() | std::uint64_t{1} << 63;
+  // Not of the runtime's number: with the same options its run is the same, wherever in a process it comes.
+  const std::size_t slash = name.find('/');
+  const std::uint64_t h = hash(slash == std::string::npos ? name : name.substr(slash + 1));
+  a.priority = base::random(setup_.seed ^ h).next() | std::uint64_t{1} << 63;
   if (const auto found = list_.find(name); found != list_.end()) a.places = &found->second;
   a.name = std::move(name);
   return a;

@@ -1,10 +1,10 @@
 // The order in which a program's own code runs on a modelled machine: written down, and on request decided here.
 //
-// Code of the program runs in steps. A step is what one actor - a task, or the main thread - does from where a call
-// into the runtime returns, or from where its body begins, to its next such call. Nothing else of the program runs in
-// between, because a modelled machine has one thread; so a run is a sequence of steps, and two runs with the same
-// sequence on one worker are the same run. Actors and steps have names that do not depend on the schedule: a task is
-// the path of submission numbers from the main thread down to it, a step is the number of calls its actor made before.
+// A program runs in steps. A step is what one actor - a task, or the main thread - does from where a call into the
+// runtime returns, or from where its body begins, to its next such call; and the submission of a task is one. Nothing
+// else of the program runs in between, because a modelled machine has one thread; so a run is a sequence of steps, and
+// two runs with the same sequence on one worker are the same run. Actors and steps have names that do not depend on the
+// schedule: a task is the path of submission numbers from the main thread down to it, a step has its actor's count.
 //
 // An order that is decided here is one of the task graph: everything that could run goes into one pool, an actor goes
 // there at each of its calls, and whoever looks for work gets what the rule says (engine_order.hpp):
@@ -45,7 +45,7 @@ class task_order {
 
   // r has its parent, its number and its accesses, and nobody can run it yet.
   void submitted(detail::record& r);
-  // Code of the program begins, or goes on after a call: of the task `body`, or if nullptr of the main thread.
+  // Code of the program begins, goes on after a call, or submits: of the task `body`, or if nullptr of the main thread.
   void step(const detail::record* body);
   // The body of r has returned.
   void ended(const detail::record& r) { actors_.erase(&r); }

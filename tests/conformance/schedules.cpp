@@ -7,8 +7,10 @@
 // is throttled while it holds what others need, a resumed stack on the wrong worker.
 #include <memory>
 
+#include "machine/virtual/turns.hpp"
 #include "programs.hpp"
 #include "replay.hpp"
+#include "runtime/engines.hpp"
 
 using namespace reference;
 using dice = weft::base::random;
@@ -136,6 +138,25 @@ TEST_CASE("schedules: random programs in random order") {
     dice rng(seed);
     weft::options o = draw_machine(rng, seed, "virtual");
     o.schedule = seed % 8 == 0 ? "time" : "random";
+    weft::runtime rt(o);
+    return run_drawn(rt, seed, {2 + rng.below(4), 20 + rng.below(60), 25, 2});
+  });
+}
+
+// Cores that stand still, wake late and lose what they have nearly stolen, in random order, by priorities, and with the
+// tasks themselves in a drawn order; often through the smallest window.
+TEST_CASE("schedules: random programs on disturbed machines") {
+  weft::machine::disturbance& disturbed = weft::disturb_modelled_machines();
+  for_each_seed("schedules: random programs on disturbed*", 0, sanitized ? 100 : 3000, [&](std::uint64_t seed) {
+    static constexpr const char* kinds[] = {"random", "pct:3:8000", "pct:10:8000", "tasks:3:300", "time"};
+    dice rng(seed);
+    weft::options o = draw_machine(rng, seed, "virtual");
+    o.schedule = kinds[seed % std::size(kinds)];
+    disturbed = {.stall = 24, .late_wake = 3, .lost_steal = 5};
+    const struct undisturbed {
+      weft::machine::disturbance& d;
+      ~undisturbed() { d = {}; }
+    } afterwards{disturbed};
     weft::runtime rt(o);
     return run_drawn(rt, seed, {2 + rng.below(4), 20 + rng.below(60), 25, 2});
   });

@@ -43,28 +43,34 @@ const task* history::find(const std::string& id) const {
   return found == tasks.end() ? nullptr : &found->second;
 }
 
+namespace {
+
+// The actor that submitted task `id`: the path without its end.
+std::string submitter_of(const std::string& id) {
+  const std::size_t dot = id.rfind('.');
+  if (dot != std::string::npos) return id.substr(0, dot);
+  const std::size_t slash = id.find('/');
+  return (slash == std::string::npos ? "" : id.substr(0, slash + 1)) + "main";
+}
+
+}  // namespace
+
 history read_history(const std::string& path) {
   history h;
   std::ifstream file(path);
-  std::string submitted;  // by the step that comes next, if that belongs to its submitter
   for (std::string line; std::getline(file, line) && !file.eof();) {
     const std::vector<std::string> f = fields(line);
     if (f[0] == "submit" && f.size() >= 3 && f.size() % 3 == 0) {
       task t{f[1], f[2], {}};
       for (std::size_t i = 3; i < f.size(); i += 3) t.uses.push_back({f[i], f[i + 1], f[i + 2]});
-      submitted = t.id;
+      // On several cores others may have had a step since.
+      const std::string submitter = submitter_of(t.id);
+      const auto at =
+          std::find_if(h.steps.rbegin(), h.steps.rend(), [&](const step& s) { return s.actor == submitter; });
+      if (at != h.steps.rend()) h.submits.emplace(*at, t.id);
       h.tasks.emplace(t.id, std::move(t));
     } else if (f[0] == "run" && f.size() == 3) {
-      const step s{f[1], std::stoull(f[2])};
-      const std::size_t dot = submitted.rfind('.');
-      const std::size_t slash = submitted.find('/');
-      const std::string runtime = slash == std::string::npos ? "" : submitted.substr(0, slash + 1);
-      const std::string parent = dot == std::string::npos ? runtime + "main" : submitted.substr(0, dot);
-      if (!submitted.empty() && s.actor == parent) {
-        h.submits.emplace(s, submitted);
-        submitted.clear();
-      }
-      h.steps.push_back(s);
+      h.steps.push_back({f[1], std::stoull(f[2])});
     }
   }
   return h;
@@ -115,13 +121,14 @@ std::string actor_text(const history& h, const std::string& actor) {
 std::string step_text(const history& h, const step& s) {
   const std::string who = actor_text(h, s.actor);
   if (const auto found = h.submits.find(s); found != h.submits.end())
-    return who + ", from its submission of " + actor_text(h, found->second) + " on";
-  if (s.number == 0 && !is_main(s.actor)) return who;
+    return who + ", submitting " + actor_text(h, found->second);
+  if (s.number == 0) return who;
+  const auto before = h.submits.find({s.actor, s.number - 1});
+  if (before != h.submits.end()) return who + ", after its submission of " + actor_text(h, before->second);
   const auto last = std::find_if(h.submits.rbegin(), h.submits.rend(), [&s](const auto& other) {
     return other.first.actor == s.actor && other.first.number < s.number;
   });
-  const std::string call = is_main(s.actor) ? ", after a wait" : ", after a wait or charge()";
-  return who + call +
+  return who + (is_main(s.actor) ? ", after a wait" : ", after a wait or charge()") +
          (last != h.submits.rend() ? " that follows its submission of " + actor_text(h, last->second) : "");
 }
 

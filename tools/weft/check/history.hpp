@@ -1,6 +1,7 @@
 // What a run wrote into WEFT_ORDER_LOG: its steps in their order, and the tasks with what they declare. A step is what
-// one actor - a task, or the main thread - does between two of its calls into Weft (src/sched/order.hpp); actors and
-// steps have the same names in every schedule, so orders can be compared and put together.
+// one actor - a task, or the main thread - does between two of its calls into Weft, or a submission
+// (src/sched/order.hpp); actors and steps have the same names in every schedule, so orders can be compared and put
+// together.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -30,7 +31,7 @@ struct task {
 struct history {
   order steps;
   std::map<std::string, task> tasks;
-  std::map<step, std::string> submits;  // the task that a step begins with submitting
+  std::map<step, std::string> submits;  // the task that a step submits
   [[nodiscard]] const task* find(const std::string& id) const;
 };
 
@@ -47,7 +48,7 @@ void write_order(const std::string& path, const order& steps);
 
 // "task 3 'sum'", "the main thread".
 [[nodiscard]] std::string actor_text(const history& h, const std::string& actor);
-// What a step is, for a reader: "task 3 'sum'" where it begins, "the main thread, from its submission of task 4 on".
+// What a step is, for a reader: "task 3 'sum'" where it begins, "the main thread, after its submission of task 4".
 [[nodiscard]] std::string step_text(const history& h, const step& s);
 [[nodiscard]] std::string use_text(const use& u);
 
