@@ -3,6 +3,7 @@
 #   tests/narrow/*.cpp                           the same of weft_narrow, the library with 8-bit versions
 #   src/**/x_model.cpp, tests/stress/*.cpp       a program each; exit status 0 is a pass
 #   {apps,bench,tools}/**/x_test.cpp             doctest cases of weft_apps_test
+#   tests/check/x.cpp                            programs that tests/tool/check_test.py has checked
 #   tests/tool/x_test.py                         a script that gets --weft PATH
 #   examples/<name>/main.{cpp,c,f90}             a program each, compared with main.expect
 #   src/**/x_bench.cpp                           a program each, built by the target `benches`, never run by ctest
@@ -87,7 +88,11 @@ foreach(source IN LISTS stress_sources model_sources)
 endforeach()
 # Programs for tests/tool/check_test.py to check.
 if(WEFT_APPS)
-  weft_program(check_bugs tests check_bugs tests/check/bugs.cpp)
+  file(GLOB check_sources CONFIGURE_DEPENDS tests/check/*.cpp)
+  foreach(source IN LISTS check_sources)
+    get_filename_component(name ${source} NAME_WE)
+    weft_program(check_${name} tests check_${name} ${source})
+  endforeach()
 endif()
 # tests/stress/refused.cpp stands between the library and the system.
 target_link_options(stress_refused PRIVATE LINKER:--wrap=pthread_create,--wrap=pthread_setaffinity_np)

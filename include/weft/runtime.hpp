@@ -29,7 +29,7 @@ struct options {
   // Seed of everything random, above 0: victim choice, random schedules. Same seed, same run on a virtual machine.
   std::uint64_t seed = 1;
   // Virtual machines only. "time" (default): the earliest event is next. "random": any event, drawn from the seed;
-  // finds what depends on the schedule, as do "pct" and "tasks", which draw priorities, and "order:FILE", which runs the
+  // finds what depends on the schedule. "pct" and "tasks" draw priorities of cores and of tasks, "order:FILE" runs the
   // tasks in the order of that file: docs/guide/26-check.md.
   const char* schedule = nullptr;
   // Live tasks (submitted and not done) at most, 64 to 2^40, counted per size of task and beside 128 per worker. A

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -277,4 +278,21 @@ TEST_CASE("room: what a wait for one handle leaves behind runs all the same") {
       REQUIRE(soon([&] { return done == 30 * round; }));
     }
   }
+}
+
+// Nobody takes what is ready, wherever it stands, so room can only come from going beyond the window.
+TEST_CASE("room: the submitter to a paused runtime gets through a full window, with every policy") {
+  for (const weft::choice& policy : weft::policies())
+    for (const char* machine : {"virtual", "host"})
+      for (const unsigned workers : {1u, 3u}) {
+        INFO(std::string(machine) << ", " << workers << " workers, policy " << std::string(policy.name));
+        const deadline limit("the test case with WEFT_POLICY=" + std::string(policy.name));
+        weft::runtime rt({.workers = workers, .machine = machine, .policy = policy.name, .window = 64, .paused = true});
+        std::atomic<int> ran{0};
+        const int submitted = 200 + 128 * static_cast<int>(workers);
+        for (int i = 0; i < submitted; ++i) rt.submit([&ran] { ++ran; });
+        CHECK(ran == 0);
+        rt.wait();
+        CHECK(ran == submitted);
+      }
 }

@@ -40,6 +40,7 @@ class check_command final : public command {
     parser_->add_option("--compare", rules_.compare, "What must be the same: exit, stdout, stderr, names of files")
         ->delimiter(',')
         ->default_str("exit,stdout")
+        ->allow_extra_args(false)
         ->type_name("LIST");
     parser_->add_option("--ignore", rules_.ignore, "Leave out what matches, as times and addresses; may be repeated")
         ->allow_extra_args(false)
@@ -51,6 +52,7 @@ class check_command final : public command {
     parser_->add_option("--workers", wanted_.workers, "Numbers of workers")
         ->delimiter(',')
         ->default_str("1,2,3,4")
+        ->allow_extra_args(false)
         ->check(in_range(1, workers_max))
         ->type_name("N,...");
     parser_->add_option("--seed", wanted_.seed, "First seed")

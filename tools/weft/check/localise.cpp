@@ -74,7 +74,7 @@ finding localise(const program& p, const result& expected, const order& plain, c
   if (s.as_expected(other)) {
     f.why_not =
         "the steps of the other run in their order, on one worker, gave the usual result: the result depends on "
-        "the worker, or on the number of workers, and not on the order alone";
+        "the worker, on the number of workers or on modelled time, and not on the order alone";
     return f;
   }
   const std::size_t k =
