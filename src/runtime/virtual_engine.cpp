@@ -48,8 +48,9 @@ std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
                                               .depth = s.depth,
                                               .length = s.length,
                                               .disturbed = disturb_modelled_machines()};
-  auto e = std::make_unique<engine>(
-      sched::engine_setup{opt.workers, opt.seed, opt.window, opt.stack_kib * 1024, opt.submitters_help}, setup);
+  sched::engine_setup engine_setup{opt.workers, opt.seed, opt.window, opt.stack_kib * 1024, opt.submitters_help};
+  if (setup.disturbed.deque_slots != 0) engine_setup.deque_slots = setup.disturbed.deque_slots;
+  auto e = std::make_unique<engine>(engine_setup, setup);
   if (opt.trace != nullptr) e->record(std::make_unique<trace::session>(opt.trace, opt.trace_mib, nullptr));
   e->order(make_order(s, opt.seed));
   e->the_machine().start(opt.workers, &engine::worker_entry, e.get(), opt.stack_kib * 1024);

@@ -37,11 +37,12 @@ enum class steal_result : std::uint8_t { taken, empty, lost };
 // The operations over one worker's deque. Stateless; the state is in detail::worker.
 template <class M> class deque {
  public:
-  // Who: the owner, once, before any thief exists. `thieves`: whether anyone else may ever steal here.
-  static void open(detail::worker& w, bool thieves) {
-    use(w, make_ring(base::deque_capacity_first, nullptr));
+  // Who: the owner, once, before any thief exists. `thieves`: whether anyone else may ever steal here. `slots`: to
+  // begin with, a power of two.
+  static void open(detail::worker& w, bool thieves, std::uint32_t slots = base::deque_capacity_first) {
+    use(w, make_ring(slots, nullptr));
     w.deque.bottom = w.deque.split = 0;
-    w.deque.limit = base::deque_capacity_first;
+    w.deque.limit = slots;
     M::store(w.shared, std::uint64_t{0}, base::release);
     M::store(w.starved, static_cast<std::uint8_t>(thieves ? 1 : 0), base::release);
   }

@@ -45,6 +45,7 @@ struct engine_setup {
   std::size_t stack_bytes;
   bool submitters_help;
   bool bound = false;  // worker threads are bound to the cores of their places
+  std::uint32_t deque_slots = base::deque_capacity_first;
 };
 
 // This thread's worker, read anew: a call that may wait can return on another thread.

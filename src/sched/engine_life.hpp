@@ -37,7 +37,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   sleep_.open(n, reserves != 0);
   {
     visit v(*this);
-    for (auto& w : workers_) deque::open(*w, n > 1);
+    for (auto& w : workers_) deque::open(*w, n > 1, setup_.deque_slots);
     if (trace_ != nullptr) trace_->open_counters(*workers_[0]->trace);
     start_ps_ = machine_.now_ps();
   }

@@ -80,7 +80,13 @@ template <flaw Flaw> bool all_run_once(const machine::virtual_machine::setup& se
   constexpr std::size_t stack = std::size_t{128} << 10;
   std::vector<int> ran(60);
   {
-    engine e(sched::engine_setup{workers, setup.seed, 1024, stack, false}, setup);
+    engine e(sched::engine_setup{.workers_wanted = workers,
+                                 .seed = setup.seed,
+                                 .window_tasks = 1024,
+                                 .stack_bytes = stack,
+                                 .submitters_help = false,
+                                 .deque_slots = 4},
+             setup);
     e.the_machine().start(workers, &engine::worker_entry, &e, stack);
     e.open(place::tree(place::flat(workers), workers), sched::find_policy("random"));
     for (std::size_t i = 0; i < ran.size(); i += 3)

@@ -144,7 +144,7 @@ TEST_CASE("schedules: random programs in random order") {
 }
 
 // Cores that stand still, wake late and lose what they have nearly stolen, in random order, by priorities, and with the
-// tasks themselves in a drawn order; often through the smallest window.
+// tasks themselves in a drawn order; often through the smallest window, and with deques that grow from two slots.
 TEST_CASE("schedules: random programs on disturbed machines") {
   weft::machine::disturbance& disturbed = weft::disturb_modelled_machines();
   for_each_seed("schedules: random programs on disturbed*", 0, sanitized ? 100 : 3000, [&](std::uint64_t seed) {
@@ -152,7 +152,7 @@ TEST_CASE("schedules: random programs on disturbed machines") {
     dice rng(seed);
     weft::options o = draw_machine(rng, seed, "virtual");
     o.schedule = kinds[seed % std::size(kinds)];
-    disturbed = {.stall = 24, .late_wake = 3, .lost_steal = 5};
+    disturbed = {.stall = 24, .late_wake = 3, .lost_steal = 5, .deque_slots = seed % 2 == 0 ? 2u : 0u};
     const struct undisturbed {
       weft::machine::disturbance& d;
       ~undisturbed() { d = {}; }
