@@ -30,8 +30,8 @@ cell<std::uint32_t> handles_made;
 
 handle_state::handle_state() noexcept
     : registered(0), group_start(0), waiters_head(nullptr), waiters_tail(nullptr), name(nullptr), engine(nullptr),
-      id((base::shared(handles_made).fetch_add(1, base::relaxed) + 1) & 0x7fffffff), group_kind(0),
-      exclusive_taken(false), sized(false) {}
+      id((base::shared(handles_made).fetch_add(1, base::relaxed) + 1) & 0x7fffffff), sized(0), group_kind(0),
+      exclusive_taken(false) {}
 
 namespace {
 
@@ -51,13 +51,13 @@ struct size_table {
 void set_bytes(handle_state& h, std::uint64_t bytes) noexcept {
   size_table& t = size_table::instance();
   const std::lock_guard hold(t.guard);
-  h.sized = false;
+  h.sized = 0;
   try {
     if (bytes == 0) {
       t.bytes.erase(&h);
     } else {
       t.bytes.insert_or_assign(&h, bytes);
-      h.sized = true;
+      h.sized = 1;
     }
   } catch (const std::bad_alloc&) {
   }
