@@ -11,6 +11,7 @@
 
 #include "access/version.hpp"
 #include "base/atomic.hpp"
+#include "model/machine_file.hpp"
 #include "place/topology.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/options.hpp"
@@ -132,11 +133,13 @@ const char* runtime::trace_path() const noexcept { return implementation(engine_
 void runtime::write_trace() { implementation(engine_).write_trace(); }
 
 choices machines() noexcept {
-  static constexpr choice all[] = {
-      {"host", "this machine: one thread per worker, real time"},
-      {"virtual", "a modelled machine: the same scheduler in virtual time, fixed costs, bit-identical reruns"},
-  };
-  return {all, std::size(all)};
+  static const std::vector<model::machine_entry> files = model::machine_files();
+  static const std::vector<choice> all = [] {
+    std::vector<choice> names{{"host", "this machine: one thread per worker, real time"}};
+    for (const model::machine_entry& m : files) names.push_back({m.name.c_str(), m.summary.c_str()});
+    return names;
+  }();
+  return {all.data(), all.size()};
 }
 
 choices policies() noexcept {

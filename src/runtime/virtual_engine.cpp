@@ -1,5 +1,6 @@
 // The scheduler in virtual time.
 #include "machine/virtual/virtual.hpp"
+#include "model/machine_file.hpp"
 #include "runtime/engines.hpp"
 
 namespace weft {
@@ -10,8 +11,8 @@ template class engine<machine::virtual_machine>;
 
 std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
   using engine = sched::engine<machine::virtual_machine>;
-  model::machine m = model::flat();
-  m.name = "virtual";
+  model::machine m = model::with_cores(model::load_machine(opt.machine), opt.workers);
+  auto apart = m.apart;
   const machine::virtual_machine::setup setup{.seed = opt.seed,
                                               .random_order = std::string_view(opt.schedule) == "random",
                                               .coarse = std::string_view(opt.mode) == "coarse",
@@ -23,7 +24,7 @@ std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
       sched::engine_setup{opt.workers, opt.seed, opt.window, opt.stack_kib * 1024, opt.submitters_help}, setup);
   if (opt.trace != nullptr) e->record(std::make_unique<trace::session>(opt.trace, opt.trace_mib, nullptr));
   e->the_machine().start(opt.workers, &engine::worker_entry, e.get(), opt.stack_kib * 1024);
-  e->open(place::tree(e->the_machine().places(), opt.workers), sched::find_policy(opt.policy));
+  e->open(place::tree(e->the_machine().places(), opt.workers, std::move(apart)), sched::find_policy(opt.policy));
   return e;
 }
 

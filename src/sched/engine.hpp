@@ -58,7 +58,6 @@ void set_current_worker(detail::worker* w) noexcept;
 struct any_engine : detail::engine_base {
   virtual ~any_engine() = default;
   [[nodiscard]] virtual unsigned workers() const noexcept = 0;
-  [[nodiscard]] virtual const char* machine_name() const noexcept = 0;
   [[nodiscard]] virtual double now_ns() const noexcept = 0;
   [[nodiscard]] virtual runtime::counts statistics() const noexcept = 0;
   virtual void charge(std::uint64_t ps) = 0;
