@@ -2,9 +2,12 @@
 #include "model/memory.hpp"
 
 #include <doctest/doctest.h>
+#include <rapidcheck.h>
 
 #include <numeric>
 #include <vector>
+
+#include "base/random.hpp"
 
 namespace weft::model {
 namespace {
@@ -244,6 +247,101 @@ TEST_CASE("memory: a body that ends early leaves the bandwidth to the others") {
   m.end(0, 100'000'000, changed);
   REQUIRE(changed.size() == 1);
   CHECK(changed[0].end_ps == 150'000'000);
+}
+
+// The example of docs/guide/28-memory-model.md: change both or none.
+TEST_CASE("memory: the worked example of the guide") {
+  machine d;
+  for (unsigned i = 0; i < 4; ++i) d.cores.push_back({{i, i / 2, i / 2}, i, 0, i});
+  d.apart = {{0, 1}, {1, 0}};
+  d.memory.caches = {{cache::shared_by::core, 256 * kib, 32}};
+  d.memory.controller_bytes_per_ns = 12;
+  d.memory.link_bytes_per_ns = {0, 4};
+  d.memory.read_line_ps = {64'000, 128'000};
+  const std::vector<use> tile[] = {{{0, 96'000, true, false}}, {{1, 96'000, true, false}}};
+  runs alone(d);
+  CHECK(alone(0, tile[0]) == 9'600'000);   // first touch, local: 10 bytes per ns
+  CHECK(alone(0, tile[0]) == 3'000'000);   // cached: 32
+  CHECK(alone(2, tile[0]) == 24'000'000);  // other node: latency allows 5, the link 4
+
+  memory m(d);
+  std::vector<change> changed;
+  CHECK(m.begin(0, tile[0], 0, 0, changed) == 9'600'000);
+  CHECK(m.begin(1, tile[1], 4'800'000, 0, changed) == 20'800'000);  // half of the controller: 6
+  REQUIRE(changed.size() == 1);
+  CHECK(changed[0].core == 0);
+  CHECK(changed[0].end_ps == 12'800'000);
+  changed.clear();
+  m.end(0, 12'800'000, changed);
+  REQUIRE(changed.size() == 1);
+  CHECK(changed[0].end_ps == 17'600'000);  // alone again: 10
+  m.end(1, 17'600'000, changed);
+  CHECK(m.moved().bodies_ps == 25'600'000);
+  CHECK(m.moved().latency_ps == 19'200'000);
+  CHECK(m.moved().bandwidth_ps == 6'400'000);
+}
+
+namespace {
+
+// Bodies come and go on four cores. Everything that `memory` says, in order.
+std::vector<std::uint64_t> diary(std::uint64_t seed, const machine& d) {
+  base::random draw(seed);
+  memory m(d);
+  std::vector<std::uint64_t> said;
+  std::vector<change> changed;
+  std::vector<bool> running(d.cores.size());
+  std::uint64_t now = 0, asked = 0;
+  for (int step = 0; step < 200; ++step) {
+    now += draw.below(3'000'000);
+    const unsigned core = draw.below(static_cast<std::uint32_t>(d.cores.size()));
+    if (running[core]) {
+      m.end(core, now, changed);
+      if (draw.below(8) == 0) m.forget(draw.below(20));
+    } else {
+      std::vector<use> uses;
+      for (unsigned i = draw.below(4); i > 0; --i) {
+        uses.push_back({draw.below(20), draw.below(60'000), draw.below(2) == 0, draw.below(2) == 0});
+        asked += uses.back().bytes;
+      }
+      said.push_back(m.begin(core, uses, now, draw.below(4'000'000), changed));
+      RC_ASSERT(said.back() >= now);
+    }
+    running[core] = !running[core];
+    for (const change& c : changed) {
+      RC_ASSERT(running[c.core]);
+      said.insert(said.end(), {c.core, c.end_ps});
+    }
+    changed.clear();
+  }
+  const traffic& t = m.moved();
+  std::uint64_t moved = 0, stored = 0;
+  for (const std::vector<std::uint64_t>* part : {&t.level_bytes, &t.core_bytes, &t.memory_bytes})
+    moved = std::accumulate(part->begin(), part->end(), moved);
+  for (const std::uint64_t bytes : t.node_bytes) stored += bytes;
+  RC_ASSERT(moved == asked);
+  RC_ASSERT(std::accumulate(t.memory_bytes.begin(), t.memory_bytes.end(), std::uint64_t{0}) == stored);
+  RC_ASSERT(t.bodies_ps == t.computing_ps + t.latency_ps + t.bandwidth_ps);
+  for (unsigned node = 0; node < 2; ++node) {
+    const sharing::use_of_time use = m.controller(node, now);
+    RC_ASSERT(use.full_ps <= use.busy_ps);
+    RC_ASSERT(use.busy_ps <= now);
+    said.insert(said.end(), {use.busy_ps, use.full_ps});
+  }
+  return said;
+}
+
+}  // namespace
+
+TEST_CASE("memory: every byte has one source, and the same calls give the same answers") {
+  CHECK(rc::check("conservation and determinism", [](std::uint64_t seed) {
+    machine d = two_nodes();
+    d.memory.chunk_bytes = *rc::gen::element<std::uint64_t>(1000, 4096, 16 * kib, mib);
+    d.memory.controller_bytes_per_ns = *rc::gen::element(0.0, 3.0, 12.0);
+    if (*rc::gen::arbitrary<bool>()) d.memory.placement = memory_costs::home::interleave;
+    if (*rc::gen::arbitrary<bool>())
+      d.memory.caches = {{cache::shared_by::core, 32 * kib, 32}, {cache::shared_by::outer, 200'000, 16}};
+    RC_ASSERT(diary(seed, d) == diary(seed, d));
+  }));
 }
 
 }  // namespace weft::model
