@@ -4,7 +4,11 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include <cstdio>
+#include <fstream>
 #include <numeric>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "base/random.hpp"
@@ -153,6 +157,32 @@ TEST_CASE("memory: computing and moving overlap; a body that computes slowly dra
   CHECK(changed.empty());
 }
 
+TEST_CASE("memory: pace lost to others is not caught up") {
+  machine d = two_nodes();
+  d.memory.controller_bytes_per_ns = 10;
+  memory m(d);
+  std::vector<change> changed;
+  const use a{0, 4'000'000, true, false};
+  CHECK(m.begin(0, {&a, 1}, 0, 400'000'000, changed) == 400'000'000);
+  CHECK(stream(m, 1, 1, 1'000'000, 0, changed) == 200'000'000);
+  changed.clear();
+  m.end(1, 200'000'000, changed);
+  REQUIRE(changed.size() == 1);
+  CHECK(changed[0].end_ps == 500'000'000);  // a quarter is done; the rest computes for 300 us
+}
+
+TEST_CASE("memory: data on two nodes has both controllers, but one core's lines in flight") {
+  machine d = two_nodes();
+  d.memory.placement = memory_costs::home::interleave;
+  d.memory.chunk_bytes = 1000;
+  d.memory.link_bytes_per_ns.clear();
+  runs latency(d);
+  CHECK(latency.read(0, 0, 64'000) == 3'200'000 + 6'400'000);  // half local, half remote, one core's lines
+  d.memory.read_line_ps.clear();
+  runs controllers(d);
+  CHECK(controllers.read(0, 0, 64'000) == 1'600'000);  // 20 bytes per ns from each
+}
+
 TEST_CASE("memory: zero is no limit") {
   machine m = two_nodes();
   m.memory.controller_bytes_per_ns = 0;
@@ -207,6 +237,25 @@ TEST_CASE("memory: what was written and has left the writer's cache is in memory
   CHECK(run.m.moved().core_bytes[2] == 16 * kib);
 }
 
+TEST_CASE("memory: dirty data of another node cross the link, and no controller") {
+  machine m = one_cache(256 * kib, 16 * kib);
+  m.memory.link_bytes_per_ns = {0, 1};
+  m.memory.controller_bytes_per_ns = 0.5;
+  runs run(m);
+  CHECK(run.write(0, 0, 64'000) == 128'000'000);
+  CHECK(run.read(3, 0, 64'000) == 64'000'000);
+  CHECK(run.m.controller(0, run.now).busy_ps == 128'000'000);
+}
+
+TEST_CASE("memory: a chunk that grows is not the one that was cached") {
+  runs run(one_cache(256 * kib, 16 * kib));
+  run.read(0, 0, 20'000);  // one whole chunk, and one of 3616 bytes
+  run.read(0, 0, 24'000);
+  CHECK(run.m.moved().level_bytes[0] == 16 * kib);
+  run.read(0, 0, 20'000);  // less is a part of it
+  CHECK(run.m.moved().level_bytes[0] == 16 * kib + 20'000);
+}
+
 TEST_CASE("memory: first touch puts data near who touches, interleaving spreads them") {
   machine m = two_nodes();
   m.memory.chunk_bytes = 16 * kib;
@@ -249,36 +298,57 @@ TEST_CASE("memory: a body that ends early leaves the bandwidth to the others") {
   CHECK(changed[0].end_ps == 150'000'000);
 }
 
-// The example of docs/guide/28-memory-model.md: change both or none.
-TEST_CASE("memory: the worked example of the guide") {
-  machine d;
-  for (unsigned i = 0; i < 4; ++i) d.cores.push_back({{i, i / 2, i / 2}, i, 0, i});
-  d.apart = {{0, 1}, {1, 0}};
+namespace {
+
+std::string us(std::uint64_t ps) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f us", static_cast<double>(ps) / 1e6);
+  return text;
+}
+
+// The tests run in the root of the sources.
+std::string guide_page() {
+  std::ifstream file("docs/guide/28-memory-model.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  REQUIRE_MESSAGE(file.good(), "docs/guide/28-memory-model.md: not found; run from the root of the sources");
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("memory: the example of the guide is what the model says") {
+  const std::string page = guide_page();
+  const auto says = [&page](const std::string& text) {
+    CAPTURE(text);
+    CHECK(page.find(text) != std::string::npos);
+  };
+  machine d = two_nodes();
   d.memory.caches = {{cache::shared_by::core, 256 * kib, 32}};
   d.memory.controller_bytes_per_ns = 12;
   d.memory.link_bytes_per_ns = {0, 4};
-  d.memory.read_line_ps = {64'000, 128'000};
-  const std::vector<use> tile[] = {{{0, 96'000, true, false}}, {{1, 96'000, true, false}}};
+  const use first{0, 96'000, true, false}, second{1, 96'000, true, false};
   runs alone(d);
-  CHECK(alone(0, tile[0]) == 9'600'000);   // first touch, local: 10 bytes per ns
-  CHECK(alone(0, tile[0]) == 3'000'000);   // cached: 32
-  CHECK(alone(2, tile[0]) == 24'000'000);  // other node: latency allows 5, the link 4
+  says("is node 0, 10 bytes per ns | " + us(alone(0, {first})) + " |");
+  says("from its cache, 32 bytes per ns | " + us(alone(0, {first})) + " |");
+  says("the link 4 | " + us(alone(2, {first})) + " |");
 
   memory m(d);
   std::vector<change> changed;
-  CHECK(m.begin(0, tile[0], 0, 0, changed) == 9'600'000);
-  CHECK(m.begin(1, tile[1], 4'800'000, 0, changed) == 20'800'000);  // half of the controller: 6
+  says("| 0.0 us | core 0 begins | " + us(m.begin(0, {&first, 1}, 0, 0, changed)) + " | |");
+  const std::uint64_t told = m.begin(1, {&second, 1}, 4'800'000, 0, changed);
   REQUIRE(changed.size() == 1);
-  CHECK(changed[0].core == 0);
-  CHECK(changed[0].end_ps == 12'800'000);
+  const std::uint64_t end = changed[0].end_ps;
+  says("| 4.8 us | core 1 begins | " + us(end) + " | " + us(told) + " |");
   changed.clear();
-  m.end(0, 12'800'000, changed);
+  m.end(0, end, changed);
   REQUIRE(changed.size() == 1);
-  CHECK(changed[0].end_ps == 17'600'000);  // alone again: 10
-  m.end(1, 17'600'000, changed);
-  CHECK(m.moved().bodies_ps == 25'600'000);
-  CHECK(m.moved().latency_ps == 19'200'000);
-  CHECK(m.moved().bandwidth_ps == 6'400'000);
+  says("| " + us(end) + " | core 0 ends, core 1 has half of its tile left and goes at 10 again | | " +
+       us(changed[0].end_ps) + " |");
+  m.end(1, changed[0].end_ps, changed);
+  says("Of the " + us(m.moved().bodies_ps) + " of these two bodies, " + us(m.moved().latency_ps) + " are latency and " +
+       us(m.moved().bandwidth_ps) + " waiting");
+  CHECK(m.moved().bodies_ps == 25'600'000);  // the page and the model do not change together unnoticed
 }
 
 namespace {

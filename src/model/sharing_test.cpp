@@ -181,13 +181,17 @@ TEST_CASE("sharing: a flow that starts and stops in the middle of another") {
 }
 
 TEST_CASE("sharing: a flow that is due stays due, whatever comes before its stop") {
-  world w(2, {10});
+  world w(3, {10});
   w.start(0, 1000, no_cap, {{0, 1}});
   w.now = 100'000;
   w.start(1, 1000, no_cap, {{0, 1}});
   CHECK(w.flows[0].end_ps == 100'000);
+  w.now = 120'000;  // its stop comes late, and until then it has its half
+  w.start(2, 1000, no_cap, {{0, 1}});
+  CHECK(w.flows[0].end_ps == 100'000);
   w.stop(0);
-  CHECK(w.flows[1].end_ps == 200'000);
+  CHECK(w.flows[1].end_ps == 300'000);  // 900 left at 5
+  CHECK(w.flows[2].end_ps == 320'000);
 }
 
 TEST_CASE("sharing: busy is not full") {
