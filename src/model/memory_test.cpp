@@ -296,6 +296,8 @@ TEST_CASE("memory: a body that ends early leaves the bandwidth to the others") {
   m.end(0, 100'000'000, changed);
   REQUIRE(changed.size() == 1);
   CHECK(changed[0].end_ps == 150'000'000);
+  m.end(1, 170'000'000, changed);  // late: what it did after its data had come is not the memory's
+  CHECK(m.moved().bodies_ps == 100'000'000 + 150'000'000);
 }
 
 namespace {

@@ -38,14 +38,14 @@ std::uint64_t sharing::start(unsigned f, double bytes, double cap, std::span<con
   x.rate = 0;
   x.since_ps = x.end_ps = now_ps;
   x.demands.assign(demands.begin(), demands.end());
-  bool fits = true;
+  begin_reach();
   for (const demand& d : x.demands) {
     const resource& r = resources_[d.resource];
     account(d.resource, now_ps);
-    fits = fits && r.load + d.part * cap <= r.capacity;
+    if (r.load + d.part * cap > r.capacity) binding_.push_back(d.resource);
   }
   enter(f);
-  if (fits)
+  if (binding_.empty())
     settle(f, cap, now_ps);
   else
     share_again(f, now_ps, changed);
@@ -55,14 +55,14 @@ std::uint64_t sharing::start(unsigned f, double bytes, double cap, std::span<con
 void sharing::stop(unsigned f, std::uint64_t now_ps, std::vector<change>& changed) {
   flow& x = flows_[f];
   WEFT_ASSERT(x.active && now_ps >= x.since_ps);
-  bool was_full = false;
+  begin_reach();
   for (const demand& d : x.demands) {
     account(d.resource, now_ps);
-    was_full = was_full || resources_[d.resource].full();
+    if (resources_[d.resource].full()) binding_.push_back(d.resource);
   }
   leave(f);
   x.active = false;
-  if (was_full) share_again(f, now_ps, changed);
+  if (!binding_.empty()) share_again(f, now_ps, changed);
 }
 
 void sharing::enter(unsigned f) {
@@ -103,27 +103,44 @@ sharing::use_of_time sharing::times(std::uint32_t r, std::uint64_t now_ps) const
   return all;
 }
 
-void sharing::visit(std::uint32_t r) {
-  if (resources_[r].mark == mark_) return;
-  resources_[r].mark = mark_;
-  reached_.push_back(r);
+void sharing::begin_reach() {
+  ++mark_;
+  binding_.clear();
+  touched_.clear();
+  reached_.clear();
 }
 
-// Everything that shares a resource with the change, or with something that does.
-void sharing::reach(std::span<const demand> from) {
-  ++mark_;
-  reached_.clear();
-  reached_flows_.clear();
-  for (const demand& d : from) visit(d.resource);
-  for (std::size_t i = 0; i < reached_.size(); ++i)
-    for (const user& u : resources_[reached_[i]].users) {
-      flow& x = flows_[u.flow];
-      if (x.mark == mark_) continue;
-      x.mark = mark_;
-      reached_flows_.push_back(u.flow);
-      for (const demand& d : x.demands) visit(d.resource);
+// The flow's rate is open; so is, if the resource is full, that of everybody there.
+void sharing::reach(std::uint32_t f) {
+  if (flows_[f].mark == mark_) return;
+  flows_[f].mark = mark_;
+  reached_.push_back(f);
+  for (const demand& d : flows_[f].demands) {
+    resource& r = resources_[d.resource];
+    if (r.mark == mark_) continue;
+    r.mark = mark_;
+    r.binds = false;
+    touched_.push_back(d.resource);
+    if (r.full()) binding_.push_back(d.resource);
+  }
+}
+
+// Opens the rates of all who pass the resources in binding_, and what follows from that.
+void sharing::reach_binding() {
+  while (!binding_.empty()) {
+    const std::uint32_t at = binding_.back();
+    binding_.pop_back();
+    resource& r = resources_[at];
+    if (r.mark != mark_) {
+      r.mark = mark_;
+      r.binds = false;
+      touched_.push_back(at);
     }
-  std::sort(reached_flows_.begin(), reached_flows_.end(), [this](std::uint32_t a, std::uint32_t b) {
+    if (r.binds) continue;
+    r.binds = true;
+    for (const user& u : r.users) reach(u.flow);
+  }
+  std::sort(reached_.begin(), reached_.end(), [this](std::uint32_t a, std::uint32_t b) {
     return flows_[a].cap != flows_[b].cap ? flows_[a].cap < flows_[b].cap : a < b;
   });
 }
@@ -159,8 +176,15 @@ void sharing::fix(std::uint32_t f, double rate) {
 }
 
 void sharing::fill() {
-  for (const std::uint32_t r : reached_) resources_[r].fixed = resources_[r].weight = resources_[r].rising = 0;
-  for (const std::uint32_t f : reached_flows_) {
+  for (const std::uint32_t at : touched_) {
+    resource& r = resources_[at];
+    r.fixed = r.weight = 0;
+    r.rising = 0;
+    if (r.binds) continue;
+    for (const user& u : r.users)
+      if (flows_[u.flow].mark != mark_) r.fixed += flows_[u.flow].demands[u.demand].part * flows_[u.flow].rate;
+  }
+  for (const std::uint32_t f : reached_) {
     flows_[f].fixed = false;
     for (const demand& d : flows_[f].demands) {
       resources_[d.resource].weight += d.part;
@@ -168,16 +192,18 @@ void sharing::fill() {
     }
   }
   heap_.clear();
-  for (const std::uint32_t r : reached_)
-    if (resources_[r].rising != 0) heap_.push_back({resources_[r].capacity / resources_[r].weight, r});
+  for (const std::uint32_t at : touched_) {
+    const resource& r = resources_[at];
+    if (r.rising != 0) heap_.push_back({(r.capacity - r.fixed) / r.weight, at});
+  }
   std::make_heap(heap_.begin(), heap_.end(), higher);
   double water = 0;
   level next{};
-  for (const std::uint32_t f : reached_flows_) {
+  for (const std::uint32_t f : reached_) {
     while (!flows_[f].fixed && next_full(water, next) && next.rate < flows_[f].cap) {
       water = next.rate;
       for (const user& u : resources_[next.resource].users)
-        if (!flows_[u.flow].fixed) fix(u.flow, water);
+        if (flows_[u.flow].mark == mark_ && !flows_[u.flow].fixed) fix(u.flow, water);
     }
     if (flows_[f].fixed) continue;
     water = flows_[f].cap;
@@ -197,21 +223,33 @@ void sharing::settle(std::uint32_t f, double rate, std::uint64_t now_ps) {
   if (!due) x.end_ps = now_ps + static_cast<std::uint64_t>(std::llround(x.left / rate * 1000));
 }
 
-// Flow `cause` has come or gone.
+// Flow `cause` has come or gone. Only full resources carry its influence: who passes none of those keeps a reason for
+// its rate - its cap, or a full resource of which nobody's rate is open. So first the rates are found with all others
+// as they are; a resource that is full then and was not before opens the rates of those who pass it, too, and once
+// more.
 void sharing::share_again(std::uint32_t cause, std::uint64_t now_ps, std::vector<change>& changed) {
-  reach(flows_[cause].demands);
-  fill();
-  for (const std::uint32_t r : reached_) account(r, now_ps);
-  for (const std::uint32_t f : reached_flows_) {
+  if (flows_[cause].active) reach(cause);
+  while (!binding_.empty()) {
+    reach_binding();
+    fill();
+    for (const std::uint32_t at : touched_) {
+      const resource& r = resources_[at];
+      if (!r.binds && r.fixed >= r.capacity * (1 - rounding)) binding_.push_back(at);
+    }
+  }
+  for (const std::uint32_t r : touched_) account(r, now_ps);
+  for (const std::uint32_t f : reached_) {
     const std::uint64_t before = flows_[f].end_ps;
     if (same(flows_[f].filled, flows_[f].rate)) continue;
     settle(f, flows_[f].filled, now_ps);
     if (f != cause && flows_[f].end_ps != before) changed.push_back({f, flows_[f].end_ps});
   }
   // Loads are summed anew, so that no rounding piles up over a long run.
-  for (const std::uint32_t r : reached_) resources_[r].load = 0;
-  for (const std::uint32_t f : reached_flows_)
-    for (const demand& d : flows_[f].demands) resources_[d.resource].load += d.part * flows_[f].rate;
+  for (const std::uint32_t at : touched_) {
+    resource& r = resources_[at];
+    r.load = 0;
+    for (const user& u : r.users) r.load += flows_[u.flow].demands[u.demand].part * flows_[u.flow].rate;
+  }
 }
 
 }  // namespace weft::model

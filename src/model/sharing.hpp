@@ -67,6 +67,7 @@ class sharing {
   struct resource {
     double capacity = 0, load = 0;
     std::uint64_t mark = 0;
+    bool binds = false;            // the rates of all who pass it are open
     double fixed = 0, weight = 0;  // in the filling: of fixed flows, and of those that still rise
     std::uint32_t rising = 0;
     std::vector<user> users;
@@ -82,8 +83,9 @@ class sharing {
   void enter(unsigned f);
   void leave(unsigned f);
   void account(std::uint32_t r, std::uint64_t now_ps);
-  void reach(std::span<const demand> from);
-  void visit(std::uint32_t r);
+  void begin_reach();
+  void reach(std::uint32_t f);
+  void reach_binding();
   void fill();
   [[nodiscard]] bool next_full(double water, level& out);
   void fix(std::uint32_t f, double rate);
@@ -93,9 +95,10 @@ class sharing {
   std::vector<flow> flows_;
   std::vector<resource> resources_;
   std::uint64_t mark_ = 0;
-  std::vector<std::uint32_t> reached_;        // resources that the change can affect
-  std::vector<std::uint32_t> reached_flows_;  // flows, by cap
-  std::vector<level> heap_;                   // lower bounds of the rate at which each resource is full
+  std::vector<std::uint32_t> reached_;  // flows whose rate is open in this change, by cap
+  std::vector<std::uint32_t> touched_;  // resources that they pass
+  std::vector<std::uint32_t> binding_;  // resources still to be reached
+  std::vector<level> heap_;             // lower bounds of the rate at which each resource is full
 };
 
 }  // namespace weft::model

@@ -33,19 +33,22 @@ struct world {
   sharing s;
   std::uint64_t now = 0;
   std::vector<change> changed;
-  bool whole_story = true;  // each end that moved was told, no end was told that did not move
+  std::vector<double> before;  // rates before the last step
+  bool whole_story = true;     // each end that moved was told, and no end moved but by another rate
 
-  world(std::size_t n, std::vector<double> all) : capacities(std::move(all)), flows(n), s(n) {
+  world(std::size_t n, std::vector<double> all) : capacities(std::move(all)), flows(n), s(n), before(n) {
     for (const double c : capacities) s.add_resource(c);
   }
   void listen() {
     for (const change& c : changed) {
       whole_story = whole_story && flows[c.core].end_ps != c.end_ps && flows[c.core].active;
+      whole_story = whole_story && !close(before[c.core], s.rate(c.core));
       flows[c.core].end_ps = c.end_ps;
     }
     changed.clear();
     for (unsigned f = 0; f < flows.size(); ++f)
       if (flows[f].active) whole_story = whole_story && flows[f].end_ps == s.end_ps(f);
+    for (unsigned f = 0; f < flows.size(); ++f) before[f] = s.rate(f);
   }
   void start(unsigned f, double bytes, double cap, demands uses) {
     const std::uint64_t end = s.start(f, bytes, cap, uses, now, changed);
