@@ -65,8 +65,8 @@ memory::memory(const machine& m)
 
 std::uint64_t memory::begin(unsigned core, std::span<const use> uses, std::uint64_t now_ps, std::uint64_t compute_ps,
                             std::vector<change>& changed) {
+  WEFT_ASSERT(core < bodies_.size() && !bodies_[core].active);
   body& b = bodies_[core];
-  WEFT_ASSERT(!b.active);
   for (const use& u : uses)
     if (u.bytes != 0) move(core, u);
   const std::size_t here = machine_.cores[core].at.node;
@@ -84,6 +84,7 @@ std::uint64_t memory::begin(unsigned core, std::span<const use> uses, std::uint6
 }
 
 void memory::end(unsigned core, std::uint64_t now_ps, std::vector<change>& changed) {
+  WEFT_ASSERT(core < bodies_.size());
   body& b = bodies_[core];
   WEFT_ASSERT(b.active && now_ps >= b.began_ps);
   const bool flows = sharing_.active(core);
@@ -164,6 +165,7 @@ void memory::cover(const use& u, std::size_t here) {
 
 std::uint32_t memory::new_chunk() {
   if (free_ == none) {
+    WEFT_ASSERT(chunks_.size() < none);
     chunks_.push_back({});
     return static_cast<std::uint32_t>(chunks_.size() - 1);
   }

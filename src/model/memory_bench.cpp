@@ -1,9 +1,9 @@
-// How many touches, and how many bodies that share bandwidth, the memory model takes per second of real time.
+// How many touches, and how many bodies that share bandwidth, the memory model takes per second of processor time.
 #include "model/memory.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <functional>
 #include <queue>
 #include <vector>
@@ -38,8 +38,8 @@ template <class Uses> result run(const machine& d, std::uint64_t bodies, std::ui
   memory m(d);
   result r;
   using event = std::pair<std::uint64_t, unsigned>;
-  std::priority_queue<event, std::vector<event>, std::greater<>>
-      due;  // an event that has moved stays, and is passed over
+  // An event that has moved stays, and is passed over.
+  std::priority_queue<event, std::vector<event>, std::greater<>> due;
   std::vector<std::uint64_t> end(d.cores.size());
   std::vector<change> changed;
   std::vector<use> uses;
@@ -73,9 +73,9 @@ template <class Uses> result run(const machine& d, std::uint64_t bodies, std::ui
 
 template <class Uses>
 void measure(const char* what, const machine& d, std::uint64_t bodies, std::uint64_t compute_ps, Uses uses_of) {
-  const auto began = std::chrono::steady_clock::now();
+  const std::clock_t began = std::clock();  // of this process, so that others on the machine do not count
   const result r = run(d, bodies, compute_ps, uses_of);
-  const double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  const double s = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
   std::printf("%-44s %8.3f M touches/s %8.3f M bodies/s %6.2f ends moved a body, %.3f ms modelled, %.3f s\n", what,
               static_cast<double>(r.touches) / s / 1e6, static_cast<double>(r.bodies) / s / 1e6,
               static_cast<double>(r.moves) / static_cast<double>(r.bodies), static_cast<double>(r.makespan_ps) / 1e9,
