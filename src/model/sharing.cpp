@@ -228,7 +228,6 @@ void sharing::settle(std::uint32_t f, double rate, std::uint64_t now_ps) {
 // as they are; a resource that is full then and was not before opens the rates of those who pass it, too, and once
 // more.
 void sharing::share_again(std::uint32_t cause, std::uint64_t now_ps, std::vector<change>& changed) {
-  if (flows_[cause].active) reach(cause);
   while (!binding_.empty()) {
     reach_binding();
     fill();

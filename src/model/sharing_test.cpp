@@ -198,12 +198,17 @@ TEST_CASE("sharing: a flow that is due stays due, whatever comes before its stop
 }
 
 TEST_CASE("sharing: busy is not full") {
-  world w(1, {10});
+  world w(2, {10});
   w.now = 5;
   w.start(0, 1000, 4, {{0, 1}});
   w.now = 1005;
   CHECK(w.s.times(0, w.now).busy_ps == 1000);
   CHECK(w.s.times(0, w.now).full_ps == 0);
+  w.start(1, 1000, 8, {{0, 1}});
+  w.now = 2005;
+  w.stop(1);
+  CHECK(w.s.times(0, 3005).busy_ps == 3000);
+  CHECK(w.s.times(0, 3005).full_ps == 1000);
 }
 
 TEST_CASE("sharing: max-min after every start and stop") {
