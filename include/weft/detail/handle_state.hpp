@@ -13,11 +13,15 @@ namespace weft::detail {
 struct record;
 struct engine_base;
 
+inline constexpr unsigned alarm_bits = 8;
+inline constexpr std::uint64_t alarm_max = (std::uint64_t{1} << alarm_bits) - 1;
+
 struct alignas(64) handle_state {
-  cell<std::uint64_t> word;   // current version * 2 + (1 if the wait list is not empty)
-  std::uint64_t registered;   // accesses registered so far; guarded by lock
-  std::uint64_t group_start;  // version the accesses of the last group require; guarded by lock
-  record* waiters_head;       // ordered by required version, then by arrival; guarded by lock
+  cell<std::uint64_t> word{alarm_max};  // the current version, above the alarm: how many accesses may finish before
+                                        // one has to look at the wait list
+  std::uint64_t registered;             // accesses registered so far; guarded by lock
+  std::uint64_t group_start;            // version the accesses of the last group require; guarded by lock
+  record* waiters_head;                 // ordered by required version, then by arrival; guarded by lock
   record* waiters_tail;
   const char* name;     // static storage; nullptr: unnamed
   engine_base* engine;  // the runtime that uses this handle; nullptr before the first access
