@@ -72,6 +72,9 @@ template <class M> class deque {
     return M::load(d.slots[d.bottom & d.mask], base::relaxed);
   }
 
+  // Who: the owner.
+  [[nodiscard]] static bool has_private(const detail::worker& w) noexcept { return w.deque.bottom != w.deque.split; }
+
   // Whether thieves found nothing here since the last share().
   [[nodiscard]] static bool starved(detail::worker& w) noexcept { return M::load(w.starved, base::relaxed) != 0; }
 

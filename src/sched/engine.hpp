@@ -149,7 +149,6 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] bool anything_visible(worker& w) noexcept;
   [[nodiscard, gnu::always_inline]] inline detail::record* run(worker& w, detail::record* r);
   [[gnu::noinline]] void run_timed(worker& w, detail::record* r);
-  [[nodiscard]] static bool asks_clock(const worker& w) noexcept;
   void note_length(worker& w, std::uint64_t body_ps) noexcept;
   [[nodiscard, gnu::always_inline]] inline detail::record* follow(worker& w, detail::record* r);
   [[gnu::always_inline]] inline trace::outcome call_body(worker& w, detail::record* r);

@@ -50,6 +50,7 @@ template <machine::machine M> detail::record* engine<M>::next(worker& w) {
   }
   if (w.tick >= w.tick_limit) {
     w.tick = 0;
+    w.watched = true;
     w.body_end_ps = 0;
     if (!w.reluctant && bodies_are_tiny()) w.reluctant = others_move(w);
     if (detail::record* r = w.box.pop()) return r;
@@ -68,6 +69,7 @@ template <machine::machine M> detail::record* engine<M>::next_own(worker& w) {
 
 // Before a body: what is private now stays out of reach until the body ends, so long bodies leave nothing private.
 template <machine::machine M> void engine<M>::keep_within_reach(worker& w) noexcept {
+  if (!deque::has_private(w)) return;
   if (!w.coarse) {
     if (deque::starved(w)) share(w);
   } else if (workers() > 1 && deque::expose(w)) {
@@ -217,12 +219,12 @@ template <machine::machine M> detail::record* engine<M>::run(worker& w, detail::
     return nullptr;
   }
   WEFT_ASSERT(r->state == detail::record_state::ready);
-  if (w.trace != nullptr) [[unlikely]]
-    return run_traced(w, r);
-  if (asks_clock(w)) [[unlikely]]
+  if (w.watched) [[unlikely]] {
+    if (w.trace != nullptr) return run_traced(w, r);
     run_timed(w, r);
-  else
+  } else {
     static_cast<void>(call_body(w, r));
+  }
   return follow(static_cast<worker&>(*current_worker()), r);
 }
 
@@ -233,8 +235,6 @@ template <machine::machine M> void engine<M>::run_timed(worker& w, detail::recor
 }
 
 // Whether bodies are long is asked of the clock each time while they are, and once in a while when they are short.
-template <machine::machine M> bool engine<M>::asks_clock(const worker& w) noexcept { return w.coarse || w.tick == 0; }
-
 template <machine::machine M> void engine<M>::note_length(worker& w, std::uint64_t body_ps) noexcept {
   const auto ns = static_cast<std::uint32_t>(std::min<std::uint64_t>(body_ps / 1000, unknown_ns / 8));
   const std::uint32_t before = M::load(body_ns_, base::relaxed);
@@ -245,6 +245,7 @@ template <machine::machine M> void engine<M>::note_length(worker& w, std::uint64
   const bool is_long = body_ps >= base::long_body_ps;
   w.short_bodies = is_long ? 0 : w.short_bodies + 1;
   w.coarse = is_long || (w.coarse && w.short_bodies < base::short_bodies_max);
+  w.watched = w.coarse || w.trace != nullptr;
 }
 
 // The body of r has returned on w. Gives what runs next.
@@ -334,8 +335,9 @@ template <machine::machine M> detail::record* engine<M>::done(worker& w, detail:
   detail::record* follower = nullptr;
   while (detail::record* x = list.take()) {
     if (!advance_waiting(x, list)) continue;
-    const bool may_follow = own_deque_only_ && x->kind == detail::record_kind::task && !x->urgent &&
-                            (x->pin == detail::record::unpinned || x->pin == w.id);
+    const bool may_follow =
+        own_deque_only_ && (x->plain || (x->kind == detail::record_kind::task && !x->urgent &&
+                                         (x->pin == detail::record::unpinned || x->pin == w.id)));
     if (follower == nullptr && may_follow) {
       x->state = detail::record_state::ready;
       follower = x;

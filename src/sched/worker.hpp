@@ -62,6 +62,7 @@ template <class M> struct worker : detail::worker {
   bool passed_over = false;          // the own deque was, because of a pause: a searcher may have tasks there
   unsigned tick = 0;                 // bodies since the last look around
   bool coarse = true;                // the bodies here are long: keep everything within reach of thieves
+  bool watched = true;               // the next body is timed, as all are where they are long or traced
   unsigned short_bodies = 0;         // in a row, while coarse
   // Written by this worker alone, read by statistics() at any time: hence cells.
   detail::cell<std::uint64_t> tasks;
