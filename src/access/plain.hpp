@@ -77,7 +77,9 @@ template <class M> [[nodiscard, gnu::always_inline]] inline bool advance_plain(r
       continue;
     r->cursor = i;
     base::locked<M> guard(h.lock);
-    if (wait_unless_available<M>(h, r)) return false;
+    if (!set_alarm<M>(h, a.required)) continue;
+    insert_waiter(h, r, a.required);
+    return false;
   }
   r->cursor = n;
   return true;

@@ -169,7 +169,7 @@ inline void untake(const entry& a) noexcept {
 
 // Inserts r behind all that require the same version or an earlier one. Who: holder of h's lock. Cost: the shorter way
 // from either end: a new submission belongs near the tail, a task that waited elsewhere near the head.
-void insert_waiter(handle_state& h, record* r) noexcept;
+void insert_waiter(handle_state& h, record* r, std::uint64_t required) noexcept;
 void remove_waiter(handle_state& h, record* r) noexcept;
 
 // Whether `required` is still to come; then the access that brings it will go the long way. Who: holder of h's lock,
@@ -193,6 +193,16 @@ template <class M> void set_alarm_now(handle_state& h) noexcept {
   }
 }
 
+// Lists r behind all others: right for units, which have no order, and at registration, because nobody listed there
+// requires a later version than the newest. Who: holder of h's lock, with the alarm set.
+inline void append_waiter(handle_state& h, record* r) noexcept {
+  r->state = detail::record_state::blocked;
+  r->next = nullptr;
+  r->prev = h.waiters_tail;
+  (r->prev == nullptr ? h.waiters_head : r->prev->next) = r;
+  h.waiters_tail = r;
+}
+
 // Lists r on h for awaited(r), unless it can have it now. Who: holder of h's lock. Gives whether r waits; if it does, r
 // may be gone as soon as the lock is.
 template <class M> [[nodiscard]] bool wait_unless_available(handle_state& h, record* r) noexcept {
@@ -204,19 +214,11 @@ template <class M> [[nodiscard]] bool wait_unless_available(handle_state& h, rec
     }
     set_alarm_now<M>(h);
   }
-  r->state = detail::record_state::blocked;
-  insert_waiter(h, r);
+  if (is_resource(awaited(r)))
+    append_waiter(h, r);
+  else
+    insert_waiter(h, r, awaited(r).required);
   return true;
-}
-
-// Lists r behind all others: right at registration, because nobody listed there requires a later version than the
-// newest. Who: holder of h's lock, with the alarm set.
-inline void append_waiter(handle_state& h, record* r) noexcept {
-  r->state = detail::record_state::blocked;
-  r->next = nullptr;
-  r->prev = h.waiters_tail;
-  (r->prev == nullptr ? h.waiters_head : r->prev->next) = r;
-  h.waiters_tail = r;
 }
 
 // Moves the first of the list whose versions are there, and who wait for nothing else, to `out`. Gives who is first

@@ -128,7 +128,7 @@ void lists_in_order(const numbers& versions, std::uint64_t base, base::random& r
   std::vector<task*> expected;
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].use(h, R).a[0].required = base + versions[i];
-    insert_waiter(h, &all[i].r);
+    insert_waiter(h, &all[i].r, base + versions[i]);
     const auto later = [](std::uint64_t v, const task* t) { return !reached(v, t->a[0].required); };
     expected.insert(std::upper_bound(expected.begin(), expected.end(), base + versions[i], later), &all[i]);
     REQUIRE(listed(h) == expected);

@@ -27,7 +27,9 @@ template <class M> void release_lock(detail::cell<std::uint8_t>& lock) noexcept 
 
 template <class M> class locked {
  public:
-  explicit locked(detail::cell<std::uint8_t>& lock) noexcept : lock_(lock) { acquire_lock<M>(lock_); }
+  [[gnu::always_inline]] explicit locked(detail::cell<std::uint8_t>& lock) noexcept : lock_(lock) {
+    acquire_lock<M>(lock_);
+  }
   ~locked() { release_lock<M>(lock_); }
   locked(const locked&) = delete;
   locked& operator=(const locked&) = delete;

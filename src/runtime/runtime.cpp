@@ -26,7 +26,7 @@ cell<std::uint32_t> handles_made;
 }
 
 handle_state::handle_state() noexcept
-    : registered(0), group_start(0), waiters_head(nullptr), waiters_tail(nullptr), name(nullptr), engine(nullptr),
+    : registered(0), waiters_head(nullptr), waiters_tail(nullptr), group_start(0), name(nullptr), engine(nullptr),
       id(base::shared(handles_made).fetch_add(1, base::relaxed) + 1), group_kind(0), exclusive_taken(false) {}
 
 bool handle_state::idle() noexcept {

@@ -155,7 +155,7 @@ template <class M> class deque {
   }
 
   // bottom has met the limit: learns how far thieves have come, and doubles the ring if that is not enough.
-  static void make_room(detail::worker& w) {
+  [[gnu::noinline]] static void make_room(detail::worker& w) {
     detail::deque_owner& d = w.deque;
     const std::uint32_t capacity = d.mask + 1;
     const std::uint32_t top = shared_part::of(M::load(w.shared, base::acquire)).top;

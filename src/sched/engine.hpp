@@ -156,6 +156,7 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard, gnu::cold]] bool skip(detail::record& r);
   [[gnu::cold]] void poison_writes(detail::record& r, const std::exception_ptr& e);
   [[gnu::cold]] void fail(detail::record& r, const std::exception_ptr& e);
+  [[nodiscard, gnu::always_inline]] inline bool may_follow(const worker& w, const detail::record& x) const noexcept;
   [[nodiscard, gnu::always_inline]] inline detail::record* done(worker& w, detail::record* r);
   [[gnu::noinline]] void wholly_done(worker& w, detail::record* r);
   [[gnu::always_inline]] inline void finish_accesses(detail::record* r, woken& list);

@@ -311,6 +311,12 @@ template <machine::machine M> void engine<M>::finish_accesses(detail::record* r,
     if (!access::is_repeated(r->accesses()[i])) access::finish<M>(r->accesses()[i], list);
 }
 
+// Whether x, which is ready, may run on w at once. A plain task may run anywhere.
+template <machine::machine M> bool engine<M>::may_follow(const worker& w, const detail::record& x) const noexcept {
+  return own_deque_only_ && (x.plain || (x.kind == detail::record_kind::task && !x.urgent &&
+                                         (x.pin == detail::record::unpinned || x.pin == w.id)));
+}
+
 // The body of r has returned: versions advance, and what waited for them moves on (SuperGlue §3.1, Listing 5). The
 // first task that becomes ready is given back to run at once, where its data is; no queue lies on the critical path.
 template <machine::machine M> detail::record* engine<M>::done(worker& w, detail::record* r) {
@@ -335,15 +341,15 @@ template <machine::machine M> detail::record* engine<M>::done(worker& w, detail:
   detail::record* follower = nullptr;
   while (detail::record* x = list.take()) {
     if (!advance_waiting(x, list)) continue;
-    const bool may_follow =
-        own_deque_only_ && (x->plain || (x->kind == detail::record_kind::task && !x->urgent &&
-                                         (x->pin == detail::record::unpinned || x->pin == w.id)));
-    if (follower == nullptr && may_follow) {
-      x->state = detail::record_state::ready;
-      follower = x;
-    } else {
+    if (!may_follow(w, *x) || (follower != nullptr && !x->plain)) {
       make_ready(w, x);
+      continue;
     }
+    x->state = detail::record_state::ready;
+    if (follower == nullptr)
+      follower = x;
+    else
+      deque::push(w, x);
   }
   if (follower != nullptr) keep_within_reach(w);
   return follower;

@@ -20,12 +20,12 @@ struct alignas(64) handle_state {
   cell<std::uint64_t> word{alarm_max};  // the current version, above the alarm: how many accesses may finish before
                                         // one has to look at the wait list
   std::uint64_t registered;             // accesses registered so far; guarded by lock
-  std::uint64_t group_start;            // version the accesses of the last group require; guarded by lock
   record* waiters_head;                 // ordered by required version, then by arrival; guarded by lock
   record* waiters_tail;
-  const char* name;     // static storage; nullptr: unnamed
-  engine_base* engine;  // the runtime that uses this handle; nullptr before the first access
-  std::uint32_t id;     // order of creation in the process: the lock order, and never an address
+  std::uint64_t group_start;  // version the accesses of the last group require; guarded by lock
+  const char* name;           // static storage; nullptr: unnamed
+  engine_base* engine;        // the runtime that uses this handle; nullptr before the first access
+  std::uint32_t id;           // order of creation in the process: the lock order, and never an address
   cell<std::uint8_t> lock;
   std::uint8_t group_kind;  // access kind of the last group; guarded by lock
   bool exclusive_taken;     // some add runs; guarded by lock
