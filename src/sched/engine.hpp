@@ -148,12 +148,12 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] detail::record* steal(worker& w);
   [[nodiscard]] bool bodies_are_tiny() noexcept;
   [[nodiscard]] bool others_move(worker& w) noexcept;
+  void give_way(worker& w);
   [[nodiscard]] detail::record* look_around(worker& w);
   [[nodiscard]] detail::record* search(worker& w);
   [[nodiscard]] bool anything_visible(worker& w) noexcept;
   [[nodiscard, gnu::always_inline]] inline detail::record* run(worker& w, detail::record* r);
   [[gnu::noinline]] void run_timed(worker& w, detail::record* r);
-  [[nodiscard]] static bool asks_clock(const worker& w) noexcept;
   void note_length(worker& w, std::uint64_t body_ps) noexcept;
   [[nodiscard, gnu::always_inline]] inline detail::record* follow(worker& w, detail::record* r);
   [[gnu::always_inline]] inline trace::outcome call_body(worker& w, detail::record* r);
@@ -161,6 +161,7 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard, gnu::cold]] bool skip(detail::record& r);
   [[gnu::cold]] void poison_writes(detail::record& r, const std::exception_ptr& e);
   [[gnu::cold]] void fail(detail::record& r, const std::exception_ptr& e);
+  [[nodiscard, gnu::always_inline]] inline bool may_follow(const worker& w, const detail::record& x) const noexcept;
   [[nodiscard, gnu::always_inline]] inline detail::record* done(worker& w, detail::record* r);
   [[gnu::noinline]] void wholly_done(worker& w, detail::record* r);
   [[gnu::always_inline]] inline void finish_accesses(detail::record* r, woken& list);

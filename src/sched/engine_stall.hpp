@@ -226,7 +226,7 @@ template <machine::machine M> void engine<M>::abandon_all() noexcept {
       detail::handle_state& h = access::handle_of(r.accesses()[i]);
       h.waiters_head = h.waiters_tail = nullptr;
       h.exclusive_taken = false;
-      h.word.raw = h.registered << 1;
+      h.word.raw = access::word_at(h.registered);
     }
   });
 }

@@ -209,7 +209,7 @@ template <machine::machine M> void engine<M>::apply_reduction(worker* w, detail:
   r->access_count = 1;
   r->applies_reduction = true;
   detail::poke(r->pending, 1u);
-  r->accesses()[0].handle_and_kind = reinterpret_cast<std::uintptr_t>(&h) | detail::kind_write;
+  r->accesses()[0].handle_and_kind = reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(detail::kind_write);
   new (r->closure()) closure{apply, &h};
   r->invoke = [](detail::record& self, bool run) {
     const closure& c = *static_cast<closure*>(self.closure());

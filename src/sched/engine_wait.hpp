@@ -249,7 +249,7 @@ template <machine::machine M> void engine<M>::apply_if_open(worker* w, detail::h
 template <machine::machine M> bool engine<M>::list_on(detail::handle_state& h, waiter& self) {
   self.r.access_count = 1;
   base::locked<M> guard(h.lock);
-  self.a = {reinterpret_cast<std::uintptr_t>(&h) | detail::kind_read, h.registered};
+  self.a = {reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(detail::kind_read), h.registered};
   return access::wait_unless_available<M>(h, &self.r);
 }
 

@@ -11,8 +11,9 @@ constexpr std::uint8_t user_type_bit = 128;
 }
 
 std::uint8_t kind_code(const detail::access& a) noexcept {
-  const auto user_type = static_cast<unsigned>(a.handle_and_kind >> (8 * sizeof(std::uintptr_t) - 8));
-  if (user_type != 0) return static_cast<std::uint8_t>(user_type_bit | user_type);
+  const std::uint8_t group = access::group_of(a);
+  if (group >= detail::group_user)
+    return static_cast<std::uint8_t>(user_type_bit | ((group - detail::group_user) / 8 + 1));
   return static_cast<std::uint8_t>(access::kind_of(a) & ~detail::kind_repeated);
 }
 
