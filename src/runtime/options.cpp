@@ -54,7 +54,19 @@ void require(bool right, const char* option, const std::string& value, const std
   if (!right) refuse(option, value, allowed);
 }
 
+void check_creation(const options& o) {
+  const bool decoupled = std::strcmp(o.creation, "decoupled") == 0;
+  require(decoupled || std::strcmp(o.creation, "inline") == 0, "creation", o.creation, "inline or decoupled");
+  require(!decoupled || o.workers > 1, "creation", o.creation,
+          "inline with one worker; give at least 2 workers, or 3 to have one that only creates");
+  require(decoupled || o.creator == 0, "creator", std::to_string(o.creator), "unset unless creation is decoupled");
+  require(o.creator < o.workers, "creator", std::to_string(o.creator),
+          "a worker from 1 to " + std::to_string(o.workers - 1) + ", or 0 for the last");
+}
+
 }  // namespace
+
+bool decoupled(const options& complete) { return std::strcmp(complete.creation, "decoupled") == 0; }
 
 options complete(options asked) {
   static const options defaults;
@@ -73,6 +85,8 @@ options complete(options asked) {
   take_text("WEFT_MACHINE", o.machine, "host");
   take_text("WEFT_POLICY", o.policy, sched::policies().front().name.name);
   take_text("WEFT_SCHEDULE", o.schedule, "time");
+  take_text("WEFT_CREATION", o.creation, "inline");
+  take_number("WEFT_CREATOR", o.creator, defaults.creator, "the number of a worker, above 0");
   take_flag("WEFT_PAUSED", o.paused, defaults.paused);
   take_flag("WEFT_PIN", o.pin, defaults.pin);
   take_flag("WEFT_SUBMITTERS_HELP", o.submitters_help, defaults.submitters_help);
@@ -86,6 +100,7 @@ options complete(options asked) {
   require(!host || std::strcmp(o.schedule, "time") == 0, "schedule", o.schedule, "time on machine host");
   if (o.workers == 0) o.workers = host ? usable_cpus() : 1;
   require(o.workers <= base::workers_max, "workers", std::to_string(o.workers), workers_allowed);
+  check_creation(o);
   require(o.seed != 0, "seed", "0", seed_allowed);
   require(o.window >= base::window_tasks_min && o.window <= base::window_tasks_max, "window", std::to_string(o.window),
           window_allowed);

@@ -1,6 +1,7 @@
 // The scheduler in virtual time.
 #include "machine/virtual/virtual.hpp"
 #include "runtime/engines.hpp"
+#include "runtime/options.hpp"
 
 namespace weft {
 
@@ -12,8 +13,9 @@ std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
   using engine = sched::engine<machine::virtual_machine>;
   const machine::virtual_machine::setup setup{.seed = opt.seed,
                                               .random_order = std::string_view(opt.schedule) == "random"};
-  auto e = std::make_unique<engine>(
-      sched::engine_setup{opt.workers, opt.seed, opt.window, opt.stack_kib * 1024, opt.submitters_help}, setup);
+  auto e = std::make_unique<engine>(sched::engine_setup{opt.workers, opt.seed, opt.window, opt.stack_kib * 1024,
+                                                        opt.submitters_help, false, decoupled(opt), opt.creator},
+                                    setup);
   if (opt.trace != nullptr) e->record(std::make_unique<trace::session>(opt.trace, opt.trace_mib, nullptr));
   e->the_machine().start(opt.workers, &engine::worker_entry, e.get(), opt.stack_kib * 1024);
   e->open(place::tree(place::flat(opt.workers), opt.workers), sched::find_policy(opt.policy));
