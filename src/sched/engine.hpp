@@ -149,7 +149,7 @@ template <machine::machine M> class engine final : public any_engine {
   void request(detail::record* r);
   bool create_one(worker& w);
   void share_all(worker& w) noexcept;
-  void refuse(worker& w, detail::record* r, const std::exception_ptr& why);
+  void refuse(worker& w, detail::record& r, const std::exception_ptr& why);
   [[nodiscard, gnu::noinline]] detail::record* next_created(worker& w);
   [[nodiscard]] bool requests_wait_for_anyone() noexcept;
   [[nodiscard]] detail::record* next_of_creator(worker& w);

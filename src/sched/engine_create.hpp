@@ -67,8 +67,7 @@ template <machine::machine M> bool engine<M>::create_one(worker& w) {
     return false;
   }
   owner_section at_own_end(*this, &w);
-  bool is_ready = false;
-  std::exception_ptr refused;
+  bool is_ready = true;
   woken list;
   try {
     if (trace_ != nullptr) {
@@ -78,15 +77,11 @@ template <machine::machine M> bool engine<M>::create_one(worker& w) {
     }
     is_ready = r->access_count == 0 || register_and_apply(&w, r, list);
   } catch (...) {
-    refused = std::current_exception();
+    refuse(w, *r, std::current_exception());
   }
   M::store(created_, detail::peek(created_) + 1, base::release);  // pairs with await_creation()
   base::release_lock<M>(creating_);
-  // From here on without the lock: what follows may call a destructor of the program's that waits for its requests.
-  if (refused != nullptr)
-    refuse(w, r, refused);
-  else if (is_ready)
-    make_ready(w, r);
+  if (is_ready) make_ready(w, r);
   make_all_ready(&w, list);
   if (w.creates_only && deque::starved(w)) share_all(w);
   return true;
@@ -96,18 +91,26 @@ template <machine::machine M> void engine<M>::share_all(worker& w) noexcept {
   if (deque::expose(w)) sleep_.notify(machine_);
 }
 
-// What would have been thrown at submission is what the task fails with. Nothing of it is registered.
-template <machine::machine M> void engine<M>::refuse(worker& w, detail::record* r, const std::exception_ptr& why) {
-  failures_.add(*r, why);
-  for (std::uint32_t i = 0; i < r->access_count; ++i) {
-    if ((access::kind_of(r->accesses()[i]) & (detail::kind_readonly | detail::kind_resource)) != 0) continue;
-    detail::handle_state& h = access::handle_of(r->accesses()[i]);
-    base::locked<M> guard(h.lock);
-    if (h.engine == this) failures_.poison(h, why);  // of another runtime, or of none, it is not ours to poison
+// What would have been thrown at submission is what the task fails with. Nothing of it is registered, so it forgets its
+// accesses. It is still run, as one that is skipped: destroying its body may wait, for a handle that it owns.
+template <machine::machine M> void engine<M>::refuse(worker& w, detail::record& r, const std::exception_ptr& why) {
+  failures_.add(r, why);
+  if (trace_ != nullptr) {
+    const std::uint32_t n = std::exchange(r.access_count, 0u);
+    trace_submitted(&w, r);
+    r.access_count = n;
   }
-  r->invoke(*r, false);
-  wholly_done(w, r);
-  if (M::load(quiescent_waiting_, base::seq_cst) != 0 && quiescent()) end_quiescent_waits(&w);
+  for (std::uint32_t i = 0; i < r.access_count; ++i) {
+    access::entry& a = r.accesses()[i];
+    if ((access::kind_of(a) & (detail::kind_readonly | detail::kind_resource)) == 0) {
+      detail::handle_state& h = access::handle_of(a);
+      base::locked<M> guard(h.lock);
+      if (h.engine == this) failures_.poison(h, why);  // of another runtime, or of none, it is not ours to poison
+    }
+    a.handle_and_kind = detail::kind_repeated;
+  }
+  r.plain = r.subtasks = false;
+  r.exclusives = 0;
 }
 
 // Returns when what the caller has handed over so far is created. A worker helps, unless that is done already; a

@@ -293,7 +293,13 @@ template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, det
   return outcome;
 }
 
+// Whether r has lost its accesses (engine_create.hpp).
+[[nodiscard]] inline bool was_refused(detail::record& r) noexcept {
+  return r.access_count != 0 && (r.accesses()[0].handle_and_kind & detail::handle_address_mask) == 0;
+}
+
 template <machine::machine M> bool engine<M>::reads_poison(detail::record& r) noexcept {
+  if (was_refused(r)) return true;
   for (std::uint32_t i = 0; i < r.access_count; ++i)
     if (M::load(access::handle_of(r.accesses()[i]).poisoned, base::relaxed)) return true;  // ordered by the version
   return false;
@@ -301,6 +307,10 @@ template <machine::machine M> bool engine<M>::reads_poison(detail::record& r) no
 
 // Gives whether r was skipped; if a wait of the whole program has healed its handles in between, its body is called.
 template <machine::machine M> bool engine<M>::skip(detail::record& r) {
+  if (was_refused(r)) {  // and has failed already
+    r.invoke(r, false);
+    return true;
+  }
   std::exception_ptr e;
   for (std::uint32_t i = 0; i < r.access_count && e == nullptr; ++i)
     e = failures_.of(access::handle_of(r.accesses()[i]));

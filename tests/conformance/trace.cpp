@@ -96,10 +96,12 @@ TEST_CASE("trace: random programs depend in it as the reference says") {
     weft::base::random rng(seed);
     const reference::program p = reference::draw(rng, 2 + rng.below(5), 5 + rng.below(60));
     const bool host = seed % 3 == 0;
-    return trace_of({.workers = 1 + rng.below(16),
+    const unsigned workers = 1 + rng.below(16);
+    return trace_of({.workers = workers,
                      .machine = host ? "host" : "virtual",
                      .seed = seed,
-                     .schedule = seed % 3 == 1 ? "random" : "time"},
+                     .schedule = seed % 3 == 1 ? "random" : "time",
+                     .creation = workers > 1 && seed % 4 == 0 ? "decoupled" : "inline"},
                     p);
   });
 }
