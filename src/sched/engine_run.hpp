@@ -89,8 +89,7 @@ template <machine::machine M> detail::record* engine<M>::next_shared(worker& w) 
   w.body_end_ps = 0;
   if (M::load(attention_, base::seq_cst) != 0) [[unlikely]] {
     if (paused()) {
-      while (requests_wait_for_anyone() && create_one(w)) {  // creation goes on, as inline
-      }
+      while (requests_wait_for_anyone() && create_one(w)) w.passed_over = true;  // creation goes on, as inline
       return next_throttled(w);
     }
     if (detail::record* r = next_urgent()) return r;
