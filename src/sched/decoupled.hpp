@@ -4,8 +4,6 @@
 // Not for runtimes that create inline: while there is no other, a handle pays one load.
 #pragma once
 #include <cstdint>
-#include <mutex>
-#include <vector>
 
 #include "base/atomic.hpp"
 

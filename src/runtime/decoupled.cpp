@@ -1,6 +1,9 @@
+// The list behind src/sched/decoupled.hpp. Here, because src/sched knows no threads.
 #include "sched/decoupled.hpp"
 
+#include <mutex>
 #include <thread>
+#include <vector>
 
 namespace weft::sched {
 
