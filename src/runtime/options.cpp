@@ -82,7 +82,19 @@ void seat_workers(options& o, const std::string& allowed) {
           host ? "0 on machine host" : "below " + std::to_string(places) + ", the cores of machine " + m.name);
 }
 
+void check_creation(const options& o) {
+  const bool decoupled = std::strcmp(o.creation, "decoupled") == 0;
+  require(decoupled || std::strcmp(o.creation, "inline") == 0, "creation", o.creation, "inline or decoupled");
+  require(!decoupled || o.workers > 1, "creation", o.creation,
+          "inline with one worker; give at least 2 workers, or 3 to have one that only creates");
+  require(decoupled || o.creator == 0, "creator", std::to_string(o.creator), "unset unless creation is decoupled");
+  require(o.creator < o.workers, "creator", std::to_string(o.creator),
+          "a worker from 1 to " + std::to_string(o.workers - 1) + ", or 0 for the last");
+}
+
 }  // namespace
+
+bool decoupled(const options& complete) { return std::strcmp(complete.creation, "decoupled") == 0; }
 
 options complete(options asked) {
   static const options defaults;
@@ -106,6 +118,8 @@ options complete(options asked) {
   take_text("WEFT_BODY", o.body, "declared");
   take_number("WEFT_BODY_SCALE", o.body_scale, defaults.body_scale, scale_allowed);
   take_number("WEFT_CORE", o.core, defaults.core, "the number of a core of the machine, from 0", true);
+  take_text("WEFT_CREATION", o.creation, "inline");
+  take_number("WEFT_CREATOR", o.creator, defaults.creator, "the number of a worker, above 0");
   take_flag("WEFT_PAUSED", o.paused, defaults.paused);
   take_flag("WEFT_PIN", o.pin, defaults.pin);
   take_flag("WEFT_SUBMITTERS_HELP", o.submitters_help, defaults.submitters_help);
@@ -123,6 +137,7 @@ options complete(options asked) {
           "declared or measured");
   require(o.body_scale > 0 && o.body_scale < 1e6, "body_scale", std::to_string(o.body_scale), scale_allowed);
   seat_workers(o, workers_allowed);
+  check_creation(o);
   require(o.seed != 0, "seed", "0", seed_allowed);
   require(o.window >= base::window_tasks_min && o.window <= base::window_tasks_max, "window", std::to_string(o.window),
           window_allowed);

@@ -15,6 +15,7 @@
 #include "place/topology.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/options.hpp"
+#include "sched/decoupled.hpp"
 #include "weft/version.hpp"
 
 namespace weft {
@@ -73,6 +74,8 @@ std::uint64_t bytes_of(const handle_state& h) noexcept {
 }
 
 bool handle_state::idle() noexcept {
+  if (sched::decoupled::any() && !sched::decoupled::none_pending()) [[unlikely]]
+    return false;
   if (base::shared(lock).exchange(1, base::acquire) != 0) return false;
   const bool all_done = weft::access::outstanding(base::shared(word).load(base::acquire), registered) == 0;
   const bool open = group_kind == kind_reduce;
@@ -81,6 +84,8 @@ bool handle_state::idle() noexcept {
 }
 
 void handle_state::drain() noexcept {
+  if (sched::decoupled::any()) [[unlikely]]
+    sched::decoupled::await_all();
   if (engine == nullptr) return;
   // The version first, then the lock: whoever advanced the version last did so by one compare-exchange, or inside the
   // lock. So once both are seen nobody touches this handle any more, and its runtime may be gone already.
@@ -127,6 +132,7 @@ runtime::~runtime() { delete &implementation(engine_); }
 unsigned runtime::workers() const noexcept { return implementation(engine_).workers(); }
 const char* runtime::machine() const noexcept { return implementation(engine_).machine_name(); }
 const char* runtime::policy() const noexcept { return policy_; }
+int runtime::creator() const noexcept { return implementation(engine_).creator(); }
 double runtime::now_ns() const noexcept { return implementation(engine_).now_ns(); }
 runtime::counts runtime::statistics() const noexcept { return implementation(engine_).statistics(); }
 const char* runtime::trace_path() const noexcept { return implementation(engine_).trace_path(); }

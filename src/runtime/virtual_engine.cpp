@@ -2,6 +2,7 @@
 #include "machine/virtual/virtual.hpp"
 #include "model/machine_file.hpp"
 #include "runtime/engines.hpp"
+#include "runtime/options.hpp"
 
 namespace weft {
 
@@ -20,8 +21,9 @@ std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
                                               .body_scale = opt.body_scale,
                                               .first_core = opt.core,
                                               .model = std::move(m)};
-  auto e = std::make_unique<engine>(
-      sched::engine_setup{opt.workers, opt.seed, opt.window, opt.stack_kib * 1024, opt.submitters_help}, setup);
+  auto e = std::make_unique<engine>(sched::engine_setup{opt.workers, opt.seed, opt.window, opt.stack_kib * 1024,
+                                                        opt.submitters_help, false, decoupled(opt), opt.creator},
+                                    setup);
   if (opt.trace != nullptr) e->record(std::make_unique<trace::session>(opt.trace, opt.trace_mib, nullptr));
   e->the_machine().start(opt.workers, &engine::worker_entry, e.get(), opt.stack_kib * 1024);
   e->open(place::tree(e->the_machine().places(), opt.workers, std::move(apart)), sched::find_policy(opt.policy));

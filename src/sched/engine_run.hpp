@@ -25,10 +25,11 @@ template <machine::machine M> void engine<M>::loop_entry(void* engine_address) {
 template <machine::machine M> void engine<M>::loop() {
   for (;;) {
     worker& w = static_cast<worker&>(*current_worker());
-    if (w.is_reserve) [[unlikely]]
-      detail::poke(w.shown_id, worker::no_id);
-    detail::record* r = next(w);
-    if (r == nullptr) r = search(w);
+    detail::record* r = nullptr;
+    if (w.is_special) [[unlikely]]
+      r = next_special(w);
+    else if (r = next(w); r == nullptr)
+      r = search(w);
     if (w.is_reserve && !take_turn(w, r)) [[unlikely]]
       continue;
     if (r == nullptr) {  // stopping
@@ -38,6 +39,14 @@ template <machine::machine M> void engine<M>::loop() {
     }
     while (r != nullptr) r = run(static_cast<worker&>(*current_worker()), r);
   }
+}
+
+// The reserve and the creator. As the two steps of loop() for others.
+template <machine::machine M> detail::record* engine<M>::next_special(worker& w) {
+  if (w.creates_only) return next_of_creator(w);
+  detail::poke(w.shown_id, worker::no_id);
+  detail::record* r = next(w);
+  return r != nullptr ? r : search(w);
 }
 
 // Own deque first, newest first; from time to time the inboxes, so that a worker that never runs dry serves them too.
@@ -83,7 +92,10 @@ template <machine::machine M> void engine<M>::keep_within_reach(worker& w) noexc
 template <machine::machine M> detail::record* engine<M>::next_shared(worker& w) {
   w.body_end_ps = 0;
   if (M::load(attention_, base::seq_cst) != 0) [[unlikely]] {
-    if (paused()) return next_throttled(w);
+    if (paused()) {
+      while (requests_wait_for_anyone() && create_one(w)) w.passed_over = true;  // creation goes on, as inline
+      return next_throttled(w);
+    }
     if (detail::record* r = next_urgent()) return r;
   }
   if (w.passed_over) [[unlikely]] {
@@ -91,6 +103,8 @@ template <machine::machine M> detail::record* engine<M>::next_shared(worker& w) 
     w.passed_over = false;
   }
   if (detail::record* r = w.box.pop()) return r;
+  if (creator_ != nullptr) [[unlikely]]
+    if (detail::record* r = next_created(w)) return r;
   if (detail::record* r = central_.pop()) return r;
   if (detail::record* r = steal(w)) return r;
   if (detail::record* r = next_throttled(w)) return r;
@@ -224,6 +238,7 @@ template <machine::machine M> detail::record* engine<M>::search(worker& w) {
 template <machine::machine M> bool engine<M>::anything_visible(worker& w) noexcept {
   if (M::load(stopping_, base::seq_cst) != 0) return true;
   if (M::load(beyond_window_, base::seq_cst) != 0 && w.throttled_head != nullptr) return true;
+  if (requests_wait_for_anyone()) return true;
   if (paused()) return false;
   if (!w.box.empty() || !central_.empty() || !urgent_.empty() || w.passed_over) return true;
   for (const auto& victim : workers_)
@@ -300,7 +315,13 @@ template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, det
   return outcome;
 }
 
+// Whether r has lost its accesses (engine_create.hpp).
+[[nodiscard]] inline bool was_refused(detail::record& r) noexcept {
+  return r.access_count != 0 && (r.accesses()[0].handle_and_kind & detail::handle_address_mask) == 0;
+}
+
 template <machine::machine M> bool engine<M>::reads_poison(detail::record& r) noexcept {
+  if (was_refused(r)) return true;
   for (std::uint32_t i = 0; i < r.access_count; ++i)
     if (M::load(access::handle_of(r.accesses()[i]).poisoned, base::relaxed)) return true;  // ordered by the version
   return false;
@@ -308,6 +329,10 @@ template <machine::machine M> bool engine<M>::reads_poison(detail::record& r) no
 
 // Gives whether r was skipped; if a wait of the whole program has healed its handles in between, its body is called.
 template <machine::machine M> bool engine<M>::skip(detail::record& r) {
+  if (was_refused(r)) {  // and has failed already
+    r.invoke(r, false);
+    return true;
+  }
   std::exception_ptr e;
   for (std::uint32_t i = 0; i < r.access_count && e == nullptr; ++i)
     e = failures_.of(access::handle_of(r.accesses()[i]));

@@ -262,6 +262,7 @@ template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& 
       if (&access::handle_of(w->current->accesses()[i]) == &h)
         throw error("weft: a task waits for handle " + access::name_of(h) +
                     ", which it uses itself; it would never end");
+  await_creation();
   {
     base::locked<M> guard(h.lock);
     if (h.engine == nullptr) return;

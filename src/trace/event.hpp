@@ -6,7 +6,7 @@
 namespace weft::trace {
 
 enum class event_kind : std::uint8_t {
-  submitted,  // time, task, other: parent (0: top level), position: name
+  submitted,  // time, task, other: parent (0: top level), position: name, worker: see below
   access,     // task, other: handle, value: version required or units, position, detail: kind_code()
   ran,        // time: start, value: end, task, worker: where it started, detail: outcome, position: 1 if the start is
               // the end of the task before
@@ -19,6 +19,9 @@ enum class event_kind : std::uint8_t {
 
 enum class outcome : std::uint8_t { done, failed, skipped };
 enum class why : std::uint8_t { children, all, handle, window };
+
+// Who submitted, in a submitted event's `worker`: the recorder's worker, a thread that is none, or else 1 + a number.
+inline constexpr std::uint16_t by_recorder = 0, by_outside = 0xffff;
 
 // Why a stack is set aside, and for which handle (0: none).
 struct reason {

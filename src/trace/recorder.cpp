@@ -29,12 +29,13 @@ std::string kind_text(std::uint8_t code) {
   }
 }
 
-void recorder::submitted(detail::record& r, std::uint64_t now) noexcept {
+void recorder::submitted(detail::record& r, std::uint64_t when, std::uint16_t by) noexcept {
   r.trace_id = new_id();
-  add({.time = now,
+  add({.time = when,
        .task = r.trace_id,
        .other = r.parent != nullptr ? r.parent->trace_id : 0,
        .position = number_of(r.name),
+       .worker = by,
        .kind = event_kind::submitted});
   for (std::uint32_t i = 0; i < r.access_count; ++i) {
     const detail::access* a = r.accesses() + i;
