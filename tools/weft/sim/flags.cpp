@@ -91,7 +91,9 @@ target what_is(const std::string& path) {
 }
 
 unsigned try_out(const settings& s) {
-  const settings::in_force until_made(s);
+  settings without_trace = s;
+  without_trace.set("TRACE", "");
+  const settings::in_force until_made(without_trace);
   const runtime probe;
   if (std::strcmp(probe.machine(), "host") == 0)
     throw weft::error("machine host is this machine itself; choose a modelled one with --machine, as weft info lists "

@@ -28,10 +28,13 @@ ns last_submitted_body(const trace::file& f) {
   return 0;
 }
 
-limit decide(const verdict& v) {
+limit decide(const verdict& v, double workers) {
   using enum limit;
   const std::array<std::pair<ns, limit>, 4> bounds{
-      {{v.creation_bound, creation}, {v.span, critical_path}, {v.bandwidth_bound, bandwidth}, {v.work_bound, cores}}};
+      {{v.program >= program_from / workers ? v.creation_bound : 0, creation},
+       {v.span, critical_path},
+       {v.bandwidth_bound, bandwidth},
+       {v.work_bound, cores}}};
   const auto most =
       std::max_element(bounds.begin(), bounds.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
   if (static_cast<double>(most->first) >= binds_from * static_cast<double>(v.makespan)) return most->second;
@@ -56,7 +59,7 @@ verdict judge(const trace::file& f, const report::analysis& a, ns bandwidth_boun
     v.late = static_cast<double>(s.overhead) / room;
     v.idle = static_cast<double>(s.searching + s.asleep) / room;
   }
-  v.binds = decide(v);
+  v.binds = decide(v, static_cast<double>(workers));
   return v;
 }
 

@@ -27,6 +27,9 @@ struct verdict {
   limit binds = limit::cores;
 };
 
+// Beside it, creation binds only where the main program itself takes so much of the makespan: the last body, which is
+// part of that bound, may be most of it.
+inline constexpr double program_from = 0.5;
 inline constexpr double binds_from = 0.8;  // of the makespan: a bound that binds leaves the scheduler no more than 20 %
 
 // The run, analysed; `order` and what follows as longest_chain() takes them, of the same file.
