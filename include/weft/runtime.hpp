@@ -117,6 +117,11 @@ class runtime {
   void pause() { engine_->pause(true); }
   void start() { engine_->pause(false); }
 
+  // Virtual machine: the program itself computes for so long, outside of tasks. Real machine: does nothing. For
+  // programs whose own work between its calls matters; of what tasks do, weft::charge tells. Who: the thread that made
+  // the runtime, outside of tasks.
+  void charge(double nanoseconds) noexcept;
+
   [[nodiscard]] unsigned workers() const noexcept;
   // "host", or the name that the machine file has.
   [[nodiscard]] const char* machine() const noexcept;

@@ -116,6 +116,8 @@ namespace {
 
 sched::any_engine& implementation(detail::engine_base* e) noexcept { return static_cast<sched::any_engine&>(*e); }
 
+std::uint64_t picoseconds(double ns) noexcept { return static_cast<std::uint64_t>(ns * 1000.0 + 0.5); }
+
 }  // namespace
 
 runtime::runtime(const options& opt) {
@@ -137,6 +139,10 @@ double runtime::now_ns() const noexcept { return implementation(engine_).now_ns(
 runtime::counts runtime::statistics() const noexcept { return implementation(engine_).statistics(); }
 const char* runtime::trace_path() const noexcept { return implementation(engine_).trace_path(); }
 void runtime::write_trace() { implementation(engine_).write_trace(); }
+
+void runtime::charge(double nanoseconds) noexcept {
+  if (nanoseconds > 0) implementation(engine_).charge_program(picoseconds(nanoseconds));
+}
 
 choices machines() noexcept {
   static const std::vector<model::machine_entry> files = model::machine_files();
@@ -193,7 +199,7 @@ void* workspace(std::size_t bytes) {
 void charge(double nanoseconds) noexcept {
   detail::worker* w = sched::current_worker();
   if (w == nullptr || w->current == nullptr || !(nanoseconds > 0)) return;
-  implementation(w->engine).charge(static_cast<std::uint64_t>(nanoseconds * 1000.0 + 0.5));
+  implementation(w->engine).charge(picoseconds(nanoseconds));
 }
 
 }  // namespace weft

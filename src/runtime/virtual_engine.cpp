@@ -24,7 +24,11 @@ std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
   auto e = std::make_unique<engine>(sched::engine_setup{opt.workers, opt.seed, opt.window, opt.stack_kib * 1024,
                                                         opt.submitters_help, false, decoupled(opt), opt.creator},
                                     setup);
-  if (opt.trace != nullptr) e->record(std::make_unique<trace::session>(opt.trace, opt.trace_mib, nullptr));
+  if (opt.trace != nullptr) {
+    auto recorded = std::make_unique<trace::session>(opt.trace, opt.trace_mib, nullptr);
+    recorded->schedule(opt.schedule);
+    e->record(std::move(recorded));
+  }
   e->the_machine().start(opt.workers, &engine::worker_entry, e.get(), opt.stack_kib * 1024);
   e->open(place::tree(e->the_machine().places(), opt.workers, std::move(apart)), sched::find_policy(opt.policy));
   return e;

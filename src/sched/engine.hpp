@@ -67,6 +67,7 @@ struct any_engine : detail::engine_base, decoupled {
   virtual void charge(std::uint64_t ps) = 0;
   // -1: tasks are created by those who submit them.
   [[nodiscard]] virtual int creator() const noexcept = 0;
+  virtual void charge_program(std::uint64_t ps) noexcept = 0;
   [[nodiscard]] virtual void* workspace(std::size_t bytes) = 0;
   // nullptr if nothing is recorded.
   [[nodiscard]] virtual const char* trace_path() const noexcept = 0;
@@ -110,6 +111,7 @@ template <machine::machine M> class engine final : public any_engine {
   }
   [[nodiscard]] runtime::counts statistics() const noexcept override;
   void charge(std::uint64_t ps) override;
+  void charge_program(std::uint64_t ps) noexcept override;
   [[nodiscard]] const char* trace_path() const noexcept override { return trace_ ? trace_->path().c_str() : nullptr; }
   void write_trace() override;
   void drain(detail::handle_state& h) noexcept override;
@@ -263,6 +265,7 @@ template <machine::machine M> class engine final : public any_engine {
   };
   [[gnu::noinline]] void trace_resume(worker& w, const detail::record* body, trace::reason why,
                                       const pause_start& from) noexcept;
+  [[gnu::noinline]] void trace_passed(worker& w, trace::reason why) noexcept;
   [[gnu::noinline]] void trace_stolen(worker& w, const worker& victim, const detail::record& r) noexcept;
   void trace_counts(worker& w, const detail::record* body) noexcept;
   void park(worker& w);

@@ -138,4 +138,14 @@ template <machine::machine M> void engine<M>::charge(std::uint64_t ps) {
   }
 }
 
+// The program computes between its calls, outside of tasks.
+template <machine::machine M> void engine<M>::charge_program(std::uint64_t ps) noexcept {
+  if constexpr (M::modelled) {
+    visit v(*this);
+    machine_.charge(ps);
+  } else {
+    static_cast<void>(ps);
+  }
+}
+
 }  // namespace weft::sched

@@ -77,6 +77,15 @@ template <machine::machine M> void engine<M>::trace_resume(worker& w, const deta
   if (w.trace->counters.size() != 0) w.trace->counters.begin();
 }
 
+// A wait that found nothing to wait for. On another machine the same wait may have to: who replays the trace needs it.
+template <machine::machine M> void engine<M>::trace_passed(worker& w, trace::reason why) noexcept {
+  w.trace->add({.time = machine_.now_ps(),
+                .task = w.current != nullptr ? w.current->trace_id : 0,
+                .other = why.handle,
+                .kind = trace::event_kind::passed,
+                .detail = static_cast<std::uint8_t>(why.why)});
+}
+
 template <machine::machine M>
 void engine<M>::trace_stolen(worker& w, const worker& victim, const detail::record& r) noexcept {
   w.trace->add({.time = machine_.now_ps(),

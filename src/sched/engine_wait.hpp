@@ -151,6 +151,8 @@ template <machine::machine M> void engine<M>::wait_children(worker& w) {
     });
     r->next = nullptr;
     M::store(r->pending, 1u, base::relaxed);  // nobody else counts: there are no children
+  } else if (w.trace != nullptr && r->has_children) [[unlikely]] {
+    trace_passed(w, {trace::why::children});
   }
   if (failures_.any()) [[unlikely]] {
     if (std::exception_ptr e = failures_.take(r)) std::rethrow_exception(e);
@@ -176,7 +178,9 @@ template <machine::machine M> void engine<M>::release_exclusive(detail::handle_s
 
 template <machine::machine M> void engine<M>::wait_quiescent(worker& w) {
   apply_reductions(&w);
+  bool waited = false;
   while (!quiescent()) {
+    waited = true;
     waiter self;
     // This worker's loop looks for quiescence before it sleeps.
     suspend(w, self, {trace::why::all}, [&self](worker&, engine& e) {
@@ -187,6 +191,8 @@ template <machine::machine M> void engine<M>::wait_quiescent(worker& w) {
     if (self.stalled) throw_stall();
     apply_reductions(&w);  // of tasks that were submitted by tasks meanwhile
   }
+  if (!waited && w.trace != nullptr) [[unlikely]]
+    trace_passed(w, {trace::why::all});
   if (failures_.any()) [[unlikely]] {
     if (std::exception_ptr e = failures_.take(nullptr)) std::rethrow_exception(e);
   }
@@ -293,10 +299,14 @@ template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& 
     base::locked<M> guard(h.lock);
     there = access::available<M>(h, h.registered);
   }
-  if (!there)
+  if (there) {
+    if (w->trace != nullptr) [[unlikely]]
+      trace_passed(*w, {trace::why::handle, h.id});
+  } else {
     suspend(*w, self, {trace::why::handle, h.id}, [&self, &h](worker& here, engine& e) {
       if (!e.list_on(h, self)) e.make_ready(here, &self.r);
     });
+  }
   if (self.stalled) throw_stall();
   rethrow_for(h);
 }
