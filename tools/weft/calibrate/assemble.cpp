@@ -29,6 +29,7 @@ class assembler {
     m.summary = processor + ", " + std::to_string(host_.cores.size()) +
                 (host_.cores.size() == 1 ? " usable core" : " usable cores");
     m.topology = host_.topology;
+    out_.xml = host_.xml;
     m.ghz = take("clock", "clock_speed", 1, "GHz");
     m.types = {{.name = "core", .speed = 1, .runtime_speed = 1, .speed_of = {}}};
     m.cores = host_.cores;
@@ -110,9 +111,10 @@ class assembler {
                                                         : "measured with one core, all there is";
     for (unsigned c = 0; c < host_.classes; ++c) {
       const std::string at = "_" + std::to_string(c);
-      if (c > 0)
-        m.link_bytes_per_ns.push_back(
-            found_.median("bandwidth_memory_all" + at, found_.median("bandwidth_memory" + at, 0)));
+      const double link = found_.median("bandwidth_memory_all" + at, found_.median("bandwidth_memory" + at, 0));
+      m.link_bytes_per_ns.push_back(c > 0 ? link : 0);
+      if (const figure* const f = found_.find("bandwidth_memory_all" + at); f != nullptr && c > 0)
+        out_.source["memory.link_bytes_per_ns"] = how(*f);
       m.read_line_ps.push_back(ps(take("memory.read_line_ps", "latency_read" + at, 100.0 * (c + 1))));
       m.write_line_ps.push_back(ps(take("memory.write_line_ps", "latency_write" + at, 100.0 * (c + 1))));
     }

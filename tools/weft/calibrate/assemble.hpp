@@ -14,6 +14,7 @@ namespace weft::tool::calibrate {
 
 struct assembled {
   model::machine machine;
+  std::string xml;                            // what the topology is, where hwloc's short notation cannot say it
   std::map<std::string, std::string> source;  // of "lines.load_ps" and so on: how that number came about
 };
 

@@ -1,5 +1,5 @@
-// See host.hpp. The short notation describes symmetric machines only; of an affinity mask that leaves a lopsided one,
-// hwloc's XML is kept beside the machine file instead.
+// See host.hpp. The short notation describes symmetric machines only; where an affinity mask leaves a lopsided one,
+// hwloc's XML is taken instead.
 #include "host.hpp"
 
 #include <hwloc.h>
@@ -124,17 +124,18 @@ void classify_nodes(hwloc_topology_t t, host_description& h) {
 
 }  // namespace
 
-host_description describe_host() {
-  const topology_owner t = load_usable();
+host_description describe(hwloc_topology* t) {
   host_description h;
-  h.topology = short_notation(t.get());
-  if (h.topology.empty()) h.xml = as_xml(t.get());
-  h.cores = usable_cores(t.get());
+  h.topology = short_notation(t);
+  if (h.topology.empty()) h.xml = as_xml(t);
+  h.cores = usable_cores(t);
   if (h.cores.empty()) throw weft::error("calibrate: hwloc finds no usable core");
-  h.caches = caches_of_first(t.get());
-  classify_nodes(t.get(), h);
+  h.caches = caches_of_first(t);
+  classify_nodes(t, h);
   return h;
 }
+
+host_description describe_host() { return describe(load_usable().get()); }
 
 std::map<unsigned, std::vector<pair_of_cores>> pairs_by_distance(const host_description& h, std::size_t each) {
   model::machine m;

@@ -8,6 +8,8 @@
 #include "model/machine.hpp"
 #include "probe.hpp"
 
+struct hwloc_topology;
+
 namespace weft::tool::calibrate {
 
 struct cache_level {
@@ -27,6 +29,8 @@ struct host_description {
 
 // Errors: weft::error if hwloc cannot look.
 [[nodiscard]] host_description describe_host();
+// The same of any topology that hwloc has loaded.
+[[nodiscard]] host_description describe(hwloc_topology* loaded);
 
 // A pair of cores for each distance (model::machine::distance) that there is, up to `each` of them.
 [[nodiscard]] std::map<unsigned, std::vector<pair_of_cores>> pairs_by_distance(const host_description& h,

@@ -67,7 +67,8 @@ class writer {
     line("summary = " + quoted(m_.summary));
     put("clock", "GHz", number(m_.ghz), "clock");
     if (m_.speed_when_shared < 1) put("shared_speed", "x", number(m_.speed_when_shared), "speed_when_shared");
-    line("\n[topology]\nhwloc = " + quoted(m_.topology) + "\nfrom = \"here\"");
+    line("\n[topology]\nfrom = \"here\"");
+    line(a_.xml.empty() ? "hwloc = " + quoted(m_.topology) : "xml = '''\n" + a_.xml + "'''");
     line("\n[sources]\nhere = { text = " + quoted("weft calibrate on this computer: " + m_.summary) +
          ", date = " + quoted(date_) + " }");
     if (m_.apart.size() > 1) apart();
