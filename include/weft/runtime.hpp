@@ -20,9 +20,11 @@ namespace weft {
 // WEFT_MACHINE=virtual). A field that differs from its default wins over the environment, the environment over the
 // default.
 struct options {
-  // Number of workers, 1 to 1024. 0: usable_cpus() on real cores, 1 on a modelled machine.
+  // Number of workers, 1 to 1024. 0: usable_cpus() on real cores, all cores of a modelled machine, 1 on "virtual".
   unsigned workers = 0;
-  // "host": this machine, real threads. "virtual": the same scheduler in virtual time, with fixed costs. nullptr: host.
+  // "host": this machine, real threads. Else a modelled one, the same scheduler in virtual time: "virtual", as many
+  // equal cores as there are workers; the name of a machine file, "epyc-7551-32" (`weft info` lists them); or a path,
+  // which has a '/' in it or ends in .toml or .xml. nullptr: host.
   const char* machine = nullptr;
   // Scheduling policy: "local" (default), "random", "central". `weft info` lists them.
   const char* policy = nullptr;
@@ -100,7 +102,7 @@ class runtime {
   void start() { engine_->pause(false); }
 
   [[nodiscard]] unsigned workers() const noexcept;
-  // "host" or "virtual".
+  // As the option has it: "host", "virtual", the name of a machine file, or a path.
   [[nodiscard]] const char* machine() const noexcept;
   [[nodiscard]] const char* policy() const noexcept;
   // The seed in force: the option's, the environment's or the default.
@@ -129,6 +131,7 @@ class runtime {
 
  private:
   detail::engine_base* engine_;
+  const char* machine_;
   const char* policy_;
   std::uint64_t seed_;
 };
@@ -144,7 +147,8 @@ struct choices {
   [[nodiscard]] const choice* begin() const noexcept { return first; }
   [[nodiscard]] const choice* end() const noexcept { return first + count; }
 };
-// What options::machine and options::policy accept, the default first.
+// What options::machine accepts by name, and options::policy, the default first. A machine file that cannot be used is
+// listed with the reason. Read once per process.
 [[nodiscard]] choices machines() noexcept;
 [[nodiscard]] choices policies() noexcept;
 

@@ -70,8 +70,8 @@ std::vector<fs::path> users_own() {
   const std::string folder = machine_folder();
   std::error_code none;
   if (folder.empty()) return paths;
-  for (const fs::directory_entry& e : fs::directory_iterator(folder, none))
-    if (e.path().extension() == ".toml") paths.push_back(e.path());
+  for (fs::directory_iterator e(folder, none), end; e != end && !none; e.increment(none))
+    if (e->path().extension() == ".toml") paths.push_back(e->path());
   std::sort(paths.begin(), paths.end());
   return paths;
 }

@@ -3,10 +3,13 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include "base/limits.hpp"
+#include "model/machine_file.hpp"
 #include "sched/policy.hpp"
 #include "trace/counters.hpp"
 
@@ -54,6 +57,26 @@ void require(bool right, const char* option, const std::string& value, const std
   if (!right) refuse(option, value, allowed);
 }
 
+// A name that outlives whoever asked for it: the runtime gives it out again.
+const char* kept(const char* name) {
+  static std::mutex guard;
+  static std::set<std::string> names;
+  const std::scoped_lock lock(guard);
+  return names.insert(name).first->c_str();
+}
+
+// So many workers as there are cores, on a machine that says how many it has.
+void seat_workers(options& o, const std::string& allowed) {
+  const bool host = std::strcmp(o.machine, "host") == 0;
+  const model::machine m = host ? model::machine{} : model::load_machine(o.machine);
+  const auto cores = static_cast<unsigned>(m.cores.size());
+  const bool counted = !host && !m.any_size;
+  if (o.workers == 0) o.workers = host ? usable_cpus() : counted ? cores : 1;
+  require(o.workers <= base::workers_max, "workers", std::to_string(o.workers), allowed);
+  require(!counted || o.workers <= cores, "workers", std::to_string(o.workers),
+          "a number from 1 to " + std::to_string(cores) + ", the cores of machine " + m.name);
+}
+
 }  // namespace
 
 options complete(options asked) {
@@ -80,12 +103,11 @@ options complete(options asked) {
   take_number("WEFT_TRACE_MIB", o.trace_mib, defaults.trace_mib, trace_allowed);
   take_text("WEFT_COUNTERS", o.counters, nullptr);
   const bool host = std::strcmp(o.machine, "host") == 0;
-  require(host || std::strcmp(o.machine, "virtual") == 0, "machine", o.machine, "host or virtual");
+  o.machine = kept(o.machine);
   require(std::strcmp(o.schedule, "time") == 0 || std::strcmp(o.schedule, "random") == 0, "schedule", o.schedule,
           "time or random");
   require(!host || std::strcmp(o.schedule, "time") == 0, "schedule", o.schedule, "time on machine host");
-  if (o.workers == 0) o.workers = host ? usable_cpus() : 1;
-  require(o.workers <= base::workers_max, "workers", std::to_string(o.workers), workers_allowed);
+  seat_workers(o, workers_allowed);
   require(o.seed != 0, "seed", "0", seed_allowed);
   require(o.window >= base::window_tasks_min && o.window <= base::window_tasks_max, "window", std::to_string(o.window),
           window_allowed);

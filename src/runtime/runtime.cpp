@@ -8,6 +8,7 @@
 
 #include "access/version.hpp"
 #include "base/atomic.hpp"
+#include "model/machine_file.hpp"
 #include "place/topology.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/options.hpp"
@@ -73,6 +74,7 @@ sched::any_engine& implementation(detail::engine_base* e) noexcept { return stat
 runtime::runtime(const options& opt) {
   const options o = complete(opt);
   auto made = std::strcmp(o.machine, "host") == 0 ? make_host_engine(o) : make_virtual_engine(o);
+  machine_ = o.machine;
   policy_ = sched::find_policy(o.policy).name.name;
   seed_ = o.seed;
   engine_ = made.release();
@@ -82,7 +84,7 @@ runtime::runtime(const options& opt) {
 runtime::~runtime() { delete &implementation(engine_); }
 
 unsigned runtime::workers() const noexcept { return implementation(engine_).workers(); }
-const char* runtime::machine() const noexcept { return implementation(engine_).machine_name(); }
+const char* runtime::machine() const noexcept { return machine_; }
 const char* runtime::policy() const noexcept { return policy_; }
 double runtime::now_ns() const noexcept { return implementation(engine_).now_ns(); }
 runtime::counts runtime::statistics() const noexcept { return implementation(engine_).statistics(); }
@@ -90,11 +92,13 @@ const char* runtime::trace_path() const noexcept { return implementation(engine_
 void runtime::write_trace() { implementation(engine_).write_trace(); }
 
 choices machines() noexcept {
-  static constexpr choice all[] = {
-      {"host", "this machine: one thread per worker, real time"},
-      {"virtual", "a modelled machine: the same scheduler in virtual time, fixed costs, bit-identical reruns"},
-  };
-  return {all, std::size(all)};
+  static const std::vector<model::machine_entry> files = model::machine_files();
+  static const std::vector<choice> all = [] {
+    std::vector<choice> names{{"host", "this machine: one thread per worker, real time"}};
+    for (const model::machine_entry& m : files) names.push_back({m.name.c_str(), m.summary.c_str()});
+    return names;
+  }();
+  return {all.data(), all.size()};
 }
 
 choices policies() noexcept {

@@ -53,7 +53,6 @@ void set_current_worker(detail::worker* w) noexcept;
 struct any_engine : detail::engine_base {
   virtual ~any_engine() = default;
   [[nodiscard]] virtual unsigned workers() const noexcept = 0;
-  [[nodiscard]] virtual const char* machine_name() const noexcept = 0;
   [[nodiscard]] virtual double now_ns() const noexcept = 0;
   [[nodiscard]] virtual runtime::counts statistics() const noexcept = 0;
   virtual void charge(std::uint64_t ps) = 0;
@@ -94,7 +93,6 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] void* workspace(std::size_t bytes) override;
 
   [[nodiscard]] unsigned workers() const noexcept override { return places_->workers(); }
-  [[nodiscard]] const char* machine_name() const noexcept override { return M::name; }
   [[nodiscard]] double now_ns() const noexcept override {
     return static_cast<double>(machine_.now_ps() - start_ps_) / 1e3;
   }
