@@ -18,7 +18,8 @@ import unittest
 WEFT = "weft"
 CORES = sorted(os.sched_getaffinity(0))
 QUICK = ("calibrate", "--quick")
-KEYS = ["ok", "file", "date", "quick", "seconds", "machine", "load", "figures", "sources", "steps", "checks", "warnings"]
+KEYS = ["ok", "file", "date", "quick", "seconds", "machine", "load", "figures", "sources", "steps", "checks",
+        "warnings"]
 FIGURE_KEYS = ["key", "what", "unit", "median", "min", "q1", "q3", "count", "steady", "plausible", "usual", "source"]
 COMPARISON_KEYS = ["name", "median", "min", "q1", "q3", "count", "modelled", "error"]
 # Far beyond any computer: what is outside was measured wrongly. A loaded machine makes figures longer, and bandwidths
@@ -30,7 +31,7 @@ PAIR_BOUNDS = {"transfer": (2, 50_000), "invalidation": (2, 50_000), "ping_pong"
 
 
 def run(*args, cores=CORES, limit_bytes=None, **env):
-    """Runs the tool on these cores, with only these WEFT_* and XDG_* variables, writing files of at most so many bytes."""
+    """Runs the tool on these cores, with only these WEFT_* and XDG_* variables; files may get that long at most."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("WEFT_", "XDG_"))}
 
     def prepare():
