@@ -19,6 +19,8 @@ template <class M>
   const std::uint32_t n = r.access_count;
   for (std::uint32_t i = 0; i < n; ++i) {
     handle_state& h = handle_of(a[i]);
+    if constexpr (M::modelled)
+      if (h.engine != engine) M::fresh(&h, sizeof h);
     if (M::exchange(h.lock, std::uint8_t{1}, base::acquire) == 0) [[likely]] {
       if (h.engine == engine && !reduction_open(h)) [[likely]]
         continue;
@@ -41,6 +43,7 @@ register_plain(record* r, const detail::engine_base* engine, Seen seen) {
   r->cursor = n;
   for (std::uint32_t i = 0; i < n; ++i) {
     handle_state& h = handle_of(a[i]);
+    M::work(model::step::submit_access, &h);
     const std::uint64_t required = register_access(h, group_of(a[i]));
     a[i].required = required;
     if (waits || available<M>(h, required)) continue;
@@ -67,6 +70,7 @@ register_plain(record* r, const detail::engine_base* engine, Seen seen) {
 
 // The version that r was listed for is there. Gives whether all others are; if not, r is listed again and may be gone.
 template <class M> [[nodiscard, gnu::always_inline]] inline bool advance_plain(record* r) noexcept {
+  M::work(model::step::advance);
   const std::uint32_t n = r->access_count;
   for (std::uint32_t i = r->cursor + 1; i < n; ++i) {
     entry& a = r->accesses()[i];
@@ -87,6 +91,7 @@ template <class M> [[gnu::always_inline]] inline void finish_plain(record& r, wo
   const entry* const end = a + r.access_count;
   for (; a != end; ++a) {
     handle_state& h = handle_of(*a);
+    M::work(model::step::run_access, &h);
     std::uint64_t word = M::load(h.word, base::relaxed);
     bool done = false;
     while (!done && (word & 1) == 0) done = M::compare_exchange(h.word, word, word + 2, base::acq_rel);

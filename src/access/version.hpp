@@ -9,6 +9,7 @@
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "base/lock.hpp"
+#include "model/machine.hpp"
 #include "weft/clause.hpp"
 #include "weft/detail/handle_state.hpp"
 #include "weft/detail/record.hpp"
@@ -227,6 +228,7 @@ template <class M> [[gnu::noinline]] void finish_locked(handle_state& h, woken& 
 // Order: release, pairs with available(). Cost: one compare-exchange if nobody waits.
 template <class M> void finish(const entry& a, woken& out) noexcept {
   handle_state& h = handle_of(a);
+  M::work(model::step::run_access, &h);
   if (!is_exclusive(a) && !is_resource(a)) {
     std::uint64_t word = M::load(h.word, base::relaxed);
     while ((word & 1) == 0)

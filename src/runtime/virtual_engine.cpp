@@ -9,26 +9,22 @@ namespace sched {
 template class engine<machine::virtual_machine>;
 }
 
-namespace {
-
-place::tree places(const model::machine& m, unsigned workers) {
-  std::vector<place::core> cores;
-  for (const model::core& c : m.cores) cores.push_back(c.at);
-  return {std::move(cores), workers, m.apart};
-}
-
-}  // namespace
-
 std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
   using engine = sched::engine<machine::virtual_machine>;
-  const model::machine model = model::with_cores(model::load_machine(opt.machine), opt.workers);
+  model::machine m = model::with_cores(model::load_machine(opt.machine), opt.workers);
+  const std::vector<std::vector<unsigned>> apart = m.apart;
   const machine::virtual_machine::setup setup{.seed = opt.seed,
-                                              .random_order = std::string_view(opt.schedule) == "random"};
+                                              .random_order = std::string_view(opt.schedule) == "random",
+                                              .coarse = std::string_view(opt.mode) == "coarse",
+                                              .measured = std::string_view(opt.body) == "measured",
+                                              .body_scale = opt.body_scale,
+                                              .first_core = opt.core,
+                                              .model = std::move(m)};
   auto e = std::make_unique<engine>(
       sched::engine_setup{opt.workers, opt.seed, opt.window, opt.stack_kib * 1024, opt.submitters_help}, setup);
   if (opt.trace != nullptr) e->record(std::make_unique<trace::session>(opt.trace, opt.trace_mib, nullptr));
   e->the_machine().start(opt.workers, &engine::worker_entry, e.get(), opt.stack_kib * 1024);
-  e->open(places(model, opt.workers), sched::find_policy(opt.policy));
+  e->open(place::tree(e->the_machine().places(), opt.workers, apart), sched::find_policy(opt.policy));
   return e;
 }
 
