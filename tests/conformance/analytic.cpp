@@ -6,11 +6,14 @@
 //   a
 //                          worker idle while a task is ready: sum / workers + (1 - 1 / workers) * critical path
 //   submission costs c     N tasks cannot end before N c + t, and with workers enough they do not end later
-// Times are whole picoseconds, so exactly means equal.
+// One thing takes time even there, or an idle worker would look for work for ever within one moment: a look, 100 ns. So
+// bodies are whole steps of 100 us, and a result is rounded down to such a step: then it is equal, not nearly equal,
+// unless somebody came late by a thousand looks.
 #include <doctest/doctest.h>
 #include <stdlib.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -57,7 +60,8 @@ class machine_file {
   std::string path_;
 };
 
-const std::string all_free = "relax = { ns = 0 }";
+const std::string all_free = "relax = { ns = 100 }";
+constexpr unsigned step_ns = 100'000;
 
 // Task i writes datum i and reads up to two earlier ones.
 struct graph {
@@ -83,12 +87,11 @@ struct graph {
   }
 };
 
-// Bodies of 3 to 12 us: long enough that workers keep nothing to themselves (base::long_body_ps).
 graph draw(unsigned tasks, std::uint64_t seed) {
   random rng(seed);
   graph g;
   for (unsigned i = 0; i < tasks; ++i) {
-    graph::task t{3'000 + rng.below(9'000), {}};
+    graph::task t{step_ns * (1 + rng.below(10)), {}};
     for (unsigned k = rng.below(3); k > 0 && i > 0; --k) {
       const unsigned before = i - 1 - rng.below(std::min(i, 12u));
       if (std::find(t.after.begin(), t.after.end(), before) == t.after.end()) t.after.push_back(before);
@@ -98,24 +101,29 @@ graph draw(unsigned tasks, std::uint64_t seed) {
   return g;
 }
 
-// The time from the first submission to the end of the wait.
-double makespan_ns(const graph& g, const char* machine, unsigned workers, const char* policy = "local") {
-  weft::runtime rt({.workers = workers, .machine = machine, .policy = policy});
-  std::vector<weft::handle<int>> data(g.tasks.size());
-  const double start = rt.now_ns();
+// `data` has one for each task, `body(i)` is called in task i.
+template <class Body> void submit(weft::runtime& rt, const graph& g, std::vector<weft::handle<int>>& data, Body body) {
   for (std::size_t i = 0; i < g.tasks.size(); ++i) {
     const graph::task& t = g.tasks[i];
     const auto length = weft::cost(t.ns);
     if (t.after.empty())
-      rt.submit(weft::write(data[i]), length, [](int&) {});
+      rt.submit(weft::write(data[i]), length, [body, i](int&) { body(i); });
     else if (t.after.size() == 1)
-      rt.submit(weft::read(data[t.after[0]]), weft::write(data[i]), length, [](int, int&) {});
+      rt.submit(weft::read(data[t.after[0]]), weft::write(data[i]), length, [body, i](int, int&) { body(i); });
     else
       rt.submit(weft::read(data[t.after[0]]), weft::read(data[t.after[1]]), weft::write(data[i]), length,
-                [](int, int, int&) {});
+                [body, i](int, int, int&) { body(i); });
   }
+}
+
+// The time from the first submission to the end of the wait, in whole steps.
+double makespan_ns(const graph& g, const char* machine, unsigned workers, const char* policy = "local") {
+  weft::runtime rt({.workers = workers, .machine = machine, .policy = policy});
+  std::vector<weft::handle<int>> data(g.tasks.size());
+  const double start = rt.now_ns();
+  submit(rt, g, data, [](std::size_t) {});
   rt.wait();
-  return rt.now_ns() - start;
+  return std::floor((rt.now_ns() - start) / step_ns) * step_ns;
 }
 
 constexpr const char* policies[] = {"local", "central", "random"};
@@ -166,26 +174,36 @@ TEST_CASE("analytic: equal tasks without dependences, in rounds") {
       CAPTURE(workers);
       CAPTURE(tasks);
       graph g;
-      g.tasks.assign(tasks, {10'000, {}});
-      CHECK(makespan_ns(g, m.path(), workers) == 10'000.0 * ((tasks + workers - 1) / workers));
+      g.tasks.assign(tasks, {step_ns, {}});
+      CHECK(makespan_ns(g, m.path(), workers) == 1.0 * step_ns * ((tasks + workers - 1) / workers));
     }
 }
 
 TEST_CASE("analytic: the creation bound, N c + t") {
-  const machine_file m(all_free + "\nsubmit = { us = 2 }");
+  const machine_file m(all_free + "\nsubmit = { us = 100 }");
   for (const unsigned tasks : {1u, 10u, 100u})
-    for (const unsigned length : {3'000u, 10'000u, 50'000u}) {
+    for (const unsigned length : {step_ns, 7 * step_ns, 50 * step_ns}) {
       CAPTURE(tasks);
       CAPTURE(length);
       graph g;
       g.tasks.assign(tasks, {length, {}});
-      CHECK(makespan_ns(g, m.path(), 64) == 2'000.0 * tasks + length);
+      CHECK(makespan_ns(g, m.path(), 64) == 1.0 * step_ns * tasks + length);
     }
 }
 
 TEST_CASE("analytic: the same seed is the same run, to the bit") {
   const graph g = draw(500, 3);
   for (const char* policy : policies)
-    for (const unsigned workers : {2u, 8u})
-      CHECK(makespan_ns(g, "virtual", workers, policy) == makespan_ns(g, "virtual", workers, policy));
+    for (const unsigned workers : {2u, 8u}) {
+      std::vector<double> ends[2];
+      for (std::vector<double>& end : ends) {
+        weft::runtime rt({.workers = workers, .machine = "virtual", .policy = policy});
+        std::vector<weft::handle<int>> data(g.tasks.size());
+        end.resize(g.tasks.size());
+        submit(rt, g, data, [&](std::size_t i) { end[i] = rt.now_ns(); });
+        rt.wait();
+        end.push_back(rt.now_ns());
+      }
+      CHECK(ends[0] == ends[1]);
+    }
 }
