@@ -235,11 +235,15 @@ void physical_first(std::vector<core>& cores) {
 
 shape read_shape(const section& top, const variant& v, std::string& notation) {
   const section& s = v.topology;
-  if (v.n == 0) s.only({"hwloc", "types", "order"});
-  notation = filled(required(s, "hwloc"), v.n);
+  if (v.n == 0) s.only({"hwloc", "xml", "types", "order"});
+  // What the short notation cannot say, for it knows symmetric machines only.
+  const auto xml = s.text("xml");
+  const std::string_view key = xml ? "xml" : "hwloc";
+  if (xml && s.has("hwloc")) s.fail("xml", "it must have one of hwloc and xml");
+  notation = xml ? "hwloc's XML" : filled(required(s, "hwloc"), v.n);
   try {
-    shape found = shape_of_notation(notation);
-    s.cite("hwloc", notation);
+    shape found = xml ? shape_of_xml(*xml) : shape_of_notation(notation);
+    s.cite(key, notation);
     const std::string order = s.text("order").value_or("neighbours");
     if (order != "neighbours" && order != "physical") s.fail("order", "it must be \"neighbours\" or \"physical\"");
     if (order == "physical") physical_first(found.cores);
@@ -248,7 +252,7 @@ shape read_shape(const section& top, const variant& v, std::string& notation) {
     return found;
   } catch (const error& e) {
     if (std::string_view(e.what()).starts_with("weft: ")) throw;
-    s.fail("hwloc", e.what());
+    s.fail(key, e.what());
   }
 }
 
