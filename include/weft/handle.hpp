@@ -26,7 +26,8 @@ class handle_base {
   // How large the data is, in bytes, wherever it lies: a modelled machine then charges what moving it takes, from the
   // caches or the memory node where it is (docs/guide/28-memory-model.md). 0, the default: moving it takes no time.
   // Who: one thread, before the first task names the handle. Cost: a locked table. Real machines ignore it.
-  void bytes(std::uint64_t n) noexcept { detail::set_bytes(state_, n); }
+  // Errors: weft::error above 2^40.
+  void bytes(std::uint64_t n);
   [[nodiscard]] std::uint64_t bytes() const noexcept { return detail::bytes_of(state_); }
   // Number of this handle in order of creation in the process, from 1.
   [[nodiscard]] std::uint32_t id() const noexcept { return state_.id; }

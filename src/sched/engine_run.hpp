@@ -164,8 +164,8 @@ template <machine::machine M> bool engine<M>::others_move(worker& w) noexcept {
 }
 
 // The main thread submits, and w has run some tiny bodies: every handle they share goes to and fro between the two, and
-// costs each more than it gets done. So w leaves it alone for a while, now and then; it is not kept from running what is
-// ready, if the main thread has nothing else to do than to submit, but that thread gets on meanwhile. What w has is
+// costs each more than it gets done. So w leaves it alone for a while, now and then; it is not kept from running what
+// is ready, if the main thread has nothing else to do than to submit, but that thread gets on meanwhile. What w has is
 // within reach of others, and a main thread that waits takes it.
 template <machine::machine M> void engine<M>::give_way(worker& w) {
   const worker& main = *workers_[0];
