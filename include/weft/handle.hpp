@@ -35,7 +35,9 @@ class handle_base {
   [[nodiscard]] std::uint64_t version() const noexcept { return detail::peek(state_.word) >> detail::alarm_bits; }
 
   // Whether all accesses submitted so far are done. Who: any thread; it may have changed by the time you look, and a
-  // handle that is being used at this moment is not idle. Order: acquire, so what the tasks wrote is visible.
+  // handle that is being used at this moment is not idle,
+  // nor is any while a task is on its way to a creator (options::creation). Order: acquire, so what the tasks wrote is
+  // visible.
   [[nodiscard]] bool idle() noexcept { return state_.idle(); }
 
   [[nodiscard]] detail::handle_state& state() noexcept { return state_; }
