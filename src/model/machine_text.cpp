@@ -263,6 +263,22 @@ void read_sources(const section& top, reading& r) {
   }
 }
 
+std::string shown_size(std::uint64_t bytes) {
+  const bool mib = bytes >= 1 << 20 && bytes % (1 << 20) == 0;
+  return std::to_string(mib ? bytes >> 20 : bytes >> 10) + (mib ? " MiB" : " KiB");
+}
+
+// The notation has no sizes of caches; [[memory.caches]] does. The second level is `inner`, the outermost is `outer`.
+void add_sizes(outline& part, const machine& m, bool inside_cache) {
+  const bool cache_here = part.what.size() >= 2 && part.what[0] == 'L' && part.what[1] >= '1' && part.what[1] <= '5';
+  const bool second = part.what.starts_with("L2");
+  for (outline& o : part.inside) add_sizes(o, m, inside_cache || cache_here);
+  for (const cache& c : m.memory.caches) {
+    const bool this_one = second ? c.who == cache::shared_by::inner : c.who == cache::shared_by::outer && !inside_cache;
+    if (cache_here && this_one) part.what.insert(2, " " + shown_size(c.bytes));
+  }
+}
+
 }  // namespace
 
 machine machine_of(const shape& s, std::vector<std::vector<unsigned>> apart) {
@@ -308,6 +324,7 @@ description parse_machine(std::string_view text, const std::string& file, const 
   if (m.speed_when_shared > 1) top.fail("shared_speed", "it must be at most 1");
   read_types(top, *v, m);
   read_costs(top, m);
+  add_sizes(d.drawing, m, false);
   d.figures = std::move(r.figures);
   return d;
 }
