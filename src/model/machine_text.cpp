@@ -15,7 +15,31 @@ namespace weft::model {
 
 namespace {
 
+// toml++ 3.3 has undefined behaviour for letters like an umlaut where a key may stand (its is_horizontal_whitespace
+// ends in "unreachable"), so they are refused outside of texts and comments before it sees them. That needs to know
+// where texts end; those of several lines are refused with them.
+void refuse_foreign_letters(std::string_view text, const std::string& file) {
+  std::size_t line = 1;
+  char quote = 0;  // what ends the text that we are in; '\n' ends a comment
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    line += c == '\n' ? 1 : 0;
+    if (quote != 0) {
+      if (c == '\\' && quote == '"') ++i;
+      if (c == quote || c == '\n') quote = 0;
+    } else if (c == '"' || c == '\'') {
+      if (text.substr(i, 3) == std::string(3, c)) refuse_file(file, line, "", "texts stand on one line here");
+      quote = c;
+    } else if (c == '#') {
+      quote = '\n';
+    } else if (static_cast<unsigned char>(c) >= 0x80) {
+      refuse_file(file, line, "", "this is no TOML: a letter that is not ASCII outside of texts and comments");
+    }
+  }
+}
+
 toml::table parsed(std::string_view text, const std::string& file) {
+  refuse_foreign_letters(text, file);
   try {
     return toml::parse(text, file);
   } catch (const toml::parse_error& e) {
