@@ -144,6 +144,7 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] detail::record* steal(worker& w);
   [[nodiscard]] bool bodies_are_tiny() noexcept;
   [[nodiscard]] bool others_move(worker& w) noexcept;
+  void give_way(worker& w);
   [[nodiscard]] detail::record* look_around(worker& w);
   [[nodiscard]] detail::record* search(worker& w);
   [[nodiscard]] bool anything_visible(worker& w) noexcept;

@@ -52,7 +52,10 @@ template <machine::machine M> detail::record* engine<M>::next(worker& w) {
     w.tick = 0;
     w.watched = true;
     w.body_end_ps = 0;
-    if (!w.reluctant && bodies_are_tiny()) w.reluctant = others_move(w);
+    if (bodies_are_tiny()) {
+      if (!w.reluctant) w.reluctant = others_move(w);
+      give_way(w);
+    }
     if (detail::record* r = w.box.pop()) return r;
     if (detail::record* r = central_.pop()) return r;
     if (detail::record* r = next_throttled(w)) return r;
@@ -69,9 +72,8 @@ template <machine::machine M> detail::record* engine<M>::next_own(worker& w) {
 
 // Before a body: what is private now stays out of reach until the body ends, so long bodies leave nothing private.
 template <machine::machine M> void engine<M>::keep_within_reach(worker& w) noexcept {
-  if (!deque::has_private(w)) return;
   if (!w.coarse) {
-    if (deque::starved(w)) share(w);
+    if (deque::starved(w) && deque::has_private(w)) share(w);
   } else if (workers() > 1 && deque::expose(w)) {
     sleep_.notify(machine_);
   }
@@ -142,6 +144,20 @@ template <machine::machine M> bool engine<M>::others_move(worker& w) noexcept {
   for (const auto& x : workers_)
     if (x.get() != &w) moves += M::load(x->tasks, base::relaxed) + M::load(x->created, base::relaxed);
   return std::exchange(w.seen_moves, moves) != moves;
+}
+
+// The main thread submits, and w has run some tiny bodies: every handle they share goes to and fro between the two, and
+// costs each more than it gets done. So w leaves it alone for a while, now and then; it is not kept from running what is
+// ready, if the main thread has nothing else to do than to submit, but that thread gets on meanwhile. What w has is
+// within reach of others, and a main thread that waits takes it.
+template <machine::machine M> void engine<M>::give_way(worker& w) {
+  const worker& main = *workers_[0];
+  const std::uint64_t submitted = M::load(workers_[0]->created, base::relaxed);
+  if (&w == &main || std::exchange(w.seen_submitted, submitted) == submitted) return;
+  if (deque::expose(w)) sleep_.notify(machine_);
+  const std::uint64_t until = machine_.now_ps() + base::search_ns * 1000;
+  for (unsigned spins = 0; machine_.now_ps() < until && M::load(stopping_, base::relaxed) == 0;) M::relax(++spins);
+  w.seen_submitted = M::load(workers_[0]->created, base::relaxed);
 }
 
 // Looks everywhere for the time that a wake-up would cost. Who: a counted searcher.

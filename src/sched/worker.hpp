@@ -58,6 +58,7 @@ template <class M> struct worker : detail::worker {
   trace::recorder* trace = nullptr;  // nullptr: nothing is recorded
   std::uint64_t body_end_ps = 0;     // when the last body ended, if nothing came in between; else 0. Only for the trace
   std::uint64_t seen_moves = 0;      // others_move()
+  std::uint64_t seen_submitted = 0;  // give_way()
   bool reluctant = true;             // does not steal tiny tasks whose owners are at work on them
   bool passed_over = false;          // the own deque was, because of a pause: a searcher may have tasks there
   unsigned tick = 0;                 // bodies since the last look around
