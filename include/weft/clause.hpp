@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "weft/detail/record.hpp"
 #include "weft/handle.hpp"
 
 namespace weft {
@@ -55,7 +56,7 @@ struct name_clause {
   const char* text;
 };
 struct cost_clause {
-  std::uint64_t picoseconds;
+  std::uint64_t amount;  // as record::cost_ps
 };
 struct priority_clause {
   int level;
@@ -124,6 +125,11 @@ template <class Type, class T> [[nodiscard]] auto with_access(handle<T>& h) noex
 // this clause a body costs the model's default (1 us on machine "virtual").
 [[nodiscard]] inline detail::cost_clause cost(double nanoseconds) noexcept {
   return {nanoseconds > 0 ? static_cast<std::uint64_t>(nanoseconds * 1000.0 + 0.5) : 0};
+}
+// The same in cycles, whose length is the machine file's. In both cases the data of the task's handles (handle::bytes)
+// moves meanwhile, and the body ends when both are done: a roofline.
+[[nodiscard]] inline detail::cost_clause cycles(double n) noexcept {
+  return {n > 0 ? static_cast<std::uint64_t>(n * 1000.0 + 0.5) | detail::record::cycles_bit : 0};
 }
 
 }  // namespace weft

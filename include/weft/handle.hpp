@@ -23,6 +23,11 @@ class handle_base {
   void name(const char* text) noexcept { state_.name = text; }
   // nullptr if the handle was never named. Reports then say "handle #id".
   [[nodiscard]] const char* name() const noexcept { return state_.name; }
+  // How large the data is, in bytes, wherever it lies: a modelled machine then charges what moving it takes, from the
+  // caches or the memory node where it is (docs/guide/28-memory-model.md). 0, the default: moving it takes no time.
+  // Who: one thread, before the first task names the handle. Cost: a locked table. Real machines ignore it.
+  void bytes(std::uint64_t n) noexcept { detail::set_bytes(state_, n); }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return detail::bytes_of(state_); }
   // Number of this handle in order of creation in the process, from 1.
   [[nodiscard]] std::uint32_t id() const noexcept { return state_.id; }
   // Finished accesses so far. Who: any thread. Order: relaxed, so a hint unless the caller has waited.

@@ -31,6 +31,15 @@ struct options {
   // Virtual machines only. "time" (default): the earliest event is next. "random": any event, drawn from the seed;
   // finds what depends on the schedule.
   const char* schedule = nullptr;
+  // Virtual machines only. "fine" (default): every cache line that moves is an event. "coarse": one event per step of
+  // a task's life, for sweeps over millions of tasks.
+  const char* mode = nullptr;
+  // Virtual machines only: how long bodies take. "declared" (default): what cost, cycles and charge say, else the
+  // machine's default. "measured": as long as they run here, times body_scale; then runs do not repeat exactly.
+  const char* body = nullptr;
+  double body_scale = 1;
+  // Virtual machines only: the modelled core that worker 0 sits on, counted from 0; the others take the rest in order.
+  unsigned core = 0;
   // Live tasks (submitted and not done) at most, 64 to 2^40, counted per size of task and beside 128 per worker. A
   // submitter that meets the limit sleeps until there is room, and a reserve thread runs tasks in its place: no body
   // ever runs on a submitter's stack, so it may hold a lock that bodies take. Nothing is dropped. The limit is exceeded
@@ -114,6 +123,10 @@ class runtime {
     std::uint64_t steals;    // tasks taken from another worker
     std::uint64_t sleeps;    // times a worker went to sleep
     std::uint64_t suspends;  // waits that set a task or the main thread aside
+    // Of modelled machines; 0 on real ones.
+    std::uint64_t transfers;      // cache lines of the scheduler's own that moved between cores
+    std::uint64_t line_waits_ns;  // time that cores spent behind others who wanted the same line
+    std::uint64_t events;         // turns the machine gave to a core
   };
   [[nodiscard]] counts statistics() const noexcept;
 

@@ -110,6 +110,7 @@ template <class M> [[nodiscard]] bool advance_exclusive(record* r, woken& out) n
 // Walks on from r->cursor. Gives whether r is ready to run. If not, it is listed and may already be gone.
 // `out` receives records that became runnable because r gave something back.
 template <class M> [[nodiscard]] bool advance(record* r, woken& out) noexcept {
+  M::work(model::step::advance);
   const std::uint32_t n = r->access_count;
   for (; r->cursor < n; ++r->cursor) {
     entry& a = r->accesses()[r->cursor];

@@ -22,6 +22,8 @@ try_lock_all(record& r, const detail::engine_base* engine, std::uint32_t& missin
   missing = n;
   for (std::uint32_t i = 0; i < n; ++i) {
     handle_state& h = handle_of(a[i]);
+    if constexpr (M::modelled)
+      if (h.engine != engine) M::fresh(&h, sizeof h);
     if (M::exchange(h.lock, std::uint8_t{1}, base::acquire) == 0) [[likely]] {
       const bool joins = joins_group(h, group_of(a[i]));
       if (h.engine == engine && (joins || !reduction_open(h))) [[likely]] {
@@ -49,6 +51,7 @@ register_plain(record* r, const detail::engine_base* engine, Seen seen) {
   const std::uint32_t n = r->access_count;
   for (std::uint32_t i = 0; i < n; ++i) {
     handle_state& h = handle_of(a[i]);
+    M::work(model::step::submit_access, &h);
     h.group_start = a[i].required;
     h.group_kind = group_of(a[i]);
     ++h.registered;
@@ -69,6 +72,7 @@ register_plain(record* r, const detail::engine_base* engine, Seen seen) {
 
 // The version that r was listed for is there. Gives whether all others are; if not, r is listed again and may be gone.
 template <class M> [[nodiscard, gnu::always_inline]] inline bool advance_plain(record* r) noexcept {
+  M::work(model::step::advance);
   const std::uint32_t n = r->access_count;
   for (std::uint32_t i = r->cursor + 1; i < n; ++i) {
     entry& a = r->accesses()[i];
@@ -91,6 +95,7 @@ template <class M> [[gnu::always_inline]] inline void finish_plain(record& r, wo
   const entry* const end = a + r.access_count;
   for (; a != end; ++a) {
     handle_state& h = handle_of(*a);
+    M::work(model::step::run_access, &h);
     if (!finish_short<M>(h)) finish_long<M>(h, out);
   }
 }

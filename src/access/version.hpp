@@ -11,6 +11,7 @@
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "base/lock.hpp"
+#include "model/machine.hpp"
 #include "weft/clause.hpp"
 #include "weft/detail/handle_state.hpp"
 #include "weft/detail/record.hpp"
@@ -311,6 +312,7 @@ template <class M> [[gnu::noinline]] void finish_long(handle_state& h, woken& ou
 // Order: release, pairs with available(). Cost: one compare-exchange while nobody waits for the next version.
 template <class M> void finish(const entry& a, woken& out) noexcept {
   handle_state& h = handle_of(a);
+  M::work(model::step::run_access, &h);
   const bool exclusive = is_exclusive(a) || is_resource(a);
   if (!exclusive && finish_short<M>(h)) return;
   base::locked<M> guard(h.lock);

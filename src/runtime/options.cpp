@@ -26,7 +26,8 @@ const char* environment(const char* name) {
   return text != nullptr && *text != '\0' ? text : nullptr;
 }
 
-template <class Number> void take_number(const char* name, Number& into, Number unset, const std::string& allowed) {
+template <class Number>
+void take_number(const char* name, Number& into, Number unset, const std::string& allowed, bool zero_counts = false) {
   if (into != unset) return;
   const char* text = environment(name);
   if (text == nullptr) return;
@@ -34,7 +35,8 @@ template <class Number> void take_number(const char* name, Number& into, Number 
   Number n{};
   const auto [stop, bad] = std::from_chars(text, end, n);
   if (bad != std::errc{} || stop != end) refuse(name, text, allowed);
-  if (n == Number{}) refuse(name, text, allowed);  // no option takes it, and of some it is the "not set"
+  if (n == Number{} && !zero_counts)
+    refuse(name, text, allowed);  // no option takes it, and of some it is the "not set"
   into = n;
 }
 
@@ -65,6 +67,7 @@ options complete(options asked) {
   const std::string stack_allowed =
       "a number of KiB from " + std::to_string(base::stack_kib_min) + " to " + std::to_string(base::stack_kib_max);
   const std::string trace_allowed = "a number of MiB, from 1 to " + std::to_string(trace_mib_max);
+  const std::string scale_allowed = "a factor above 0 and below 10^6";
   options o = asked;
   take_number("WEFT_WORKERS", o.workers, defaults.workers, workers_allowed);
   take_number("WEFT_SEED", o.seed, defaults.seed, seed_allowed);
@@ -73,6 +76,10 @@ options complete(options asked) {
   take_text("WEFT_MACHINE", o.machine, "host");
   take_text("WEFT_POLICY", o.policy, sched::policies().front().name.name);
   take_text("WEFT_SCHEDULE", o.schedule, "time");
+  take_text("WEFT_MODE", o.mode, "fine");
+  take_text("WEFT_BODY", o.body, "declared");
+  take_number("WEFT_BODY_SCALE", o.body_scale, defaults.body_scale, scale_allowed);
+  take_number("WEFT_CORE", o.core, defaults.core, "the number of a core of the machine, from 0", true);
   take_flag("WEFT_PAUSED", o.paused, defaults.paused);
   take_flag("WEFT_PIN", o.pin, defaults.pin);
   take_flag("WEFT_SUBMITTERS_HELP", o.submitters_help, defaults.submitters_help);
@@ -84,6 +91,11 @@ options complete(options asked) {
   require(std::strcmp(o.schedule, "time") == 0 || std::strcmp(o.schedule, "random") == 0, "schedule", o.schedule,
           "time or random");
   require(!host || std::strcmp(o.schedule, "time") == 0, "schedule", o.schedule, "time on machine host");
+  require(std::strcmp(o.mode, "fine") == 0 || std::strcmp(o.mode, "coarse") == 0, "mode", o.mode, "fine or coarse");
+  require(!host || std::strcmp(o.mode, "fine") == 0, "mode", o.mode, "unset on machine host");
+  require(std::strcmp(o.body, "declared") == 0 || std::strcmp(o.body, "measured") == 0, "body", o.body,
+          "declared or measured");
+  require(o.body_scale > 0 && o.body_scale < 1e6, "body_scale", std::to_string(o.body_scale), scale_allowed);
   if (o.workers == 0) o.workers = host ? usable_cpus() : 1;
   require(o.workers <= base::workers_max, "workers", std::to_string(o.workers), workers_allowed);
   require(o.seed != 0, "seed", "0", seed_allowed);

@@ -3,7 +3,10 @@
 
 #include <cstdio>
 #include <cstring>
+#include <mutex>
+#include <new>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "access/version.hpp"
@@ -27,7 +30,46 @@ cell<std::uint32_t> handles_made;
 
 handle_state::handle_state() noexcept
     : registered(0), waiters_head(nullptr), waiters_tail(nullptr), group_start(0), name(nullptr), engine(nullptr),
-      id(base::shared(handles_made).fetch_add(1, base::relaxed) + 1), group_kind(0), exclusive_taken(false) {}
+      id((base::shared(handles_made).fetch_add(1, base::relaxed) + 1) & 0x7fffffff), sized(false), group_kind(0),
+      exclusive_taken(false) {}
+
+namespace {
+
+struct size_table {
+  std::mutex guard;
+  std::unordered_map<const handle_state*, std::uint64_t> bytes;  // looked up, never walked
+
+  static size_table& instance() {
+    static auto* const the = new size_table;  // never destroyed: handles may be static objects
+    return *the;
+  }
+};
+
+}  // namespace
+
+// Without memory for the table the handle stays without a size, which costs a modelled machine some truth and no more.
+void set_bytes(handle_state& h, std::uint64_t bytes) noexcept {
+  size_table& t = size_table::instance();
+  const std::lock_guard hold(t.guard);
+  h.sized = false;
+  try {
+    if (bytes == 0) {
+      t.bytes.erase(&h);
+    } else {
+      t.bytes.insert_or_assign(&h, bytes);
+      h.sized = true;
+    }
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+std::uint64_t bytes_of(const handle_state& h) noexcept {
+  if (!h.sized) return 0;
+  size_table& t = size_table::instance();
+  const std::lock_guard hold(t.guard);
+  const auto found = t.bytes.find(&h);
+  return found == t.bytes.end() ? 0 : found->second;
+}
 
 bool handle_state::idle() noexcept {
   if (base::shared(lock).exchange(1, base::acquire) != 0) return false;

@@ -171,6 +171,7 @@ template <class M> class deque {
 
   [[nodiscard]] static ring* make_ring(std::uint32_t capacity, ring* outgrown) {
     void* memory = ::operator new(sizeof(ring) + capacity * sizeof(detail::cell<record*>), std::align_val_t{64});
+    M::fresh(memory, sizeof(ring) + capacity * sizeof(detail::cell<record*>));
     ring* r = new (memory) ring{outgrown, capacity - 1};
     for (std::uint32_t i = 0; i < capacity; ++i) new (r->slots() + i) detail::cell<record*>;
     return r;

@@ -49,6 +49,11 @@ struct engine_setup {
 [[nodiscard]] inline detail::worker* current_worker() noexcept { return detail::self(); }
 void set_current_worker(detail::worker* w) noexcept;
 
+// What the submitter fills in and the worker reads, but for captures beyond the first words.
+[[nodiscard]] inline std::size_t bytes_in_use(const detail::record& r) noexcept {
+  return sizeof r + r.access_count * sizeof(access::entry) + 32;
+}
+
 // What the runtime object needs from an engine, whatever its machine.
 struct any_engine : detail::engine_base {
   virtual ~any_engine() = default;
@@ -88,13 +93,13 @@ template <machine::machine M> class engine final : public any_engine {
   void wait_all() override;
   void wait_handle(detail::handle_state& h) override;
   void pause(bool on) override;
-  void* exchange(detail::cell<void*>& c, void* value) override { return M::exchange(c, value, base::acq_rel); }
+  void* exchange(detail::handle_state& h, detail::cell<void*>& c, void* value) override;
   [[nodiscard]] bool try_exclusive(detail::handle_state& h) override;
   void release_exclusive(detail::handle_state& h) override;
   [[nodiscard]] void* workspace(std::size_t bytes) override;
 
   [[nodiscard]] unsigned workers() const noexcept override { return places_->workers(); }
-  [[nodiscard]] const char* machine_name() const noexcept override { return M::name; }
+  [[nodiscard]] const char* machine_name() const noexcept override { return machine_.name(); }
   [[nodiscard]] double now_ns() const noexcept override {
     return static_cast<double>(machine_.now_ps() - start_ps_) / 1e3;
   }

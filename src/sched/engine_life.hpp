@@ -87,6 +87,10 @@ template <machine::machine M> runtime::counts engine<M>::statistics() const noex
     c.sleeps += detail::peek(w->sleeps);
     c.suspends += detail::peek(w->suspends);
   }
+  const machine::machine_counts m = machine_.counts();
+  c.transfers = m.transfers;
+  c.line_waits_ns = m.line_waits_ps / 1000;
+  c.events = m.events;
   return c;
 }
 
@@ -108,6 +112,15 @@ template <machine::machine M> void* engine<M>::workspace(std::size_t bytes) {
     w.scratch.reset(static_cast<std::byte*>(::operator new(w.scratch_bytes, std::align_val_t{64})));
   }
   return w.scratch.get();
+}
+
+// A modelled machine knows the memory of handles, which it is told of when it is new; the rest of a reduction it does
+// not, and takes for part of that.
+template <machine::machine M>
+void* engine<M>::exchange(detail::handle_state& h, detail::cell<void*>& c, void* value) {
+  if constexpr (!M::modelled) return M::exchange(c, value, base::acq_rel);
+  static_cast<void>(M::fetch_or(h.lock, std::uint8_t{0}, base::acq_rel));
+  return std::exchange(c.raw, value);
 }
 
 template <machine::machine M> void engine<M>::charge(std::uint64_t ps) {

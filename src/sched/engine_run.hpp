@@ -121,7 +121,10 @@ template <machine::machine M> detail::record* engine<M>::steal(worker& w) {
     detail::record* r = nullptr;
     // Losing means that another took a task, so the victim may have more.
     steal_result result = steal_result::lost;
-    while (result == steal_result::lost) result = deque::steal(victim, r);
+    while (result == steal_result::lost) {
+      M::work(model::step::steal);
+      result = deque::steal(victim, r);
+    }
     if (result == steal_result::taken) {
       count_one(w.steals);
       if (w.trace != nullptr) trace_stolen(w, victim, *r);
@@ -167,7 +170,7 @@ template <machine::machine M> detail::record* engine<M>::look_around(worker& w) 
   do {
     if (detail::record* r = next_shared(w)) return r;
     if (M::load(stopping_, base::acquire) != 0) return nullptr;
-    M::relax(++spins);
+    M::search_pause(++spins, until);
   } while (machine_.now_ps() < until);
   return nullptr;
 }
@@ -273,11 +276,14 @@ template <machine::machine M> detail::record* engine<M>::follow(worker& w, detai
 }
 
 template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, detail::record* r) {
+  M::work(model::step::run);
+  M::touch(r, bytes_in_use(*r), false);
   r->state = detail::record_state::running;
   r->next = nullptr;  // from here on: who waits for the children
   r->cursor = 0;      // from here on: the number of children so far
   w.current = r;
   count_one(w.tasks);
+  machine_.begin_body(*r);
   trace::outcome outcome = trace::outcome::done;
   try {
     if (!failures_.any() || !reads_poison(*r)) [[likely]]

@@ -10,12 +10,19 @@ namespace weft::sched {
 template <machine::machine M> class engine<M>::visit {
  public:
   explicit visit(engine& e) noexcept : saved_(current_worker()), self_(e.mine()) {
-    if constexpr (M::modelled) saved_machine_ = M::set_current(&e.machine_);
+    if constexpr (M::modelled) {
+      saved_machine_ = M::set_current(&e.machine_);
+      engine_ = &e;
+      e.machine_.enter_runtime();
+    }
     if (self_ != nullptr && self_ != saved_) set_current_worker(self_);
   }
   ~visit() {
     if (self_ != nullptr && self_ != saved_) set_current_worker(saved_);
-    if constexpr (M::modelled) static_cast<void>(M::set_current(saved_machine_));
+    if constexpr (M::modelled) {
+      engine_->machine_.leave_runtime();
+      static_cast<void>(M::set_current(saved_machine_));
+    }
   }
   visit(const visit&) = delete;
   visit& operator=(const visit&) = delete;
@@ -27,6 +34,7 @@ template <machine::machine M> class engine<M>::visit {
   detail::worker* saved_;
   worker* self_;
   M* saved_machine_ = nullptr;
+  engine* engine_ = nullptr;  // only on modelled machines
 };
 
 template <machine::machine M> auto engine<M>::mine() noexcept -> worker* {
@@ -140,6 +148,8 @@ template <machine::machine M> void engine<M>::enter_slow(detail::record* r) {
 // Counts r before it is registered: it may be done before registration returns, and a count of finished tasks that runs
 // ahead would look like quiescence. w: nullptr for a stranger.
 template <machine::machine M> void engine<M>::count_created(worker* w, detail::record* r) noexcept {
+  M::work(model::step::submit);
+  M::touch(r, bytes_in_use(*r), true);
   detail::record* parent = w != nullptr ? w->current : nullptr;
   r->parent = parent;
   if (parent != nullptr) {

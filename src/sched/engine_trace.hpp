@@ -94,7 +94,7 @@ template <machine::machine M> void engine<M>::write_trace() {
   if (trace_ == nullptr) throw error("weft: this runtime records no trace; give it the option trace, or WEFT_TRACE");
   visit v(*this);
   trace::facts about;
-  about.machine = M::name;
+  about.machine = machine_.name();
   about.policy = rules_name_;
   about.seed = setup_.seed;
   about.window = setup_.window_tasks;

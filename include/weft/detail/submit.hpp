@@ -190,7 +190,7 @@ inline void note(record&, access*& a, const use_clause& c) noexcept {
   *a++ = {reinterpret_cast<std::uintptr_t>(&c.target.state()) | kind_bits(kind_resource), c.units};
 }
 inline void note(record& r, access*&, const name_clause& c) noexcept { r.name = c.text; }
-inline void note(record& r, access*&, const cost_clause& c) noexcept { r.cost_ps = c.picoseconds; }
+inline void note(record& r, access*&, const cost_clause& c) noexcept { r.cost_ps = c.amount; }
 inline void note(record& r, access*&, const priority_clause& c) noexcept { r.urgent = c.level > 0; }
 inline void note(record& r, access*&, const pin_clause& c) noexcept { r.pin = c.worker; }
 inline void note(record& r, access*&, const subtasks_clause&) noexcept { r.subtasks = true; }

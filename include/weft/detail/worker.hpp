@@ -27,7 +27,8 @@ struct engine_base {
   virtual void wait_handle(handle_state& h) = 0;
   virtual void pause(bool on) = 0;
   // For weft::reduction, whose buffers are typed: shared words are touched by the machine only. Who: running tasks.
-  virtual void* exchange(cell<void*>& c, void* value) = 0;
+  // `c` belongs to the reduction around h. Order: acquire, release.
+  virtual void* exchange(handle_state& h, cell<void*>& c, void* value) = 0;
   [[nodiscard]] virtual bool try_exclusive(handle_state& h) = 0;
   virtual void release_exclusive(handle_state& h) = 0;
   // Returns when no submitted task uses h, or none of those left can ever run. Who: h's destructor.
