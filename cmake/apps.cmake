@@ -33,7 +33,8 @@ target_link_libraries(weft_bench PRIVATE weft_strict)
 target_compile_definitions(
   weft_bench PRIVATE WEFT_BENCH_DIR_INSTALLED="../${weft_bench_dir_installed}")  # from the folder of the installed tool
 weft_part(weft_tool_parts tools/weft weft_apps weft_bench CLI11::CLI11 nlohmann_json::nlohmann_json
-          SQLite::SQLite3)
+          SQLite::SQLite3 PkgConfig::HWLOC)
+target_include_directories(weft_tool_parts PUBLIC src)  # described machines: what they are, and their files
 # The page of `weft report`, from the files beside its source.
 file(GLOB page_files CONFIGURE_DEPENDS tools/weft/report/*.html tools/weft/report/*.css tools/weft/report/*.js)
 set(page_source ${PROJECT_BINARY_DIR}/generated/report_assets.cpp)
@@ -45,6 +46,7 @@ add_custom_command(
   DEPENDS ${page_files} cmake/embed.cmake
   VERBATIM)
 target_sources(weft_tool_parts PRIVATE ${page_source})
+target_include_directories(weft_tool_parts PRIVATE src)  # the tool shows what the library knows of machines
 target_include_directories(weft_tool_parts SYSTEM PRIVATE ${PROTOZERO_INCLUDE_DIR})
 set(compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
 target_compile_definitions(

@@ -67,7 +67,7 @@ template <class T, class Op = plus<T>> class reduction : public handle<T> {
           return;
         }
       }
-      own_ = static_cast<buffer*>(engine_.exchange(r.left_over_, nullptr));
+      own_ = static_cast<buffer*>(engine_.exchange(r.state(), r.left_over_, nullptr));
       if (own_ == nullptr) own_ = new buffer(Op::create(r.unguarded()));
       target_ = own_;
     }
@@ -81,8 +81,8 @@ template <class T, class Op = plus<T>> class reduction : public handle<T> {
     // Leaves the buffer with the handle. If another lies there, merges the two and tries again: every round takes one
     // buffer out of the world, so it ends.
     void give_back() {
-      while (auto* other = static_cast<buffer*>(engine_.exchange(r_.left_over_, own_))) {
-        own_ = static_cast<buffer*>(engine_.exchange(r_.left_over_, nullptr));
+      while (auto* other = static_cast<buffer*>(engine_.exchange(r_.state(), r_.left_over_, own_))) {
+        own_ = static_cast<buffer*>(engine_.exchange(r_.state(), r_.left_over_, nullptr));
         if (own_ == nullptr) {
           own_ = other;
           continue;

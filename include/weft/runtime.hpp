@@ -20,9 +20,11 @@ namespace weft {
 // WEFT_MACHINE=virtual). A field that differs from its default wins over the environment, the environment over the
 // default.
 struct options {
-  // Number of workers, 1 to 1024. 0: usable_cpus() on real cores, 1 on a modelled machine.
+  // Number of workers, 1 to 1024. 0: usable_cpus() on real cores, all cores of a modelled machine, 1 on "virtual".
   unsigned workers = 0;
-  // "host": this machine, real threads. "virtual": the same scheduler in virtual time, with fixed costs. nullptr: host.
+  // "host": this machine, real threads. Else a modelled one, the same scheduler in virtual time: "virtual", as many
+  // equal cores as there are workers; the name of a machine file, "epyc-7551-32" (`weft info` lists them); or a path,
+  // which has a '/' in it or ends in .toml or .xml. nullptr: host.
   const char* machine = nullptr;
   // Scheduling policy: "local" (default), "random", "central". `weft info` lists them.
   const char* policy = nullptr;
@@ -32,6 +34,15 @@ struct options {
   // finds what depends on the schedule. "pct" and "tasks" draw priorities of cores and of tasks, "order:FILE" runs the
   // tasks in the order of that file: docs/guide/26-check.md.
   const char* schedule = nullptr;
+  // Virtual machines only. "fine" (default): every cache line that moves is an event. "coarse": one event per step of
+  // a task's life, for sweeps over millions of tasks.
+  const char* mode = nullptr;
+  // Virtual machines only: how long bodies take. "declared" (default): what cost, cycles and charge say, else the
+  // machine's default. "measured": as long as they run here, times body_scale; then runs do not repeat exactly.
+  const char* body = nullptr;
+  double body_scale = 1;
+  // Virtual machines only: the modelled core that worker 0 sits on, counted from 0; the others take the rest in order.
+  unsigned core = 0;
   // Live tasks (submitted and not done) at most, 64 to 2^40, counted per size of task and beside 128 per worker. A
   // submitter that meets the limit sleeps until there is room, and a reserve thread runs tasks in its place: no body
   // ever runs on a submitter's stack, so it may hold a lock that bodies take. Nothing is dropped. The limit is exceeded
@@ -44,6 +55,13 @@ struct options {
   bool submitters_help = false;
   // Stack of a task body in KiB, 64 to 4194304 (4 GiB). Reserved address space; memory is used as touched.
   std::size_t stack_kib = 1024;
+  // Who creates tasks, that is gives them their versions and puts them into a queue. "inline" (default): the thread
+  // that submits them. "decoupled": one worker, which does nothing else from three workers on; submit() then only hands
+  // the task over (TaskGenX §3). Needs two workers at least. What inline creation would throw from submit() about
+  // handles is then thrown by the wait, as if the task had failed with it. docs/guide/27-creation.md.
+  const char* creation = nullptr;
+  // The worker that creates where creation is decoupled, 1 to workers-1. 0: the last.
+  unsigned creator = 0;
   // Begin paused: tasks are accepted and none runs until start() or a wait outside of tasks.
   bool paused = false;
   // Bind each worker thread to one core. The calling thread is never bound.
@@ -100,10 +118,17 @@ class runtime {
   void pause() { engine_->pause(true); }
   void start() { engine_->pause(false); }
 
+  // Virtual machine: the program itself computes for so long, outside of tasks. Real machine: does nothing. For
+  // programs whose own work between its calls matters; of what tasks do, weft::charge tells. Who: the thread that made
+  // the runtime, outside of tasks.
+  void charge(double nanoseconds) noexcept;
+
   [[nodiscard]] unsigned workers() const noexcept;
-  // "host" or "virtual".
+  // "host", or the name that the machine file has.
   [[nodiscard]] const char* machine() const noexcept;
   [[nodiscard]] const char* policy() const noexcept;
+  // The worker that creates tasks; -1: those who submit them do.
+  [[nodiscard]] int creator() const noexcept;
   // The seed in force: the option's, the environment's or the default.
   [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
   // Time on this runtime's machine, in nanoseconds: a steady clock, or virtual time since the runtime was made.
@@ -115,6 +140,15 @@ class runtime {
     std::uint64_t steals;    // tasks taken from another worker
     std::uint64_t sleeps;    // times a worker went to sleep
     std::uint64_t suspends;  // waits that set a task or the main thread aside
+    // Of modelled machines; 0 on real ones.
+    std::uint64_t transfers;      // cache lines of the scheduler's own that moved between cores
+    std::uint64_t line_waits_ns;  // time that cores spent behind others who wanted the same line
+    std::uint64_t events;         // turns the machine gave to a core
+    // Data of handles with a size: what bodies found in caches, in their own memory node, and in others.
+    std::uint64_t cached_bytes;
+    std::uint64_t local_bytes;
+    std::uint64_t remote_bytes;
+    std::uint64_t bandwidth_wait_ns;  // by which shared bandwidth made bodies longer, all together
   };
   [[nodiscard]] counts statistics() const noexcept;
 
@@ -145,7 +179,8 @@ struct choices {
   [[nodiscard]] const choice* begin() const noexcept { return first; }
   [[nodiscard]] const choice* end() const noexcept { return first + count; }
 };
-// What options::machine and options::policy accept, the default first.
+// What options::machine accepts by name, and options::policy, the default first. A machine file that cannot be used is
+// listed with the reason. Read once per process.
 [[nodiscard]] choices machines() noexcept;
 [[nodiscard]] choices policies() noexcept;
 

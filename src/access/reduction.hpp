@@ -23,11 +23,11 @@ template <class M> class open_reductions {
   // Who: holder of h's lock, for as long as the group is open.
   void add(handle_state& h) {
     base::locked<M> guard(lock_);
-    by_id_.emplace(h.id, &h);
+    by_id_.emplace(std::uint32_t{h.id}, &h);
   }
   void remove(handle_state& h) noexcept {
     base::locked<M> guard(lock_);
-    by_id_.erase(h.id);
+    by_id_.erase(std::uint32_t{h.id});
   }
   // One that is open, the oldest handle first; nullptr if none is.
   [[nodiscard]] handle_state* first() noexcept {

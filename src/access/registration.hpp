@@ -81,6 +81,9 @@ template <class M, class Seen = decltype([](record&) noexcept {})>
 [[nodiscard]] registered register_task(record* r, detail::engine_base* engine, open_reductions<M>& open, woken& out,
                                        Seen seen = {}, bool leave_exclusive = false) {
   lock_set handles(*r);
+  if constexpr (M::modelled)
+    for (handle_state* h : handles)
+      if (h->engine != engine) M::fresh(h, sizeof *h);
   handles.acquire<M>();
   for (handle_state* h : handles) {
     if (h->engine == engine && !reduction_open(*h)) [[likely]]
@@ -111,6 +114,7 @@ template <class M, class Seen = decltype([](record&) noexcept {})>
     entry& a = r->accesses()[i];
     if (is_repeated(a)) continue;
     handle_state& h = handle_of(a);
+    M::work(model::step::submit_access, &h);
     if (kind_of(a) == detail::kind_reduce && !reduction_open(h)) [[unlikely]]
       open.add(h);
     if (is_resource(a))

@@ -5,6 +5,10 @@
 // Shared words are detail::cell. The operations are static, so that a call site reads M::load(w.shared, acquire):
 //   load store exchange compare_exchange fetch_add fetch_or fetch_and, each with its order
 //   relax(spin)     one step of a waiting loop; `spin` counts the steps so far
+//   search_pause(spin, until)   the same in a search for work, which ends at `until` at the latest
+// and, for machines that model what real ones have anyway, empty on those:
+//   work(step, about)           the scheduler's own instructions in a step of a task's life
+//   touch(address, bytes, writes)   memory that is no cell is used; fresh(address, bytes): it is new
 // The rest is asked of the machine object:
 //   start(...)        makes workers 1..n-1, each calls entry(engine, id); the caller is worker 0. The arguments beside
 //                     these differ, so src/runtime makes this call
@@ -14,7 +18,10 @@
 //   wake(id)          who: any worker, and on the host any thread
 //   jump(id, from, to, after)  switches the calling worker from one fiber to another, then runs after() on the latter
 //   charge(ps)        the running body took so long; nothing on real machines
-//   end_body(record)  the body has returned
+//   begin_body(record), end_body(record)   the body is called, has returned
+//   enter_runtime(), leave_runtime()       the program calls in, and goes on by itself
+//   counts()          what the machine counts about itself
+//   name()            as options::machine says it
 //   forked()          whether the workers were lost because this is a child of the process that made them
 //   foreign_threads   whether threads outside the runtime may call in; these then block() and are signal()ed
 //   block_for(word, ns), start_one(id), busy_ns(), barrier_everywhere()   what a submitter at a full window, the
@@ -26,6 +33,7 @@
 
 #include "base/atomic.hpp"
 #include "machine/fiber.hpp"
+#include "model/machine.hpp"
 #include "weft/detail/worker.hpp"
 
 namespace weft::machine {
@@ -33,8 +41,20 @@ namespace weft::machine {
 using base::order;
 using detail::cell;
 
+// What a modelled machine counts; 0 on real ones.
+struct machine_counts {
+  std::uint64_t transfers = 0;      // cache lines that moved between cores
+  std::uint64_t fetches = 0;        // cache lines of the scheduler's that came from memory
+  std::uint64_t line_waits_ps = 0;  // time cores spent behind others who wanted the same line
+  std::uint64_t events = 0;         // turns given to a core
+  std::uint64_t cached_bytes = 0;   // data of bodies that came from caches,
+  std::uint64_t local_bytes = 0;    // from the core's own memory node,
+  std::uint64_t remote_bytes = 0;   // and from others
+  std::uint64_t bandwidth_ps = 0;   // time that bodies spent waiting for shared bandwidth
+};
+
 template <class M>
-concept machine = requires(M m, cell<std::uint64_t> c, std::uint64_t v, unsigned id, fiber& f, const detail::record& r,
+concept machine = requires(M m, cell<std::uint64_t> c, std::uint64_t v, unsigned id, fiber& f, detail::record& r,
                            fiber::action* after, order o) {
   { M::load(c, o) } -> std::same_as<std::uint64_t>;
   M::store(c, v, o);
@@ -44,6 +64,10 @@ concept machine = requires(M m, cell<std::uint64_t> c, std::uint64_t v, unsigned
   { M::fetch_or(c, v, o) } -> std::same_as<std::uint64_t>;
   { M::fetch_and(c, v, o) } -> std::same_as<std::uint64_t>;
   M::relax(1u);
+  M::search_pause(1u, v);
+  M::work(model::step::run);
+  M::touch(&c, id, true);
+  M::fresh(&c, id);
   { M::foreign_threads } -> std::convertible_to<bool>;
   { m.now_ps() } -> std::same_as<std::uint64_t>;
   m.join();
@@ -52,7 +76,12 @@ concept machine = requires(M m, cell<std::uint64_t> c, std::uint64_t v, unsigned
   m.wake(id);
   m.jump(id, f, f, after);
   m.charge(v);
+  m.begin_body(r);
   m.end_body(r);
+  m.enter_runtime();
+  m.leave_runtime();
+  { m.counts() } -> std::same_as<machine_counts>;
+  { m.name() } -> std::same_as<const char*>;
 };
 
 }  // namespace weft::machine

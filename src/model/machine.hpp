@@ -109,4 +109,7 @@ struct machine {
   }
 };
 
+// Equal cores on one memory node, as many as workers are asked for, with the defaults above.
+[[nodiscard]] machine flat();
+
 }  // namespace weft::model

@@ -125,14 +125,14 @@ struct reduction_handle : weft_handle {
   // Who: a task that reduces, with its engine: state().engine says the same, but others may be writing it.
   [[nodiscard]] void* take_part(detail::engine_base& e) {
     if (operation.apply == nullptr && e.try_exclusive(state())) return data;
-    void* part = e.exchange(left_over, nullptr);
+    void* part = e.exchange(state(), left_over, nullptr);
     return part != nullptr ? part : make_buffer();
   }
   // Every round takes one buffer out of the world, so it ends. Errors: what merge throws; that buffer is lost.
   void give_part(detail::engine_base& e, void* part) {
     if (part == data) return e.release_exclusive(state());
-    while (void* other = e.exchange(left_over, part)) {
-      part = e.exchange(left_over, nullptr);
+    while (void* other = e.exchange(state(), left_over, part)) {
+      part = e.exchange(state(), left_over, nullptr);
       if (part == nullptr) {
         part = other;
         continue;

@@ -137,7 +137,7 @@ struct shape {
   return check_accesses(t);
 }
 
-[[nodiscard]] std::uint64_t picoseconds(double ns) noexcept { return weft::cost(ns).picoseconds; }
+[[nodiscard]] std::uint64_t picoseconds(double ns) noexcept { return weft::cost(ns).amount; }
 
 void fill(detail::record& r, const weft_task& t, const shape& s) {
   const auto n = static_cast<std::uint32_t>(t.access_count);

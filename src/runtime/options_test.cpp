@@ -14,10 +14,10 @@
 namespace weft {
 namespace {
 
-constexpr const char* variables[] = {"WEFT_WORKERS",        "WEFT_SEED",      "WEFT_WINDOW",   "WEFT_STACK_KIB",
-                                     "WEFT_MACHINE",        "WEFT_POLICY",    "WEFT_SCHEDULE", "WEFT_PIN",
-                                     "WEFT_TRACE",          "WEFT_TRACE_MIB", "WEFT_COUNTERS", "WEFT_PAUSED",
-                                     "WEFT_SUBMITTERS_HELP"};
+constexpr const char* variables[] = {"WEFT_WORKERS",         "WEFT_SEED",      "WEFT_WINDOW",   "WEFT_STACK_KIB",
+                                     "WEFT_MACHINE",         "WEFT_POLICY",    "WEFT_SCHEDULE", "WEFT_PIN",
+                                     "WEFT_TRACE",           "WEFT_TRACE_MIB", "WEFT_COUNTERS", "WEFT_PAUSED",
+                                     "WEFT_SUBMITTERS_HELP", "WEFT_CREATION",  "WEFT_CREATOR"};
 
 // An environment with these variables of ours and no others; what was there comes back in the end.
 class environment {
@@ -51,6 +51,12 @@ std::string refusal(const options& asked, const std::map<std::string, std::strin
 }
 
 std::string text(const char* t) { return t; }
+
+bool mentions(const std::string& text, std::initializer_list<const char*> parts) {
+  for (const char* part : parts)
+    if (text.find(part) == std::string::npos) return false;
+  return true;
+}
 
 const std::string workers_message = "' cannot be; it must be a number from 1 to 1024";
 
@@ -174,10 +180,36 @@ TEST_CASE("options: other numbers that cannot be") {
   CHECK(refusal({}, {{"WEFT_STACK_KIB", "big"}}) == "weft: option WEFT_STACK_KIB = 'big" + stack_message);
 }
 
+TEST_CASE("options: a machine of a file has as many workers as cores, or fewer") {
+  const environment none;
+  CHECK(complete({.machine = "epyc-7551-32"}).workers == 32);
+  CHECK(text(complete({.machine = "epyc-7551-32"}).machine) == "epyc-7551-32");
+  CHECK(complete({.workers = 32, .machine = "epyc-7551-32"}).workers == 32);
+  CHECK(complete({.workers = 1, .machine = "epyc-7551-32"}).workers == 1);
+  CHECK(complete({.machine = "tasksim-512-biglittle-rtopt"}).workers == 513);
+  CHECK(complete({.workers = 1024, .machine = "virtual"}).workers == 1024);
+  CHECK(refusal({.workers = 33, .machine = "epyc-7551-32"}) ==
+        "weft: option workers = '33' cannot be; it must be a number from 1 to 32, the cores of machine epyc-7551-32");
+  CHECK(refusal({}, {{"WEFT_MACHINE", "i7-2600k-4"}, {"WEFT_WORKERS", "5"}}) ==
+        "weft: option workers = '5' cannot be; it must be a number from 1 to 4, the cores of machine i7-2600k-4");
+  CHECK(refusal({.machine = "no/such.toml"}) == "weft: no/such.toml: it cannot be read: No such file or directory");
+  CHECK(refusal({.machine = "machines"}).starts_with("weft: there is no machine 'machines'"));
+}
+
+TEST_CASE("options: the name of a machine outlives what it was given in") {
+  const environment none;
+  std::string name = "i7-2600k-4";
+  const options o = complete({.machine = name.c_str()});
+  name = "something else altogether";
+  CHECK(text(o.machine) == "i7-2600k-4");
+}
+
 TEST_CASE("options: names that cannot be") {
-  CHECK(refusal({.machine = "cray"}) == "weft: option machine = 'cray' cannot be; it must be host or virtual");
+  CHECK(refusal({.machine = "cray"}) == "weft: there is no machine 'cray'; `weft info` lists them");
+  CHECK(refusal({.machine = "epic-7551"}) ==
+        "weft: there is no machine 'epic-7551'; did you mean epyc-7551-32? `weft info` lists them");
   CHECK(refusal({}, {{"WEFT_MACHINE", "Host"}}) ==
-        "weft: option machine = 'Host' cannot be; it must be host or virtual");
+        "weft: there is no machine 'Host'; did you mean host? `weft info` lists them");
   CHECK(refusal({.machine = "virtual", .schedule = "fifo"}) ==
         "weft: option schedule = 'fifo' cannot be; it must be time, random, pct, pct:DEPTH:EVENTS, tasks, "
         "tasks:DEPTH:CHOICES (DEPTH from 0 to 1000, the other above 0) or order:FILE");
@@ -224,6 +256,21 @@ TEST_CASE("options: a refused runtime leaves nothing behind") {
   good.submit([&ran] { ++ran; });
   good.wait();
   CHECK(ran == 1);
+}
+
+TEST_CASE("options: creation") {
+  const environment none;
+  CHECK(text(complete({}).creation) == "inline");
+  CHECK(refusal({.workers = 3, .creation = "decoupled"}, {}) == "accepted");
+  CHECK(refusal({.workers = 3, .creation = "decoupled", .creator = 2}, {}) == "accepted");
+  CHECK(refusal({}, {{"WEFT_WORKERS", "3"}, {"WEFT_CREATION", "decoupled"}, {"WEFT_CREATOR", "1"}}) == "accepted");
+  CHECK(mentions(refusal({.creation = "outsourced"}, {}), {"creation", "outsourced", "inline or decoupled"}));
+  CHECK(mentions(refusal({.workers = 1, .creation = "decoupled"}, {}), {"creation", "at least 2 workers"}));
+  CHECK(
+      mentions(refusal({.workers = 3, .creation = "decoupled", .creator = 3}, {}), {"creator", "'3'", "from 1 to 2"}));
+  CHECK(mentions(refusal({.workers = 3, .creator = 1}, {}), {"creator", "unless creation is decoupled"}));
+  CHECK(
+      mentions(refusal({.workers = 3, .creation = "decoupled"}, {{"WEFT_CREATOR", "0"}}), {"WEFT_CREATOR", "above 0"}));
 }
 
 }  // namespace weft

@@ -3,14 +3,19 @@
 
 #include <cstdio>
 #include <cstring>
+#include <mutex>
+#include <new>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "access/version.hpp"
 #include "base/atomic.hpp"
+#include "model/machine_file.hpp"
 #include "place/topology.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/options.hpp"
+#include "sched/decoupled.hpp"
 #include "weft/version.hpp"
 
 namespace weft {
@@ -26,10 +31,51 @@ cell<std::uint32_t> handles_made;
 }
 
 handle_state::handle_state() noexcept
-    : registered(0), group_start(0), waiters_head(nullptr), waiters_tail(nullptr), name(nullptr), engine(nullptr),
-      id(base::shared(handles_made).fetch_add(1, base::relaxed) + 1), group_kind(0), exclusive_taken(false) {}
+    : registered(0), waiters_head(nullptr), waiters_tail(nullptr), group_start(0), name(nullptr), engine(nullptr),
+      id((base::shared(handles_made).fetch_add(1, base::relaxed) + 1) & 0x7fffffff), sized(false), group_kind(0),
+      exclusive_taken(false) {}
+
+namespace {
+
+struct size_table {
+  std::mutex guard;
+  std::unordered_map<const handle_state*, std::uint64_t> bytes;  // looked up, never walked
+
+  static size_table& instance() {
+    static auto* const the = new size_table;  // never destroyed: handles may be static objects
+    return *the;
+  }
+};
+
+}  // namespace
+
+// Without memory for the table the handle stays without a size, which costs a modelled machine some truth and no more.
+void set_bytes(handle_state& h, std::uint64_t bytes) noexcept {
+  size_table& t = size_table::instance();
+  const std::lock_guard hold(t.guard);
+  h.sized = 0;
+  try {
+    if (bytes == 0) {
+      t.bytes.erase(&h);
+    } else {
+      t.bytes.insert_or_assign(&h, bytes);
+      h.sized = 1;
+    }
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+std::uint64_t bytes_of(const handle_state& h) noexcept {
+  if (!h.sized) return 0;
+  size_table& t = size_table::instance();
+  const std::lock_guard hold(t.guard);
+  const auto found = t.bytes.find(&h);
+  return found == t.bytes.end() ? 0 : found->second;
+}
 
 bool handle_state::idle() noexcept {
+  if (sched::decoupled::any() && !sched::decoupled::none_pending()) [[unlikely]]
+    return false;
   if (base::shared(lock).exchange(1, base::acquire) != 0) return false;
   const bool all_done = weft::access::outstanding(base::shared(word).load(base::acquire), registered) == 0;
   const bool open = group_kind == kind_reduce;
@@ -38,6 +84,8 @@ bool handle_state::idle() noexcept {
 }
 
 void handle_state::drain() noexcept {
+  if (sched::decoupled::any()) [[unlikely]]
+    sched::decoupled::await_all();
   if (engine == nullptr) return;
   // The version first, then the lock: whoever advanced the version last did so by one compare-exchange, or inside the
   // lock. So once both are seen nobody touches this handle any more, and its runtime may be gone already.
@@ -58,6 +106,12 @@ void throw_too_wide(std::size_t accesses) {
 
 }  // namespace detail
 
+void handle_base::bytes(std::uint64_t n) {
+  if (n > std::uint64_t{1} << 40)
+    throw error("weft: a handle is said to stand for " + std::to_string(n) + " bytes; at most 2^40 (1 TiB) can be");
+  detail::set_bytes(state_, n);
+}
+
 namespace sched {
 
 void set_current_worker(detail::worker* w) noexcept { detail::this_worker = w; }
@@ -67,6 +121,8 @@ void set_current_worker(detail::worker* w) noexcept { detail::this_worker = w; }
 namespace {
 
 sched::any_engine& implementation(detail::engine_base* e) noexcept { return static_cast<sched::any_engine&>(*e); }
+
+std::uint64_t picoseconds(double ns) noexcept { return static_cast<std::uint64_t>(ns * 1000.0 + 0.5); }
 
 }  // namespace
 
@@ -84,17 +140,24 @@ runtime::~runtime() { delete &implementation(engine_); }
 unsigned runtime::workers() const noexcept { return implementation(engine_).workers(); }
 const char* runtime::machine() const noexcept { return implementation(engine_).machine_name(); }
 const char* runtime::policy() const noexcept { return policy_; }
+int runtime::creator() const noexcept { return implementation(engine_).creator(); }
 double runtime::now_ns() const noexcept { return implementation(engine_).now_ns(); }
 runtime::counts runtime::statistics() const noexcept { return implementation(engine_).statistics(); }
 const char* runtime::trace_path() const noexcept { return implementation(engine_).trace_path(); }
 void runtime::write_trace() { implementation(engine_).write_trace(); }
 
+void runtime::charge(double nanoseconds) noexcept {
+  if (nanoseconds > 0) implementation(engine_).charge_program(picoseconds(nanoseconds));
+}
+
 choices machines() noexcept {
-  static constexpr choice all[] = {
-      {"host", "this machine: one thread per worker, real time"},
-      {"virtual", "a modelled machine: the same scheduler in virtual time, fixed costs, bit-identical reruns"},
-  };
-  return {all, std::size(all)};
+  static const std::vector<model::machine_entry> files = model::machine_files();
+  static const std::vector<choice> all = [] {
+    std::vector<choice> names{{"host", "this machine: one thread per worker, real time"}};
+    for (const model::machine_entry& m : files) names.push_back({m.name.c_str(), m.summary.c_str()});
+    return names;
+  }();
+  return {all.data(), all.size()};
 }
 
 choices policies() noexcept {
@@ -142,7 +205,7 @@ void* workspace(std::size_t bytes) {
 void charge(double nanoseconds) noexcept {
   detail::worker* w = sched::current_worker();
   if (w == nullptr || w->current == nullptr || !(nanoseconds > 0)) return;
-  implementation(w->engine).charge(static_cast<std::uint64_t>(nanoseconds * 1000.0 + 0.5));
+  implementation(w->engine).charge(picoseconds(nanoseconds));
 }
 
 }  // namespace weft

@@ -2,7 +2,9 @@
 #include <cstdlib>
 
 #include "machine/virtual/virtual.hpp"
+#include "model/machine_file.hpp"
 #include "runtime/engines.hpp"
+#include "runtime/options.hpp"
 #include "runtime/schedule.hpp"
 
 namespace weft {
@@ -42,19 +44,31 @@ std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
   using engine = sched::engine<machine::virtual_machine>;
   const schedule s = parse_schedule(opt.schedule);
   const bool by_priority = s.how == schedule::kind::pct;
+  model::machine m = model::with_cores(model::load_machine(opt.machine), opt.workers);
+  auto apart = m.apart;
   const machine::virtual_machine::setup setup{.seed = opt.seed,
                                               .random_order = by_priority || s.how == schedule::kind::random,
                                               .by_priority = by_priority,
                                               .depth = s.depth,
                                               .length = s.length,
-                                              .disturbed = disturb_modelled_machines()};
-  sched::engine_setup engine_setup{opt.workers, opt.seed, opt.window, opt.stack_kib * 1024, opt.submitters_help};
+                                              .disturbed = disturb_modelled_machines(),
+                                              .coarse = std::string_view(opt.mode) == "coarse",
+                                              .measured = std::string_view(opt.body) == "measured",
+                                              .body_scale = opt.body_scale,
+                                              .first_core = opt.core,
+                                              .model = std::move(m)};
+  sched::engine_setup engine_setup{opt.workers,         opt.seed, opt.window,     opt.stack_kib * 1024,
+                                   opt.submitters_help, false,    decoupled(opt), opt.creator};
   if (setup.disturbed.deque_slots != 0) engine_setup.deque_slots = setup.disturbed.deque_slots;
   auto e = std::make_unique<engine>(engine_setup, setup);
-  if (opt.trace != nullptr) e->record(std::make_unique<trace::session>(opt.trace, opt.trace_mib, nullptr));
-  e->order(make_order(s, opt.seed));
+  if (opt.trace != nullptr) {
+    auto recorded = std::make_unique<trace::session>(opt.trace, opt.trace_mib, nullptr);
+    recorded->schedule(opt.schedule);
+    e->record(std::move(recorded));
+  }
+  if (!decoupled(opt)) e->order(make_order(s, opt.seed));  // there the creator submits, and steps are nobody's
   e->the_machine().start(opt.workers, &engine::worker_entry, e.get(), opt.stack_kib * 1024);
-  e->open(place::tree(place::flat(opt.workers), opt.workers), sched::find_policy(opt.policy));
+  e->open(place::tree(e->the_machine().places(), opt.workers, std::move(apart)), sched::find_policy(opt.policy));
   return e;
 }
 

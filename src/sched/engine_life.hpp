@@ -23,7 +23,8 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
     auto w = std::make_unique<worker>();
     w->engine = this;
     w->id = static_cast<std::uint16_t>(id);
-    w->is_reserve = id == n;
+    w->is_reserve = w->is_special = id == n;
+    w->creates_for = this;
     if (w->is_reserve) w->tick_limit = 1;  // after each body it asks whether it is still wanted
     detail::poke(w->shown_id, w->is_reserve ? worker::no_id : w->id);
     w->hooked = M::modelled || !own_deque_only_ || trace_ != nullptr;
@@ -35,6 +36,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   if constexpr (M::modelled) machine_.set_program_stack(program_);
   workers_[0]->running = &program_;
   sleep_.open(n, reserves != 0);
+  if (setup_.decoupled) open_creation(setup_.creator);
   {
     visit v(*this);
     for (auto& w : workers_) deque::open(*w, n > 1, setup_.deque_slots);
@@ -53,6 +55,7 @@ template <machine::machine M> engine<M>::~engine() {
     write_trace_or_say();
   }
   if (!workers_.empty() && current_worker() == workers_[0].get()) set_current_worker(nullptr);
+  if (creator_ != nullptr) strike(machine_.forked());
 }
 
 template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
@@ -70,7 +73,10 @@ template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
   for (const auto& w : workers_) sleep_.notify(machine_, w->id);
   M::signal(reserve_called_);
   machine_.join();
-  if (!quiescent()) abandon_all();
+  if (!quiescent()) {
+    abandon_requests();
+    abandon_all();
+  }
   while (detail::handle_state* h = open_reductions_.first()) {  // none is left but after a stall
     h->group_kind = 0;
     open_reductions_.remove(*h);
@@ -87,6 +93,14 @@ template <machine::machine M> runtime::counts engine<M>::statistics() const noex
     c.sleeps += detail::peek(w->sleeps);
     c.suspends += detail::peek(w->suspends);
   }
+  const machine::machine_counts m = machine_.counts();
+  c.transfers = m.transfers;
+  c.line_waits_ns = m.line_waits_ps / 1000;
+  c.events = m.events;
+  c.cached_bytes = m.cached_bytes;
+  c.local_bytes = m.local_bytes;
+  c.remote_bytes = m.remote_bytes;
+  c.bandwidth_wait_ns = m.bandwidth_ps / 1000;
   return c;
 }
 
@@ -110,6 +124,14 @@ template <machine::machine M> void* engine<M>::workspace(std::size_t bytes) {
   return w.scratch.get();
 }
 
+// A modelled machine knows the memory of handles, which it is told of when it is new; the rest of a reduction it does
+// not, and takes for part of that.
+template <machine::machine M> void* engine<M>::exchange(detail::handle_state& h, detail::cell<void*>& c, void* value) {
+  if constexpr (!M::modelled) return M::exchange(c, value, base::acq_rel);
+  static_cast<void>(M::fetch_or(h.lock, std::uint8_t{0}, base::acq_rel));
+  return std::exchange(c.raw, value);
+}
+
 template <machine::machine M> void engine<M>::charge(std::uint64_t ps) {
   if constexpr (M::modelled) {
     if (detail::record* r = current_worker()->current) r->cost_ps |= detail::record::charged_bit;
@@ -117,6 +139,16 @@ template <machine::machine M> void engine<M>::charge(std::uint64_t ps) {
     const program_call call(*this);
     machine_.charge(ps);
     offer_turn(static_cast<worker&>(*current_worker()));
+  } else {
+    static_cast<void>(ps);
+  }
+}
+
+// The program computes between its calls, outside of tasks.
+template <machine::machine M> void engine<M>::charge_program(std::uint64_t ps) noexcept {
+  if constexpr (M::modelled) {
+    visit v(*this);
+    machine_.charge(ps);
   } else {
     static_cast<void>(ps);
   }

@@ -25,10 +25,11 @@ template <machine::machine M> void engine<M>::loop_entry(void* engine_address) {
 template <machine::machine M> void engine<M>::loop() {
   for (;;) {
     worker& w = static_cast<worker&>(*current_worker());
-    if (w.is_reserve) [[unlikely]]
-      detail::poke(w.shown_id, worker::no_id);
-    detail::record* r = next(w);
-    if (r == nullptr) r = search(w);
+    detail::record* r = nullptr;
+    if (w.is_special) [[unlikely]]
+      r = next_special(w);
+    else if (r = next(w); r == nullptr)
+      r = search(w);
     if (w.is_reserve && !take_turn(w, r)) [[unlikely]]
       continue;
     if (r == nullptr) {  // stopping
@@ -38,6 +39,14 @@ template <machine::machine M> void engine<M>::loop() {
     }
     while (r != nullptr) r = run(static_cast<worker&>(*current_worker()), r);
   }
+}
+
+// The reserve and the creator. As the two steps of loop() for others.
+template <machine::machine M> detail::record* engine<M>::next_special(worker& w) {
+  if (w.creates_only) return next_of_creator(w);
+  detail::poke(w.shown_id, worker::no_id);
+  detail::record* r = next(w);
+  return r != nullptr ? r : search(w);
 }
 
 // Own deque first, newest first; from time to time the inboxes, so that a worker that never runs dry serves them too.
@@ -51,8 +60,12 @@ template <machine::machine M> detail::record* engine<M>::next(worker& w) {
   }
   if (w.tick >= w.tick_limit) {
     w.tick = 0;
+    w.timed = w.watched = true;
     w.body_end_ps = 0;
-    if (!w.reluctant && bodies_are_tiny()) w.reluctant = others_move(w);
+    if (bodies_are_tiny()) {
+      if (!w.reluctant) w.reluctant = others_move(w);
+      give_way(w);
+    }
     if (detail::record* r = w.box.pop()) return r;
     if (detail::record* r = central_.pop()) return r;
     if (detail::record* r = next_throttled(w)) return r;
@@ -70,7 +83,7 @@ template <machine::machine M> detail::record* engine<M>::next_own(worker& w) {
 // Before a body: what is private now stays out of reach until the body ends, so long bodies leave nothing private.
 template <machine::machine M> void engine<M>::keep_within_reach(worker& w) noexcept {
   if (!w.coarse) {
-    if (deque::starved(w)) share(w);
+    if (deque::starved(w) && deque::has_private(w)) share(w);
   } else if (workers() > 1 && deque::expose(w)) {
     sleep_.notify(machine_);
   }
@@ -81,7 +94,10 @@ template <machine::machine M> detail::record* engine<M>::next_shared(worker& w) 
   if (chooses()) return next_by_order(w);
   w.body_end_ps = 0;
   if (M::load(attention_, base::seq_cst) != 0) [[unlikely]] {
-    if (paused()) return next_throttled(w);
+    if (paused()) {
+      while (requests_wait_for_anyone() && create_one(w)) w.passed_over = true;  // creation goes on, as inline
+      return next_throttled(w);
+    }
     if (detail::record* r = next_urgent()) return r;
   }
   if (w.passed_over) [[unlikely]] {
@@ -89,6 +105,8 @@ template <machine::machine M> detail::record* engine<M>::next_shared(worker& w) 
     w.passed_over = false;
   }
   if (detail::record* r = w.box.pop()) return r;
+  if (creator_ != nullptr) [[unlikely]]
+    if (detail::record* r = next_created(w)) return r;
   if (detail::record* r = central_.pop()) return r;
   if (detail::record* r = steal(w)) return r;
   if (detail::record* r = next_throttled(w)) return r;
@@ -110,16 +128,21 @@ template <machine::machine M> bool engine<M>::paused() noexcept {
 }
 
 template <machine::machine M> detail::record* engine<M>::steal(worker& w) {
-  if (w.reluctant && bodies_are_tiny()) return nullptr;
+  const bool keeps_away = w.reluctant && bodies_are_tiny();
+  if (keeps_away && w.id != 0) return nullptr;
   // The reserve has no place of its own, so it robs in order of ids; and everybody robs it last.
   const unsigned seats = static_cast<unsigned>(workers_.size());
   for (unsigned i = 0; i + 1 < seats; ++i) {
     const bool ruled = !w.is_reserve && i + 1 < workers();
     worker& victim = *workers_[ruled ? rules_->victim(w.id, i, w.rng) : w.is_reserve ? i : seats - 1];
+    if (keeps_away && !M::load(victim.gives_way, base::relaxed)) continue;
     detail::record* r = nullptr;
     // Losing means that another took a task, so the victim may have more.
     steal_result result = steal_result::lost;
-    while (result == steal_result::lost) result = deque::steal(victim, r);
+    while (result == steal_result::lost) {
+      M::work(model::step::steal);
+      result = deque::steal(victim, r);
+    }
     if (result == steal_result::taken) {
       count_one(w.steals);
       if (w.trace != nullptr) trace_stolen(w, victim, *r);
@@ -144,6 +167,22 @@ template <machine::machine M> bool engine<M>::others_move(worker& w) noexcept {
   return std::exchange(w.seen_moves, moves) != moves;
 }
 
+// The main thread submits, and w runs what it submits, tiny bodies: every handle and record goes from one to the other,
+// which costs both more than is done. So now and then w leaves the main thread alone for as long as a search takes.
+// What w has is within reach meanwhile, and a main thread that has begun to wait may have it (steal()).
+template <machine::machine M> void engine<M>::give_way(worker& w) {
+  worker& main = *workers_[0];
+  const std::uint64_t submitted = M::load(main.created, base::relaxed);
+  if (&w == &main || w.is_reserve || std::exchange(w.seen_submitted, submitted) == submitted) return;
+  if (deque::expose(w)) sleep_.notify(machine_);
+  M::store(w.gives_way, true, base::relaxed);
+  const std::uint64_t until = machine_.now_ps() + base::search_ns * 1000;
+  unsigned spins = 0;
+  while (machine_.now_ps() < until && M::load(stopping_, base::relaxed) == 0) M::search_pause(++spins, until);
+  M::store(w.gives_way, false, base::relaxed);
+  w.seen_submitted = M::load(main.created, base::relaxed);
+}
+
 // Looks everywhere for the time that a wake-up would cost. Who: a counted searcher.
 template <machine::machine M> detail::record* engine<M>::look_around(worker& w) {
   const std::uint64_t until = machine_.now_ps() + base::search_ns * 1000;
@@ -151,7 +190,7 @@ template <machine::machine M> detail::record* engine<M>::look_around(worker& w) 
   do {
     if (detail::record* r = next_shared(w)) return r;
     if (M::load(stopping_, base::acquire) != 0) return nullptr;
-    M::relax(++spins);
+    M::search_pause(++spins, until);
   } while (machine_.now_ps() < until);
   return nullptr;
 }
@@ -205,6 +244,7 @@ template <machine::machine M> detail::record* engine<M>::search(worker& w) {
 template <machine::machine M> bool engine<M>::anything_visible(worker& w) noexcept {
   if (M::load(stopping_, base::seq_cst) != 0) return true;
   if (M::load(beyond_window_, base::seq_cst) != 0 && w.throttled_head != nullptr) return true;
+  if (requests_wait_for_anyone()) return true;
   if (paused()) return false;
   if (chooses() && order_->has_for(w.id)) return true;
   if (!w.box.empty() || !central_.empty() || !urgent_.empty() || w.passed_over) return true;
@@ -220,12 +260,14 @@ template <machine::machine M> detail::record* engine<M>::run(worker& w, detail::
     return nullptr;
   }
   WEFT_ASSERT(r->state == detail::record_state::ready);
-  if (w.trace != nullptr) [[unlikely]]
-    return run_traced(w, r);
-  if (asks_clock(w)) [[unlikely]]
+  M::work(model::step::run);
+  M::touch(r, bytes_in_use(*r), false);  // before the clock: where a record comes from does not make its body long
+  if (w.watched) [[unlikely]] {
+    if (w.trace != nullptr) return run_traced(w, r);
     run_timed(w, r);
-  else
+  } else {
     static_cast<void>(call_body(w, r));
+  }
   return follow(static_cast<worker&>(*current_worker()), r);
 }
 
@@ -236,8 +278,6 @@ template <machine::machine M> void engine<M>::run_timed(worker& w, detail::recor
 }
 
 // Whether bodies are long is asked of the clock each time while they are, and once in a while when they are short.
-template <machine::machine M> bool engine<M>::asks_clock(const worker& w) noexcept { return w.coarse || w.tick == 0; }
-
 template <machine::machine M> void engine<M>::note_length(worker& w, std::uint64_t body_ps) noexcept {
   const auto ns = static_cast<std::uint32_t>(std::min<std::uint64_t>(body_ps / 1000, unknown_ns / 8));
   const std::uint32_t before = M::load(body_ns_, base::relaxed);
@@ -248,6 +288,8 @@ template <machine::machine M> void engine<M>::note_length(worker& w, std::uint64
   const bool is_long = body_ps >= base::long_body_ps;
   w.short_bodies = is_long ? 0 : w.short_bodies + 1;
   w.coarse = is_long || (w.coarse && w.short_bodies < base::short_bodies_max);
+  w.timed = w.coarse;
+  w.watched = w.timed || w.trace != nullptr;
 }
 
 // The body of r has returned on w. Gives what runs next.
@@ -264,6 +306,7 @@ template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, det
   r->cursor = 0;      // from here on: the number of children so far
   w.current = r;
   count_one(w.tasks);
+  machine_.begin_body(*r);
   trace::outcome outcome = trace::outcome::done;
   if constexpr (M::modelled) note_step(r);
   try {
@@ -283,7 +326,13 @@ template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, det
   return outcome;
 }
 
+// Whether r has lost its accesses (engine_create.hpp).
+[[nodiscard]] inline bool was_refused(detail::record& r) noexcept {
+  return r.access_count != 0 && (r.accesses()[0].handle_and_kind & detail::handle_address_mask) == 0;
+}
+
 template <machine::machine M> bool engine<M>::reads_poison(detail::record& r) noexcept {
+  if (was_refused(r)) return true;
   for (std::uint32_t i = 0; i < r.access_count; ++i)
     if (M::load(access::handle_of(r.accesses()[i]).poisoned, base::relaxed)) return true;  // ordered by the version
   return false;
@@ -291,6 +340,10 @@ template <machine::machine M> bool engine<M>::reads_poison(detail::record& r) no
 
 // Gives whether r was skipped; if a wait of the whole program has healed its handles in between, its body is called.
 template <machine::machine M> bool engine<M>::skip(detail::record& r) {
+  if (was_refused(r)) {  // and has failed already
+    r.invoke(r, false);
+    return true;
+  }
   std::exception_ptr e;
   for (std::uint32_t i = 0; i < r.access_count && e == nullptr; ++i)
     e = failures_.of(access::handle_of(r.accesses()[i]));
@@ -314,6 +367,12 @@ template <machine::machine M> void engine<M>::finish_accesses(detail::record* r,
   if (r->plain) return access::finish_plain<M>(*r, list);
   for (std::uint32_t i = 0; i < r->access_count; ++i)
     if (!access::is_repeated(r->accesses()[i])) access::finish<M>(r->accesses()[i], list);
+}
+
+// Whether x, which is ready, may run on w at once. A plain task may run anywhere.
+template <machine::machine M> bool engine<M>::may_follow(const worker& w, const detail::record& x) const noexcept {
+  return own_deque_only_ && (x.plain || (x.kind == detail::record_kind::task && !x.urgent &&
+                                         (x.pin == detail::record::unpinned || x.pin == w.id)));
 }
 
 // The body of r has returned: versions advance, and what waited for them moves on (SuperGlue §3.1, Listing 5). The
@@ -340,14 +399,15 @@ template <machine::machine M> detail::record* engine<M>::done(worker& w, detail:
   detail::record* follower = nullptr;
   while (detail::record* x = list.take()) {
     if (!advance_waiting(x, list)) continue;
-    const bool may_follow = own_deque_only_ && x->kind == detail::record_kind::task && !x->urgent &&
-                            (x->pin == detail::record::unpinned || x->pin == w.id);
-    if (follower == nullptr && may_follow) {
-      x->state = detail::record_state::ready;
-      follower = x;
-    } else {
+    if (!may_follow(w, *x) || (follower != nullptr && !x->plain)) {
       make_ready(w, x);
+      continue;
     }
+    x->state = detail::record_state::ready;
+    if (follower == nullptr)
+      follower = x;
+    else
+      deque::push(w, x);
   }
   if (follower != nullptr) keep_within_reach(w);
   return follower;

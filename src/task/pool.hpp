@@ -88,7 +88,9 @@ template <class M> class pool {
 
   [[nodiscard]] record* allocate_large(std::size_t bytes) {
     base::locked<M> guard(lock_);
-    return slabs_.allocate_large(bytes);
+    record* r = slabs_.allocate_large(bytes);
+    M::fresh(r, bytes);
+    return r;
   }
   void free_large(record* r) noexcept {
     base::locked<M> guard(lock_);
@@ -117,7 +119,9 @@ template <class M> class pool {
       batches_[size_class] = head->prev;
       return {head, base::pool_batch_records};
     }
-    return slabs_.carve(size_class, beyond_window);
+    const chain c = slabs_.carve(size_class, beyond_window);
+    M::fresh(c.head, c.count * detail::record_bytes[size_class]);
+    return c;
   }
 
   [[gnu::noinline]] void give_batch(worker& w, std::uint8_t c) noexcept {

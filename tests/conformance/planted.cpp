@@ -88,7 +88,7 @@ template <flaw Flaw> bool all_run_once(const machine::virtual_machine::setup& se
                                  .deque_slots = 4},
              setup);
     e.the_machine().start(workers, &engine::worker_entry, &e, stack);
-    e.open(place::tree(place::flat(workers), workers), sched::find_policy("random"));
+    e.open(place::tree(e.the_machine().places(), workers), sched::find_policy("random"));
     for (std::size_t i = 0; i < ran.size(); i += 3)
       detail::submit(e, [&ran, &e, i] {
         ++ran[i];

@@ -155,7 +155,7 @@ TEST_CASE("policy: same seed, same virtual time to the bit" * doctest::skip(real
             .workers = workers, .machine = "virtual", .policy = policy.name, .seed = 5, .schedule = schedule};
         const trace first = trace_of(o);
         const trace second = trace_of(o);
-        INFO(name_of(o) << " WEFT_SCHEDULE=" << schedule);
+        INFO(name_of(o) << " WEFT_SCHEDULE=" << std::string(schedule));
         CHECK(first.wrong == "");
         CHECK(first == second);
       }

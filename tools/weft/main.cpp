@@ -12,10 +12,11 @@
 namespace weft::tool {
 
 void runtime_flags::add_to(CLI::App& parser) {
-  parser.add_option("--workers", workers_, "Number of workers; default: all usable cores")
+  parser.add_option("--workers", workers_, "Number of workers; default: all usable cores, or all of the machine's")
       ->check(in_range(1, workers_max))
       ->type_name("N");
-  parser.add_option("--machine", machine_, "Where to run: host or virtual; default: host")->type_name("NAME");
+  parser.add_option("--machine", machine_, "Where to run: host, virtual, a name that `weft info` lists, or a file")
+      ->type_name("NAME");
   parser.add_option("--policy", policy_, "Scheduling policy: local, random or central; default: local")
       ->type_name("NAME");
   parser.add_option("--seed", seed_, "Seed of everything random")
@@ -58,6 +59,8 @@ int dispatch(int argc, char** argv) {
   commands.push_back(make_report_command(root));
   commands.push_back(make_export_command(root));
   commands.push_back(make_check_command(root));
+  commands.push_back(make_sim_command(root));
+  commands.push_back(make_calibrate_command(root));
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -71,7 +74,7 @@ int dispatch(int argc, char** argv) {
   }
   for (const auto& c : commands)
     if (c->parser()->parsed()) return c->run();
-  throw weft::error("a command is missing: run, info, bench, report, export or check; see weft --help");
+  throw weft::error("a command is missing: run, info, bench, report, export, check, sim or calibrate; see weft --help");
 }
 
 int fail(std::string_view why, bool json_wanted) {

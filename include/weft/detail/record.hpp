@@ -18,7 +18,7 @@ inline constexpr std::uintptr_t handle_address_mask = (~std::uintptr_t{0} >> 8) 
 
 // One use of one handle by one task, and the version the handle must have reached (SuperGlue §3.1).
 struct access {
-  std::uintptr_t handle_and_kind;  // the handle's address; its six low bits and its top byte, both 0, carry the kind
+  std::uintptr_t handle_and_kind;  // the handle's address; its six low bits carry the kind, its top byte the group
   std::uint64_t required;          // given at registration
 };
 
@@ -38,7 +38,7 @@ struct record {
   record* prev;
   record* parent;               // the task that submitted this one, nullptr at top level
   const char* name;             // static storage; nullptr: unnamed
-  std::uint64_t cost_ps;        // modelled duration of the body, 0: the machine's default
+  std::uint64_t cost_ps;        // modelled duration of the body, 0: the machine's default; see the bits below
   std::uint64_t order;          // submission number: "first in program order" compares these
   cell<std::uint32_t> pending;  // 1 for the task itself + its children that are not wholly done
   std::uint32_t access_count;
@@ -60,7 +60,12 @@ struct record {
 
   static constexpr std::uint16_t unpinned = 0xffff;
   static constexpr std::uint64_t charged_bit = std::uint64_t{1} << 63;  // in cost_ps: the body has called charge()
-  [[nodiscard]] std::uint64_t declared_cost_ps() const noexcept { return cost_ps & ~charged_bit; }
+  static constexpr std::uint64_t cycles_bit = std::uint64_t{1} << 62;   // in cost_ps: it counts thousandths of cycles
+  // On a core of so many cycles per nanosecond.
+  [[nodiscard]] std::uint64_t declared_cost_ps(double ghz) const noexcept {
+    const std::uint64_t amount = cost_ps & ~(charged_bit | cycles_bit);
+    return (cost_ps & cycles_bit) == 0 ? amount : static_cast<std::uint64_t>(static_cast<double>(amount) / ghz + 0.5);
+  }
 
   [[nodiscard]] access* accesses() noexcept { return reinterpret_cast<access*>(this + 1); }
   [[nodiscard]] void* closure() noexcept { return accesses() + access_count; }

@@ -27,7 +27,8 @@ struct engine_base {
   virtual void wait_handle(handle_state& h) = 0;
   virtual void pause(bool on) = 0;
   // For weft::reduction, whose buffers are typed: shared words are touched by the machine only. Who: running tasks.
-  virtual void* exchange(cell<void*>& c, void* value) = 0;
+  // `c` belongs to the reduction around h. Order: acquire, release.
+  virtual void* exchange(handle_state& h, cell<void*>& c, void* value) = 0;
   [[nodiscard]] virtual bool try_exclusive(handle_state& h) = 0;
   virtual void release_exclusive(handle_state& h) = 0;
   // Returns when no submitted task uses h, or none of those left can ever run. Who: h's destructor.
@@ -67,6 +68,7 @@ struct alignas(64) worker {
   cell<std::uint8_t> pulled;     // a thief is
   cell<std::uint64_t> created;   // top-level tasks submitted here; written by the owner, read at quiescence checks
   cell<std::uint64_t> finished;  // top-level tasks wholly done here
+  engine_base* creates_for = nullptr;  // engine, unless another worker creates what is submitted here
   // Set by the thief that took the last shared task: the owner looks at it on every push and pop. On its own line, so
   // that a busy owner keeps it in its first-level cache.
   alignas(64) cell<std::uint8_t> starved;

@@ -31,13 +31,17 @@ class host {
   template <class T> static T fetch_and(cell<T>& c, T v, order o) noexcept { return base::shared(c).fetch_and(v, o); }
   // A pause at first; later the core is given away, because the holder of what we wait for may need it.
   static void relax(unsigned spins) noexcept;
+  static void search_pause(unsigned spins, std::uint64_t) noexcept { relax(spins); }
+  static void work(model::step, const void* = nullptr) noexcept {}
+  static void touch(const void*, std::size_t, bool) noexcept {}
+  static void fresh(const void*, std::size_t) noexcept {}
 
   // Whether this is a child of the process that made the machine: its threads do not exist here.
   [[nodiscard]] bool forked() const noexcept;
 
   static constexpr bool foreign_threads = true;
   static constexpr bool modelled = false;
-  static constexpr const char* name = "host";
+  [[nodiscard]] static const char* name() noexcept { return "host"; }
 
   // Makes threads for workers 1..n-1 that wait for run(); gives the number of workers there are then, fewer than n if
   // the system refuses threads. `cpus`: what to bind worker i to, or empty.
@@ -63,7 +67,11 @@ class host {
   // Every running thread of this process passes a full barrier before this returns. False: the system has no such call.
   static bool barrier_everywhere() noexcept;
   static void charge(std::uint64_t) noexcept {}
+  static void begin_body(const detail::record&) noexcept {}
   static void end_body(const detail::record&) noexcept {}
+  static void enter_runtime() noexcept {}
+  static void leave_runtime() noexcept {}
+  [[nodiscard]] static machine_counts counts() noexcept { return {}; }
 
  private:
   struct threads;

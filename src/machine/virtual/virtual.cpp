@@ -1,16 +1,34 @@
 #include "machine/virtual/virtual.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <numeric>
 #include <utility>
 
+#include "access/version.hpp"
 #include "base/assert.hpp"
+#include "model/machine_file.hpp"
 
 namespace weft::machine {
 
 thread_local constinit virtual_machine* virtual_machine::here_ = nullptr;
 
-virtual_machine::virtual_machine(const setup& s)
-    : setup_(s), turns_({s.seed, s.by_priority, s.depth, s.length, s.disturbed}) {}
+namespace {
+
+[[nodiscard]] std::uint64_t scaled(std::uint64_t ps, double by) noexcept {
+  return by == 1 ? ps : static_cast<std::uint64_t>(static_cast<double>(ps) * by + 0.5);
+}
+
+}  // namespace
+
+virtual_machine::virtual_machine(setup s)
+    : setup_(std::move(s)), mode_(setup_.random_order ? mode::random
+                                  : setup_.coarse     ? mode::coarse
+                                                      : mode::fine),
+      turns_({setup_.seed, setup_.by_priority, setup_.depth, setup_.length, setup_.disturbed}) {
+  if (setup_.model.cores.empty()) setup_.model = model::flat();
+}
 virtual_machine::~virtual_machine() { WEFT_ASSERT(awake_.empty()); }
 
 virtual_machine* virtual_machine::set_current(virtual_machine* m) noexcept { return std::exchange(here_, m); }
@@ -21,12 +39,32 @@ void virtual_machine::start(unsigned n, entry e, void* engine, std::size_t stack
   cores_ = std::vector<core>(n);
   turns_.open(n);
   starts_.resize(n);
+  setup_.model = model::with_cores(std::move(setup_.model), n);
+  const model::machine& m = setup_.model;
+  WEFT_ASSERT(n <= m.cores.size() && setup_.first_core < m.cores.size());
+  std::vector<unsigned> seats(n);
+  for (unsigned id = 0, next = 0; id < n; ++id) {
+    if (id > 0 && next == setup_.first_core) ++next;
+    core& c = cores_[id];
+    c.seat = seats[id] = id == 0 ? setup_.first_core : next++;
+    const model::core_type& type = m.types[m.cores[c.seat].type];
+    c.scale = 1 / type.speed;
+    for (std::size_t s = 0; s < model::steps; ++s) c.step_ps[s] = scaled(m.runtime.step_ps[s], 1 / type.runtime_speed);
+  }
+  lines_.emplace(m, seats);
+  self_ = &cores_[0];
   for (unsigned id = 1; id < n; ++id) {
     starts_[id] = {this, id};
     cores_[id].first = std::make_unique<fiber>(stack_bytes, &first_entry, &starts_[id]);
     cores_[id].running = cores_[id].first.get();
     enqueue(id);
   }
+}
+
+std::vector<place::core> virtual_machine::places() const {
+  std::vector<place::core> all;
+  for (const core& c : cores_) all.push_back(setup_.model.cores[c.seat].at);
+  return all;
 }
 
 void virtual_machine::first_entry(void* note) {
@@ -36,57 +74,264 @@ void virtual_machine::first_entry(void* note) {
   core& self = m.cores_[s.id];
   self.left = true;
   const unsigned next = m.take_next();  // join() keeps core 0 awake until all have left
-  m.running_ = next;
-  detail::this_worker = m.cores_[next].worker;
+  m.switch_to(next);
   self.running->jump_out(*m.cores_[next].running);
 }
 
 void virtual_machine::join() {
   for (core& c : cores_)
-    while (&c != cores_.data() && !c.left) relax(1);
+    while (&c != cores_.data() && !c.left) {
+      turns_.waits(0);
+      advance(setup_.model.runtime.relax_ps);
+    }
   for (core& c : cores_) c.first.reset();
 }
 
 void virtual_machine::enqueue(unsigned id) {
+  cores_[id].event = sequence_;
   awake_.push_back({cores_[id].clock, sequence_++, id});
-  if (!setup_.random_order)
-    std::push_heap(awake_.begin(), awake_.end(), [](const event& a, const event& b) { return a.later_than(b); });
+  if (mode_ == mode::random) return;
+  std::push_heap(awake_.begin(), awake_.end(), [](const event& a, const event& b) { return a.later_than(b); });
+  look_ahead();
 }
 
 unsigned virtual_machine::take_next() {
-  WEFT_ASSERT(!awake_.empty());  // the engine never lets the last worker sleep
-  if (setup_.random_order)
-    std::swap(awake_[turns_.next(awake_)], awake_.back());
-  else
-    std::pop_heap(awake_.begin(), awake_.end(), [](const event& a, const event& b) { return a.later_than(b); });
-  const unsigned id = awake_.back().id;
-  awake_.pop_back();
-  return id;
+  for (;;) {
+    WEFT_ASSERT(!awake_.empty());  // the engine never lets the last worker sleep
+    if (mode_ == mode::random)
+      std::swap(awake_[turns_.next(awake_)], awake_.back());
+    else
+      std::pop_heap(awake_.begin(), awake_.end(), [](const event& a, const event& b) { return a.later_than(b); });
+    const event e = awake_.back();
+    awake_.pop_back();
+    if (cores_[e.id].event != e.sequence) continue;  // it has been given another time since
+    ++events_;
+    look_ahead();
+    return e.id;
+  }
+}
+
+void virtual_machine::look_ahead() noexcept {
+  earliest_ = awake_.empty() ? never : awake_.front().time;
+  horizon_ = mode_ == mode::fine && !awake_.empty() ? earliest_ + lag_ps : never;
+}
+
+void virtual_machine::switch_to(unsigned id) noexcept {
+  running_ = id;
+  self_ = &cores_[id];
+  detail::this_worker = self_->worker;
 }
 
 void virtual_machine::give_turn() {
-  const unsigned self = running_;
-  fiber& mine = *cores_[self].running;
+  fiber& mine = *self_->running;
   const unsigned next = take_next();
-  if (next == self) return;
-  running_ = next;
-  detail::this_worker = cores_[next].worker;
-  mine.jump(*cores_[next].running, nullptr);
+  if (next == running_) return;
+  switch_to(next);
+  mine.jump(*self_->running, nullptr);
 }
 
-void virtual_machine::advance(std::uint64_t ps) {
-  core& self = cores_[running_];
-  self.clock += ps;
-  // Most of the time the running core still is the earliest; then nothing is queued and nothing switched.
-  if (awake_.empty() || (!setup_.random_order && self.clock < awake_.front().time)) return;
+void virtual_machine::yield() {
+  if (awake_.empty()) return;
   enqueue(running_);
   give_turn();
 }
+
+void virtual_machine::wait_until(std::uint64_t time) { advance(time > self_->clock ? time - self_->clock : 0); }
+
+// --- shared words
+
+void virtual_machine::load_finely(const void* address) {
+  const std::uint64_t hit = setup_.model.lines.load_ps;
+  if (mode_ == mode::random) return advance(hit);
+  const lines::number l = lines_->of(address);
+  if (lines_->readable(running_, l)) return run_on(hit);
+  wait_until(lines_->ask(running_, l, self_->clock, false) + hit);
+  lines_->arrived(running_, l, false);
+}
+
+void virtual_machine::before_store(const void* address) {
+  const std::uint64_t hit = setup_.model.lines.store_ps;
+  if (mode_ == mode::random) return advance(hit);
+  if (mode_ == mode::coarse) {
+    self_->clock += hit;
+    return;
+  }
+  run_on(hit);  // the core may change hands here, so the line is looked at afterwards
+  const lines::number l = lines_->of(address);
+  if (!lines_->writable(running_, l)) lines_->take(running_, l, self_->clock);
+}
+
+void virtual_machine::before_modify(const void* address) {
+  const std::uint64_t hit = setup_.model.lines.modify_ps;
+  if (mode_ == mode::random) return advance(hit);
+  if (mode_ == mode::coarse) {
+    self_->clock += hit;
+    return;
+  }
+  const lines::number l = lines_->of(address);
+  if (lines_->writable(running_, l)) return run_on(hit);
+  wait_until(lines_->ask(running_, l, self_->clock, true) + hit);
+  lines_->arrived(running_, l, true);
+}
+
+// Coarsely, whoever holds what we wait for gets on at its next step, so that is when to look again.
+void virtual_machine::pause() {
+  turns_.waits(running_);
+  const std::uint64_t ps = setup_.model.runtime.relax_ps;
+  if (mode_ != mode::coarse || awake_.empty()) return advance(ps);
+  self_->clock = std::max(self_->clock + ps, earliest_);
+  yield();
+}
+
+void virtual_machine::pause_search(std::uint64_t until_ps) {
+  if (mode_ != mode::coarse) return pause();
+  wait_until(until_ps);
+}
+
+void virtual_machine::do_step(model::step s, const void* about) {
+  const std::uint64_t ps = self_->step_ps[static_cast<std::size_t>(s)];
+  if (mode_ != mode::coarse) return run_on(ps);
+  if (about != nullptr) {
+    const lines::number l = lines_->of(about);
+    if (!lines_->writable(running_, l)) {
+      self_->clock = lines_->ask(running_, l, self_->clock, true);
+      lines_->arrived(running_, l, true);
+    }
+  }
+  // What is done under a handle's lock is no event, so that nobody meets a lock that is taken.
+  if (s == model::step::submit || s == model::step::run || s == model::step::request)
+    advance(ps);
+  else
+    self_->clock += ps;
+}
+
+// Neighbouring lines are fetched together: each after the first adds half its time (measured: 167 and 255 ns for one
+// and two). What is only written does not keep the core waiting, but for the first, whose content it reads.
+void virtual_machine::touch_lines(const void* address, std::size_t bytes, bool writes) {
+  if (mode_ == mode::random) return;
+  const auto* first = static_cast<const char*>(address);
+  const std::uint64_t now = self_->clock;
+  std::uint64_t takes = 0;
+  for (std::size_t at = 0; at < bytes; at += 64) {
+    const lines::number l = lines_->of(first + at);
+    const bool alone = at == 0 || writes;
+    if (alone ? lines_->writable(running_, l) : lines_->readable(running_, l)) continue;
+    if (at == 0)
+      takes = lines_->ask(running_, l, now, true) - now;
+    else if (!writes)
+      takes += (lines_->ask(running_, l, now, false) - now) / 2;
+    lines_->arrived(running_, l, alone);
+    if (mode_ == mode::coarse) {
+      takes += takes * ((bytes - 1) / 64) / 2;
+      break;
+    }
+  }
+  run_on(takes);
+}
+
+// --- bodies
+
+void virtual_machine::start_watch() noexcept {
+  self_->watch_ns = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+void virtual_machine::stop_watch() noexcept {
+  const auto now = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+  const std::uint64_t ns = self_->watch_ns == 0 ? 0 : now - self_->watch_ns;
+  self_->watch_ns = 0;
+  advance(beside_others(scaled(ns * 1000, setup_.body_scale * self_->scale)));
+}
+
+double virtual_machine::scale_of(const char* task_name) {
+  const model::core_type& type = setup_.model.types[setup_.model.cores[self_->seat].type];
+  if (task_name != nullptr)
+    for (const model::core_type::task_speed& s : type.speed_of)
+      if (s.task == task_name) return 1 / s.speed;
+  return self_->scale;
+}
+
+// A core that shares its units with others that are in a body too is slower, all through this piece of time.
+std::uint64_t virtual_machine::beside_others(std::uint64_t ps) const noexcept {
+  const model::machine& m = setup_.model;
+  if (m.speed_when_shared == 1) return ps;
+  for (const core& other : cores_)
+    if (&other != self_ && other.in_body && m.cores[other.seat].physical == m.cores[self_->seat].physical)
+      return scaled(ps, 1 / m.speed_when_shared);
+  return ps;
+}
+
+void virtual_machine::charge(std::uint64_t ps) {
+  if (setup_.measured) return;
+  const detail::worker* w = self_->worker;
+  const char* task = w != nullptr && w->current != nullptr ? w->current->name : nullptr;
+  advance(beside_others(scaled(ps, scale_of(task))));
+}
+
+void virtual_machine::begin_body(const detail::record&) {
+  self_->in_body = true;
+  leave_runtime();
+}
+
+void virtual_machine::end_body(detail::record& r) {
+  if (setup_.measured) {
+    stop_watch();
+  } else {
+    const std::uint64_t said = r.cost_ps == 0 ? setup_.model.runtime.body_ps : r.declared_cost_ps(setup_.model.ghz);
+    const std::uint64_t computing = beside_others(scaled(said, scale_of(r.name)));
+    if (mode_ != mode::random && find_uses(r))
+      move_data(computing);
+    else
+      advance(computing);
+  }
+  self_->in_body = false;
+}
+
+// What of the data of r's handles has a size. A handle that is named twice is used once.
+bool virtual_machine::find_uses(detail::record& r) {
+  uses_.clear();
+  for (std::uint32_t i = 0; i < r.access_count; ++i) {
+    const detail::access& a = r.accesses()[i];
+    const detail::handle_state& h = access::handle_of(a);
+    if (!h.sized || access::is_repeated(a) || access::is_resource(a)) continue;
+    const auto region = static_cast<std::uint32_t>(regions_.size());
+    const bool writes = (access::kind_of(a) & detail::kind_readonly) == 0;
+    uses_.push_back({regions_.try_emplace(h.id, region).first->second, detail::bytes_of(h), true, writes});
+  }
+  return !uses_.empty();
+}
+
+// The data of uses_ moves while the body computes. When it will be there changes as other bodies begin and end to move
+// theirs, so the core waits for an event that the others may put off or bring forward (reschedule).
+// The model wants to be asked in order of time, so whoever is earlier goes first.
+void virtual_machine::move_data(std::uint64_t compute_ps) {
+  const std::vector<model::use> mine = uses_;
+  wait_until(self_->clock);
+  if (!memory_) memory_.emplace(setup_.model);
+  changed_.clear();
+  self_->clock = memory_->begin(self_->seat, mine, self_->clock, compute_ps, changed_);
+  reschedule();
+  if (self_->clock >= earliest_) yield();
+  changed_.clear();
+  memory_->end(self_->seat, self_->clock, changed_);
+  reschedule();
+}
+
+void virtual_machine::reschedule() {
+  for (const model::change& c : changed_)
+    for (unsigned id = 0; id < cores_.size(); ++id)
+      if (cores_[id].seat == c.core && id != running_) {
+        cores_[id].clock = c.end_ps;
+        enqueue(id);
+      }
+}
+
+// --- sleep
 
 void virtual_machine::park(unsigned id) {
   core& self = cores_[id];
   WEFT_ASSERT(id == running_);
   if (!self.token) {
+    self.clock += setup_.model.runtime.sleep_ps;
     self.parked = true;
     give_turn();
   }
@@ -95,20 +340,36 @@ void virtual_machine::park(unsigned id) {
 
 void virtual_machine::wake(unsigned id) {
   core& sleeper = cores_[id];
-  advance(setup_.costs.modify_ps);
+  advance(setup_.model.lines.modify_ps);
   sleeper.token = true;
   if (!sleeper.parked) return;
   sleeper.parked = false;
   turns_.woken(id);
-  sleeper.clock = std::max(sleeper.clock, now_ps() + setup_.costs.wake_ps);
+  sleeper.clock = std::max(sleeper.clock, now_ps() + setup_.model.runtime.wake_ps);
   enqueue(id);
+  advance(setup_.model.runtime.waker_ps);
 }
 
 void virtual_machine::jump(unsigned id, fiber& from, fiber& to, fiber::action* after) {
   WEFT_ASSERT(id == running_);
-  cores_[id].clock += setup_.costs.jump_ps;
+  cores_[id].clock += setup_.model.runtime.switch_ps;
   cores_[id].running = &to;
   from.jump(to, after);
+}
+
+machine_counts virtual_machine::counts() const noexcept {
+  const lines::counts none{};
+  const lines::counts& l = lines_ ? lines_->total() : none;
+  machine_counts c{.transfers = l.transfers, .fetches = l.fetches, .line_waits_ps = l.waits_ps, .events = events_};
+  if (memory_) {
+    const model::traffic& t = memory_->moved();
+    c.cached_bytes = std::accumulate(t.level_bytes.begin(), t.level_bytes.end(), std::uint64_t{0}) +
+                     std::accumulate(t.core_bytes.begin(), t.core_bytes.end(), std::uint64_t{0});
+    for (std::size_t k = 0; k < t.memory_bytes.size(); ++k)
+      (k == 0 ? c.local_bytes : c.remote_bytes) += t.memory_bytes[k];
+    c.bandwidth_ps = t.bandwidth_ps;
+  }
+  return c;
 }
 
 }  // namespace weft::machine

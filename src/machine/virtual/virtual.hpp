@@ -1,33 +1,35 @@
-// The virtual machine, first form: every worker is a core of a machine that exists only in time. All cores run on the
-// one thread that made the runtime, as fibers; an event heap ordered by (time, sequence) decides whose turn it is. The
-// same program, options and seed give the same virtual times bit for bit: nothing here reads a clock or an address.
+// The virtual machine: every worker is a core of a machine that exists only in time, with the costs that its machine
+// file says (model/machine.hpp). All cores run on the one thread that made the runtime, as fibers; an event heap
+// ordered by (time, sequence) decides whose turn it is. The same program, options and seed give the same virtual times
+// bit for bit: nothing here reads a clock or an address, unless bodies are to be measured.
 //
-// Every operation on a shared word advances the core's clock by a fixed cost and is a point where another core may come
-// first. The costs are one core's view of a small real machine (PEERS: measured medians); caches, distances and
-// bandwidth are not modelled yet.
-// With `random_order` any core that is awake may be next, as turns.hpp says: time then means nothing, and what depends
-// on the schedule shows itself.
+// What takes time:
+//   shared words   cache lines that move between cores (lines.hpp): a hit costs little, a miss waits for the line
+//   instructions   the scheduler's own between them, by step of a task's life (model::step)
+//   bodies         what the cost clause, cycles or charge() say, or their measured time; scaled by the core's type;
+//                  and what moving the data of their handles takes (model/memory.hpp)
+//   sleep          going to sleep, waking somebody, and being woken
+// Fine mode: every miss is an event, and a core may run ahead of the others by `lag_ps` of hits and instructions, which
+// nobody else can see before the next miss. Coarse mode: the only events are the steps of a task's life; shared words
+// cost a hit, and lines move by the record and the handle.
+// With `random_order` any core that is awake may be next, as turns.hpp says, at every operation on a shared word: time
+// then means nothing, and what depends on the schedule shows itself.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "machine/machine.hpp"
+#include "machine/virtual/lines.hpp"
 #include "machine/virtual/turns.hpp"
+#include "model/machine.hpp"
+#include "model/memory.hpp"
 
 namespace weft::machine {
-
-// Picoseconds. Where measured, on two cores of a Zen 4 server.
-struct virtual_costs {
-  std::uint64_t load_ps = 280;         // first-level hit
-  std::uint64_t store_ps = 280;        // plain store
-  std::uint64_t modify_ps = 2'060;     // uncontended fetch_add
-  std::uint64_t relax_ps = 10'000;     // one pause
-  std::uint64_t jump_ps = 5'700;       // half a fiber switch pair
-  std::uint64_t body_ps = 1'000'000;   // a body that says nothing about itself
-  std::uint64_t wake_ps = 12'800'000;  // from wake to running
-};
 
 class virtual_machine {
  public:
@@ -40,19 +42,23 @@ class virtual_machine {
     unsigned depth = 3;        // with by_priority, as is
     std::uint64_t length = 1000;
     disturbance disturbed{};  // with random_order
-    virtual_costs costs{};
+    bool coarse = false;
+    bool measured = false;    // bodies take the time they take here, and so does the program between its calls
+    double body_scale = 1;    // of measured times, to a core of the reference type
+    unsigned first_core = 0;  // where worker 0 sits; the others follow in the model's order
+    model::machine model{};   // has at least as many cores as workers, unless any_size
   };
-  explicit virtual_machine(const setup& s);
+  explicit virtual_machine(setup s);
   ~virtual_machine();
   virtual_machine(const virtual_machine&) = delete;
   virtual_machine& operator=(const virtual_machine&) = delete;
 
   template <class T> static T load(cell<T>& c, order) {
-    point(here_->setup_.costs.load_ps);
+    here_->before_load(&c);
     return c.raw;
   }
-  template <class T> static void store(cell<T>& c, T v, order) {
-    point(here_->setup_.costs.store_ps);
+  template <class T> static void store(cell<T>& c, T v, order o) {
+    o == base::seq_cst ? here_->before_modify(&c) : here_->before_store(&c);
     c.raw = v;
   }
   template <class T> static T exchange(cell<T>& c, T v, order) {
@@ -76,23 +82,32 @@ class virtual_machine {
   template <class T> static T fetch_and(cell<T>& c, T v, order) {
     return modify(c, [v](T old) { return static_cast<T>(old & v); });
   }
-  static void relax(unsigned) {
-    here_->turns_.waits(here_->running_);
-    point(here_->setup_.costs.relax_ps);
+  static void relax(unsigned) { here_->pause(); }
+  // One round of a search that has found nothing and goes on until `until_ps` at the latest.
+  static void search_pause(unsigned, std::uint64_t until_ps) { here_->pause_search(until_ps); }
+  // The calling core runs the scheduler's own instructions of that step. `about`: the handle or record it is about.
+  static void work(model::step s, const void* about = nullptr) { here_->do_step(s, about); }
+  // It reads, or writes, memory that is no cell: the content of a record.
+  static void touch(const void* address, std::size_t bytes, bool writes) { here_->touch_lines(address, bytes, writes); }
+  // The memory is new, whatever was at its address before.
+  static void fresh(const void* address, std::size_t bytes) {
+    if (here_ != nullptr && here_->lines_) here_->lines_->forget(address, bytes);
   }
 
   [[nodiscard]] static bool forked() noexcept { return false; }  // one thread, which fork() takes along
 
   static constexpr bool foreign_threads = false;
   static constexpr bool modelled = true;
-  static constexpr const char* name = "virtual";
+  [[nodiscard]] const char* name() const noexcept { return setup_.model.name.c_str(); }
 
   // Makes n cores. The caller becomes core 0, on the stack it is on; core i > 0 begins with e(engine, i) at time 0.
   void start(unsigned n, entry e, void* engine, std::size_t stack_bytes);
   void join();  // runs until all entries have returned
+  // Where the workers sit, for policies.
+  [[nodiscard]] std::vector<place::core> places() const;
 
   // The calling core's clock. Outside of the simulation: core 0's.
-  [[nodiscard]] std::uint64_t now_ps() const noexcept { return cores_[running_].clock; }
+  [[nodiscard]] std::uint64_t now_ps() const noexcept { return self_->clock; }
   void park(unsigned id);
   void wake(unsigned id);
   // For threads, of which there is one only: nobody blocks, and there is no worker beyond those of start().
@@ -104,9 +119,22 @@ class virtual_machine {
   static bool barrier_everywhere() noexcept { return false; }
 
   void jump(unsigned id, fiber& from, fiber& to, fiber::action* after);
-  void charge(std::uint64_t ps) { advance(ps); }
+  // The running body took so long, on a core of the reference type.
+  void charge(std::uint64_t ps);
+  void begin_body(const detail::record& r);
   // The body took what its cost clause says; if neither that nor charge() said anything, the default.
-  void end_body(const detail::record& r) { advance(r.cost_ps == 0 ? setup_.costs.body_ps : r.declared_cost_ps()); }
+  void end_body(detail::record& r);
+  // The program calls into the runtime, and returns to itself: its own time in between is not the runtime's.
+  void enter_runtime() noexcept {
+    if (setup_.measured) [[unlikely]]
+      stop_watch();
+  }
+  void leave_runtime() noexcept {
+    if (setup_.measured) [[unlikely]]
+      start_watch();
+  }
+
+  [[nodiscard]] machine_counts counts() const noexcept;
 
   // Which machine the static operations belong to, and which worker each core is: set by the engine when the program
   // calls in, because one thread may have several runtimes.
@@ -117,11 +145,18 @@ class virtual_machine {
   [[nodiscard]] fiber& stack(unsigned id) noexcept { return *cores_[id].running; }
 
  private:
+  static constexpr std::uint64_t lag_ps = 50'000;  // below the shortest transfer that matters
   struct core {
     std::uint64_t clock = 0;
+    std::uint64_t event = 0;  // sequence of the event that wakes it, if it is waiting for one
     fiber* running = nullptr;
     detail::worker* worker = nullptr;
     std::unique_ptr<fiber> first;  // the stack its entry runs on
+    std::uint64_t watch_ns = 0;    // when the program went on by itself
+    unsigned seat = 0;             // the model's core
+    double scale = 1;              // of bodies' times on a core of this type
+    std::uint64_t step_ps[model::steps] = {};
+    bool in_body = false;
     bool parked = false;
     bool token = false;
     bool left = false;
@@ -134,19 +169,53 @@ class virtual_machine {
       return time != o.time ? time > o.time : sequence > o.sequence;
     }
   };
+  enum class mode : std::uint8_t { fine, coarse, random };
 
   template <class T, class Change> static T modify(cell<T>& c, Change change) {
-    point(here_->setup_.costs.modify_ps);
+    here_->before_modify(&c);
     const T old = c.raw;
     c.raw = change(old);
     return old;
   }
-  // Advances the calling core and lets every core that is earlier by now go first.
-  static void point(std::uint64_t ps) { here_->advance(ps); }
-  void advance(std::uint64_t ps);
+  void before_load(const void* address) {
+    if (mode_ == mode::coarse) {
+      self_->clock += setup_.model.lines.load_ps;
+      return;
+    }
+    load_finely(address);
+  }
+  void load_finely(const void* address);
+  void before_store(const void* address);
+  void before_modify(const void* address);
+  void pause();
+  void pause_search(std::uint64_t until_ps);
+  void do_step(model::step s, const void* about);
+  void touch_lines(const void* address, std::size_t bytes, bool writes);
+  [[nodiscard]] std::uint64_t beside_others(std::uint64_t ps) const noexcept;
+  [[nodiscard]] bool find_uses(detail::record& r);
+  void move_data(std::uint64_t compute_ps);
+  void reschedule();
+  [[nodiscard]] double scale_of(const char* task_name);
+  void start_watch() noexcept;
+  void stop_watch() noexcept;
+
+  // Time that nobody else can see the inside of.
+  void run_on(std::uint64_t ps) {
+    self_->clock += ps;
+    if (self_->clock > horizon_) yield();
+  }
+  // Advances the calling core and lets every core that is earlier by then go first.
+  void advance(std::uint64_t ps) {
+    self_->clock += ps;
+    if (mode_ == mode::random || self_->clock >= earliest_) yield();
+  }
+  void wait_until(std::uint64_t time);
+  void yield();
   void enqueue(unsigned id);
   [[nodiscard]] unsigned take_next();
+  void look_ahead() noexcept;
   void give_turn();  // to the next event; returns when it is our turn again
+  void switch_to(unsigned id) noexcept;
   static void first_entry(void* core_start);
 
   struct core_start {
@@ -157,11 +226,23 @@ class virtual_machine {
   // constinit spares each access the question whether it is initialised, in whose answer UBSan sees a null pointer.
   static thread_local constinit virtual_machine* here_;
   setup setup_;
+  mode mode_;
   turns turns_;
+  std::optional<lines> lines_;
+  std::optional<model::memory> memory_;                       // made when the first body moves data
+  std::unordered_map<std::uint32_t, std::uint32_t> regions_;  // by id of the handle, numbered as they are met
+  std::vector<model::use> uses_;                              // of the body that ends
+  std::vector<model::change> changed_;
   std::vector<core> cores_;
   std::vector<core_start> starts_;
-  std::vector<event> awake_;  // a heap by later_than, or in random order just the set, without the running core
+  std::vector<event> awake_;        // a heap by later_than, or in random order just the set, without the running core
+  std::uint64_t earliest_ = never;  // time of the first of them
+  std::uint64_t horizon_ = never;   // how far the running core may run without looking
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
   std::uint64_t sequence_ = 0;
+  std::uint64_t events_ = 0;
+  core outside_{};  // before start()
+  core* self_ = &outside_;
   unsigned running_ = 0;
   entry entry_ = nullptr;
   void* engine_ = nullptr;

@@ -1,0 +1,97 @@
+#include "machine/virtual/lines.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace weft::machine {
+
+namespace {
+constexpr std::size_t first_table = 1 << 12;
+// With a thousand cores the copies take 8 bytes each; beyond this many per core nothing of interest is left to forget.
+constexpr unsigned kept_max = 1 << 14;
+}  // namespace
+
+lines::lines(const model::machine& m, const std::vector<unsigned>& seats)
+    : costs_(m.lines), workers_(static_cast<unsigned>(seats.size())),
+      kept_(std::bit_floor(std::clamp(m.lines.kept, 64u, kept_max))), distance_(seats.size() * seats.size()),
+      copies_(seats.size() * kept_), table_(first_table), mask_(first_table - 1) {
+  for (unsigned a = 0; a < workers_; ++a)
+    for (unsigned b = 0; b < workers_; ++b)
+      distance_[a * workers_ + b] = static_cast<std::uint8_t>(m.distance(seats[a], seats[b]));
+}
+
+lines::number lines::enter(std::uintptr_t a) {
+  if (2 * (lines_.size() + 1) > table_.size()) {
+    std::vector<entry> old(2 * table_.size());
+    old.swap(table_);
+    mask_ = table_.size() - 1;
+    for (const entry& e : old) {
+      if (e.address == 0) continue;
+      std::size_t slot = hash(e.address) & mask_;
+      while (table_[slot].address != 0) slot = (slot + 1) & mask_;
+      table_[slot] = e;
+    }
+  }
+  std::size_t slot = hash(a) & mask_;
+  while (table_[slot].address != 0) slot = (slot + 1) & mask_;
+  table_[slot] = {a, static_cast<number>(lines_.size())};
+  lines_.emplace_back();
+  return table_[slot].line;
+}
+
+// A request waits for those before it. Copies elsewhere are told in parallel with the line's own way here, so the
+// farther of the two counts. Reading leaves the line with its owner, which serves the next reader meanwhile.
+std::uint64_t lines::ask(unsigned core, number l, std::uint64_t now, bool alone) noexcept {
+  line& x = lines_[l];
+  const std::uint16_t from = x.next;
+  std::uint64_t cost = 0;
+  if (from == nobody || (from == core && !(alone && x.copied))) {
+    cost = costs_.memory_ps[0];
+    ++counts_.fetches;
+  } else {
+    const unsigned far = std::max<unsigned>(distance(core, from), alone && x.copied ? x.farthest : 0);
+    cost = costs_.transfer_ps[std::max(far, 1u)];
+    ++counts_.transfers;
+  }
+  const std::uint64_t start = std::max(now, x.busy_until);
+  counts_.waits_ps += start - now;
+  const std::uint64_t end = start + cost;
+  if (alone) {
+    x.busy_until = end;
+    x.next = static_cast<std::uint16_t>(core);
+  }
+  return end;
+}
+
+void lines::arrived(unsigned core, number l, bool alone) noexcept {
+  line& x = lines_[l];
+  if (alone) {
+    ++x.version;
+    x.owner = static_cast<std::uint16_t>(core);
+    if (x.next == nobody) x.next = x.owner;
+    x.copied = false;
+    x.farthest = 0;
+  } else if (x.owner != core) {
+    if (x.owner == nobody) {
+      x.owner = x.next = static_cast<std::uint16_t>(core);
+    } else {
+      x.copied = true;
+      x.farthest = std::max(x.farthest, static_cast<std::uint8_t>(distance(core, x.owner)));
+    }
+  }
+  copies_[core * kept_ + (l & (kept_ - 1))] = {l, x.version};
+}
+
+void lines::forget(const void* address, std::size_t bytes) {
+  const auto* first = static_cast<const char*>(address);
+  for (std::size_t at = 0; at < bytes; at += std::size_t{1} << line_bits) {
+    const std::uintptr_t a = reinterpret_cast<std::uintptr_t>(first + at) >> line_bits;
+    std::size_t slot = hash(a) & mask_;
+    while (table_[slot].address != a && table_[slot].address != 0) slot = (slot + 1) & mask_;
+    if (table_[slot].address == 0) continue;
+    table_[slot].line = static_cast<number>(lines_.size());
+    lines_.emplace_back();
+  }
+}
+
+}  // namespace weft::machine
