@@ -76,6 +76,10 @@ typedef struct weft_options {
   uint64_t trace_mib;      /* memory that recording may use, in MiB; default 1024 */
   const char* creation;    /* "inline" (default), or "decoupled": one worker creates what all submit */
   uint32_t creator;        /* that worker, 1 to workers-1; default the last */
+  uint32_t core;           /* modelled machines: the core that worker 0 sits on, from 0 */
+  const char* mode;        /* modelled machines: "fine" (default) or "coarse" */
+  const char* body;        /* modelled machines: "declared" (default) or "measured" */
+  double body_scale;       /* of measured bodies; default 1 */
 } weft_options;
 
 /* Makes a runtime; the caller becomes its worker 0, which runs tasks while it waits. options: NULL for the defaults.
@@ -155,6 +159,9 @@ int weft_handle_destroy(weft_handle* h);
 /* Name in reports; copied. NULL: none. Who: one thread, before tasks use h. */
 int weft_handle_set_name(weft_handle* h, const char* name);
 const char* weft_handle_name(const weft_handle* h); /* NULL: none */
+
+/* How large the data is, in bytes, at most 2^40: what moving it takes on a modelled machine. 0: nothing. Who: as above. */
+int weft_handle_set_bytes(weft_handle* h, uint64_t bytes);
 
 /* The memory given to create. For a look at the data after weft_wait or weft_wait_handle. */
 void* weft_handle_data(const weft_handle* h);

@@ -21,6 +21,10 @@ module weft
     integer(c_int64_t) :: trace_mib = 0
     type(c_ptr)        :: creation = c_null_ptr
     integer(c_int32_t) :: creator = 0
+    integer(c_int32_t) :: core = 0
+    type(c_ptr) :: mode = c_null_ptr
+    type(c_ptr) :: body = c_null_ptr
+    real(c_double) :: body_scale = 0
   end type
 
   type, bind(c) :: weft_access

@@ -110,6 +110,10 @@ namespace {
   if (o.trace_mib != 0) opt.trace_mib = o.trace_mib;
   opt.creation = o.creation;
   opt.creator = o.creator;
+  opt.core = o.core;
+  opt.mode = o.mode;
+  opt.body = o.body;
+  if (o.body_scale != 0) opt.body_scale = o.body_scale;
   return opt;
 }
 
@@ -228,6 +232,9 @@ int weft_handle_set_name(weft_handle* h, const char* name) {
     named.text = name != nullptr ? name : "";
     named.name(name != nullptr ? named.text.c_str() : nullptr);
   });
+}
+int weft_handle_set_bytes(weft_handle* h, uint64_t bytes) {
+  return guarded([=] { given(h, "weft_handle_set_bytes").bytes(bytes); });
 }
 const char* weft_handle_name(const weft_handle* h) {
   return answer<const char*>(nullptr, [=] { return given(h, "weft_handle_name").name(); });

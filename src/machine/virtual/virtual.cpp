@@ -145,6 +145,7 @@ void virtual_machine::load_finely(const void* address) {
   if (mode_ == mode::random) return advance(hit);
   const lines::number l = lines_->of(address);
   if (lines_->readable(running_, l)) return run_on(hit);
+  self_->missed = true;
   wait_until(lines_->ask(running_, l, self_->clock, false) + hit);
   lines_->arrived(running_, l, false);
 }
@@ -158,7 +159,9 @@ void virtual_machine::before_store(const void* address) {
   }
   run_on(hit);  // the core may change hands here, so the line is looked at afterwards
   const lines::number l = lines_->of(address);
-  if (!lines_->writable(running_, l)) lines_->take(running_, l, self_->clock);
+  if (lines_->writable(running_, l)) return;
+  wake_watchers(l);
+  lines_->take(running_, l, self_->clock);
 }
 
 void virtual_machine::before_modify(const void* address) {
@@ -170,27 +173,54 @@ void virtual_machine::before_modify(const void* address) {
   }
   const lines::number l = lines_->of(address);
   if (lines_->writable(running_, l)) return run_on(hit);
+  self_->missed = true;
   wait_until(lines_->ask(running_, l, self_->clock, true) + hit);
+  have_alone(l);
+}
+
+void virtual_machine::have_alone(lines::number l) {
+  wake_watchers(l);
   lines_->arrived(running_, l, true);
 }
 
 // Coarsely, whoever holds what we wait for gets on at its next step, so that is when to look again.
 void virtual_machine::pause() {
-  turns_.waits(running_);
   const std::uint64_t ps = setup_.model.runtime.relax_ps;
   if (mode_ != mode::coarse || awake_.empty()) return advance(ps);
   self_->clock = std::max(self_->clock + ps, earliest_);
   yield();
 }
 
+// A search whose last round found every line where it was would find the same in the next: it sleeps until one of the
+// lines that it has copies of changes, or its time is over. To the scheduler that is no different from going on, and
+// saves the events of all the rounds between.
 void virtual_machine::pause_search(std::uint64_t until_ps) {
-  if (mode_ != mode::coarse) return pause();
-  wait_until(until_ps);
+  if (mode_ == mode::coarse) return wait_until(until_ps);
+  const bool nothing_new = !std::exchange(self_->missed, false);
+  if (mode_ != mode::fine || !nothing_new || awake_.empty() || self_->clock >= until_ps) return pause();
+  self_->watching = true;
+  watchers_.push_back(running_);
+  self_->clock = until_ps;
+  yield();
+  if (!std::exchange(self_->watching, false)) return;
+  watchers_.erase(std::find(watchers_.begin(), watchers_.end(), running_));
+}
+
+// The line is about to change hands, and those who have copies of it look again.
+void virtual_machine::wake_watchers(lines::number l) {
+  if (watchers_.empty() || !lines_->copied(l)) return;
+  std::erase_if(watchers_, [&](unsigned id) {
+    if (!lines_->readable(id, l)) return false;
+    core& c = cores_[id];
+    c.watching = false;
+    c.clock = self_->clock + setup_.model.runtime.relax_ps;
+    enqueue(id);
+    return true;
+  });
 }
 
 void virtual_machine::do_step(model::step s, const void* about) {
   const std::uint64_t ps = self_->step_ps[static_cast<std::size_t>(s)];
-  if (mode_ != mode::coarse) return run_on(ps);
   if (about != nullptr) {
     const lines::number l = lines_->of(about);
     if (!lines_->writable(running_, l)) {
@@ -198,11 +228,7 @@ void virtual_machine::do_step(model::step s, const void* about) {
       lines_->arrived(running_, l, true);
     }
   }
-  // What is done under a handle's lock is no event, so that nobody meets a lock that is taken.
-  if (s == model::step::submit || s == model::step::run || s == model::step::request)
-    advance(ps);
-  else
-    self_->clock += ps;
+  is_event(s) ? advance(ps) : static_cast<void>(self_->clock += ps);
 }
 
 // Neighbouring lines are fetched together: each after the first adds half its time (measured: 167 and 255 ns for one
@@ -220,7 +246,7 @@ void virtual_machine::touch_lines(const void* address, std::size_t bytes, bool w
       takes = lines_->ask(running_, l, now, true) - now;
     else if (!writes)
       takes += (lines_->ask(running_, l, now, false) - now) / 2;
-    lines_->arrived(running_, l, alone);
+    alone ? have_alone(l) : lines_->arrived(running_, l, false);
     if (mode_ == mode::coarse) {
       takes += takes * ((bytes - 1) / 64) / 2;
       break;

@@ -86,7 +86,11 @@ class virtual_machine {
   // One round of a search that has found nothing and goes on until `until_ps` at the latest.
   static void search_pause(unsigned, std::uint64_t until_ps) { here_->pause_search(until_ps); }
   // The calling core runs the scheduler's own instructions of that step. `about`: the handle or record it is about.
-  static void work(model::step s, const void* about = nullptr) { here_->do_step(s, about); }
+  static void work(model::step s, const void* about = nullptr) {
+    virtual_machine& m = *here_;
+    if (m.mode_ == mode::coarse) return m.step_coarsely(s, about);
+    m.run_on(m.self_->step_ps[static_cast<std::size_t>(s)]);
+  }
   // It reads, or writes, memory that is no cell: the content of a record.
   static void touch(const void* address, std::size_t bytes, bool writes) { here_->touch_lines(address, bytes, writes); }
   // The memory is new, whatever was at its address before.
@@ -157,6 +161,8 @@ class virtual_machine {
     double scale = 1;              // of bodies' times on a core of this type
     std::uint64_t step_ps[model::steps] = {};
     bool in_body = false;
+    bool missed = true;     // a line was not here, since its search last paused
+    bool watching = false;  // its search sleeps until a line that it has looked at changes
     bool parked = false;
     bool token = false;
     bool left = false;
@@ -189,7 +195,20 @@ class virtual_machine {
   void before_modify(const void* address);
   void pause();
   void pause_search(std::uint64_t until_ps);
+  void step_coarsely(model::step s, const void* about) {
+    if (about == nullptr && !is_event(s)) {
+      self_->clock += self_->step_ps[static_cast<std::size_t>(s)];
+      return;
+    }
+    do_step(s, about);
+  }
+  // What is done under a handle's lock is no event, so that nobody meets a lock that is taken.
+  [[nodiscard]] static bool is_event(model::step s) noexcept {
+    return s == model::step::submit || s == model::step::run || s == model::step::request;
+  }
   void do_step(model::step s, const void* about);
+  void have_alone(lines::number l);
+  void wake_watchers(lines::number l);
   void touch_lines(const void* address, std::size_t bytes, bool writes);
   [[nodiscard]] std::uint64_t beside_others(std::uint64_t ps) const noexcept;
   [[nodiscard]] bool find_uses(detail::record& r);
@@ -231,6 +250,7 @@ class virtual_machine {
   std::optional<lines> lines_;
   std::optional<model::memory> memory_;                       // made when the first body moves data
   std::unordered_map<std::uint32_t, std::uint32_t> regions_;  // by id of the handle, numbered as they are met
+  std::vector<unsigned> watchers_;                            // cores whose searches sleep
   std::vector<model::use> uses_;                              // of the body that ends
   std::vector<model::change> changed_;
   std::vector<core> cores_;
