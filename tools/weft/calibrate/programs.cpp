@@ -121,7 +121,7 @@ class stealing final : public program {
   }
 };
 
-// The other worker has fallen asleep each time: from making a task for it to its being done and known here.
+// The other worker has fallen asleep each time: from making a task for it to going on when that is done.
 class waking final : public program {
  public:
   std::vector<double> pass(runtime& rt) override {
@@ -129,8 +129,8 @@ class waking final : public program {
     constexpr std::size_t steps = 8;
     const std::vector<double> all = inside_a_task(rt, steps, [&](std::size_t) {
       work_for(rt, pause_ns);
-      rt.submit(pin(1), [] {});
-      rt.wait();
+      rt.submit(pin(1 - static_cast<unsigned>(worker_id())), [] {});
+      rt.wait();  // and this body goes on over there, where the task was
     });
     return {all[0] - pause_ns};
   }
