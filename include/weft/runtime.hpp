@@ -54,6 +54,13 @@ struct options {
   bool submitters_help = false;
   // Stack of a task body in KiB, 64 to 4194304 (4 GiB). Reserved address space; memory is used as touched.
   std::size_t stack_kib = 1024;
+  // Who creates tasks, that is gives them their versions and puts them into a queue. "inline" (default): the thread
+  // that submits them. "decoupled": one worker, which does nothing else from three workers on; submit() then only hands
+  // the task over (TaskGenX §3). Needs two workers at least. What inline creation would throw from submit() about
+  // handles is then thrown by the wait, as if the task had failed with it. docs/guide/27-creation.md.
+  const char* creation = nullptr;
+  // The worker that creates where creation is decoupled, 1 to workers-1. 0: the last.
+  unsigned creator = 0;
   // Begin paused: tasks are accepted and none runs until start() or a wait outside of tasks.
   bool paused = false;
   // Bind each worker thread to one core. The calling thread is never bound.
@@ -110,10 +117,17 @@ class runtime {
   void pause() { engine_->pause(true); }
   void start() { engine_->pause(false); }
 
+  // Virtual machine: the program itself computes for so long, outside of tasks. Real machine: does nothing. For
+  // programs whose own work between its calls matters; of what tasks do, weft::charge tells. Who: the thread that made
+  // the runtime, outside of tasks.
+  void charge(double nanoseconds) noexcept;
+
   [[nodiscard]] unsigned workers() const noexcept;
-  // As the option has it: "host", "virtual", the name of a machine file, or a path.
+  // "host", or the name that the machine file has.
   [[nodiscard]] const char* machine() const noexcept;
   [[nodiscard]] const char* policy() const noexcept;
+  // The worker that creates tasks; -1: those who submit them do.
+  [[nodiscard]] int creator() const noexcept;
   // The seed in force: the option's, the environment's or the default.
   [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
   // Time on this runtime's machine, in nanoseconds: a steady clock, or virtual time since the runtime was made.
@@ -144,7 +158,6 @@ class runtime {
 
  private:
   detail::engine_base* engine_;
-  const char* machine_;
   const char* policy_;
   std::uint64_t seed_;
 };

@@ -77,9 +77,24 @@ void seat_workers(options& o, const std::string& allowed) {
   require(o.workers <= base::workers_max, "workers", std::to_string(o.workers), allowed);
   require(!counted || o.workers <= cores, "workers", std::to_string(o.workers),
           "a number from 1 to " + std::to_string(cores) + ", the cores of machine " + m.name);
+  const unsigned places = m.any_size ? o.workers : cores;
+  require(host ? o.core == 0 : o.core < places, "core", std::to_string(o.core),
+          host ? "0 on machine host" : "below " + std::to_string(places) + ", the cores of machine " + m.name);
+}
+
+void check_creation(const options& o) {
+  const bool decoupled = std::strcmp(o.creation, "decoupled") == 0;
+  require(decoupled || std::strcmp(o.creation, "inline") == 0, "creation", o.creation, "inline or decoupled");
+  require(!decoupled || o.workers > 1, "creation", o.creation,
+          "inline with one worker; give at least 2 workers, or 3 to have one that only creates");
+  require(decoupled || o.creator == 0, "creator", std::to_string(o.creator), "unset unless creation is decoupled");
+  require(o.creator < o.workers, "creator", std::to_string(o.creator),
+          "a worker from 1 to " + std::to_string(o.workers - 1) + ", or 0 for the last");
 }
 
 }  // namespace
+
+bool decoupled(const options& complete) { return std::strcmp(complete.creation, "decoupled") == 0; }
 
 options complete(options asked) {
   static const options defaults;
@@ -103,6 +118,8 @@ options complete(options asked) {
   take_text("WEFT_BODY", o.body, "declared");
   take_number("WEFT_BODY_SCALE", o.body_scale, defaults.body_scale, scale_allowed);
   take_number("WEFT_CORE", o.core, defaults.core, "the number of a core of the machine, from 0", true);
+  take_text("WEFT_CREATION", o.creation, "inline");
+  take_number("WEFT_CREATOR", o.creator, defaults.creator, "the number of a worker, above 0");
   take_flag("WEFT_PAUSED", o.paused, defaults.paused);
   take_flag("WEFT_PIN", o.pin, defaults.pin);
   take_flag("WEFT_SUBMITTERS_HELP", o.submitters_help, defaults.submitters_help);
@@ -114,12 +131,13 @@ options complete(options asked) {
   require(std::strcmp(o.schedule, "time") == 0 || std::strcmp(o.schedule, "random") == 0, "schedule", o.schedule,
           "time or random");
   require(!host || std::strcmp(o.schedule, "time") == 0, "schedule", o.schedule, "time on machine host");
-  seat_workers(o, workers_allowed);
   require(std::strcmp(o.mode, "fine") == 0 || std::strcmp(o.mode, "coarse") == 0, "mode", o.mode, "fine or coarse");
   require(!host || std::strcmp(o.mode, "fine") == 0, "mode", o.mode, "unset on machine host");
   require(std::strcmp(o.body, "declared") == 0 || std::strcmp(o.body, "measured") == 0, "body", o.body,
           "declared or measured");
   require(o.body_scale > 0 && o.body_scale < 1e6, "body_scale", std::to_string(o.body_scale), scale_allowed);
+  seat_workers(o, workers_allowed);
+  check_creation(o);
   require(o.seed != 0, "seed", "0", seed_allowed);
   require(o.window >= base::window_tasks_min && o.window <= base::window_tasks_max, "window", std::to_string(o.window),
           window_allowed);

@@ -15,6 +15,7 @@
 #include "place/topology.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/options.hpp"
+#include "sched/decoupled.hpp"
 #include "weft/version.hpp"
 
 namespace weft {
@@ -30,8 +31,8 @@ cell<std::uint32_t> handles_made;
 }
 
 handle_state::handle_state() noexcept
-    : registered(0), group_start(0), waiters_head(nullptr), waiters_tail(nullptr), name(nullptr), engine(nullptr),
-      id((base::shared(handles_made).fetch_add(1, base::relaxed) + 1) & 0x7fffffff), sized(0), group_kind(0),
+    : registered(0), waiters_head(nullptr), waiters_tail(nullptr), group_start(0), name(nullptr), engine(nullptr),
+      id((base::shared(handles_made).fetch_add(1, base::relaxed) + 1) & 0x7fffffff), sized(false), group_kind(0),
       exclusive_taken(false) {}
 
 namespace {
@@ -73,6 +74,8 @@ std::uint64_t bytes_of(const handle_state& h) noexcept {
 }
 
 bool handle_state::idle() noexcept {
+  if (sched::decoupled::any() && !sched::decoupled::none_pending()) [[unlikely]]
+    return false;
   if (base::shared(lock).exchange(1, base::acquire) != 0) return false;
   const bool all_done = weft::access::outstanding(base::shared(word).load(base::acquire), registered) == 0;
   const bool open = group_kind == kind_reduce;
@@ -81,6 +84,8 @@ bool handle_state::idle() noexcept {
 }
 
 void handle_state::drain() noexcept {
+  if (sched::decoupled::any()) [[unlikely]]
+    sched::decoupled::await_all();
   if (engine == nullptr) return;
   // The version first, then the lock: whoever advanced the version last did so by one compare-exchange, or inside the
   // lock. So once both are seen nobody touches this handle any more, and its runtime may be gone already.
@@ -111,12 +116,13 @@ namespace {
 
 sched::any_engine& implementation(detail::engine_base* e) noexcept { return static_cast<sched::any_engine&>(*e); }
 
+std::uint64_t picoseconds(double ns) noexcept { return static_cast<std::uint64_t>(ns * 1000.0 + 0.5); }
+
 }  // namespace
 
 runtime::runtime(const options& opt) {
   const options o = complete(opt);
   auto made = std::strcmp(o.machine, "host") == 0 ? make_host_engine(o) : make_virtual_engine(o);
-  machine_ = o.machine;
   policy_ = sched::find_policy(o.policy).name.name;
   seed_ = o.seed;
   engine_ = made.release();
@@ -126,12 +132,17 @@ runtime::runtime(const options& opt) {
 runtime::~runtime() { delete &implementation(engine_); }
 
 unsigned runtime::workers() const noexcept { return implementation(engine_).workers(); }
-const char* runtime::machine() const noexcept { return machine_; }
+const char* runtime::machine() const noexcept { return implementation(engine_).machine_name(); }
 const char* runtime::policy() const noexcept { return policy_; }
+int runtime::creator() const noexcept { return implementation(engine_).creator(); }
 double runtime::now_ns() const noexcept { return implementation(engine_).now_ns(); }
 runtime::counts runtime::statistics() const noexcept { return implementation(engine_).statistics(); }
 const char* runtime::trace_path() const noexcept { return implementation(engine_).trace_path(); }
 void runtime::write_trace() { implementation(engine_).write_trace(); }
+
+void runtime::charge(double nanoseconds) noexcept {
+  if (nanoseconds > 0) implementation(engine_).charge_program(picoseconds(nanoseconds));
+}
 
 choices machines() noexcept {
   static const std::vector<model::machine_entry> files = model::machine_files();
@@ -188,7 +199,7 @@ void* workspace(std::size_t bytes) {
 void charge(double nanoseconds) noexcept {
   detail::worker* w = sched::current_worker();
   if (w == nullptr || w->current == nullptr || !(nanoseconds > 0)) return;
-  implementation(w->engine).charge(static_cast<std::uint64_t>(nanoseconds * 1000.0 + 0.5));
+  implementation(w->engine).charge(picoseconds(nanoseconds));
 }
 
 }  // namespace weft

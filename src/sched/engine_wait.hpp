@@ -151,6 +151,8 @@ template <machine::machine M> void engine<M>::wait_children(worker& w) {
     });
     r->next = nullptr;
     M::store(r->pending, 1u, base::relaxed);  // nobody else counts: there are no children
+  } else if (w.trace != nullptr && r->has_children) [[unlikely]] {
+    trace_passed(w, {trace::why::children});
   }
   if (failures_.any()) [[unlikely]] {
     if (std::exception_ptr e = failures_.take(r)) std::rethrow_exception(e);
@@ -176,7 +178,9 @@ template <machine::machine M> void engine<M>::release_exclusive(detail::handle_s
 
 template <machine::machine M> void engine<M>::wait_quiescent(worker& w) {
   apply_reductions(&w);
+  bool waited = false;
   while (!quiescent()) {
+    waited = true;
     waiter self;
     // This worker's loop looks for quiescence before it sleeps.
     suspend(w, self, {trace::why::all}, [&self](worker&, engine& e) {
@@ -187,6 +191,8 @@ template <machine::machine M> void engine<M>::wait_quiescent(worker& w) {
     if (self.stalled) throw_stall();
     apply_reductions(&w);  // of tasks that were submitted by tasks meanwhile
   }
+  if (!waited && w.trace != nullptr) [[unlikely]]
+    trace_passed(w, {trace::why::all});
   if (failures_.any()) [[unlikely]] {
     if (std::exception_ptr e = failures_.take(nullptr)) std::rethrow_exception(e);
   }
@@ -249,7 +255,7 @@ template <machine::machine M> void engine<M>::apply_if_open(worker* w, detail::h
 template <machine::machine M> bool engine<M>::list_on(detail::handle_state& h, waiter& self) {
   self.r.access_count = 1;
   base::locked<M> guard(h.lock);
-  self.a = {reinterpret_cast<std::uintptr_t>(&h) | detail::kind_read, h.registered};
+  self.a = {reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(detail::kind_read), h.registered};
   return access::wait_unless_available<M>(h, &self.r);
 }
 
@@ -262,6 +268,7 @@ template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& 
       if (&access::handle_of(w->current->accesses()[i]) == &h)
         throw error("weft: a task waits for handle " + access::name_of(h) +
                     ", which it uses itself; it would never end");
+  await_creation();
   {
     base::locked<M> guard(h.lock);
     if (h.engine == nullptr) return;
@@ -292,10 +299,14 @@ template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& 
     base::locked<M> guard(h.lock);
     there = access::available<M>(h, h.registered);
   }
-  if (!there)
+  if (there) {
+    if (w->trace != nullptr) [[unlikely]]
+      trace_passed(*w, {trace::why::handle, h.id});
+  } else {
     suspend(*w, self, {trace::why::handle, h.id}, [&self, &h](worker& here, engine& e) {
       if (!e.list_on(h, self)) e.make_ready(here, &self.r);
     });
+  }
   if (self.stalled) throw_stall();
   rethrow_for(h);
 }

@@ -34,6 +34,8 @@ class collector {
     std::uint32_t parent;
     std::uint32_t name;
     int submitter;
+    std::uint16_t pin;
+    std::uint8_t clauses;
   };
 
   [[nodiscard]] std::uint64_t ns(std::uint64_t ps) const noexcept {
@@ -70,7 +72,11 @@ class collector {
       const int submitter = i + 1 == recorders_.size() ? -1 : static_cast<int>(i);
       out_.lost += recorders_[i]->read([&](const event& e) {
         if (e.kind == event_kind::submitted)
-          all.push_back({e.time, e.task, e.other, global_name(i, e.position), submitter});
+          all.push_back({e.time, e.task, e.other, global_name(i, e.position),
+                         e.worker == by_recorder  ? submitter
+                         : e.worker == by_outside ? -1
+                                                  : e.worker - 1,
+                         static_cast<std::uint16_t>(e.value), e.detail});
       });
     }
     std::sort(all.begin(), all.end(),
@@ -79,8 +85,13 @@ class collector {
     out_.tasks.reserve(all.size() + 1);
     for (const submission& s : all) numbers_.emplace(s.id, static_cast<std::uint32_t>(numbers_.size() + 1));
     for (const submission& s : all)
-      out_.tasks.push_back(
-          {.parent = number_of(s.parent), .name = s.name, .submitter = s.submitter, .submitted_ns = ns(s.time)});
+      out_.tasks.push_back({.parent = number_of(s.parent),
+                            .name = s.name,
+                            .submitter = s.submitter,
+                            .submitted_ns = ns(s.time),
+                            .priority = (s.clauses & clause_priority) != 0,
+                            .subtasks = (s.clauses & clause_subtasks) != 0,
+                            .pin = s.pin});
   }
 
   void add(const event& e, unsigned worker) {
@@ -93,7 +104,10 @@ class collector {
     switch (e.kind) {
     case event_kind::access:
       out_.accesses.push_back({task, e.position, e.other, e.detail, e.value, 0});
+      out_.kinds.emplace(e.detail, static_cast<std::uint8_t>(e.worker));
       meet(e.other);
+      if (handle_row& h = out_.handles.at(e.other); e.detail == detail::kind_resource)
+        h.units = std::max(h.units, e.time);  // the first to come saw all of them
       break;
     case event_kind::ran: {
       task_row& t = out_.tasks[task];
@@ -109,6 +123,10 @@ class collector {
       out_.waits.push_back({task, static_cast<why>(e.detail), e.other, e.worker, ns(e.time), worker, ns(e.value)});
       if (e.other != 0) meet(e.other);
       break;
+    case event_kind::passed:
+      out_.passed.push_back({task, static_cast<why>(e.detail), e.other, worker, ns(e.time)});
+      if (e.other != 0) meet(e.other);
+      break;
     case event_kind::stolen: out_.steals.push_back({ns(e.time), worker, e.worker, task}); break;
     case event_kind::counted: out_.counts.push_back({task, e.detail, e.value}); break;
     case event_kind::submitted:
@@ -119,7 +137,7 @@ class collector {
   void meet(std::uint32_t handle) {
     const auto [at, added] = out_.handles.try_emplace(handle);
     if (!added) return;
-    if (const auto named = handle_names_.find(handle); named != handle_names_.end()) at->second = named->second;
+    if (const auto named = handle_names_.find(handle); named != handle_names_.end()) at->second.name = named->second;
   }
 
   // Whether a task did not run or its end was overwritten cannot be told: better no row than a wrong one.
@@ -142,6 +160,7 @@ class collector {
     };
     renumber(out_.accesses, false);
     renumber(out_.waits, true);
+    renumber(out_.passed, true);
     renumber(out_.steals, true);
     renumber(out_.counts, false);
   }
@@ -152,6 +171,9 @@ class collector {
     });
     std::sort(out_.waits.begin(), out_.waits.end(), [](const wait_row& a, const wait_row& b) {
       return std::tie(a.task, a.from_ns, a.to_ns) < std::tie(b.task, b.from_ns, b.to_ns);
+    });
+    std::stable_sort(out_.passed.begin(), out_.passed.end(), [](const passed_row& a, const passed_row& b) {
+      return std::tie(a.task, a.time_ns) < std::tie(b.task, b.time_ns);
     });
     std::sort(out_.steals.begin(), out_.steals.end(), [](const steal_row& a, const steal_row& b) {
       return std::tie(a.time_ns, a.thief, a.task) < std::tie(b.time_ns, b.thief, b.task);

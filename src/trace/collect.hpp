@@ -17,6 +17,9 @@ struct task_row {
   std::uint32_t name = 0;    // 0: unnamed
   int submitter = -1;        // worker; -1: a thread outside the runtime
   std::uint64_t submitted_ns = 0;
+  bool priority = false;
+  bool subtasks = false;
+  std::uint16_t pin = detail::record::unpinned;
   bool ran = false;      // what follows is known
   bool follows = false;  // started_ns was taken when the task before ended, which may be before this one was ready
   trace::outcome outcome = trace::outcome::done;
@@ -44,6 +47,19 @@ struct wait_row {
   std::uint64_t to_ns;
 };
 
+struct passed_row {
+  std::uint32_t task;  // 0: the main thread
+  trace::why why;
+  std::uint32_t handle;  // 0: none
+  unsigned worker;
+  std::uint64_t time_ns;
+};
+
+struct handle_row {
+  std::string name;         // "": unnamed
+  std::uint64_t units = 0;  // of a resource; 0: it is none
+};
+
 struct steal_row {
   std::uint64_t time_ns;
   unsigned thief;
@@ -65,10 +81,12 @@ struct count_row {
 
 struct contents {
   std::vector<std::string> names{std::string()};  // by number, from 1
-  std::map<std::uint32_t, std::string> handles;   // by id; "": unnamed
+  std::map<std::uint32_t, handle_row> handles;    // by id
+  std::map<std::uint8_t, std::uint8_t> kinds;     // of accesses that occur, by kind_code(): their flags
   std::vector<task_row> tasks{task_row{}};        // by number, from 1
   std::vector<access_row> accesses;               // by task and position
   std::vector<wait_row> waits;                    // by task and time
+  std::vector<passed_row> passed;                 // by task and time
   std::vector<steal_row> steals;                  // by time
   std::vector<sleep_row> sleeps;                  // by worker and time
   std::vector<count_row> counts;                  // by task and counter

@@ -8,11 +8,13 @@ namespace weft::trace {
 
 namespace {
 constexpr std::uint8_t user_type_bit = 128;
-}
+constexpr std::uint8_t kind_flags = detail::kind_readonly | detail::kind_commutative | detail::kind_exclusive;
+}  // namespace
 
 std::uint8_t kind_code(const detail::access& a) noexcept {
-  const auto user_type = static_cast<unsigned>(a.handle_and_kind >> (8 * sizeof(std::uintptr_t) - 8));
-  if (user_type != 0) return static_cast<std::uint8_t>(user_type_bit | user_type);
+  const std::uint8_t group = access::group_of(a);
+  if (group >= detail::group_user)
+    return static_cast<std::uint8_t>(user_type_bit | ((group - detail::group_user) / 8 + 1));
   return static_cast<std::uint8_t>(access::kind_of(a) & ~detail::kind_repeated);
 }
 
@@ -28,13 +30,16 @@ std::string kind_text(std::uint8_t code) {
   }
 }
 
-void recorder::submitted(detail::record& r, std::uint64_t now) noexcept {
+void recorder::submitted(detail::record& r, std::uint64_t when, std::uint16_t by) noexcept {
   r.trace_id = new_id();
-  add({.time = now,
+  add({.time = when,
+       .value = r.pin,
        .task = r.trace_id,
        .other = r.parent != nullptr ? r.parent->trace_id : 0,
        .position = number_of(r.name),
-       .kind = event_kind::submitted});
+       .worker = by,
+       .kind = event_kind::submitted,
+       .detail = static_cast<std::uint8_t>((r.urgent ? clause_priority : 0) | (r.subtasks ? clause_subtasks : 0))});
   for (std::uint32_t i = 0; i < r.access_count; ++i) {
     const detail::access* a = r.accesses() + i;
     const detail::handle_state& h = access::handle_of(*a);
@@ -43,10 +48,12 @@ void recorder::submitted(detail::record& r, std::uint64_t now) noexcept {
     const detail::access* first = a;
     if (access::is_repeated(*a))
       for (first = r.accesses(); &access::handle_of(*first) != &h;) ++first;
-    add({.value = first->required,
+    add({.time = access::is_resource(*a) ? h.group_start : 0,
+         .value = first->required,
          .task = r.trace_id,
          .other = h.id,
          .position = i,
+         .worker = static_cast<std::uint16_t>(access::kind_of(*a) & kind_flags),
          .kind = event_kind::access,
          .detail = kind_code(*a)});
   }

@@ -103,6 +103,7 @@ void session::open_counters(recorder& r) {
 
 void session::write(facts about, std::uint64_t start_ps) {
   about.counters = counters_;
+  about.schedule = schedule_;
   about.program = program_invocation_short_name;
   std::vector<recorder*> all;
   for (const auto& r : recorders_) all.push_back(r.get());

@@ -25,6 +25,8 @@ class session {
   // For the calling thread, whose recorder it is.
   void open_counters(recorder& r);
 
+  // What options::schedule was, for the readers of the trace. Before the machine starts.
+  void schedule(const char* name) { schedule_ = name; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
   // Writes all there is so far. The file appears whole or not at all: what was there before stays until then.
@@ -39,6 +41,7 @@ class session {
   [[nodiscard]] std::uint64_t issued() const noexcept;
 
   std::string path_;
+  std::string schedule_ = "time";
   std::vector<std::string> counters_;
   shared_state shared_;
   std::vector<std::unique_ptr<recorder>> recorders_;  // by worker; the last one for threads outside the runtime

@@ -22,11 +22,14 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE names(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
 CREATE TABLE places(id INTEGER PRIMARY KEY, parent INTEGER, kind TEXT, name TEXT);
 CREATE TABLE workers(id INTEGER PRIMARY KEY, place INTEGER, cpu INTEGER);
-CREATE TABLE handles(id INTEGER PRIMARY KEY, name TEXT);
+CREATE TABLE handles(id INTEGER PRIMARY KEY, name TEXT, bytes INTEGER, units INTEGER);
+CREATE TABLE kinds(kind TEXT PRIMARY KEY, readonly INTEGER, commutative INTEGER, exclusive INTEGER) WITHOUT ROWID;
 CREATE TABLE tasks(id INTEGER PRIMARY KEY, parent INTEGER, name INTEGER, submitter INTEGER, submitted_ns INTEGER,
-                   worker INTEGER, started_ns INTEGER, finished_ns INTEGER, outcome TEXT);
+                   worker INTEGER, started_ns INTEGER, finished_ns INTEGER, outcome TEXT, priority INTEGER,
+                   pin INTEGER, subtasks INTEGER);
 CREATE TABLE waits(task INTEGER, why TEXT, handle INTEGER, from_worker INTEGER, from_ns INTEGER, to_worker INTEGER,
                    to_ns INTEGER);
+CREATE TABLE passed(task INTEGER, why TEXT, handle INTEGER, worker INTEGER, time_ns INTEGER);
 CREATE TABLE accesses(task INTEGER, position INTEGER, handle INTEGER, kind TEXT, version INTEGER,
                       next_version INTEGER, PRIMARY KEY(task, position)) WITHOUT ROWID;
 CREATE TABLE steals(time_ns INTEGER, thief INTEGER, victim INTEGER, task INTEGER);
@@ -124,6 +127,7 @@ class inserter {
  public:
   [[nodiscard]] static unless not_0(std::uint64_t number) { return {static_cast<std::int64_t>(number), 0}; }
   [[nodiscard]] static unless not_negative(int number) { return {number, -1}; }
+  [[nodiscard]] static unless pinned(std::uint16_t worker) { return {worker, detail::record::unpinned}; }
 };
 
 std::string joined(const std::vector<std::string>& names) {
@@ -139,6 +143,7 @@ void write_meta(sqlite3* db, const facts& about, const contents& rows) {
   add("program", about.program);
   add("machine", about.machine);
   add("policy", about.policy);
+  add("schedule", about.schedule);
   number("seed", about.seed);
   number("workers", about.places->workers());
   number("window", about.window);
@@ -180,14 +185,17 @@ void write_places(sqlite3* db, const facts& about, const contents& rows) {
 void write_tasks(sqlite3* db, const contents& rows) {
   inserter add_name(db, "names", 2);
   for (std::uint32_t i = 1; i < rows.names.size(); ++i) add_name(i, rows.names[i]);
-  inserter add_handle(db, "handles", 2);
-  for (const auto& [id, name] : rows.handles) name.empty() ? add_handle(id, null{}) : add_handle(id, name);
-  inserter add(db, "tasks", 9);
+  inserter add_handle(db, "handles", 4);
+  for (const auto& [id, h] : rows.handles) {
+    const auto units = inserter::not_0(h.units);
+    h.name.empty() ? add_handle(id, null{}, null{}, units) : add_handle(id, h.name, null{}, units);
+  }
+  inserter add(db, "tasks", 12);
   for (std::uint32_t i = 1; i < rows.tasks.size(); ++i) {
     const task_row& t = rows.tasks[i];
     const auto begun = [&](auto... end) {
       add(i, inserter::not_0(t.parent), inserter::not_0(t.name), inserter::not_negative(t.submitter), t.submitted_ns,
-          end...);
+          end..., int{t.priority}, inserter::pinned(t.pin), int{t.subtasks});
     };
     if (t.ran)
       begun(t.worker, t.started_ns, t.finished_ns, outcome_text[static_cast<unsigned>(t.outcome)]);
@@ -197,6 +205,10 @@ void write_tasks(sqlite3* db, const contents& rows) {
 }
 
 void write_accesses(sqlite3* db, const contents& rows) {
+  inserter add_kind(db, "kinds", 4);
+  for (const auto& [code, flags] : rows.kinds)
+    add_kind(kind_text(code), flags & detail::kind_readonly, (flags & detail::kind_commutative) != 0 ? 1 : 0,
+             (flags & detail::kind_exclusive) != 0 ? 1 : 0);
   std::string kinds[256];
   inserter add(db, "accesses", 6);
   for (const access_row& a : rows.accesses) {
@@ -214,6 +226,10 @@ void write_events(sqlite3* db, const facts& about, const contents& rows) {
   for (const wait_row& w : rows.waits)
     add_wait(inserter::not_0(w.task), why_text[static_cast<unsigned>(w.why)], inserter::not_0(w.handle), w.from_worker,
              w.from_ns, w.to_worker, w.to_ns);
+  inserter add_passed(db, "passed", 5);
+  for (const passed_row& w : rows.passed)
+    add_passed(inserter::not_0(w.task), why_text[static_cast<unsigned>(w.why)], inserter::not_0(w.handle), w.worker,
+               w.time_ns);
   inserter add_steal(db, "steals", 4);
   for (const steal_row& s : rows.steals) add_steal(s.time_ns, s.thief, s.victim, inserter::not_0(s.task));
   inserter add_sleep(db, "sleeps", 3);

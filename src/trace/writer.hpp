@@ -10,13 +10,14 @@
 namespace weft::trace {
 
 inline constexpr std::uint32_t application_id = 0x57656674;  // "Weft"
-inline constexpr int format_version = 1;
+inline constexpr int format_version = 2;
 
 // What is true of the whole run.
 struct facts {
   std::string program;
   std::string machine;
   std::string policy;
+  std::string schedule;  // of a modelled machine: who was next; of real cores always "time"
   std::uint64_t seed = 0;
   std::size_t window = 0;
   std::uint64_t duration_ns = 0;

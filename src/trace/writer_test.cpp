@@ -13,12 +13,21 @@ namespace {
 contents rows() {
   contents c;
   c.names = {"", "load", "sum"};
-  c.handles = {{7, "a"}, {9, ""}};
+  c.handles = {{7, {.name = "a"}}, {9, {.name = "", .units = 4}}};
+  c.kinds = {{detail::kind_read, 3}, {detail::kind_write, 4}, {128 + 2, 6}, {detail::kind_resource, 0}};
   c.tasks.resize(5);
-  c.tasks[1] = {
-      .name = 1, .submitter = 0, .submitted_ns = 5, .ran = true, .worker = 0, .started_ns = 10, .finished_ns = 90};
+  c.tasks[1] = {.name = 1,
+                .submitter = 0,
+                .submitted_ns = 5,
+                .priority = true,
+                .pin = 0,
+                .ran = true,
+                .worker = 0,
+                .started_ns = 10,
+                .finished_ns = 90};
   c.tasks[2] = {.parent = 1,
                 .submitted_ns = 20,
+                .subtasks = true,
                 .ran = true,
                 .outcome = outcome::failed,
                 .worker = 1,
@@ -38,6 +47,7 @@ contents rows() {
                 {3, 1, 7, detail::kind_read, 1, 2},
                 {3, 2, 9, detail::kind_resource, 4, 0}};
   c.waits = {{0, why::all, 0, 0, 50, 0, 100}, {1, why::children, 0, 0, 21, 3, 45}, {1, why::handle, 7, 3, 50, 2, 60}};
+  c.passed = {{0, why::handle, 9, 0, 101}, {2, why::children, 0, 1, 39}};
   c.steals = {{24, 1, 0, 2}, {44, 3, 0, 0}};
   c.sleeps = {{2, 0, 94}};
   c.counts = {{1, 1, 500}};
@@ -51,6 +61,7 @@ std::string written(const trace_place& place) {
   f.program = "p";
   f.machine = "host";
   f.policy = "local";
+  f.schedule = "time";
   f.seed = ~std::uint64_t{0};
   f.window = 64;
   f.duration_ns = 100;
@@ -67,11 +78,11 @@ TEST_CASE("trace file: who it is") {
   const trace_place place;
   const trace_file file(written(place));
   CHECK(file.text("PRAGMA application_id") == "1466263156");
-  CHECK(file.text("PRAGMA user_version") == "1");
+  CHECK(file.text("PRAGMA user_version") == "2");
   CHECK(file.text("PRAGMA integrity_check") == "ok");
   CHECK(file.text("SELECT key || '=' || value FROM meta WHERE key <> 'weft' ORDER BY key") ==
         "complete=1 counters=cycles,page-faults duration_ns=100 lost=3 machine=host policy=local program=p "
-        "seed=18446744073709551615 window=64 workers=4");
+        "schedule=time seed=18446744073709551615 window=64 workers=4");
 }
 
 TEST_CASE("trace file: tables and columns are what the guide says") {
@@ -81,9 +92,11 @@ TEST_CASE("trace file: tables and columns are what the guide says") {
             "SELECT group_concat(m.name || '(' || (SELECT group_concat(name, ',') FROM pragma_table_info(m.name))"
             " || ')', ' ') FROM (SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name) m") ==
         "accesses(task,position,handle,kind,version,next_version) counters(task,name,value) "
-        "dependencies(before,after,handle) handles(id,name) meta(key,value) names(id,name) places(id,parent,kind,name) "
+        "dependencies(before,after,handle) handles(id,name,bytes,units) kinds(kind,readonly,commutative,exclusive) "
+        "meta(key,value) names(id,name) passed(task,why,handle,worker,time_ns) places(id,parent,kind,name) "
         "segments(task,worker,from_ns,to_ns) sleeps(worker,from_ns,to_ns) steals(time_ns,thief,victim,task) "
-        "tasks(id,parent,name,submitter,submitted_ns,worker,started_ns,finished_ns,outcome) "
+        "tasks(id,parent,name,submitter,submitted_ns,worker,started_ns,finished_ns,outcome,priority,pin,"
+        "subtasks) "
         "waits(task,why,handle,from_worker,from_ns,to_worker,to_ns) workers(id,place,cpu)");
 }
 
@@ -91,12 +104,14 @@ TEST_CASE("trace file: what was recorded") {
   const trace_place place;
   const trace_file file(written(place));
   CHECK(file.text("SELECT * FROM names") == "1|load 2|sum");
-  CHECK(file.text("SELECT * FROM handles") == "7|a 9|NULL");
+  CHECK(file.text("SELECT * FROM handles") == "7|a|NULL|NULL 9|NULL|NULL|4");
   CHECK(file.text("SELECT * FROM tasks") ==
-        "1|NULL|1|0|5|0|10|90|done 2|1|NULL|NULL|20|1|25|40|failed 3|NULL|2|3|30|2|95|95|skipped "
-        "4|NULL|NULL|0|31|NULL|NULL|NULL|not run");
+        "1|NULL|1|0|5|0|10|90|done|1|0|0 2|1|NULL|NULL|20|1|25|40|failed|0|NULL|1 "
+        "3|NULL|2|3|30|2|95|95|skipped|0|NULL|0 4|NULL|NULL|0|31|NULL|NULL|NULL|not run|0|NULL|0");
   CHECK(file.text("SELECT * FROM accesses") == "1|0|7|write|0|1 3|0|7|read|1|2 3|1|7|read|1|2 3|2|9|resource|4|NULL");
   CHECK(file.text("SELECT * FROM waits") == "NULL|all|NULL|0|50|0|100 1|children|NULL|0|21|3|45 1|handle|7|3|50|2|60");
+  CHECK(file.text("SELECT * FROM passed") == "NULL|handle|9|0|101 2|children|NULL|1|39");
+  CHECK(file.text("SELECT * FROM kinds ORDER BY kind") == "read|1|1|0 resource|0|0|0 user 2|0|1|1 write|0|0|1");
   CHECK(file.text("SELECT * FROM steals") == "24|1|0|2 44|3|0|NULL");
   CHECK(file.text("SELECT * FROM sleeps") == "2|0|94");
   CHECK(file.text("SELECT * FROM counters") == "1|page-faults|500");

@@ -41,10 +41,15 @@ class pipe_ends {
   std::array<int, 2> ends_{-1, -1};
 };
 
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (const std::string& t : texts) all.push_back(const_cast<char*>(t.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
 pid_t start(const std::vector<std::string>& command, const pipe_ends& out, const pipe_ends& err) {
-  std::vector<char*> arguments;
-  for (const std::string& a : command) arguments.push_back(const_cast<char*>(a.c_str()));
-  arguments.push_back(nullptr);
+  const std::vector<char*> arguments = pointers(command);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -68,6 +73,42 @@ bool read_some(int from, std::string& to) {
   if (n > 0) to.append(piece.data(), static_cast<std::size_t>(n));
   return n > 0 || (n < 0 && errno == EINTR);
 }
+
+volatile std::sig_atomic_t in_place = 0;  // the process that run_in_place() waits for
+
+extern "C" void pass_on(int signal) {
+  if (in_place != 0) kill(static_cast<pid_t>(in_place), signal);
+}
+
+// While it lives, the keyboard's signals are the child's affair, and requests to end are passed on to it.
+class signals_aside {
+ public:
+  signals_aside() {
+    struct sigaction ours {};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      ours.sa_handler = i < 2 ? SIG_IGN : &pass_on;
+      sigaction(all[i], &ours, &before_[i]);
+    }
+  }
+  ~signals_aside() {
+    for (std::size_t i = 0; i < all.size(); ++i) sigaction(all[i], &before_[i], nullptr);
+  }
+  signals_aside(const signals_aside&) = delete;
+  signals_aside& operator=(const signals_aside&) = delete;
+
+  static constexpr std::array<int, 4> all = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+  // Those that this process did not ignore before, which the child shall not ignore either.
+  [[nodiscard]] sigset_t to_restore() const {
+    sigset_t set;
+    sigemptyset(&set);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (before_[i].sa_handler != SIG_IGN) sigaddset(&set, all[i]);
+    return set;
+  }
+
+ private:
+  std::array<struct sigaction, 4> before_{};
+};
 
 }  // namespace
 
@@ -97,6 +138,26 @@ child_result run_child(const std::vector<std::string>& command, double seconds_m
   }
   result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return result;
+}
+
+int run_in_place(const std::vector<std::string>& command, const std::vector<std::string>& environment) {
+  const signals_aside until_ended;
+  const std::vector<char*> arguments = pointers(command), variables = pointers(environment);
+  const sigset_t restored = until_ended.to_restore();
+  posix_spawnattr_t how;
+  posix_spawnattr_init(&how);
+  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setsigdefault(&how, &restored);
+  pid_t pid = 0;
+  const int failed = posix_spawnp(&pid, arguments[0], nullptr, &how, arguments.data(), variables.data());
+  posix_spawnattr_destroy(&how);
+  if (failed != 0) throw weft::error("cannot start " + command[0] + ": " + strerror(failed));
+  in_place = pid;
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  in_place = 0;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
 }  // namespace weft::tool

@@ -15,4 +15,10 @@ struct child_result {
 // Errors: weft::error if it cannot be started.
 [[nodiscard]] child_result run_child(const std::vector<std::string>& command, double seconds_max);
 
+// A program in this one's place: with its standard input and output, in its process group, so that the keyboard's
+// signals reach it; a request to end that comes here is passed on. Gives its exit status, or minus the signal that
+// killed it. `command[0]` is looked for in PATH if it has no slash. environment: all of it, "NAME=value".
+// Errors: weft::error if it cannot be started.
+[[nodiscard]] int run_in_place(const std::vector<std::string>& command, const std::vector<std::string>& environment);
+
 }  // namespace weft::tool

@@ -57,6 +57,7 @@ int dispatch(int argc, char** argv) {
   commands.push_back(make_bench_command(root));
   commands.push_back(make_report_command(root));
   commands.push_back(make_export_command(root));
+  commands.push_back(make_sim_command(root));
   commands.push_back(make_calibrate_command(root));
   try {
     root.parse(argc, argv);
@@ -71,6 +72,7 @@ int dispatch(int argc, char** argv) {
   }
   for (const auto& c : commands)
     if (c->parser()->parsed()) return c->run();
+  throw weft::error("a command is missing: run, info, bench, report, export or sim; see weft --help");
   throw weft::error("a command is missing: run, info, bench, report, export or calibrate; see weft --help");
 }
 

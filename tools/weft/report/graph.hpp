@@ -23,8 +23,9 @@ struct moments {
 // Of each task: when it and all tasks below it were done.
 [[nodiscard]] std::vector<ns> wholly_done(const trace::file& r, const std::vector<std::uint32_t>& parents_first);
 
-// Whether a task keeps its versions back until its children are done (clause `subtasks`). The trace has no word for it:
-// taken as so if it has children that outlasted it, and nobody who needed its versions began before the last was done.
+// Whether a task keeps its versions back until its children are done (clause `subtasks`). Traces of format 1 have no
+// word for it: taken as so if it has children that outlasted it, and nobody who needed its versions began before the
+// last was done.
 [[nodiscard]] std::vector<bool> holds_back(const trace::file& r, const moments& m,
                                            const std::vector<std::uint32_t>& adds, const std::vector<ns>& wholly);
 

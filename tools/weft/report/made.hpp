@@ -81,7 +81,10 @@ class made {
       g.start = g.count;
     }
     const auto known = std::find(file_.kinds.begin(), file_.kinds.end(), kind) - file_.kinds.begin();
-    if (known == static_cast<std::ptrdiff_t>(file_.kinds.size())) file_.kinds.push_back(kind);
+    if (known == static_cast<std::ptrdiff_t>(file_.kinds.size())) {
+      file_.kinds.push_back(kind);
+      file_.flags.push_back(trace::standard_flags(kind));
+    }
     g.members.push_back(file_.accesses.size());
     file_.accesses.push_back({t, u.handle, static_cast<std::uint32_t>(known), 0, g.start, trace::no_version});
     ++g.count;

@@ -92,11 +92,15 @@ std::vector<ns> wholly_done(const trace::file& r, const std::vector<std::uint32_
 
 std::vector<bool> holds_back(const trace::file& r, const moments& m, const std::vector<std::uint32_t>& adds,
                              const std::vector<ns>& wholly) {
+  std::vector<bool> holds(r.tasks.size(), false);
+  if (r.format >= 2) {
+    for (std::size_t t = 0; t < r.tasks.size(); ++t) holds[t] = r.tasks[t].subtasks && r.tasks[t].ran();
+    return holds;
+  }
   std::vector<ns> first_need(m.count, INT64_MAX);  // when the first task that needed that moment began
   for (std::size_t k = 0; k < r.accesses.size(); ++k)
     if (m.needs[k] != none && ran(r, r.accesses[k]))
       first_need[m.needs[k]] = std::min(first_need[m.needs[k]], r.tasks[r.accesses[k].task].started_ns);
-  std::vector<bool> holds(r.tasks.size(), false);
   std::vector<bool> hurried(r.tasks.size(), false);  // somebody did not wait for the children
   for (std::size_t k = 0; k < r.accesses.size(); ++k) {
     const std::uint32_t t = r.accesses[k].task;

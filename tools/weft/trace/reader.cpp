@@ -14,7 +14,8 @@ namespace weft::tool::trace {
 namespace {
 
 constexpr std::int64_t application_id = 0x57656674;  // "Weft"
-constexpr std::int64_t version_max = 1;
+constexpr std::int64_t version_max = 2;
+constexpr std::int64_t workers_max = UINT16_MAX;
 constexpr std::size_t rows_max = none;  // an index must be able to name each, and `none` none
 
 // From the ids of a table to the indices of its vector, which is sorted by id. Ids are nearly always first, first + 1,
@@ -57,7 +58,9 @@ class loader {
     read_handles();
     read_tasks();
     read_waits();
+    read_passed();
     read_accesses();
+    read_kinds();
     read_steals();
     read_sleeps();
     read_counters();
@@ -74,6 +77,7 @@ class loader {
     if (version > version_max)
       db_.fail("is a trace of format " + std::to_string(version) + ", newer than " + std::to_string(version_max) +
                ", the newest this program knows; use the weft that recorded it");
+    out_.format = version;
     if (version < 1) db_.fail("has the format number " + std::to_string(version) + ", which no Weft writes");
   }
 
@@ -125,13 +129,19 @@ class loader {
   }
 
   void read_handles() {
-    for (rows r(db_, "handles", "id, name"); r.next();)
-      out_.handles.push_back({r.integer(0), std::string(r.text_or_empty(1))});
+    for (rows r(db_, "handles", newer("id, name", ", bytes, units")); r.next();) {
+      handle& h = out_.handles.emplace_back(handle{r.integer(0), std::string(r.text_or_empty(1))});
+      if (out_.format < 2) continue;
+      h.bytes = r.integer_or(2, -1);
+      h.units = r.integer_or(3, 0);
+    }
     handles_.fill(out_.handles, db_, "handles");
   }
 
   void read_tasks() {
-    const char* const columns = "id, parent, name, submitter, submitted_ns, worker, started_ns, finished_ns, outcome";
+    const char* const columns =
+        newer("id, parent, name, submitter, submitted_ns, worker, started_ns, finished_ns, outcome",
+              ", priority, pin, subtasks");
     std::vector<std::int64_t> parents;
     for (rows r(db_, "tasks", columns); r.next();) {
       if (parents.size() == rows_max) r.fail("more tasks than " + std::to_string(rows_max));
@@ -152,10 +162,26 @@ class loader {
       const bool must_not = t.result == outcome::not_run;
       if (!(ran && !must_not) && !(absent && !must_run))
         r.fail(std::string("outcome '") + text(t.result) + "' does not fit its worker and times");
+      if (out_.format >= 2) read_clauses(r, t);
       out_.tasks.push_back(t);
     }
     tasks_.fill(out_.tasks, db_, "tasks");
     link_parents(out_.tasks, tasks_, parents, "tasks");
+  }
+
+  static void read_clauses(const rows& r, task& t) {
+    t.priority = r.integer_or(9, 0) > 0;
+    const std::int64_t pin = r.integer_or(10, -1);
+    if (pin < -1 || pin > workers_max) r.fail("pin " + std::to_string(pin) + " is no worker");
+    t.pin = static_cast<std::int32_t>(pin);
+    t.subtasks = r.integer_or(11, 0) != 0;
+  }
+
+  // `all` are the columns of a table, with those that format 2 added if the file has them.
+  const char* newer(const char* old, const char* added) {
+    columns_ = old;
+    if (out_.format >= 2) columns_ += added;
+    return columns_.c_str();
   }
 
   outcome outcome_of(const rows& r) {
@@ -233,6 +259,7 @@ class loader {
       a.position = r.integer(1);
       a.kind = intern(r.text(3), out_.kinds, kinds_);
       a.next_version = r.integer_or(5, no_version);
+      if (a.next_version == no_version) a.units = r.integer_or(4, 1);
       a.version = a.next_version == no_version ? no_version : r.integer_or(4, no_version);
       // A later version that is not larger would be a task that waits for itself.
       if (a.next_version != no_version && (a.version < 0 || a.next_version <= a.version))
@@ -244,6 +271,33 @@ class loader {
       return a.task != b.task ? a.task < b.task : a.position < b.position;
     };
     if (!std::is_sorted(all.begin(), all.end(), less)) std::stable_sort(all.begin(), all.end(), less);
+  }
+
+  void read_passed() {
+    if (out_.format < 2) return;
+    std::vector<passed_wait>& all = out_.passed;
+    for (rows r(db_, "passed", "task, why, handle, time_ns"); r.next();) {
+      passed_wait w{};
+      w.task = reference(r, 0, tasks_, "task");
+      w.why = reason_of(r);
+      w.handle = reference(r, 2, handles_, "handle");
+      w.time_ns = r.time(3);
+      if (!r.null(0) && w.task == none)
+        ++out_.dropped;
+      else
+        all.push_back(w);
+    }
+    std::stable_sort(all.begin(), all.end(), [](const passed_wait& a, const passed_wait& b) {
+      return a.task != b.task ? a.task < b.task : a.time_ns < b.time_ns;
+    });
+  }
+
+  void read_kinds() {
+    for (const std::string& kind : out_.kinds) out_.flags.push_back(standard_flags(kind));
+    if (out_.format < 2) return;
+    for (rows r(db_, "kinds", "kind, readonly, commutative, exclusive"); r.next();)
+      if (const auto at = kinds_.find(std::string(r.text(0))); at != kinds_.end())
+        out_.flags[at->second] = {r.integer(1) != 0, r.integer(2) != 0, r.integer(3) != 0, true};
   }
 
   void read_steals() {
@@ -313,6 +367,7 @@ class loader {
   static constexpr std::int64_t no_id = INT64_MIN;  // a parent that is NULL
 
   database db_;
+  std::string columns_;
   file out_;
   id_map names_, places_, workers_, handles_, tasks_;
   std::unordered_map<std::string, index> kinds_;
@@ -328,6 +383,12 @@ const char* text(outcome o) noexcept {
 const char* text(wait_reason w) noexcept {
   constexpr const char* texts[] = {"children", "all", "handle", "window"};
   return texts[static_cast<int>(w)];
+}
+
+kind_flags standard_flags(std::string_view kind) {
+  const bool read = kind == "read", add = kind == "add";
+  const bool several = read || add || kind == "concurrent" || kind == "reduce";
+  return {read, several, add || kind == "write", !kind.starts_with("user ")};
 }
 
 std::string file::about(std::string_view key) const {

@@ -33,6 +33,10 @@ struct task {
   std::int64_t submitted_ns;
   std::int64_t started_ns, finished_ns;  // no_time: it did not run
   outcome result;
+  // Clauses; files of format 1 do not have them, and then they are as here.
+  bool priority = false;
+  bool subtasks = false;
+  std::int32_t pin = -1;  // worker; -1: none
 
   [[nodiscard]] bool ran() const noexcept { return started_ns != no_time; }
 };
@@ -46,11 +50,28 @@ struct wait {
   std::int64_t from_ns, to_ns;
 };
 
+// A wait that found nothing to wait for.
+struct passed_wait {
+  index task;  // none: the main thread
+  wait_reason why;
+  index handle;  // none unless the wait is for a handle
+  std::int64_t time_ns;
+};
+
+// Of a kind of access: SuperGlue's three flags (weft::access_type).
+struct kind_flags {
+  bool readonly, commutative, exclusive;
+  bool known;  // false for types of the user's own in files of format 1
+};
+// Of the kinds that Weft has.
+[[nodiscard]] kind_flags standard_flags(std::string_view kind);
+
 struct access {
   index task, handle;
   index kind;  // in kinds
   std::int64_t position;
   std::int64_t version, next_version;  // no_version together: a resource
+  std::int64_t units = 0;              // of a resource, that the task uses
 };
 
 struct steal {
@@ -78,7 +99,9 @@ struct place {
 
 struct handle {
   std::int64_t id;
-  std::string name;  // may be empty
+  std::string name;         // may be empty
+  std::int64_t bytes = -1;  // of its data; -1: not said
+  std::int64_t units = 0;   // of a resource; 0: it is none, or the file is of format 1
 };
 
 struct counter {
@@ -92,19 +115,22 @@ struct file {
   std::map<std::string, std::string, std::less<>> meta;
   std::vector<std::string> names;  // of tasks
   std::vector<std::string> kinds;  // of accesses: "read", "write", ...
+  std::vector<kind_flags> flags;   // of each kind
   std::vector<std::string> counter_names;
-  std::vector<place> places;      // by id
-  std::vector<worker> workers;    // by id
-  std::vector<handle> handles;    // by id
-  std::vector<task> tasks;        // by id; no task is its own ancestor
-  std::vector<wait> waits;        // by task (the main thread's last), then time
-  std::vector<access> accesses;   // by task, then position
-  std::vector<steal> steals;      // by time
-  std::vector<sleep> sleeps;      // by worker, then time
-  std::vector<counter> counters;  // by task
-  std::int64_t duration_ns = 0;   // of the run, from meta
-  std::int64_t lost = 0;          // records that were overwritten before they reached the file, from meta
-  std::int64_t dropped = 0;       // rows left out here because they speak of a record that was lost
+  std::vector<place> places;        // by id
+  std::vector<worker> workers;      // by id
+  std::vector<handle> handles;      // by id
+  std::vector<task> tasks;          // by id; no task is its own ancestor
+  std::vector<wait> waits;          // by task (the main thread's last), then time
+  std::vector<passed_wait> passed;  // by task (the main thread's last), then time; none in files of format 1
+  std::vector<access> accesses;     // by task, then position
+  std::vector<steal> steals;        // by time
+  std::vector<sleep> sleeps;        // by worker, then time
+  std::vector<counter> counters;    // by task
+  std::int64_t format = 0;
+  std::int64_t duration_ns = 0;  // of the run, from meta
+  std::int64_t lost = 0;         // records that were overwritten before they reached the file, from meta
+  std::int64_t dropped = 0;      // rows left out here because they speak of a record that was lost
 
   // The value of a key of meta, or "".
   [[nodiscard]] std::string about(std::string_view key) const;

@@ -1,0 +1,113 @@
+// See flags.hpp.
+#include "flags.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace weft::tool::sim {
+
+void flags::add_to(CLI::App& parser, bool single) {
+  if (texts_.empty())
+    texts_ = {{"--machine", "MACHINE", {}}, {"--policy", "POLICY", {}},    {"--creation", "CREATION", {}},
+              {"--mode", "MODE", {}},       {"--body", "BODY", {}},        {"--creator", "CREATOR", {}},
+              {"--core", "CORE", {}},       {"--schedule", "SCHEDULE", {}}};
+  constexpr const char* help[] = {
+      "A modelled machine: a name that weft info lists, or a machine file; default: virtual",
+      "Scheduling policy; default: local",
+      "Who registers tasks: inline or decoupled",
+      "fine (every shared word is an event) or coarse (a step of a task's life is)",
+      "Programs: declared (what bodies say they cost) or measured",
+      "With --creation decoupled: the worker that does it; default: the last",
+      "The core that worker 0, the main program's, sits on; default: the first",
+      "Order of events; default: time",
+  };
+  if (single)
+    parser.add_option("--workers", workers_, "Number of workers; default: the machine's cores, or as recorded")
+        ->check(in_range(1, workers_max))
+        ->type_name("N");
+  for (std::size_t i = 0; i + 1 < texts_.size(); ++i) {
+    if (!single && i < 3) continue;
+    CLI::Option* const o = parser.add_option(texts_[i].option, texts_[i].value, help[i]);
+    o->type_name(i == 5 || i == 6 ? "N" : "NAME");
+  }
+  parser.add_option("--seed", seed, "Seed of everything random; default: 1")->type_name("N");
+  parser
+      .add_option_function<std::string>(
+          "--submitter", [this](const std::string& how) { keep_gaps = how == "trace"; },
+          "Traces: asap (the main program submits as fast as the modelled runtime can) or trace (it computes in "
+          "between "
+          "as it did); default: asap")
+      ->check(CLI::IsMember({"asap", "trace"}))
+      ->type_name("NAME");
+  parser.add_option("--speed", speed, "Traces: bodies run so many times as fast as they were recorded")
+      ->capture_default_str()
+      ->check(CLI::Range(1e-6, 1e6).description(""))
+      ->type_name("X");
+}
+
+settings flags::values() const {
+  settings s;
+  for (const char* own : {"TRACE", "COUNTERS", "PAUSED", "SCHEDULE"}) s.set(own, "");
+  for (const text_option& t : texts_)
+    if (!t.value.empty()) s.set(t.name, t.value);
+  if (workers_ != 0) s.set("WORKERS", std::to_string(workers_));
+  if (!seed.empty()) s.set("SEED", seed);
+  if (s.value("MACHINE").empty()) s.set("MACHINE", "virtual");
+  return s;
+}
+
+namespace {
+
+// The first bytes of a file; shorter if there are no more.
+std::string beginning(const std::string& path) {
+  std::string bytes(16, '\0');
+  std::FILE* const file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return "";
+  bytes.resize(std::fread(bytes.data(), 1, bytes.size(), file));
+  std::fclose(file);
+  return bytes;
+}
+
+}  // namespace
+
+target what_is(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) {
+    if (path.find('/') == std::string::npos && !path.ends_with(".weft")) return target::program;  // perhaps in PATH
+    throw weft::error(path + ": " + std::strerror(errno) + "; give a trace, or a program with its path");
+  }
+  if (S_ISDIR(found.st_mode)) throw weft::error(path + ": is a folder; give a trace or a program");
+  const std::string head = beginning(path);
+  // Any database: the reader says what is wrong with one that is no trace. And what claims to be a trace by its name.
+  if (head.starts_with("SQLite format 3") || path.ends_with(".weft")) return target::trace;
+  if (::access(path.c_str(), X_OK) != 0)
+    throw weft::error(path + ": is neither a trace of Weft nor a program (it may not be executed)");
+  return target::program;
+}
+
+unsigned try_out(const settings& s) {
+  settings without_trace = s;
+  without_trace.set("TRACE", "");
+  const settings::in_force until_made(without_trace);
+  const runtime probe;
+  if (std::strcmp(probe.machine(), "host") == 0)
+    throw weft::error("machine host is this machine itself; choose a modelled one with --machine, as weft info lists "
+                      "them");
+  return probe.workers();
+}
+
+void parse_rest(CLI::App& with, std::span<const std::string> rest) {
+  std::vector<std::string> reversed(rest.rbegin(), rest.rend());
+  try {
+    with.parse(reversed);
+  } catch (const CLI::ParseError& e) {
+    throw weft::error(std::string(e.what()) + "; see weft " + with.get_name() + " --help");
+  }
+}
+
+}  // namespace weft::tool::sim

@@ -1,0 +1,288 @@
+// See replay.hpp. One object holds the run; bodies refer to it by its address and a number, so a task costs no
+// allocation beyond its record.
+#include "replay.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <deque>
+
+#include "recorded.hpp"
+
+namespace weft::tool::sim {
+
+namespace {
+
+std::uint64_t picoseconds(double nanoseconds) { return static_cast<std::uint64_t>(std::llround(nanoseconds * 1e3)); }
+
+class replay_run {
+ public:
+  replay_run(const trace::file& f, const script& s, const replay_options& opt, const std::function<void(double)>& tell)
+      : file_(f), script_(s), opt_(opt), tell_(tell), rt_(),
+        report_every_(std::max<std::uint64_t>(1, s.tasks() / 256)) {
+    out_.tasks.resize(f.tasks.size());
+    make_handles();
+    make_accesses();
+  }
+
+  replayed run() {
+    const auto begin = std::chrono::steady_clock::now();
+    start_ps_ = 0;
+    start_ps_ = now();
+    follow(script_.main(), none);
+    wait(none, trace::wait_reason::all, none, [this] { rt_.wait(); });
+    out_.makespan_ps = now();
+    out_.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    out_.machine = rt_.machine();
+    out_.policy = rt_.policy();
+    out_.workers = rt_.workers();
+    out_.counts = rt_.statistics();
+    if (moved_pins_ != 0)
+      out_.notes.push_back(std::to_string(moved_pins_) +
+                           " tasks are pinned to workers that this machine does not have; "
+                           "they went to worker number modulo " +
+                           std::to_string(out_.workers));
+    std::stable_sort(out_.waits.begin(), out_.waits.end(), [](const trace::wait& a, const trace::wait& b) {
+      return std::pair(a.task, a.from_ns) < std::pair(b.task, b.from_ns);
+    });
+    return std::move(out_);
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t now() const noexcept { return picoseconds(rt_.now_ns()) - start_ps_; }
+  [[nodiscard]] static std::uint16_t here() noexcept { return static_cast<std::uint16_t>(std::max(worker_id(), 0)); }
+
+  // In the order of their numbers, which is the order in which the scheduler locks them.
+  void make_handles() {
+    handles_.reserve(file_.handles.size());
+    for (std::uint32_t h = 0; h < file_.handles.size(); ++h) {
+      handle_base* made = nullptr;
+      if (script_.of_handle(h) == nature::resource)
+        made = &resources_.emplace_back(script_.units(h));
+      else if (script_.of_handle(h) == nature::reduction)
+        made = &reductions_.emplace_back(*this, h);
+      else
+        made = &plain_.emplace_back();
+      if (!file_.handles[h].name.empty()) made->name(file_.handles[h].name.c_str());
+      handles_.push_back(made);
+    }
+  }
+
+  void make_accesses() {
+    accesses_.reserve(file_.accesses.size());
+    first_.assign(file_.tasks.size() + 1, 0);
+    for (const trace::access& a : file_.accesses) {
+      ++first_[a.task + 1];
+      const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(&handles_[a.handle]->state());
+      accesses_.push_back({address | kind_bits(a), static_cast<std::uint64_t>(std::max<std::int64_t>(a.units, 0))});
+    }
+    for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+  }
+
+  [[nodiscard]] std::uintptr_t kind_bits(const trace::access& a) const {
+    const std::string& kind = file_.kinds[a.kind];
+    if (kind == "reduce") return detail::kind_reduce;
+    if (kind == "resource") return detail::kind_resource;
+    const trace::kind_flags k = file_.flags[a.kind];
+    const bool several = k.commutative || (!k.known && a.next_version - a.version > 1);
+    const auto flags =
+        static_cast<std::uint8_t>((k.readonly ? detail::kind_readonly : 0) | (several ? detail::kind_commutative : 0) |
+                                  (k.exclusive || !k.known ? detail::kind_exclusive : 0));
+    if (!kind.starts_with("user ")) return flags;
+    const int number = std::clamp(std::atoi(kind.c_str() + 5), 1, static_cast<int>(detail::user_types_max));
+    return detail::kind_bits(flags, static_cast<std::uint8_t>(number));
+  }
+
+  // --- bodies
+
+  void charge(ns time) noexcept { weft::charge(static_cast<double>(time) / opt_.speed); }
+
+  // Calls `rest` with a part of each reduction from the i-th access on.
+  template <class Rest> void with_parts(std::uint32_t i, std::uint32_t t, const Rest& rest) {
+    for (; i < first_[t + 1]; ++i) {
+      if ((accesses_[i].handle_and_kind & ~detail::handle_address_mask & 63) != detail::kind_reduce) continue;
+      const dry_reduction::part mine(static_cast<dry_reduction&>(*handles_[file_.accesses[i].handle]));
+      return with_parts(i + 1, t, rest);
+    }
+    rest();
+  }
+
+  void body(std::uint32_t t) {
+    out_.tasks[t].from_worker = here();
+    out_.tasks[t].from_ps = now();
+    const auto work = [this, t] {
+      follow(script_.of(t), t);
+      charge(script_.rest(t));
+    };
+    reduces(t) ? with_parts(first_[t], t, work) : work();
+    task_run& r = out_.tasks[t];
+    r.to_worker = here();
+    r.to_ps = now();
+    r.ran = true;
+    if (++done_ % report_every_ == 0) tell_(static_cast<double>(done_) / static_cast<double>(script_.tasks()));
+  }
+
+  [[nodiscard]] bool reduces(std::uint32_t t) const noexcept {
+    for (std::uint32_t i = first_[t]; i < first_[t + 1]; ++i)
+      if ((accesses_[i].handle_and_kind & 63) == detail::kind_reduce) return true;
+    return false;
+  }
+
+  // t: none is the main program.
+  void follow(std::span<const step> steps, std::uint32_t t) {
+    for (const step& s : steps) {
+      if (t != none)
+        charge(s.before);
+      else if (opt_.keep_gaps)
+        rt_.charge(static_cast<double>(s.before) / opt_.speed);
+      switch (s.kind) {
+      case step::what::submit: submit(s.which); break;
+      case step::what::wait_children: wait(t, trace::wait_reason::children, none, [this] { rt_.wait(); }); break;
+      case step::what::wait_all: wait(t, trace::wait_reason::all, none, [this] { rt_.wait(); }); break;
+      case step::what::wait_handle:
+        wait(t, trace::wait_reason::handle, s.which, [this, &s] { rt_.wait(*handles_[s.which]); });
+        break;
+      }
+    }
+  }
+
+  template <class Call> void wait(std::uint32_t t, trace::wait_reason why, std::uint32_t handle, const Call& call) {
+    const std::uint64_t from = now();
+    const std::uint16_t from_worker = here();
+    call();
+    const std::uint64_t to = now();
+    if (to == from) return;
+    out_.waits.push_back(
+        {t, why, handle, from_worker, here(), static_cast<ns>(from / 1000), static_cast<ns>(to / 1000)});
+  }
+
+  void submit(std::uint32_t t) {
+    out_.tasks[t].submitter = here();
+    out_.tasks[t].submitted_ps = now();
+    rt_.submit(clauses(t), [this, t] { body(t); });
+  }
+
+  [[nodiscard]] detail::recorded_clause clauses(std::uint32_t t) {
+    const trace::task& x = file_.tasks[t];
+    unsigned exclusives = 0;
+    bool plain = !x.priority && x.pin < 0 && !x.subtasks;
+    for (std::uint32_t i = first_[t]; i < first_[t + 1]; ++i) {
+      const auto kind = static_cast<std::uint8_t>(accesses_[i].handle_and_kind & 63);
+      if (kind == detail::kind_resource) exclusives += 2;
+      if ((kind & detail::kind_add) == detail::kind_add) ++exclusives;
+      if (kind == detail::kind_reduce) plain = false;
+    }
+    return {.accesses = accesses_.data() + first_[t],
+            .count = first_[t + 1] - first_[t],
+            .name = x.name == none ? nullptr : file_.names[x.name].c_str(),
+            .pin = pin(x),
+            .exclusives = static_cast<std::uint8_t>(std::min(exclusives, 2u)),
+            .urgent = x.priority,
+            .subtasks = x.subtasks,
+            .plain = plain && exclusives == 0};
+  }
+
+  [[nodiscard]] std::uint16_t pin(const trace::task& x) {
+    if (x.pin < 0) return detail::record::unpinned;
+    if (static_cast<unsigned>(x.pin) >= rt_.workers()) ++moved_pins_;
+    return static_cast<std::uint16_t>(static_cast<unsigned>(x.pin) % rt_.workers());
+  }
+
+  // --- the runtime's own tasks
+
+  struct reduction : dry_reduction {
+    reduction(replay_run& r, std::uint32_t h) : dry_reduction(&apply_of), run(r), handle(h) {}
+    static void apply_of(detail::handle_state& h) {
+      auto& self = static_cast<reduction&>(reinterpret_cast<handle_base&>(h));
+      self.run.apply(self);
+    }
+    replay_run& run;
+    std::uint32_t handle;
+    std::size_t applied = 0;
+  };
+
+  // As long as it took the time before; a group that was not there then - it was split otherwise - as the last one.
+  void apply(reduction& r) {
+    const std::vector<std::uint32_t>& before = script_.applied(r.handle);
+    if (before.empty()) return;
+    const bool known = r.applied < before.size();
+    const std::uint32_t t = before[std::min(r.applied++, before.size() - 1)];
+    const std::uint64_t from = now();
+    const std::uint16_t worker = here();
+    charge(script_.rest(t));
+    if (known) out_.tasks[t] = {from, from, now(), worker, worker, here(), true};
+  }
+
+  const trace::file& file_;
+  const script& script_;
+  const replay_options& opt_;
+  const std::function<void(double)>& tell_;
+  replayed out_;
+  runtime rt_;  // below what bodies write to, above the handles, which must go first
+  std::deque<handle<void>> plain_;
+  std::deque<resource> resources_;
+  std::deque<reduction> reductions_;
+  std::vector<handle_base*> handles_;
+  std::vector<detail::access> accesses_;
+  std::vector<std::uint32_t> first_;  // of task t: accesses_[first_[t]] to before accesses_[first_[t + 1]]
+  std::uint64_t start_ps_ = 0;
+  std::uint64_t done_ = 0;
+  std::uint64_t report_every_;
+  std::uint64_t moved_pins_ = 0;
+};
+
+}  // namespace
+
+std::uint64_t replayed::digest() const noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto add = [&hash](std::uint64_t value) {
+    hash ^= value;
+    hash *= 0x9e3779b97f4a7c15;
+    hash ^= hash >> 29;
+  };
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    if (!tasks[t].ran) continue;
+    add(t);
+    add(std::uint64_t{tasks[t].from_worker} << 16 | tasks[t].to_worker);
+    add(tasks[t].from_ps);
+    add(tasks[t].to_ps);
+  }
+  return hash;
+}
+
+replayed replay(const trace::file& f, const script& s, const replay_options& opt,
+                const std::function<void(double)>& tell) {
+  const settings::in_force until_made(opt.machine);
+  return replay_run(f, s, opt, tell).run();
+}
+
+trace::file as_trace(const trace::file& of, const replayed& r) {
+  trace::file f;
+  f.path = of.path;
+  f.meta = of.meta;
+  f.meta["machine"] = r.machine;
+  f.meta["policy"] = r.policy;
+  f.format = of.format;
+  f.names = of.names;
+  f.kinds = of.kinds;
+  f.flags = of.flags;
+  f.handles = of.handles;
+  f.accesses = of.accesses;
+  f.tasks = of.tasks;
+  f.waits = r.waits;
+  f.duration_ns = static_cast<ns>(r.makespan_ps / 1000);
+  for (unsigned w = 0; w < r.workers; ++w) f.workers.push_back({w, none, -1});
+  for (std::size_t t = 0; t < f.tasks.size(); ++t) {
+    trace::task& x = f.tasks[t];
+    const task_run& n = r.tasks[t];
+    x.submitter = n.submitter;
+    x.submitted_ns = static_cast<ns>(n.submitted_ps / 1000);
+    x.worker = n.ran ? n.from_worker : none;
+    x.started_ns = n.ran ? static_cast<ns>(n.from_ps / 1000) : trace::no_time;
+    x.finished_ns = n.ran ? static_cast<ns>(n.to_ps / 1000) : trace::no_time;
+    x.result = n.ran ? trace::outcome::done : trace::outcome::not_run;
+  }
+  return f;
+}
+
+}  // namespace weft::tool::sim

@@ -1,0 +1,66 @@
+// See verdict.hpp.
+#include "verdict.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace weft::tool::sim {
+
+const char* text(limit l) noexcept {
+  constexpr const char* texts[] = {"cores", "critical path", "creation", "bandwidth", "contention", "imbalance"};
+  return texts[static_cast<std::size_t>(l)];
+}
+
+ns span_of_bodies(const trace::file& f, const report::analysis& a) {
+  report::pieces bodies = a.parts;
+  for (report::piece& p : bodies.all)
+    if (p.task == none) p.to = p.from;
+  const std::vector<std::uint32_t> adds = report::add_before(f);
+  const std::vector<ns> wholly = report::wholly_done(f, report::parents_first(f));
+  return report::longest_chain(f, bodies, a.order, adds, report::holds_back(f, a.order, adds, wholly)).span;
+}
+
+namespace {
+
+ns last_submitted_body(const trace::file& f) {
+  for (std::size_t t = f.tasks.size(); t-- > 0;)
+    if (f.tasks[t].parent == none && f.tasks[t].ran()) return f.tasks[t].finished_ns - f.tasks[t].started_ns;
+  return 0;
+}
+
+limit decide(const verdict& v, double workers) {
+  using enum limit;
+  const std::array<std::pair<ns, limit>, 4> bounds{
+      {{v.program >= program_from / workers ? v.creation_bound : 0, creation},
+       {v.span, critical_path},
+       {v.bandwidth_bound, bandwidth},
+       {v.work_bound, cores}}};
+  const auto most =
+      std::max_element(bounds.begin(), bounds.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+  if (static_cast<double>(most->first) >= binds_from * static_cast<double>(v.makespan)) return most->second;
+  return v.late > v.idle ? contention : imbalance;
+}
+
+}  // namespace
+
+verdict judge(const trace::file& f, const report::analysis& a, ns bandwidth_bound) {
+  const report::figures& s = a.sums;
+  verdict v;
+  v.makespan = s.makespan;
+  v.span = span_of_bodies(f, a);
+  v.bandwidth_bound = bandwidth_bound;
+  if (s.program > 0) v.creation_bound = s.program + last_submitted_body(f);
+  const auto workers = static_cast<ns>(std::max<std::size_t>(f.workers.size(), 1));
+  v.work_bound = (s.work + workers - 1) / workers;
+  const double room = static_cast<double>(s.makespan) * static_cast<double>(workers);
+  if (room > 0) {
+    v.busy = static_cast<double>(s.work) / room;
+    v.program = static_cast<double>(s.program) / room;
+    v.late = static_cast<double>(s.overhead) / room;
+    v.idle = static_cast<double>(s.searching + s.asleep) / room;
+  }
+  v.binds = decide(v, static_cast<double>(workers));
+  return v;
+}
+
+}  // namespace weft::tool::sim
