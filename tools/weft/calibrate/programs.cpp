@@ -28,14 +28,15 @@ void work_for(const runtime& rt, double ns) {
 }
 
 // `submit(i)` submits task i.
-template <class Submit> std::vector<double> paused_pass(runtime& rt, Submit submit) {
+template <class Submit> std::vector<double> paused_pass(runtime& rt, Submit submit, std::size_t n = tasks) {
   rt.pause();
   const double start = rt.now_ns();
-  for (std::size_t i = 0; i < tasks; ++i) submit(i);
+  for (std::size_t i = 0; i < n; ++i) submit(i);
   const double submitted = rt.now_ns();
   rt.wait();
   const double end = rt.now_ns();
-  return {(submitted - start) / tasks, (end - submitted) / tasks};
+  const auto count = static_cast<double>(n);
+  return {(submitted - start) / count, (end - submitted) / count};
 }
 
 template <std::size_t Accesses> class independent final : public program {
@@ -62,6 +63,16 @@ template <std::size_t Accesses> class chain final : public program {
     rt.submit(write(data_[A])..., [](auto&...) {});
   }
   std::vector<datum> data_ = std::vector<datum>(Accesses);
+};
+
+// As independent<0>, but the records are new, and too many for the caches.
+class first_use final : public program {
+ public:
+  std::vector<double> pass(runtime& rt) override {
+    constexpr std::size_t many = 20'000;
+    return paused_pass(
+        rt, [&](std::size_t) { rt.submit([] {}); }, many);
+  }
 };
 
 // One task that takes `steps` steps: `step(rt)` is one, and what is between them counts nothing.
@@ -136,8 +147,9 @@ class waking final : public program {
   }
 };
 
-template <class Program> program_kind kind(std::string name, std::vector<std::string> parts, unsigned workers = 1) {
-  return {std::move(name), std::move(parts), workers, [] { return std::make_unique<Program>(); }};
+template <class Program>
+program_kind kind(std::string name, std::vector<std::string> parts, unsigned workers = 1, bool anew = false) {
+  return {std::move(name), std::move(parts), workers, anew, [] { return std::make_unique<Program>(); }};
 }
 
 }  // namespace
@@ -151,7 +163,8 @@ std::vector<program_kind> step_programs() {
           kind<chain<1>>("chain, 1 write", parts),
           kind<chain<2>>("chain, 2 writes", parts),
           kind<chain<3>>("chain, 3 writes", parts),
-          kind<waits>("spawn and wait", {"both"})};
+          kind<waits>("spawn and wait", {"both"}),
+          kind<first_use>("independent, records of first use", {"both"}, 1, true)};
 }
 
 std::vector<program_kind> check_programs(unsigned workers) {
