@@ -46,6 +46,7 @@ add_custom_command(
   DEPENDS ${page_files} cmake/embed.cmake
   VERBATIM)
 target_sources(weft_tool_parts PRIVATE ${page_source})
+target_include_directories(weft_tool_parts PRIVATE src)  # the tool shows what the library knows of machines
 target_include_directories(weft_tool_parts SYSTEM PRIVATE ${PROTOZERO_INCLUDE_DIR})
 set(compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
 target_compile_definitions(
