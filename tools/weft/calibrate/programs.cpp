@@ -27,8 +27,8 @@ void work_for(const runtime& rt, double ns) {
   }
 }
 
-// `submit(i)` submits task i.
-template <class Submit> std::vector<double> paused_pass(runtime& rt, Submit submit, std::size_t n = tasks) {
+// `submit(i)` submits task i of n. The time of submitting, and of running, each.
+template <class Submit> std::vector<double> paused_pass(runtime& rt, std::size_t n, Submit submit) {
   rt.pause();
   const double start = rt.now_ns();
   for (std::size_t i = 0; i < n; ++i) submit(i);
@@ -42,7 +42,7 @@ template <class Submit> std::vector<double> paused_pass(runtime& rt, Submit subm
 template <std::size_t Accesses> class independent final : public program {
  public:
   std::vector<double> pass(runtime& rt) override {
-    return paused_pass(rt, [&](std::size_t i) { submit(rt, i, std::make_index_sequence<Accesses>()); });
+    return paused_pass(rt, tasks, [&](std::size_t i) { submit(rt, i, std::make_index_sequence<Accesses>()); });
   }
 
  private:
@@ -55,7 +55,7 @@ template <std::size_t Accesses> class independent final : public program {
 template <std::size_t Accesses> class chain final : public program {
  public:
   std::vector<double> pass(runtime& rt) override {
-    return paused_pass(rt, [&](std::size_t) { submit(rt, std::make_index_sequence<Accesses>()); });
+    return paused_pass(rt, tasks, [&](std::size_t) { submit(rt, std::make_index_sequence<Accesses>()); });
   }
 
  private:
@@ -65,13 +65,14 @@ template <std::size_t Accesses> class chain final : public program {
   std::vector<datum> data_ = std::vector<datum>(Accesses);
 };
 
-// As independent<0>, but the records are new, and too many for the caches.
+// As independent<0>, but the records are new, and too many for the caches. Which part of that is paid when they are
+// written and which when they are read again is not asked: a model with one price for both could not have it right.
 class first_use final : public program {
  public:
   std::vector<double> pass(runtime& rt) override {
     constexpr std::size_t many = 20'000;
-    return paused_pass(
-        rt, [&](std::size_t) { rt.submit([] {}); }, many);
+    const std::vector<double> ns = paused_pass(rt, many, [&](std::size_t) { rt.submit([] {}); });
+    return {ns[0] + ns[1]};
   }
 };
 

@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "probe.hpp"
@@ -72,6 +73,7 @@ std::vector<measured_part> measure(const effort& e, const std::vector<program_ki
       std::vector<std::vector<double>> parts(p.parts.size());
       static_cast<void>(repeat(e, [&] {
         const std::vector<double> ns = here.pass();
+        assert(ns.size() == parts.size());
         double sum = 0;
         for (std::size_t i = 0; i < ns.size(); ++i) {
           parts[i].push_back(ns[i]);
