@@ -93,7 +93,7 @@ def cholesky_arguments(tile, grain_us, seconds):
 
 def nbody_arguments(block, grain_us, seconds):
     blocks = 16
-    steps = min(TASKS_MAX // 152, max(2, int(seconds * 1e6 / grain_us / 152)))  # 136 pairs and 16 moves in each
+    steps = min(1000, max(2, int(seconds * 1e6 / grain_us / 152)))  # 136 pairs and 16 moves in each
     return ["nbody", "--n", blocks * block, "--block", block, "--steps", steps]
 
 

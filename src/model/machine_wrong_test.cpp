@@ -139,7 +139,7 @@ TEST_CASE("wrong machines: file, line, key and reason") {
        "8: memory.caches[0].shared_by: it must be \"core\", \"inner\" or \"outer\""},
       {"[[memory.caches]]\nshared_by = \"core\"", "7: memory.caches[0]: the key size is missing"},
       {"[shared_speed]\nx = 2\nfrom = \"lab\"", "7: shared_speed: it must be at most 1"},
-      {"any_size = 1", "7: topology.any_size: there is no such key; there are: hwloc, types, order"},
+      {"any_size = 1", "7: topology.any_size: there is no such key; there are: hwloc, xml, types, order"},
       {"l\xc3\xb6 = 1", "7: this is no TOML: a letter that is not ASCII outside of texts and comments"},
       {"# \xc3\xb6 \"\nx = , 3", "8: this is no TOML: "},
       {"x = \"\"\"a\"\"\"", "7: texts stand on one line here"},

@@ -35,7 +35,7 @@ class Validate(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def test_small(self):
-        """Whatever else the machine does makes real runs longer, never shorter, so virtual ones may not be far above."""
+        """What else the machine does makes real runs longer, never shorter, so virtual ones may not be far above."""
         machine = self.folder / "here.toml"
         run(WEFT, "calibrate", "--quick", "--out", machine)
         page = self.folder / "page.md"

@@ -136,21 +136,28 @@ assembled assemble(const host_description& host, figures& found, const std::stri
 
 void add_steps(assembled& a, const std::vector<measured_part>& measured, const figures& found, const run_model& run) {
   const step_costs solved = solve_steps(measured, a.machine, run);
-  a.machine.runtime = solved.costs;
-  const auto source = [&](std::size_t i) -> std::string& {
-    return a.source[i < model::steps ? std::string("runtime.steps.") + step_names[i] : "runtime.switch_ps"];
+  const std::vector<std::uint64_t> latency = a.machine.lines.memory_ps;
+  a.machine = solved.machine;
+  const std::string how = "measured: programs of one worker, less what the model charges for their shared words";
+  const auto tell = [&](const std::string& number, std::size_t u) {
+    if (solved.determined[u])
+      a.source[number] = how;
+    else if (u < model::steps)
+      a.source[number] = "assumed: not told by any program here";
   };
-  for (std::size_t i = 0; i <= model::steps; ++i)
-    source(i) = solved.determined[i]
-                    ? "measured: programs of one worker, less what the model charges for their shared words"
-                    : "assumed: not told by any program here";
+  for (std::size_t i = 0; i < model::steps; ++i) tell(std::string("runtime.steps.") + step_names[i], i);
+  tell("runtime.switch_ps", unknown_switch);
+  tell("lines.memory_ps", unknown_memory);
+  // Nodes farther away are so much slower as their latency is.
+  for (std::size_t c = 1; c < latency.size(); ++c)
+    a.machine.lines.memory_ps[c] = a.machine.lines.memory_ps[0] * latency[c] / std::max<std::uint64_t>(latency[0], 1);
   // One worker steals nothing and requests nothing.
   auto& step = a.machine.runtime.step_ps;
   const auto at = [](model::step s) { return static_cast<std::size_t>(s); };
   step[at(model::step::steal)] = ps(found.median("clock_read", 25));
-  source(at(model::step::steal)) = "derived: a round of searching reads the clock";
+  a.source["runtime.steps.steal"] = "derived: a round of searching reads the clock";
   step[at(model::step::request)] = step[at(model::step::submit)];
-  source(at(model::step::request)) = "assumed: as submit";
+  a.source["runtime.steps.request"] = "assumed: as submit";
 }
 
 }  // namespace weft::tool::calibrate

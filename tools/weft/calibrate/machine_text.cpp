@@ -25,6 +25,18 @@ std::string quoted(std::string text) {
   return "\"" + text + "\"";
 }
 
+// XML as a literal text of TOML, which ends at the first single quote and, in machine files, has one line.
+std::string on_one_line(const std::string& xml) {
+  std::string text;
+  for (const char c : xml) {
+    if (c == '\'')
+      text += "&apos;";
+    else
+      text += c == '\n' ? ' ' : c;
+  }
+  return "'" + text + "'";
+}
+
 std::string list(const std::vector<std::uint64_t>& ps) {
   std::string text;
   for (const std::uint64_t one : ps) text += (text.empty() ? "" : ", ") + ns(one);
@@ -68,7 +80,7 @@ class writer {
     put("clock", "GHz", number(m_.ghz), "clock");
     if (m_.speed_when_shared < 1) put("shared_speed", "x", number(m_.speed_when_shared), "speed_when_shared");
     line("\n[topology]\nfrom = \"here\"");
-    line(a_.xml.empty() ? "hwloc = " + quoted(m_.topology) : "xml = '''\n" + a_.xml + "'''");
+    line(a_.xml.empty() ? "hwloc = " + quoted(m_.topology) : "xml = " + on_one_line(a_.xml));
     line("\n[sources]\nhere = { text = " + quoted("weft calibrate on this computer: " + m_.summary) +
          ", date = " + quoted(date_) + " }");
     if (m_.apart.size() > 1) apart();

@@ -2,6 +2,7 @@
 #include "machine_text.hpp"
 
 #include <doctest/doctest.h>
+#include <hwloc.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -112,12 +113,33 @@ TEST_CASE("every number says where it is from, and what was not measured says th
 TEST_CASE("a lopsided machine has its XML in the file") {
   host_description h = two_nodes();
   h.topology.clear();
-  h.xml = "<?xml version=\"1.0\"?>\nnonsense";
   figures found = some_figures();
   const folder f;
-  write_machine(f.file(), assemble(h, found, "p"), "2026-11-20");
-  CHECK_THROWS_WITH_AS(static_cast<void>(model::load_machine(f.file())), doctest::Contains("topology.xml"),
-                       weft::error);
+  SUBCASE("nonsense is refused by its key") {
+    h.xml = "<?xml version=\"1.0\"?>\nnonsense";
+    write_machine(f.file(), assemble(h, found, "p"), "2026-11-20");
+    CHECK_THROWS_WITH_AS(static_cast<void>(model::load_machine(f.file())), doctest::Contains("topology.xml"),
+                         weft::error);
+  }
+  SUBCASE("what hwloc exports comes back") {
+    hwloc_topology_t t = nullptr;
+    REQUIRE(hwloc_topology_init(&t) == 0);
+    REQUIRE(hwloc_topology_set_synthetic(t, "NUMANode:2 L3:1 L2:3 PU:1") == 0);
+    REQUIRE(hwloc_topology_load(t) == 0);
+    hwloc_obj_add_info(hwloc_get_root_obj(t), "Owner", "somebody's");
+    const hwloc_bitmap_t left = hwloc_bitmap_dup(hwloc_topology_get_topology_cpuset(t));
+    hwloc_bitmap_clr(left, 5);
+    REQUIRE(hwloc_topology_restrict(t, left, 0) == 0);
+    hwloc_bitmap_free(left);
+    h = describe(t);
+    hwloc_topology_destroy(t);
+    REQUIRE(h.topology.empty());
+    write_machine(f.file(), assemble(h, found, "p"), "2026-11-20");
+    const model::machine m = model::load_machine(f.file());
+    REQUIRE(m.cores.size() == 5);
+    CHECK(m.distance(0, 2) == 2);
+    CHECK(m.distance(0, 3) == 4);
+  }
 }
 
 }  // namespace weft::tool::calibrate

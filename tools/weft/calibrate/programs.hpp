@@ -21,10 +21,12 @@ struct program_kind {
   std::string name;
   std::vector<std::string> parts;
   unsigned workers;
+  bool anew;  // each pass in a runtime of its own, so that its records are in no cache and no page is mapped
   std::function<std::unique_ptr<program>()> make;  // a handle belongs to one runtime: one program for each
 };
 
-// Of one worker, from which the steps are solved: independent tasks and chains with 0 to 3 accesses, and waits.
+// Of one worker, from which the steps are solved: independent tasks and chains with 0 to 3 accesses, waits, and more
+// tasks at a time than there were ever before.
 [[nodiscard]] std::vector<program_kind> step_programs();
 
 // What the model must then say by itself: spawning, and on two workers dependences, steals and wake-ups.

@@ -75,7 +75,8 @@ std::string figures_text(const figures& found, bool colour) {
   return t.text(colour);
 }
 
-std::string steps_text(const model::runtime_costs& r, bool colour) {
+std::string steps_text(const model::machine& m, bool colour) {
+  const model::runtime_costs& r = m.runtime;
   constexpr const char* what[] = {"submit a task",       "each access of it",      "run a task",
                                   "each access of it",   "advance a waiting task", "look at a victim",
                                   "request to a creator"};
@@ -84,6 +85,8 @@ std::string steps_text(const model::runtime_costs& r, bool colour) {
   for (std::size_t i = 0; i < model::steps; ++i)
     t.row({{what[i], style::plain}, {short_number(static_cast<double>(r.step_ps[i]) / 1000), style::plain}});
   t.row({{"switch of stacks", style::plain}, {short_number(static_cast<double>(r.switch_ps) / 1000), style::plain}});
+  t.row({{"a line that is in no cache", style::plain},
+         {short_number(static_cast<double>(m.lines.memory_ps.at(0)) / 1000), style::plain}});
   return t.text(colour);
 }
 
@@ -164,7 +167,7 @@ json report_json(const calibration& c) {
 }
 
 std::string report_text(const calibration& c, bool colour) {
-  return figures_text(*c.found, colour) + "\n" + steps_text(c.result->machine.runtime, colour) + "\n" +
+  return figures_text(*c.found, colour) + "\n" + steps_text(c.result->machine, colour) + "\n" +
          comparisons_text("they were solved from, per task", c.steps, colour) + "\n" +
          comparisons_text("and these must follow from all", c.checks, colour) + "\nwritten: " + c.file + "\n";
 }

@@ -1,7 +1,10 @@
 // See steps.hpp.
 #include "steps.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "probe.hpp"
@@ -23,8 +26,41 @@ options options_of(const program_kind& p, const char* machine) {
 
 std::uint64_t to_ps(double ns) { return static_cast<std::uint64_t>(std::llround(std::max(0.0, ns) * 1000)); }
 
-// The unknowns in one row: the steps, then the switch.
-std::uint64_t& unknown(model::runtime_costs& c, std::size_t i) { return i < model::steps ? c.step_ps[i] : c.switch_ps; }
+std::uint64_t& unknown(model::machine& m, std::size_t i) {
+  if (i == unknown_switch) return m.runtime.switch_ps;
+  return i == unknown_memory ? m.lines.memory_ps.at(0) : m.runtime.step_ps[i];
+}
+
+// So that new records lie in new pages, as they do in a program that begins.
+void give_memory_back() noexcept {
+#if defined(__GLIBC__)
+  static_cast<void>(malloc_trim(0));
+#endif
+}
+
+// A program and the runtime that it runs in.
+class stage {
+ public:
+  stage(const program_kind& p, const char* machine) : kind_(p), machine_(machine) {
+    for (int i = 0; !p.anew && i < passes_to_warm_up; ++i) static_cast<void>(pass());
+  }
+  std::vector<double> pass() {
+    if (kind_.anew || !rt_) {
+      instance_.reset();
+      rt_.reset();
+      give_memory_back();
+      rt_ = std::make_unique<runtime>(options_of(kind_, machine_));
+      instance_ = kind_.make();
+    }
+    return instance_->pass(*rt_);
+  }
+
+ private:
+  const program_kind& kind_;
+  const char* machine_;
+  std::unique_ptr<runtime> rt_;
+  std::unique_ptr<program> instance_;  // gone before its runtime
+};
 
 }  // namespace
 
@@ -33,12 +69,11 @@ std::vector<measured_part> measure(const effort& e, const std::vector<program_ki
   std::vector<measured_part> found;
   for (const program_kind& p : programs) {
     on_core(cpu, [&] {
-      runtime rt(options_of(p, "host"));
-      const std::unique_ptr<program> instance = p.make();
-      for (int i = 0; i < passes_to_warm_up; ++i) static_cast<void>(instance->pass(rt));
+      stage here(p, "host");
       std::vector<std::vector<double>> parts(p.parts.size());
       static_cast<void>(repeat(e, [&] {
-        const std::vector<double> ns = instance->pass(rt);
+        const std::vector<double> ns = here.pass();
+        assert(ns.size() == parts.size());
         double sum = 0;
         for (std::size_t i = 0; i < ns.size(); ++i) {
           parts[i].push_back(ns[i]);
@@ -57,20 +92,16 @@ std::vector<measured_part> measure(const effort& e, const std::vector<program_ki
 std::vector<double> modelled_ns(const std::vector<program_kind>& programs, const std::string& machine_file) {
   std::vector<double> found;
   for (const program_kind& p : programs) {
-    runtime rt(options_of(p, machine_file.c_str()));
-    const std::unique_ptr<program> instance = p.make();
-    for (int i = 0; i < passes_to_warm_up; ++i) static_cast<void>(instance->pass(rt));
-    const std::vector<double> ns = instance->pass(rt);
+    const std::vector<double> ns = stage(p, machine_file.c_str()).pass();
     found.insert(found.end(), ns.begin(), ns.end());
   }
   return found;
 }
 
 step_costs solve_steps(const std::vector<measured_part>& measured, model::machine m, const run_model& run) {
-  constexpr std::size_t unknowns = model::steps + 1;
-  step_costs found{m.runtime, {}};
+  step_costs found{m, {}};
   m.runtime.body_ps = 0;
-  for (std::size_t u = 0; u < unknowns; ++u) unknown(m.runtime, u) = 0;
+  for (std::size_t u = 0; u < unknowns; ++u) unknown(m, u) = 0;
   const std::vector<double> bare = run(m);
   std::vector<equation> equations;
   for (std::size_t i = 0; i < measured.size(); ++i) {
@@ -79,14 +110,14 @@ step_costs solve_steps(const std::vector<measured_part>& measured, model::machin
   }
   for (std::size_t u = 0; u < unknowns; ++u) {
     model::machine one = m;
-    unknown(one.runtime, u) = probe_ps;
+    unknown(one, u) = probe_ps;
     const std::vector<double> with = run(one);
     for (std::size_t i = 0; i < measured.size(); ++i)
       equations[i].counts[u] = (with[i] - bare[i]) / (static_cast<double>(probe_ps) / 1000);
   }
   const solution s = solve_costs(equations);
   for (std::size_t u = 0; u < unknowns; ++u)
-    if (s.determined[u]) unknown(found.costs, u) = to_ps(s.values[u]);
+    if (s.determined[u]) unknown(found.machine, u) = to_ps(s.values[u]);
   found.determined = s.determined;
   return found;
 }

@@ -27,9 +27,14 @@ struct measured_part {
 [[nodiscard]] std::vector<double> modelled_ns(const std::vector<program_kind>& programs,
                                               const std::string& machine_file);
 
+// What is solved for: the steps, then these.
+inline constexpr std::size_t unknown_switch = model::steps;
+inline constexpr std::size_t unknown_memory = model::steps + 1;  // a line of records or handles that is in no cache
+inline constexpr std::size_t unknowns = model::steps + 2;
+
 struct step_costs {
-  model::runtime_costs costs;    // those given, with the steps and the switch replaced
-  std::vector<bool> determined;  // [step], and the switch last
+  model::machine machine;        // the one given, with these replaced as far as they are determined
+  std::vector<bool> determined;  // [unknown]
 };
 
 // `run_model`: gives what modelled_ns() does for step_programs() on this machine.

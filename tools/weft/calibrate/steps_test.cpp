@@ -14,10 +14,12 @@ TEST_CASE("the steps are what is left when the model's own charges are taken off
     return std::vector<double>{ns(s[at(model::step::submit)]) + 2 * line,
                                ns(s[at(model::step::submit)] + s[at(model::step::submit_access)]) + 4 * line,
                                ns(s[at(model::step::run)]) + ns(m.runtime.switch_ps),
-                               ns(s[at(model::step::run)]) + 3 * ns(m.runtime.switch_ps)};
+                               ns(s[at(model::step::run)]) + 3 * ns(m.runtime.switch_ps),
+                               ns(s[at(model::step::submit)]) + 2 * line + 2 * ns(m.lines.memory_ps[0])};
   };
   model::machine truth;
   truth.lines.modify_ps = 3'000;
+  truth.lines.memory_ps = {40'000};
   truth.runtime.step_ps[at(model::step::submit)] = 11'000;
   truth.runtime.step_ps[at(model::step::submit_access)] = 7'000;
   truth.runtime.step_ps[at(model::step::run)] = 20'000;
@@ -27,13 +29,15 @@ TEST_CASE("the steps are what is left when the model's own charges are taken off
   model::machine before = truth;
   before.runtime.step_ps = {};
   before.runtime.switch_ps = 1;
+  before.lines.memory_ps = {130'000};
   const step_costs found = solve_steps(measured, before, run);
-  CHECK(found.costs.step_ps[at(model::step::submit)] == 11'000);
-  CHECK(found.costs.step_ps[at(model::step::submit_access)] == 7'000);
-  CHECK(found.costs.step_ps[at(model::step::run)] == 20'000);
-  CHECK(found.costs.switch_ps == 5'000);
+  CHECK(found.machine.runtime.step_ps[at(model::step::submit)] == 11'000);
+  CHECK(found.machine.runtime.step_ps[at(model::step::submit_access)] == 7'000);
+  CHECK(found.machine.runtime.step_ps[at(model::step::run)] == 20'000);
+  CHECK(found.machine.runtime.switch_ps == 5'000);
+  CHECK(found.machine.lines.memory_ps[0] == 40'000);
   CHECK_FALSE(found.determined[at(model::step::steal)]);
-  CHECK(found.costs.wake_ps == truth.runtime.wake_ps);
+  CHECK(found.machine.runtime.wake_ps == truth.runtime.wake_ps);
 }
 
 }  // namespace weft::tool::calibrate
