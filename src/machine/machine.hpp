@@ -8,6 +8,7 @@
 //   search_pause(spin, until)   the same in a search for work, which ends at `until` at the latest
 // and, for machines that model what real ones have anyway, empty on those:
 //   work(step, about)           the scheduler's own instructions in a step of a task's life
+//   took_from(worker)           the caller has taken a task from that one
 //   touch(address, bytes, writes)   memory that is no cell is used; fresh(address, bytes): it is new
 // The rest is asked of the machine object:
 //   start(...)        makes workers 1..n-1, each calls entry(engine, id); the caller is worker 0. The arguments beside
@@ -67,6 +68,7 @@ concept machine = requires(M m, cell<std::uint64_t> c, std::uint64_t v, unsigned
   M::search_pause(1u, v);
   M::work(model::step::run);
   M::touch(&c, id, true);
+  M::took_from(id);
   M::fresh(&c, id);
   { M::foreign_threads } -> std::convertible_to<bool>;
   { m.now_ps() } -> std::same_as<std::uint64_t>;

@@ -185,6 +185,7 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] detail::record* next_urgent() noexcept;
   [[nodiscard]] bool paused() noexcept;
   [[nodiscard]] detail::record* steal(worker& w);
+  [[nodiscard, gnu::always_inline]] inline detail::record* rob(worker& w, worker& victim);
   [[nodiscard]] bool bodies_are_tiny() noexcept;
   [[nodiscard]] bool others_move(worker& w) noexcept;
   void give_way(worker& w);

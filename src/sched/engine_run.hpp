@@ -127,29 +127,40 @@ template <machine::machine M> bool engine<M>::paused() noexcept {
   return (M::load(attention_, base::seq_cst) & paused_bit) != 0;
 }
 
+// Whoever had something last time has more, as a rule; so it is asked before the policy is. With many workers most
+// looks find nothing, and each is a line that may have to come from far away.
 template <machine::machine M> detail::record* engine<M>::steal(worker& w) {
   const bool keeps_away = w.reluctant && bodies_are_tiny();
   if (keeps_away && w.id != 0) return nullptr;
+  if (w.robbed_last != worker::no_id && !keeps_away) {
+    if (detail::record* r = rob(w, *workers_[w.robbed_last])) return r;
+    w.robbed_last = worker::no_id;
+  }
   // The reserve has no place of its own, so it robs in order of ids; and everybody robs it last.
   const unsigned seats = static_cast<unsigned>(workers_.size());
   for (unsigned i = 0; i + 1 < seats; ++i) {
     const bool ruled = !w.is_reserve && i + 1 < workers();
     worker& victim = *workers_[ruled ? rules_->victim(w.id, i, w.rng) : w.is_reserve ? i : seats - 1];
     if (keeps_away && !M::load(victim.gives_way, base::relaxed)) continue;
-    detail::record* r = nullptr;
-    // Losing means that another took a task, so the victim may have more.
-    steal_result result = steal_result::lost;
-    while (result == steal_result::lost) {
-      M::work(model::step::steal);
-      result = deque::steal(victim, r);
-    }
-    if (result == steal_result::taken) {
-      count_one(w.steals);
-      if (w.trace != nullptr) trace_stolen(w, victim, *r);
-      return r;
-    }
+    if (detail::record* r = rob(w, victim)) return r;
   }
   return nullptr;
+}
+
+template <machine::machine M> detail::record* engine<M>::rob(worker& w, worker& victim) {
+  detail::record* r = nullptr;
+  // Losing means that another took a task, so the victim may have more.
+  steal_result result = steal_result::lost;
+  while (result == steal_result::lost) {
+    M::work(model::step::steal);
+    result = deque::steal(victim, r);
+  }
+  if (result == steal_result::empty) return nullptr;
+  M::took_from(victim.id);
+  w.robbed_last = victim.id;
+  count_one(w.steals);
+  if (w.trace != nullptr) trace_stolen(w, victim, *r);
+  return r;
 }
 
 // Bodies so short that bringing one over to another core costs more than running it here. Then a thief is reluctant: it

@@ -61,16 +61,17 @@ template <class M> struct worker : detail::worker {
   std::uint64_t body_end_ps = 0;     // when the last body ended, if nothing came in between; else 0. Only for the trace
   std::uint64_t requested_ps = 0;    // when the task that is being created here was handed over. Only for the trace
   std::uint16_t requested_by = 0;    // and by whom, as an event says it
-  std::uint64_t seen_moves = 0;      // others_move()
-  std::uint64_t seen_submitted = 0;  // give_way()
-  bool reluctant = true;             // does not steal tiny tasks whose owners are at work on them
-  bool passed_over = false;          // the own deque was, because of a pause: a searcher may have tasks there
-  unsigned tick = 0;                 // bodies since the last look around
-  bool coarse = true;                // the bodies here are long: keep everything within reach of thieves
-  bool timed = true;                 // the next body is, as all are while they are long
-  bool watched = true;               // timed or traced
-  unsigned short_bodies = 0;         // in a row, while coarse
-  detail::cell<bool> gives_way;      // to the main thread, which may take what is here
+  std::uint16_t robbed_last = no_id;  // who had a task when this worker stole last
+  std::uint64_t seen_moves = 0;       // others_move()
+  std::uint64_t seen_submitted = 0;   // give_way()
+  bool reluctant = true;              // does not steal tiny tasks whose owners are at work on them
+  bool passed_over = false;           // the own deque was, because of a pause: a searcher may have tasks there
+  unsigned tick = 0;                  // bodies since the last look around
+  bool coarse = true;                 // the bodies here are long: keep everything within reach of thieves
+  bool timed = true;                  // the next body is, as all are while they are long
+  bool watched = true;                // timed or traced
+  unsigned short_bodies = 0;          // in a row, while coarse
+  detail::cell<bool> gives_way;       // to the main thread, which may take what is here
   // Written by this worker alone, read by statistics() at any time: hence cells.
   detail::cell<std::uint64_t> tasks;
   detail::cell<std::uint64_t> steals;

@@ -33,6 +33,7 @@ class host {
   static void relax(unsigned spins) noexcept;
   static void search_pause(unsigned spins, std::uint64_t) noexcept { relax(spins); }
   static void work(model::step, const void* = nullptr) noexcept {}
+  static void took_from(unsigned) noexcept {}
   static void touch(const void*, std::size_t, bool) noexcept {}
   static void fresh(const void*, std::size_t) noexcept {}
 

@@ -11,9 +11,9 @@ constexpr std::size_t first_table = 1 << 12;
 constexpr unsigned kept_max = 1 << 14;
 }  // namespace
 
-lines::lines(const model::machine& m, const std::vector<unsigned>& seats)
+lines::lines(const model::machine& m, const std::vector<unsigned>& seats, unsigned kept)
     : costs_(m.lines), workers_(static_cast<unsigned>(seats.size())),
-      kept_(std::bit_floor(std::clamp(m.lines.kept, 64u, kept_max))), distance_(seats.size() * seats.size()),
+      kept_(std::bit_floor(std::clamp(kept, 64u, kept_max))), distance_(seats.size() * seats.size()),
       copies_(seats.size() * kept_), table_(first_table), mask_(first_table - 1) {
   for (unsigned a = 0; a < workers_; ++a)
     for (unsigned b = 0; b < workers_; ++b)

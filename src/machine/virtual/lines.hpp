@@ -20,8 +20,8 @@ class lines {
  public:
   using number = std::uint32_t;
 
-  // seats[i]: the model's core on which worker i sits.
-  lines(const model::machine& m, const std::vector<unsigned>& seats);
+  // seats[i]: the model's core on which worker i sits. Each keeps `kept` lines, or somewhat fewer, and a few at least.
+  lines(const model::machine& m, const std::vector<unsigned>& seats, unsigned kept);
 
   // The line that the address lies in.
   [[nodiscard]] number of(const void* address) {

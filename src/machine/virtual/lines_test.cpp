@@ -27,7 +27,6 @@ model::machine two_nodes() {
   m.classes = 2;
   m.lines.transfer_ps = {0, 10'000, 20'000, 30'000, 100'000};
   m.lines.memory_ps = {60'000, 90'000};
-  m.lines.kept = 64;
   return m;
 }
 
@@ -48,7 +47,7 @@ std::uint64_t get(lines& all, unsigned core, const word& w, std::uint64_t now, b
 }  // namespace
 
 TEST_CASE("lines: words within 64 bytes are one line, and lines are numbered as they are met") {
-  lines all(two_nodes(), {0, 1, 2, 3});
+  lines all(two_nodes(), {0, 1, 2, 3}, 64);
   word a, b;
   CHECK(all.of(&b.c) == 0);
   CHECK(all.of(&a.c) == 1);
@@ -57,7 +56,7 @@ TEST_CASE("lines: words within 64 bytes are one line, and lines are numbered as 
 }
 
 TEST_CASE("lines: a fresh one comes from memory, then it is here; others get it from as far as they are") {
-  lines all(two_nodes(), {0, 1, 2, 3});
+  lines all(two_nodes(), {0, 1, 2, 3}, 64);
   word w;
   CHECK(get(all, 0, w, 0, false) == 60'000);
   CHECK(get(all, 0, w, 0, false) == 0);
@@ -74,7 +73,7 @@ TEST_CASE("lines: a fresh one comes from memory, then it is here; others get it 
 }
 
 TEST_CASE("lines: who wants one alone waits behind those who asked before") {
-  lines all(two_nodes(), {0, 1, 2, 3});
+  lines all(two_nodes(), {0, 1, 2, 3}, 64);
   word w;
   static_cast<void>(get(all, 0, w, 0, true));
   const lines::number l = all.of(&w.c);
@@ -93,7 +92,7 @@ TEST_CASE("lines: who wants one alone waits behind those who asked before") {
 }
 
 TEST_CASE("lines: a plain store takes the line at once, but not from under who is waiting for it") {
-  lines all(two_nodes(), {0, 1, 2, 3});
+  lines all(two_nodes(), {0, 1, 2, 3}, 64);
   word w;
   static_cast<void>(get(all, 0, w, 0, true));
   const lines::number l = all.of(&w.c);
@@ -106,7 +105,7 @@ TEST_CASE("lines: a plain store takes the line at once, but not from under who i
 }
 
 TEST_CASE("lines: more than a core keeps crowds out the oldest, which is not where it was") {
-  lines all(two_nodes(), {0, 1, 2, 3});
+  lines all(two_nodes(), {0, 1, 2, 3}, 64);
   std::vector<word> many(65);
   for (const word& w : many) CHECK(get(all, 0, w, 0, true) == 60'000);
   CHECK(get(all, 0, many[1], 0, true) == 0);
@@ -115,7 +114,7 @@ TEST_CASE("lines: more than a core keeps crowds out the oldest, which is not whe
 }
 
 TEST_CASE("lines: what is forgotten is nobody's") {
-  lines all(two_nodes(), {0, 1, 2, 3});
+  lines all(two_nodes(), {0, 1, 2, 3}, 64);
   std::vector<word> two(2);
   for (const word& w : two) static_cast<void>(get(all, 3, w, 0, true));
   all.forget(two.data(), sizeof(word) + 1);

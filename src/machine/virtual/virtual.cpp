@@ -51,7 +51,7 @@ void virtual_machine::start(unsigned n, entry e, void* engine, std::size_t stack
     c.scale = 1 / type.speed;
     for (std::size_t s = 0; s < model::steps; ++s) c.step_ps[s] = scaled(m.runtime.step_ps[s], 1 / type.runtime_speed);
   }
-  lines_.emplace(m, seats);
+  lines_.emplace(m, seats, mode_ == mode::fine ? m.lines.kept : 0);
   self_ = &cores_[0];
   for (unsigned id = 1; id < n; ++id) {
     starts_[id] = {this, id};
@@ -186,6 +186,7 @@ void virtual_machine::have_alone(lines::number l) {
 // Coarsely, whoever holds what we wait for gets on at its next step, so that is when to look again.
 void virtual_machine::pause() {
   const std::uint64_t ps = setup_.model.runtime.relax_ps;
+  turns_.waits(running_);
   if (mode_ != mode::coarse || awake_.empty()) return advance(ps);
   self_->clock = std::max(self_->clock + ps, earliest_);
   yield();
@@ -231,10 +232,16 @@ void virtual_machine::do_step(model::step s, const void* about) {
   is_event(s) ? advance(ps) : static_cast<void>(self_->clock += ps);
 }
 
+// Coarsely: the deque's word comes and is changed, a slot and the record come.
+void virtual_machine::pay_steal(unsigned id) {
+  constexpr unsigned lines_of_a_steal = 4;
+  self_->clock +=
+      lines_of_a_steal * setup_.model.lines.transfer_ps[setup_.model.distance(self_->seat, cores_[id].seat)];
+}
+
 // Neighbouring lines are fetched together: each after the first adds half its time (measured: 167 and 255 ns for one
 // and two). What is only written does not keep the core waiting, but for the first, whose content it reads.
 void virtual_machine::touch_lines(const void* address, std::size_t bytes, bool writes) {
-  if (mode_ == mode::random) return;
   const auto* first = static_cast<const char*>(address);
   const std::uint64_t now = self_->clock;
   std::uint64_t takes = 0;
@@ -247,10 +254,6 @@ void virtual_machine::touch_lines(const void* address, std::size_t bytes, bool w
     else if (!writes)
       takes += (lines_->ask(running_, l, now, false) - now) / 2;
     alone ? have_alone(l) : lines_->arrived(running_, l, false);
-    if (mode_ == mode::coarse) {
-      takes += takes * ((bytes - 1) / 64) / 2;
-      break;
-    }
   }
   run_on(takes);
 }

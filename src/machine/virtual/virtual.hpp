@@ -11,7 +11,7 @@
 //   sleep          going to sleep, waking somebody, and being woken
 // Fine mode: every miss is an event, and a core may run ahead of the others by `lag_ps` of hits and instructions, which
 // nobody else can see before the next miss. Coarse mode: the only events are the steps of a task's life; shared words
-// cost a hit, and lines move by the record and the handle.
+// cost a hit, and lines move when a task is stolen and with its handles.
 // With `random_order` any core that is awake may be next, as turns.hpp says, at every operation on a shared word: time
 // then means nothing, and what depends on the schedule shows itself.
 #pragma once
@@ -91,8 +91,14 @@ class virtual_machine {
     if (m.mode_ == mode::coarse) return m.step_coarsely(s, about);
     m.run_on(m.self_->step_ps[static_cast<std::size_t>(s)]);
   }
+  // The caller has taken a task from that worker. In fine mode the lines of deque and record say what that takes.
+  static void took_from(unsigned id) {
+    if (here_->mode_ == mode::coarse) here_->pay_steal(id);
+  }
   // It reads, or writes, memory that is no cell: the content of a record.
-  static void touch(const void* address, std::size_t bytes, bool writes) { here_->touch_lines(address, bytes, writes); }
+  static void touch(const void* address, std::size_t bytes, bool writes) {
+    if (here_->mode_ == mode::fine) here_->touch_lines(address, bytes, writes);
+  }
   // The memory is new, whatever was at its address before.
   static void fresh(const void* address, std::size_t bytes) {
     if (here_ != nullptr && here_->lines_) here_->lines_->forget(address, bytes);
@@ -207,6 +213,7 @@ class virtual_machine {
     return s == model::step::submit || s == model::step::run || s == model::step::request;
   }
   void do_step(model::step s, const void* about);
+  void pay_steal(unsigned id);
   void have_alone(lines::number l);
   void wake_watchers(lines::number l);
   void touch_lines(const void* address, std::size_t bytes, bool writes);
