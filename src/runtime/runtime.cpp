@@ -30,8 +30,8 @@ cell<std::uint32_t> handles_made;
 
 handle_state::handle_state() noexcept
     : registered(0), group_start(0), waiters_head(nullptr), waiters_tail(nullptr), name(nullptr), engine(nullptr),
-      id((base::shared(handles_made).fetch_add(1, base::relaxed) + 1) & 0x7fffffff), group_kind(0),
-      exclusive_taken(false), sized(false) {}
+      id((base::shared(handles_made).fetch_add(1, base::relaxed) + 1) & 0x7fffffff), sized(false), group_kind(0),
+      exclusive_taken(false) {}
 
 namespace {
 

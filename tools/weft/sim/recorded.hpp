@@ -57,14 +57,14 @@ class dry_reduction : public handle_base {
   class part {
    public:
     explicit part(dry_reduction& r) : r_(r), engine_(*r.state().engine), whole_(engine_.try_exclusive(r.state())) {
-      if (!whole_) static_cast<void>(engine_.exchange(r.left_over_, nullptr));
+      if (!whole_) static_cast<void>(engine_.exchange(r.state(), r.left_over_, nullptr));
     }
     ~part() {
       if (whole_)
         engine_.release_exclusive(r_.state());
       else
-        while (engine_.exchange(r_.left_over_, this) != nullptr)
-          static_cast<void>(engine_.exchange(r_.left_over_, nullptr));
+        while (engine_.exchange(r_.state(), r_.left_over_, this) != nullptr)
+          static_cast<void>(engine_.exchange(r_.state(), r_.left_over_, nullptr));
     }
     part(const part&) = delete;
     part& operator=(const part&) = delete;

@@ -64,6 +64,7 @@ class replay_run {
       else
         made = &plain_.emplace_back();
       if (!file_.handles[h].name.empty()) made->name(file_.handles[h].name.c_str());
+      if (file_.handles[h].bytes > 0) made->bytes(static_cast<std::uint64_t>(file_.handles[h].bytes));
       handles_.push_back(made);
     }
   }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "tools/weft/report/text.hpp"
+
 namespace weft::tool::sim {
 
 const char* text(limit l) noexcept {
@@ -11,13 +13,13 @@ const char* text(limit l) noexcept {
   return texts[static_cast<std::size_t>(l)];
 }
 
-ns span_of_bodies(const trace::file& f, const report::analysis& a) {
+report::chain chain_of_bodies(const trace::file& f, const report::analysis& a) {
   report::pieces bodies = a.parts;
   for (report::piece& p : bodies.all)
     if (p.task == none) p.to = p.from;
   const std::vector<std::uint32_t> adds = report::add_before(f);
   const std::vector<ns> wholly = report::wholly_done(f, report::parents_first(f));
-  return report::longest_chain(f, bodies, a.order, adds, report::holds_back(f, a.order, adds, wholly)).span;
+  return report::longest_chain(f, bodies, a.order, adds, report::holds_back(f, a.order, adds, wholly));
 }
 
 namespace {
@@ -26,6 +28,18 @@ ns last_submitted_body(const trace::file& f) {
   for (std::size_t t = f.tasks.size(); t-- > 0;)
     if (f.tasks[t].parent == none && f.tasks[t].ran()) return f.tasks[t].finished_ns - f.tasks[t].started_ns;
   return 0;
+}
+
+std::vector<std::pair<std::string, ns>> by_name(const trace::file& f, const report::analysis& a,
+                                                const report::chain& path) {
+  std::vector<ns> sums(f.names.size() + 1, 0);
+  for (const report::step& s : path.steps)
+    if (const std::uint32_t t = a.parts.all[s.piece].task; t != none) sums[a.names[t]] += s.time;
+  std::vector<std::pair<std::string, ns>> all;
+  for (std::uint32_t n = 0; n < sums.size(); ++n)
+    if (sums[n] > 0) all.emplace_back(n == f.names.size() ? "" : report::printable(f.names[n], 60), sums[n]);
+  std::stable_sort(all.begin(), all.end(), [](const auto& x, const auto& y) { return x.second > y.second; });
+  return all;
 }
 
 limit decide(const verdict& v, double workers) {
@@ -47,7 +61,9 @@ verdict judge(const trace::file& f, const report::analysis& a, ns bandwidth_boun
   const report::figures& s = a.sums;
   verdict v;
   v.makespan = s.makespan;
-  v.span = span_of_bodies(f, a);
+  const report::chain path = chain_of_bodies(f, a);
+  v.span = path.span;
+  v.path_names = by_name(f, a, path);
   v.bandwidth_bound = bandwidth_bound;
   if (s.program > 0) v.creation_bound = s.program + last_submitted_body(f);
   const auto workers = static_cast<ns>(std::max<std::size_t>(f.workers.size(), 1));

@@ -25,6 +25,7 @@ struct verdict {
   double late = 0;     // in no body, though a task was ready
   double idle = 0;     // no task was ready
   limit binds = limit::cores;
+  std::vector<std::pair<std::string, ns>> path_names;  // tasks on the critical path of bodies by name, most time first
 };
 
 // Beside it, creation binds only where the main program itself takes so much of the makespan: the last body, which is
@@ -36,6 +37,6 @@ inline constexpr double binds_from = 0.8;  // of the makespan: a bound that bind
 [[nodiscard]] verdict judge(const trace::file& f, const report::analysis& a, ns bandwidth_bound = 0);
 
 // The longest chain of bodies alone: what the main program does costs nothing.
-[[nodiscard]] ns span_of_bodies(const trace::file& f, const report::analysis& a);
+[[nodiscard]] report::chain chain_of_bodies(const trace::file& f, const report::analysis& a);
 
 }  // namespace weft::tool::sim
