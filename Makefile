@@ -7,13 +7,14 @@ ROUNDS := 5
 TODAY := $(shell date -u +%Y-%m-%d)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-build setup-bench build demo test bench format clean
+.PHONY: help setup setup-build setup-bench build demo test bench validate format clean
 
 help:
 	@echo 'make build    install what is missing (apt) and build the weft tool: $(WEFT)'
 	@echo 'make demo     factor a real matrix, then one of size N=$(N), and say how long it took'
 	@echo 'make test     everything: release, sanitizers, clang, install, format (about 10 minutes on 2 cores)'
 	@echo 'make bench    nanoseconds per task, in turns with OpenMP, oneTBB and StarPU (installs them; about 5 minutes)'
+	@echo 'make validate virtual times beside real ones, of this computer (about 5 minutes, on a quiet machine)'
 	@echo 'make format   rewrite the sources as clang-format-16 wants them'
 	@echo 'make setup    only install what is missing, for the build and for make test'
 	@echo 'make clean    remove build/'
@@ -52,6 +53,17 @@ bench: setup-bench build
 	@mkdir -p build/bench
 	$(WEFT) bench --rounds $(ROUNDS) --out build/bench/$(TODAY).json --markdown build/bench/$(TODAY).md
 	@echo '==> written: build/bench/$(TODAY).json, build/bench/$(TODAY).md'
+
+# In sessions of their own, which come first where the kernel shares the cores among sessions and lets us say so.
+FIRST := setsid -w sh -c 'echo -20 2>/dev/null >/proc/self/autogroup; exec "$$0" "$$@"'
+validate: build
+	@echo '==> validate: this computer as a machine file'
+	@mkdir -p build/validation
+	$(FIRST) $(WEFT) calibrate --out build/validation/this-host.toml
+	@echo '==> validate: real runs beside virtual ones'
+	@tests/validate.py --weft $(WEFT) --machine build/validation/this-host.toml --out build/validation --rounds $(ROUNDS) \
+	  $(if $(PAGE),--page $(PAGE))
+	@echo '==> written: build/validation/validation.md, validation.json'
 
 format:
 	@echo '==> format'

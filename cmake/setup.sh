@@ -12,6 +12,7 @@ pkg-config|pkg-config|finds hwloc and OpenBLAS
 libhwloc-dev||the topology of this machine, binding threads
 libboost-context-dev||switches the stacks of tasks
 libsqlite3-dev||writes and reads traces
+libtomlplusplus-dev||reads machine files
 libcli11-dev||command line of the weft tool
 nlohmann-json3-dev||output of the weft tool as JSON
 libprotozero-dev||timelines for Perfetto

@@ -59,10 +59,12 @@ weft_doctests(weft_unit "" "unit;conformance" ${conformance_sources})
 # that builds everything: it is half a build.
 if(WEFT_APPS)
   file(GLOB narrow_sources CONFIGURE_DEPENDS tests/narrow/*.cpp)
-  add_executable(weft_narrow tests/main.cpp ${narrow_sources} src/access/version_test.cpp ${weft_sources})
+  add_executable(weft_narrow tests/main.cpp ${narrow_sources} src/access/version_test.cpp ${weft_sources}
+                             ${machines_source})
   target_compile_definitions(weft_narrow PRIVATE WEFT_VERSION_BITS=8)
   target_compile_features(weft_narrow PRIVATE cxx_std_20)
   target_include_directories(weft_narrow PRIVATE include src tests)
+  target_include_directories(weft_narrow SYSTEM PRIVATE ${TOMLPLUSPLUS_INCLUDE_DIR})
   target_link_libraries(weft_narrow PRIVATE weft_strict doctest::doctest PkgConfig::HWLOC SQLite::SQLite3 Boost::context
                                             Threads::Threads)
   weft_doctests(weft_narrow "" unit ${narrow_sources})

@@ -74,6 +74,8 @@ typedef struct weft_options {
   const char* trace;       /* file to record a trace in (an SQLite database); NULL: none */
   const char* counters;    /* to read around each task, "cycles,instructions"; needs trace, real cores only */
   uint64_t trace_mib;      /* memory that recording may use, in MiB; default 1024 */
+  const char* creation;    /* "inline" (default), or "decoupled": one worker creates what all submit */
+  uint32_t creator;        /* that worker, 1 to workers-1; default the last */
 } weft_options;
 
 /* Makes a runtime; the caller becomes its worker 0, which runs tasks while it waits. options: NULL for the defaults.

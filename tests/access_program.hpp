@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 
+#include "access/plain.hpp"
 #include "access/registration.hpp"
 #include "weft/detail/worker.hpp"
 
@@ -23,7 +24,7 @@ struct task {
 
   task& use(handle_state& h, std::uint8_t kind) noexcept {
     WEFT_ASSERT(r.access_count < std::size(a));
-    a[r.access_count++].handle_and_kind = reinterpret_cast<std::uintptr_t>(&h) | kind;
+    a[r.access_count++].handle_and_kind = reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(kind);
     if (kind == detail::kind_add && r.exclusives < 2) ++r.exclusives;
     return *this;
   }
@@ -45,9 +46,18 @@ template <class Handles> void forget_uses(Handles& handles) noexcept {
   for (handle_state& h : handles) h.engine = nullptr;
 }
 
+// Whether every access to h is finished, and nobody is left in its list or its lock.
+[[nodiscard]] inline bool is_done(const handle_state& h) noexcept {
+  return access::outstanding(h.word.raw, h.registered) == 0 && h.waiters_head == nullptr && h.lock.raw == 0;
+}
+
 // Calls ready(task) for each record of the list that has nothing left to wait for (engine::make_all_ready).
 template <class M, class Ready> void walk(woken& list, Ready ready) {
   while (record* r = list.take()) {
+    if (r->plain) {
+      if (access::advance_plain<M>(r)) ready(task::of(r));
+      continue;
+    }
     if (r->cursor < r->access_count) ++r->cursor;
     if (access::advance<M>(r, list)) ready(task::of(r));
   }
@@ -56,14 +66,23 @@ template <class M, class Ready> void walk(woken& list, Ready ready) {
 template <class M, class Ready> void submit(task& t, identity& engine, Ready ready) {
   access::open_reductions<M> none;
   woken list;
+  if (t.r.plain) {
+    const auto done = access::register_plain<M>(&t.r, engine.get(), [](record&) {});
+    if (done == access::short_outcome::ready) ready(t);
+    if (done != access::short_outcome::long_way) return;
+    t.r.plain = false;
+  }
   if (access::register_task<M>(&t.r, engine.get(), none, list).what == access::outcome::ready) ready(t);
   walk<M>(list, ready);
 }
 
 template <class M, class Ready> void finish(task& t, Ready ready) {
   woken list;
-  for (std::uint32_t i = 0; i < t.r.access_count; ++i)
-    if (!access::is_repeated(t.a[i])) access::finish<M>(t.a[i], list);
+  if (t.r.plain)
+    access::finish_plain<M>(t.r, list);
+  else
+    for (std::uint32_t i = 0; i < t.r.access_count; ++i)
+      if (!access::is_repeated(t.a[i])) access::finish<M>(t.a[i], list);
   walk<M>(list, ready);
 }
 

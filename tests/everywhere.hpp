@@ -1,4 +1,5 @@
-// One check on every kind of machine: host and virtual, 1 to 7 workers, in order of time and in ten random orders.
+// One check on every kind of machine: host and virtual, 1 to 7 workers, in order of time and in ten random orders; and
+// again with a creator of its own, in three random orders.
 #pragma once
 #include <doctest/doctest.h>
 
@@ -6,6 +7,24 @@
 #include <string>
 
 #include "weft/runtime.hpp"
+
+template <class Check> void decoupled(unsigned workers, Check check) {
+  for (std::uint64_t seed = 0; seed <= 4; ++seed) {  // the first on the host, the second in order of time
+    const char* const machine = seed == 0 ? "host" : "virtual";
+    const char* const schedule = seed <= 1 ? "time" : "random";
+    const unsigned creator = seed == 4 ? 1 : 0;
+    INFO("WEFT_CREATION=decoupled WEFT_MACHINE=" << std::string(machine) << " WEFT_SCHEDULE=" << std::string(schedule)
+                                                 << " WEFT_WORKERS=" << workers << " WEFT_SEED=" << seed + 1
+                                                 << (creator == 1 ? " WEFT_CREATOR=1" : ""));
+    weft::runtime rt({.workers = workers,
+                      .machine = machine,
+                      .seed = seed + 1,
+                      .schedule = schedule,
+                      .creation = "decoupled",
+                      .creator = creator});
+    check(rt);
+  }
+}
 
 // Calls check(runtime) on each.
 template <class Check> void everywhere(Check check) {
@@ -20,5 +39,6 @@ template <class Check> void everywhere(Check check) {
       weft::runtime rt({.workers = workers, .machine = machine, .schedule = "time"});
       check(rt);
     }
+    if (workers > 1) decoupled(workers, check);
   }
 }

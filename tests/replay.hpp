@@ -57,16 +57,19 @@ template <class Run> void for_each_seed(const char* test_case, std::uint64_t fir
   }
 }
 
-// Calls check(options) for both machines and the numbers of workers at which behaviour may differ. The virtual machine
-// also in random order.
+// Calls check(options) for both machines and the numbers of workers at which behaviour may differ, also with a creator.
+// The virtual machine also in random order.
 template <class Check> void on_both_machines(Check check) {
   for (const char* machine : {"host", "virtual"})
     for (const char* schedule : {"time", "random"})
-      for (unsigned workers : {1u, 2u, 4u}) {
+      for (int at = 0; at < 5; ++at) {
         if (machine[0] == 'h' && schedule[0] == 'r') continue;
-        INFO(std::string(machine) << ", " << workers << " workers, order by " << std::string(schedule));
-        const deadline limit("the test case with WEFT_MACHINE=" + std::string(machine) +
-                             " WEFT_WORKERS=" + std::to_string(workers) + " WEFT_SCHEDULE=" + schedule);
-        check(weft::options{.workers = workers, .machine = machine, .schedule = schedule});
+        const unsigned workers = at == 0 ? 1 : at % 2 == 1 ? 2 : 4;
+        const char* creation = at < 3 ? "inline" : "decoupled";
+        const std::string line = "WEFT_MACHINE=" + std::string(machine) + " WEFT_WORKERS=" + std::to_string(workers) +
+                                 " WEFT_SCHEDULE=" + schedule + " WEFT_CREATION=" + creation;
+        INFO(line);
+        const deadline limit("the test case with " + line);
+        check(weft::options{.workers = workers, .machine = machine, .schedule = schedule, .creation = creation});
       }
 }

@@ -3,13 +3,12 @@
 // each task also works that long, which shows from which task length on a second worker pays. Check: every slot holds
 // exactly one, so no task was lost and none ran twice.
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <numeric>
-#include <string_view>
 
 #include "../app.hpp"
+#include "../busy.hpp"
 
 namespace weft::apps {
 namespace {
@@ -19,15 +18,8 @@ struct parameters {
   std::size_t grain_ns = 0;
 };
 
-void work_for(std::chrono::nanoseconds duration) {
-  const auto end = std::chrono::steady_clock::now() + duration;
-  while (std::chrono::steady_clock::now() < end) {
-  }
-}
-
 double submit_all(runtime& rt, std::vector<std::uint32_t>& slots, std::size_t grain_ns, progress& bar) {
-  const bool real = std::string_view(rt.machine()) == "host";  // a modelled machine charges the cost clause instead
-  const std::chrono::nanoseconds grain(real ? grain_ns : 0);
+  const busy grain(rt, static_cast<double>(grain_ns));
   const std::size_t step = slots.size() / 100 + 1;
   const double start = rt.now_ns();
   for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -37,7 +29,7 @@ double submit_all(runtime& rt, std::vector<std::uint32_t>& slots, std::size_t gr
     }
     rt.submit(cost(static_cast<double>(grain_ns)), [&slots, &bar, i, step, grain] {
       ++slots[i];
-      if (grain.count() > 0) work_for(grain);
+      grain();
       if (i % step == 0) bar.report(static_cast<double>(i) / static_cast<double>(slots.size()));
     });
   }

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "../app.hpp"
+#include "../busy.hpp"
 
 namespace weft::apps {
 namespace {
@@ -18,6 +19,11 @@ struct parameters {
   std::size_t width = 32;
   std::size_t steps = 200;
   std::size_t cells = 1000;
+  std::size_t grain_ns = 0;
+
+  [[nodiscard]] double task_ns() const noexcept {
+    return grain_ns > 0 ? static_cast<double>(grain_ns) : static_cast<double>(cells) * ns_per_cell;
+  }
 };
 
 using block = std::vector<double>;
@@ -47,6 +53,7 @@ std::vector<double> serial(const parameters& p) {
 using buffer = std::vector<handle<block>>;
 
 double submit_all(runtime& rt, const parameters& p, buffer (&buffers)[2], progress& bar) {
+  const busy grain(rt, static_cast<double>(p.grain_ns));
   const double start = rt.now_ns();
   for (std::size_t t = 0; t < p.steps; ++t) {
     buffer& from = buffers[t % 2];
@@ -56,10 +63,10 @@ double submit_all(runtime& rt, const parameters& p, buffer (&buffers)[2], progre
       auto& right = from[(b + 1) % p.width];
       const bool reports = b == 0 && t % (p.steps / 100 + 1) == 0;  // block 0's tasks are in order of t
       const double done = static_cast<double>(t) / static_cast<double>(p.steps);
-      rt.submit(read(left), read(from[b]), read(right), write(to[b]), named("relax"),
-                cost(static_cast<double>(p.cells) * ns_per_cell),
-                [&bar, reports, done](const block& l, const block& s, const block& r, block& out) {
+      rt.submit(read(left), read(from[b]), read(right), write(to[b]), named("relax"), cost(p.task_ns()),
+                [&bar, reports, done, grain](const block& l, const block& s, const block& r, block& out) {
                   relax_block(l, s, r, out);
+                  grain();
                   if (reports) bar.report(done);
                 });
     }
@@ -83,6 +90,7 @@ result run(const parameters& p, const weft::options& opt, progress& bar) {
   r.add("width", std::uint64_t{p.width});
   r.add("steps", std::uint64_t{p.steps});
   r.add("cells", std::uint64_t{p.cells});
+  r.add("grain_ns", std::uint64_t{p.grain_ns});
   r.add("ns_per_task", r.seconds * 1e9 / tasks);
 
   const std::vector<double> expected = serial(p);
@@ -105,7 +113,11 @@ app stencil_app() {
           .example = "stencil --width 32 --steps 200 --workers 2",
           .options = {{"width", "number of blocks", &p->width, 1, 1'000'000},
                       {"steps", "number of time steps", &p->steps, 1, 1'000'000'000},
-                      {"cells", "cells per block", &p->cells, 1, 100'000'000}},
+                      {"cells", "cells per block", &p->cells, 1, 100'000'000},
+                      {"grain-ns",
+                       "what each task takes beside its cells, in nanoseconds, and then all that it costs on "
+                       "a modelled machine",
+                       &p->grain_ns, 0, 1'000'000'000}},
           .run = [p](const weft::options& opt, progress& bar) { return run(*p, opt, bar); }};
 }
 

@@ -19,6 +19,8 @@ module weft
     integer(c_int32_t) :: workers = 0, paused = 0, no_pin = 0, submitters_help = 0
     type(c_ptr)        :: trace = c_null_ptr, counters = c_null_ptr
     integer(c_int64_t) :: trace_mib = 0
+    type(c_ptr)        :: creation = c_null_ptr
+    integer(c_int32_t) :: creator = 0
   end type
 
   type, bind(c) :: weft_access

@@ -38,10 +38,19 @@ inline constexpr std::uint8_t kind_reduce = kind_commutative | 16;  // whoever c
 template <class T, std::uint8_t Kind, std::uint8_t UserType = 0> struct access_clause {
   handle<T>& target;
 };
-[[nodiscard]] constexpr std::uintptr_t kind_bits(std::uint8_t kind, std::uint8_t user_type) noexcept {
-  return kind | std::uintptr_t{user_type} << (8 * sizeof(std::uintptr_t) - 8);
+inline constexpr unsigned user_types_max = 24;  // what is left of the byte in which a handle keeps its group
+inline constexpr std::uint8_t group_user = 64;
+
+// What tells groups of accesses apart: the kind, and for types of the user's own their number too. The flags stay the
+// low three bits.
+[[nodiscard]] constexpr std::uint8_t group_number(std::uint8_t kind, std::uint8_t user_type) noexcept {
+  return user_type == 0 ? kind : static_cast<std::uint8_t>(group_user + (user_type - 1) * 8 + kind);
 }
-inline constexpr unsigned user_types_max = 24;  // what is left of the byte in which a handle keeps its group's kind
+static_assert(group_user + (user_types_max - 1) * 8 + 7 <= 255);
+// What an access carries beside the address of its handle (detail::access).
+[[nodiscard]] constexpr std::uintptr_t kind_bits(std::uint8_t kind, std::uint8_t user_type = 0) noexcept {
+  return kind | std::uintptr_t{group_number(kind, user_type)} << (8 * sizeof(std::uintptr_t) - 8);
+}
 
 struct name_clause {
   const char* text;

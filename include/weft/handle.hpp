@@ -31,7 +31,7 @@ class handle_base {
   // Number of this handle in order of creation in the process, from 1.
   [[nodiscard]] std::uint32_t id() const noexcept { return state_.id; }
   // Finished accesses so far. Who: any thread. Order: relaxed, so a hint unless the caller has waited.
-  [[nodiscard]] std::uint64_t version() const noexcept { return detail::peek(state_.word) >> 1; }
+  [[nodiscard]] std::uint64_t version() const noexcept { return detail::peek(state_.word) >> detail::alarm_bits; }
 
   // Whether all accesses submitted so far are done. Who: any thread; it may have changed by the time you look, and a
   // handle that is being used at this moment is not idle. Order: acquire, so what the tasks wrote is visible.

@@ -20,9 +20,11 @@ namespace weft {
 // WEFT_MACHINE=virtual). A field that differs from its default wins over the environment, the environment over the
 // default.
 struct options {
-  // Number of workers, 1 to 1024. 0: usable_cpus() on real cores, 1 on a modelled machine.
+  // Number of workers, 1 to 1024. 0: usable_cpus() on real cores, all cores of a modelled machine, 1 on "virtual".
   unsigned workers = 0;
-  // "host": this machine, real threads. "virtual": the same scheduler in virtual time, with fixed costs. nullptr: host.
+  // "host": this machine, real threads. Else a modelled one, the same scheduler in virtual time: "virtual", as many
+  // equal cores as there are workers; the name of a machine file, "epyc-7551-32" (`weft info` lists them); or a path,
+  // which has a '/' in it or ends in .toml or .xml. nullptr: host.
   const char* machine = nullptr;
   // Scheduling policy: "local" (default), "random", "central". `weft info` lists them.
   const char* policy = nullptr;
@@ -52,6 +54,13 @@ struct options {
   bool submitters_help = false;
   // Stack of a task body in KiB, 64 to 4194304 (4 GiB). Reserved address space; memory is used as touched.
   std::size_t stack_kib = 1024;
+  // Who creates tasks, that is gives them their versions and puts them into a queue. "inline" (default): the thread
+  // that submits them. "decoupled": one worker, which does nothing else from three workers on; submit() then only hands
+  // the task over (TaskGenX §3). Needs two workers at least. What inline creation would throw from submit() about
+  // handles is then thrown by the wait, as if the task had failed with it. docs/guide/27-creation.md.
+  const char* creation = nullptr;
+  // The worker that creates where creation is decoupled, 1 to workers-1. 0: the last.
+  unsigned creator = 0;
   // Begin paused: tasks are accepted and none runs until start() or a wait outside of tasks.
   bool paused = false;
   // Bind each worker thread to one core. The calling thread is never bound.
@@ -114,9 +123,11 @@ class runtime {
   void charge(double nanoseconds) noexcept;
 
   [[nodiscard]] unsigned workers() const noexcept;
-  // "host" or "virtual".
+  // "host", or the name that the machine file has.
   [[nodiscard]] const char* machine() const noexcept;
   [[nodiscard]] const char* policy() const noexcept;
+  // The worker that creates tasks; -1: those who submit them do.
+  [[nodiscard]] int creator() const noexcept;
   // The seed in force: the option's, the environment's or the default.
   [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
   // Time on this runtime's machine, in nanoseconds: a steady clock, or virtual time since the runtime was made.
@@ -162,7 +173,8 @@ struct choices {
   [[nodiscard]] const choice* begin() const noexcept { return first; }
   [[nodiscard]] const choice* end() const noexcept { return first + count; }
 };
-// What options::machine and options::policy accept, the default first.
+// What options::machine accepts by name, and options::policy, the default first. A machine file that cannot be used is
+// listed with the reason. Read once per process.
 [[nodiscard]] choices machines() noexcept;
 [[nodiscard]] choices policies() noexcept;
 

@@ -54,8 +54,7 @@ class exclusive_order {
 
 // Wakes whoever can have h now. Who: holder of h's lock.
 template <class M> void tell_next(handle_state& h, woken& out) noexcept {
-  const std::uint64_t word = M::load(h.word, base::relaxed);
-  if ((word & 1) != 0) release_waiters<M>(h, version_in(word), out);
+  release_waiters(h, version_in(M::load(h.word, base::relaxed)), out);
 }
 
 // Takes exclusive access to all exclusive entries of r, or to none; then r is listed on a handle that somebody has.

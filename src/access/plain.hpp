@@ -4,6 +4,7 @@
 // one order on both (registration.hpp). Here the locks are only tried, in clause order: whoever finds one taken - by
 // another submitter, by a finishing task, or by itself, for a handle named twice - gives back what it has and takes the
 // long way, which sorts. Nobody waits for a lock while holding another out of order, so nobody can lock others out.
+// Therefore nothing is written before the last lock is held; from then on each goes as soon as its handle is done with.
 #pragma once
 #include <cstdint>
 
@@ -12,18 +13,24 @@
 
 namespace weft::access {
 
-// Locks all handles of r, or none. Gives whether; none also where something calls for the long way.
-template <class M>
-[[nodiscard, gnu::always_inline]] inline bool try_lock_all(record& r, const detail::engine_base* engine) noexcept {
+// Locks all handles of r and computes the versions that its accesses require, or does nothing where something calls for
+// the long way. Gives whether; `missing` is then the first whose version is not there, or their number.
+template <class M> [[nodiscard, gnu::always_inline]] inline bool
+try_lock_all(record& r, const detail::engine_base* engine, std::uint32_t& missing) noexcept {
   entry* const a = r.accesses();
   const std::uint32_t n = r.access_count;
+  missing = n;
   for (std::uint32_t i = 0; i < n; ++i) {
     handle_state& h = handle_of(a[i]);
     if constexpr (M::modelled)
       if (h.engine != engine) M::fresh(&h, sizeof h);
     if (M::exchange(h.lock, std::uint8_t{1}, base::acquire) == 0) [[likely]] {
-      if (h.engine == engine && !reduction_open(h)) [[likely]]
+      const bool joins = joins_group(h, group_of(a[i]));
+      if (h.engine == engine && (joins || !reduction_open(h))) [[likely]] {
+        a[i].required = joins ? h.group_start : h.registered;
+        if (missing == n && !available<M>(h, a[i].required)) missing = i;
         continue;
+      }
       base::release_lock<M>(h.lock);
     }
     while (i > 0) base::release_lock<M>(handle_of(a[--i]).lock);
@@ -32,40 +39,35 @@ template <class M>
   return true;
 }
 
+template <class M> [[nodiscard, gnu::always_inline]] inline bool advance_plain(record* r) noexcept;
+
 // As register_task(), for a task that is plain. long_way: nothing was done.
 enum class short_outcome : std::uint8_t { ready, waits, long_way };
 template <class M, class Seen> [[nodiscard, gnu::always_inline]] inline short_outcome
 register_plain(record* r, const detail::engine_base* engine, Seen seen) {
-  if (versions_are_narrow || !try_lock_all<M>(*r, engine)) return short_outcome::long_way;
+  std::uint32_t missing = 0;
+  if (versions_are_narrow || !try_lock_all<M>(*r, engine, missing)) return short_outcome::long_way;
   entry* const a = r->accesses();
   const std::uint32_t n = r->access_count;
-  bool waits = false;
-  r->cursor = n;
   for (std::uint32_t i = 0; i < n; ++i) {
     handle_state& h = handle_of(a[i]);
     M::work(model::step::submit_access, &h);
-    const std::uint64_t required = register_access(h, group_of(a[i]));
-    a[i].required = required;
-    if (waits || available<M>(h, required)) continue;
-    // As wait_unless_available(): the bit is set before the version is read again.
-    std::uint64_t word = M::load(h.word, base::relaxed);
-    if ((word & 1) == 0) word = M::fetch_or(h.word, std::uint64_t{1}, base::acq_rel);
-    if (!reached(version_in(word), required)) [[likely]] {
-      r->cursor = i;
-      append_waiter(h, r);
-      waits = true;
-    } else if (h.waiters_head == nullptr) {
-      M::store(h.word, word & ~std::uint64_t{1}, base::release);
-    }
+    h.group_start = a[i].required;
+    h.group_kind = group_of(a[i]);
+    ++h.registered;
+    if (i != missing) base::release_lock<M>(h.lock);
   }
   seen(*r);
-  // r may be taken from the list, run and recycled as soon as its handle is free: the entries are read before that.
-  const std::uint32_t listed_on = waits ? r->cursor : n;
-  for (std::uint32_t i = 0; i < n; ++i)
-    if (i != listed_on) base::release_lock<M>(handle_of(a[i]).lock);
-  if (!waits) return short_outcome::ready;
-  base::release_lock<M>(handle_of(a[listed_on]).lock);
-  return short_outcome::waits;
+  r->cursor = missing;
+  if (missing == n) return short_outcome::ready;
+  handle_state& h = handle_of(a[missing]);
+  // Where others are listed the alarm is set for the first of them, and whoever releases that comes to r, too.
+  const bool waits = h.waiters_head != nullptr || set_alarm<M>(h, a[missing].required);
+  if (waits) [[likely]]
+    append_waiter(h, r);
+  // From here on r may be taken from the list, run and recycled.
+  base::release_lock<M>(h.lock);
+  return waits || !advance_plain<M>(r) ? short_outcome::waits : short_outcome::ready;
 }
 
 // The version that r was listed for is there. Gives whether all others are; if not, r is listed again and may be gone.
@@ -79,7 +81,9 @@ template <class M> [[nodiscard, gnu::always_inline]] inline bool advance_plain(r
       continue;
     r->cursor = i;
     base::locked<M> guard(h.lock);
-    if (wait_unless_available<M>(h, r)) return false;
+    if (!set_alarm<M>(h, a.required)) continue;
+    insert_waiter(h, r, a.required);
+    return false;
   }
   r->cursor = n;
   return true;
@@ -92,12 +96,7 @@ template <class M> [[gnu::always_inline]] inline void finish_plain(record& r, wo
   for (; a != end; ++a) {
     handle_state& h = handle_of(*a);
     M::work(model::step::run_access, &h);
-    std::uint64_t word = M::load(h.word, base::relaxed);
-    bool done = false;
-    while (!done && (word & 1) == 0) done = M::compare_exchange(h.word, word, word + 2, base::acq_rel);
-    if (done) continue;
-    base::locked<M> guard(h.lock);
-    finish_locked<M>(h, out);
+    if (!finish_short<M>(h)) finish_long<M>(h, out);
   }
 }
 

@@ -52,7 +52,7 @@ template <flaw Flaw> class trial {
     for (std::size_t h = 0; h < handles_.size(); ++h) {
       const handle_state& s = handles_[h];
       const bool rests = h == resource_ ? s.group_start == units : !s.exclusive_taken;
-      if (s.word.raw != s.registered << 1 || !rests || s.lock.raw != 0) complain("a handle is not at rest in the end");
+      if (!accesses::is_done(s) || !rests) complain("a handle is not at rest in the end");
     }
     accesses::forget_uses(handles_);
     return wrong_;

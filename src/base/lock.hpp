@@ -7,11 +7,18 @@
 
 namespace weft::base {
 
-// Order: acquire; pairs with release(). Cost: one exchange when free.
-template <class M> void acquire_lock(detail::cell<std::uint8_t>& lock) noexcept {
+// What acquire_lock() does where somebody has the lock.
+template <class M> [[gnu::noinline]] void await_lock(detail::cell<std::uint8_t>& lock) noexcept {
   unsigned spins = 0;
-  while (M::exchange(lock, std::uint8_t{1}, acquire) != 0)
+  do {
     while (M::load(lock, relaxed) != 0) M::relax(++spins);
+  } while (M::exchange(lock, std::uint8_t{1}, acquire) != 0);
+}
+
+// Order: acquire; pairs with release(). Cost: one exchange when free.
+template <class M> [[gnu::always_inline]] inline void acquire_lock(detail::cell<std::uint8_t>& lock) noexcept {
+  if (M::exchange(lock, std::uint8_t{1}, acquire) != 0) [[unlikely]]
+    await_lock<M>(lock);
 }
 
 template <class M> void release_lock(detail::cell<std::uint8_t>& lock) noexcept {
@@ -20,7 +27,9 @@ template <class M> void release_lock(detail::cell<std::uint8_t>& lock) noexcept 
 
 template <class M> class locked {
  public:
-  explicit locked(detail::cell<std::uint8_t>& lock) noexcept : lock_(lock) { acquire_lock<M>(lock_); }
+  [[gnu::always_inline]] explicit locked(detail::cell<std::uint8_t>& lock) noexcept : lock_(lock) {
+    acquire_lock<M>(lock_);
+  }
   ~locked() { release_lock<M>(lock_); }
   locked(const locked&) = delete;
   locked& operator=(const locked&) = delete;

@@ -1,12 +1,14 @@
 #include "place/tree.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/assert.hpp"
 
 namespace weft::place {
 
-tree::tree(std::vector<core> cores, unsigned workers) : near_(workers) {
+tree::tree(std::vector<core> cores, unsigned workers, std::vector<std::vector<unsigned>> apart)
+    : apart_(std::move(apart)), near_(workers) {
   WEFT_ASSERT(!cores.empty() && workers > 0);
   for (unsigned w = 0; w < workers; ++w) seat_.push_back(cores[w % cores.size()]);
   for (unsigned w = 0; w < workers; ++w) {
@@ -20,7 +22,7 @@ tree::tree(std::vector<core> cores, unsigned workers) : near_(workers) {
 unsigned tree::distance(unsigned a, unsigned b) const noexcept {
   const core& x = seat_[a];
   const core& y = seat_[b];
-  if (x.node != y.node) return 3;
+  if (x.node != y.node) return apart_.empty() ? 3 : 2 + apart_[x.node][y.node];
   if (x.cache != y.cache) return 2;
   return x.cpu != y.cpu ? 1 : 0;
 }

@@ -14,18 +14,20 @@ struct core {
 
 class tree {
  public:
-  // One worker per core, in this order; more workers than cores wrap around. Needs at least one core.
-  tree(std::vector<core> cores, unsigned workers);
+  // One worker per core, in this order; more workers than cores wrap around. Needs at least one core. `apart` has the
+  // class of distance between two memory nodes, 1 for the nearest others; empty: all others are equally far.
+  tree(std::vector<core> cores, unsigned workers, std::vector<std::vector<unsigned>> apart = {});
 
   [[nodiscard]] unsigned workers() const noexcept { return static_cast<unsigned>(seat_.size()); }
   [[nodiscard]] const core& of(unsigned worker) const noexcept { return seat_[worker]; }
-  // 0 the same core, 1 a shared cache, 2 a memory node, 3 the machine.
+  // 0 the same core, 1 a shared cache, 2 a memory node, 3 the machine: a node of class 1, 4 one of class 2, and so on.
   [[nodiscard]] unsigned distance(unsigned a, unsigned b) const noexcept;
   // The other workers, nearest first; those of equal distance in cyclic order from `worker`.
   [[nodiscard]] const std::vector<std::uint16_t>& neighbours(unsigned worker) const noexcept { return near_[worker]; }
 
  private:
   std::vector<core> seat_;
+  std::vector<std::vector<unsigned>> apart_;
   std::vector<std::vector<std::uint16_t>> near_;
 };
 

@@ -108,4 +108,19 @@ TEST_CASE("tree: starting at a core keeps the cyclic order, and an unknown core 
   CHECK(cpus(starting_at(flat(4), 9)) == ids{0, 1, 2, 3});
 }
 
+TEST_CASE("tree: of other memory nodes the nearer ones come first") {
+  std::vector<core> cores;
+  for (unsigned i = 0; i < 8; ++i) cores.push_back({i, i / 2, i / 2});
+  const std::vector<std::vector<unsigned>> ring{{0, 1, 2, 1}, {1, 0, 1, 2}, {2, 1, 0, 1}, {1, 2, 1, 0}};
+  const tree t(cores, 8, ring);
+  is_orderly(t);
+  CHECK(t.distance(0, 1) == 1);
+  CHECK(t.distance(0, 2) == 3);
+  CHECK(t.distance(0, 4) == 4);
+  CHECK(t.neighbours(0) == ids{1, 2, 3, 6, 7, 4, 5});
+  CHECK(t.neighbours(5) == ids{4, 6, 7, 2, 3, 0, 1});
+  const tree unknown(cores, 8);
+  CHECK(unknown.neighbours(0) == ids{1, 2, 3, 4, 5, 6, 7});
+}
+
 }  // namespace weft::place

@@ -108,6 +108,8 @@ namespace {
   opt.trace = o.trace;
   opt.counters = o.counters;
   if (o.trace_mib != 0) opt.trace_mib = o.trace_mib;
+  opt.creation = o.creation;
+  opt.creator = o.creator;
   return opt;
 }
 

@@ -3,10 +3,13 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include "base/limits.hpp"
+#include "model/machine_file.hpp"
 #include "sched/policy.hpp"
 #include "trace/counters.hpp"
 
@@ -56,7 +59,42 @@ void require(bool right, const char* option, const std::string& value, const std
   if (!right) refuse(option, value, allowed);
 }
 
+// A name that outlives whoever asked for it: the runtime gives it out again.
+const char* kept(const char* name) {
+  static std::mutex guard;
+  static std::set<std::string> names;
+  const std::scoped_lock lock(guard);
+  return names.insert(name).first->c_str();
+}
+
+// So many workers as there are cores, on a machine that says how many it has.
+void seat_workers(options& o, const std::string& allowed) {
+  const bool host = std::strcmp(o.machine, "host") == 0;
+  const model::machine m = host ? model::machine{} : model::load_machine(o.machine);
+  const auto cores = static_cast<unsigned>(m.cores.size());
+  const bool counted = !host && !m.any_size;
+  if (o.workers == 0) o.workers = host ? usable_cpus() : counted ? cores : 1;
+  require(o.workers <= base::workers_max, "workers", std::to_string(o.workers), allowed);
+  require(!counted || o.workers <= cores, "workers", std::to_string(o.workers),
+          "a number from 1 to " + std::to_string(cores) + ", the cores of machine " + m.name);
+  const unsigned places = m.any_size ? o.workers : cores;
+  require(host ? o.core == 0 : o.core < places, "core", std::to_string(o.core),
+          host ? "0 on machine host" : "below " + std::to_string(places) + ", the cores of machine " + m.name);
+}
+
+void check_creation(const options& o) {
+  const bool decoupled = std::strcmp(o.creation, "decoupled") == 0;
+  require(decoupled || std::strcmp(o.creation, "inline") == 0, "creation", o.creation, "inline or decoupled");
+  require(!decoupled || o.workers > 1, "creation", o.creation,
+          "inline with one worker; give at least 2 workers, or 3 to have one that only creates");
+  require(decoupled || o.creator == 0, "creator", std::to_string(o.creator), "unset unless creation is decoupled");
+  require(o.creator < o.workers, "creator", std::to_string(o.creator),
+          "a worker from 1 to " + std::to_string(o.workers - 1) + ", or 0 for the last");
+}
+
 }  // namespace
+
+bool decoupled(const options& complete) { return std::strcmp(complete.creation, "decoupled") == 0; }
 
 options complete(options asked) {
   static const options defaults;
@@ -80,6 +118,8 @@ options complete(options asked) {
   take_text("WEFT_BODY", o.body, "declared");
   take_number("WEFT_BODY_SCALE", o.body_scale, defaults.body_scale, scale_allowed);
   take_number("WEFT_CORE", o.core, defaults.core, "the number of a core of the machine, from 0", true);
+  take_text("WEFT_CREATION", o.creation, "inline");
+  take_number("WEFT_CREATOR", o.creator, defaults.creator, "the number of a worker, above 0");
   take_flag("WEFT_PAUSED", o.paused, defaults.paused);
   take_flag("WEFT_PIN", o.pin, defaults.pin);
   take_flag("WEFT_SUBMITTERS_HELP", o.submitters_help, defaults.submitters_help);
@@ -87,7 +127,7 @@ options complete(options asked) {
   take_number("WEFT_TRACE_MIB", o.trace_mib, defaults.trace_mib, trace_allowed);
   take_text("WEFT_COUNTERS", o.counters, nullptr);
   const bool host = std::strcmp(o.machine, "host") == 0;
-  require(host || std::strcmp(o.machine, "virtual") == 0, "machine", o.machine, "host or virtual");
+  o.machine = kept(o.machine);
   require(std::strcmp(o.schedule, "time") == 0 || std::strcmp(o.schedule, "random") == 0, "schedule", o.schedule,
           "time or random");
   require(!host || std::strcmp(o.schedule, "time") == 0, "schedule", o.schedule, "time on machine host");
@@ -96,8 +136,8 @@ options complete(options asked) {
   require(std::strcmp(o.body, "declared") == 0 || std::strcmp(o.body, "measured") == 0, "body", o.body,
           "declared or measured");
   require(o.body_scale > 0 && o.body_scale < 1e6, "body_scale", std::to_string(o.body_scale), scale_allowed);
-  if (o.workers == 0) o.workers = host ? usable_cpus() : 1;
-  require(o.workers <= base::workers_max, "workers", std::to_string(o.workers), workers_allowed);
+  seat_workers(o, workers_allowed);
+  check_creation(o);
   require(o.seed != 0, "seed", "0", seed_allowed);
   require(o.window >= base::window_tasks_min && o.window <= base::window_tasks_max, "window", std::to_string(o.window),
           window_allowed);

@@ -8,4 +8,7 @@ namespace weft {
 // The strings of the result live as long as the process. Errors: weft::error naming the option and what is allowed.
 [[nodiscard]] options complete(options asked);
 
+// What a complete set of options says about creation.
+[[nodiscard]] bool decoupled(const options& complete);
+
 }  // namespace weft

@@ -14,10 +14,10 @@
 namespace weft {
 namespace {
 
-constexpr const char* variables[] = {"WEFT_WORKERS",        "WEFT_SEED",      "WEFT_WINDOW",   "WEFT_STACK_KIB",
-                                     "WEFT_MACHINE",        "WEFT_POLICY",    "WEFT_SCHEDULE", "WEFT_PIN",
-                                     "WEFT_TRACE",          "WEFT_TRACE_MIB", "WEFT_COUNTERS", "WEFT_PAUSED",
-                                     "WEFT_SUBMITTERS_HELP"};
+constexpr const char* variables[] = {"WEFT_WORKERS",         "WEFT_SEED",      "WEFT_WINDOW",   "WEFT_STACK_KIB",
+                                     "WEFT_MACHINE",         "WEFT_POLICY",    "WEFT_SCHEDULE", "WEFT_PIN",
+                                     "WEFT_TRACE",           "WEFT_TRACE_MIB", "WEFT_COUNTERS", "WEFT_PAUSED",
+                                     "WEFT_SUBMITTERS_HELP", "WEFT_CREATION",  "WEFT_CREATOR"};
 
 // An environment with these variables of ours and no others; what was there comes back in the end.
 class environment {
@@ -51,6 +51,12 @@ std::string refusal(const options& asked, const std::map<std::string, std::strin
 }
 
 std::string text(const char* t) { return t; }
+
+bool mentions(const std::string& text, std::initializer_list<const char*> parts) {
+  for (const char* part : parts)
+    if (text.find(part) == std::string::npos) return false;
+  return true;
+}
 
 const std::string workers_message = "' cannot be; it must be a number from 1 to 1024";
 
@@ -223,6 +229,21 @@ TEST_CASE("options: a refused runtime leaves nothing behind") {
   good.submit([&ran] { ++ran; });
   good.wait();
   CHECK(ran == 1);
+}
+
+TEST_CASE("options: creation") {
+  const environment none;
+  CHECK(text(complete({}).creation) == "inline");
+  CHECK(refusal({.workers = 3, .creation = "decoupled"}, {}) == "accepted");
+  CHECK(refusal({.workers = 3, .creation = "decoupled", .creator = 2}, {}) == "accepted");
+  CHECK(refusal({}, {{"WEFT_WORKERS", "3"}, {"WEFT_CREATION", "decoupled"}, {"WEFT_CREATOR", "1"}}) == "accepted");
+  CHECK(mentions(refusal({.creation = "outsourced"}, {}), {"creation", "outsourced", "inline or decoupled"}));
+  CHECK(mentions(refusal({.workers = 1, .creation = "decoupled"}, {}), {"creation", "at least 2 workers"}));
+  CHECK(
+      mentions(refusal({.workers = 3, .creation = "decoupled", .creator = 3}, {}), {"creator", "'3'", "from 1 to 2"}));
+  CHECK(mentions(refusal({.workers = 3, .creator = 1}, {}), {"creator", "unless creation is decoupled"}));
+  CHECK(
+      mentions(refusal({.workers = 3, .creation = "decoupled"}, {{"WEFT_CREATOR", "0"}}), {"WEFT_CREATOR", "above 0"}));
 }
 
 }  // namespace weft

@@ -11,9 +11,11 @@
 
 #include "access/version.hpp"
 #include "base/atomic.hpp"
+#include "model/machine_file.hpp"
 #include "place/topology.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/options.hpp"
+#include "sched/decoupled.hpp"
 #include "weft/version.hpp"
 
 namespace weft {
@@ -29,7 +31,7 @@ cell<std::uint32_t> handles_made;
 }
 
 handle_state::handle_state() noexcept
-    : registered(0), group_start(0), waiters_head(nullptr), waiters_tail(nullptr), name(nullptr), engine(nullptr),
+    : registered(0), waiters_head(nullptr), waiters_tail(nullptr), group_start(0), name(nullptr), engine(nullptr),
       id((base::shared(handles_made).fetch_add(1, base::relaxed) + 1) & 0x7fffffff), sized(false), group_kind(0),
       exclusive_taken(false) {}
 
@@ -51,13 +53,13 @@ struct size_table {
 void set_bytes(handle_state& h, std::uint64_t bytes) noexcept {
   size_table& t = size_table::instance();
   const std::lock_guard hold(t.guard);
-  h.sized = false;
+  h.sized = 0;
   try {
     if (bytes == 0) {
       t.bytes.erase(&h);
     } else {
       t.bytes.insert_or_assign(&h, bytes);
-      h.sized = true;
+      h.sized = 1;
     }
   } catch (const std::bad_alloc&) {
   }
@@ -72,6 +74,8 @@ std::uint64_t bytes_of(const handle_state& h) noexcept {
 }
 
 bool handle_state::idle() noexcept {
+  if (sched::decoupled::any() && !sched::decoupled::none_pending()) [[unlikely]]
+    return false;
   if (base::shared(lock).exchange(1, base::acquire) != 0) return false;
   const bool all_done = weft::access::outstanding(base::shared(word).load(base::acquire), registered) == 0;
   const bool open = group_kind == kind_reduce;
@@ -80,6 +84,8 @@ bool handle_state::idle() noexcept {
 }
 
 void handle_state::drain() noexcept {
+  if (sched::decoupled::any()) [[unlikely]]
+    sched::decoupled::await_all();
   if (engine == nullptr) return;
   // The version first, then the lock: whoever advanced the version last did so by one compare-exchange, or inside the
   // lock. So once both are seen nobody touches this handle any more, and its runtime may be gone already.
@@ -128,6 +134,7 @@ runtime::~runtime() { delete &implementation(engine_); }
 unsigned runtime::workers() const noexcept { return implementation(engine_).workers(); }
 const char* runtime::machine() const noexcept { return implementation(engine_).machine_name(); }
 const char* runtime::policy() const noexcept { return policy_; }
+int runtime::creator() const noexcept { return implementation(engine_).creator(); }
 double runtime::now_ns() const noexcept { return implementation(engine_).now_ns(); }
 runtime::counts runtime::statistics() const noexcept { return implementation(engine_).statistics(); }
 const char* runtime::trace_path() const noexcept { return implementation(engine_).trace_path(); }
@@ -138,11 +145,13 @@ void runtime::charge(double nanoseconds) noexcept {
 }
 
 choices machines() noexcept {
-  static constexpr choice all[] = {
-      {"host", "this machine: one thread per worker, real time"},
-      {"virtual", "a modelled machine: the same scheduler in virtual time, fixed costs, bit-identical reruns"},
-  };
-  return {all, std::size(all)};
+  static const std::vector<model::machine_entry> files = model::machine_files();
+  static const std::vector<choice> all = [] {
+    std::vector<choice> names{{"host", "this machine: one thread per worker, real time"}};
+    for (const model::machine_entry& m : files) names.push_back({m.name.c_str(), m.summary.c_str()});
+    return names;
+  }();
+  return {all.data(), all.size()};
 }
 
 choices policies() noexcept {

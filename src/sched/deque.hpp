@@ -72,6 +72,9 @@ template <class M> class deque {
     return M::load(d.slots[d.bottom & d.mask], base::relaxed);
   }
 
+  // Who: the owner.
+  [[nodiscard]] static bool has_private(const detail::worker& w) noexcept { return w.deque.bottom != w.deque.split; }
+
   // Whether thieves found nothing here since the last share().
   [[nodiscard]] static bool starved(detail::worker& w) noexcept { return M::load(w.starved, base::relaxed) != 0; }
 
@@ -152,7 +155,7 @@ template <class M> class deque {
   }
 
   // bottom has met the limit: learns how far thieves have come, and doubles the ring if that is not enough.
-  static void make_room(detail::worker& w) {
+  [[gnu::noinline]] static void make_room(detail::worker& w) {
     detail::deque_owner& d = w.deque;
     const std::uint32_t capacity = d.mask + 1;
     const std::uint32_t top = shared_part::of(M::load(w.shared, base::acquire)).top;

@@ -2,6 +2,7 @@
 // steps of its life; the files of this class follow them:
 //
 //   engine_submit.hpp   created -> ready: records, registration, where a ready task goes
+//   engine_create.hpp   creation by another worker than the submitter's
 //   engine_run.hpp      placed -> run -> done: the worker loop, stealing, completion
 //   engine_wait.hpp     waits: setting a stack aside and entering it again, quiescence
 //   engine_room.hpp     submitters at a full window, and the reserve worker
@@ -25,6 +26,7 @@
 #include "base/limits.hpp"
 #include "machine/machine.hpp"
 #include "place/tree.hpp"
+#include "sched/decoupled.hpp"
 #include "sched/deque.hpp"
 #include "sched/failures.hpp"
 #include "sched/policy.hpp"
@@ -42,7 +44,9 @@ struct engine_setup {
   std::size_t window_tasks;
   std::size_t stack_bytes;
   bool submitters_help;
-  bool bound = false;  // worker threads are bound to the cores of their places
+  bool bound = false;      // worker threads are bound to the cores of their places
+  bool decoupled = false;  // one worker creates the tasks that all submit
+  unsigned creator = 0;    // its number; 0: the last
 };
 
 // This thread's worker, read anew: a call that may wait can return on another thread.
@@ -55,13 +59,15 @@ void set_current_worker(detail::worker* w) noexcept;
 }
 
 // What the runtime object needs from an engine, whatever its machine.
-struct any_engine : detail::engine_base {
-  virtual ~any_engine() = default;
+struct any_engine : detail::engine_base, decoupled {
+  ~any_engine() override = default;
   [[nodiscard]] virtual unsigned workers() const noexcept = 0;
   [[nodiscard]] virtual const char* machine_name() const noexcept = 0;
   [[nodiscard]] virtual double now_ns() const noexcept = 0;
   [[nodiscard]] virtual runtime::counts statistics() const noexcept = 0;
   virtual void charge(std::uint64_t ps) = 0;
+  // -1: tasks are created by those who submit them.
+  [[nodiscard]] virtual int creator() const noexcept = 0;
   virtual void charge_program(std::uint64_t ps) noexcept = 0;
   [[nodiscard]] virtual void* workspace(std::size_t bytes) = 0;
   // nullptr if nothing is recorded.
@@ -110,6 +116,9 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] const char* trace_path() const noexcept override { return trace_ ? trace_->path().c_str() : nullptr; }
   void write_trace() override;
   void drain(detail::handle_state& h) noexcept override;
+  void await_creation() noexcept override;
+  [[nodiscard]] bool all_created() noexcept override;
+  [[nodiscard]] int creator() const noexcept override { return creator_ != nullptr ? creator_->id : -1; }
 
  private:
   // always_inline below: parts of one step that are cut apart to be read and put together for speed.
@@ -119,6 +128,7 @@ template <machine::machine M> class engine final : public any_engine {
   // engine_submit.hpp
   [[nodiscard]] worker* mine() noexcept;
   [[nodiscard, gnu::always_inline]] inline worker* at_home() noexcept;
+  [[nodiscard, gnu::always_inline]] inline worker* creates_here() noexcept;
   [[nodiscard]] detail::record* allocate_on(worker& w, std::uint8_t size_class);
   [[nodiscard]] detail::record* allocate_outside(std::uint8_t size_class);
   [[gnu::always_inline]] inline void enter_plain(worker& w, detail::record* r);
@@ -128,8 +138,9 @@ template <machine::machine M> class engine final : public any_engine {
   [[gnu::noinline]] void enter_counted(worker& w, detail::record* r);
   void enter_outside(detail::record* r);
   [[nodiscard]] bool register_and_apply(worker* w, detail::record* r, woken& list);
-  void apply_reduction(worker* w, detail::handle_state& h);
+  void apply_reduction(worker* w, detail::handle_state& h, const detail::record* before = nullptr);
   [[gnu::always_inline]] inline void count_created(worker* w, detail::record* r) noexcept;
+  void count_beside(worker* w, detail::record* r, const detail::record& before) noexcept;
   [[gnu::always_inline]] inline void recycle(worker& w, detail::record* r) noexcept;
   void make_ready(worker& w, detail::record* r);
   void make_ready_outside(detail::record* r);
@@ -140,9 +151,23 @@ template <machine::machine M> class engine final : public any_engine {
   void share(worker& w) noexcept;
   [[gnu::always_inline]] inline void keep_within_reach(worker& w) noexcept;
 
+  // engine_create.hpp
+  void open_creation(unsigned creator);
+  void request(detail::record* r);
+  bool create_one(worker& w);
+  void share_all(worker& w) noexcept;
+  void refuse(worker& w, detail::record& r, const std::exception_ptr& why);
+  [[nodiscard, gnu::noinline]] detail::record* next_created(worker& w);
+  [[nodiscard]] bool requests_wait_for_anyone() noexcept;
+  [[nodiscard]] detail::record* next_of_creator(worker& w);
+  [[nodiscard]] detail::record* create_for_a_while(worker& w);
+  [[nodiscard]] bool creator_sees_anything(worker& w) noexcept;
+  void abandon_requests() noexcept;
+
   // engine_run.hpp
   static void loop_entry(void* engine_address);
   void loop();
+  [[nodiscard, gnu::noinline]] detail::record* next_special(worker& w);
   [[nodiscard, gnu::always_inline]] inline detail::record* next(worker& w);
   [[nodiscard, gnu::always_inline]] inline detail::record* next_own(worker& w);
   [[nodiscard]] detail::record* next_shared(worker& w);
@@ -151,12 +176,12 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] detail::record* steal(worker& w);
   [[nodiscard]] bool bodies_are_tiny() noexcept;
   [[nodiscard]] bool others_move(worker& w) noexcept;
+  void give_way(worker& w);
   [[nodiscard]] detail::record* look_around(worker& w);
   [[nodiscard]] detail::record* search(worker& w);
   [[nodiscard]] bool anything_visible(worker& w) noexcept;
   [[nodiscard, gnu::always_inline]] inline detail::record* run(worker& w, detail::record* r);
   [[gnu::noinline]] void run_timed(worker& w, detail::record* r);
-  [[nodiscard]] static bool asks_clock(const worker& w) noexcept;
   void note_length(worker& w, std::uint64_t body_ps) noexcept;
   [[nodiscard, gnu::always_inline]] inline detail::record* follow(worker& w, detail::record* r);
   [[gnu::always_inline]] inline trace::outcome call_body(worker& w, detail::record* r);
@@ -164,6 +189,7 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard, gnu::cold]] bool skip(detail::record& r);
   [[gnu::cold]] void poison_writes(detail::record& r, const std::exception_ptr& e);
   [[gnu::cold]] void fail(detail::record& r, const std::exception_ptr& e);
+  [[nodiscard, gnu::always_inline]] inline bool may_follow(const worker& w, const detail::record& x) const noexcept;
   [[nodiscard, gnu::always_inline]] inline detail::record* done(worker& w, detail::record* r);
   [[gnu::noinline]] void wholly_done(worker& w, detail::record* r);
   [[gnu::always_inline]] inline void finish_accesses(detail::record* r, woken& list);
@@ -283,6 +309,12 @@ template <machine::machine M> class engine final : public any_engine {
   std::string stall_text_;                       // what their and the main thread's waits throw; guarded by the same
   detail::cell<std::uint32_t> standstill_told_;  // not 0: a standstill has been reported on stderr
 
+  worker* creator_ = nullptr;                 // nullptr: tasks are created inline
+  detail::cell<std::uint32_t> creator_away_;  // it runs a task: whoever is idle creates
+  inbox<M> requests_;                         // submitted, counted, not yet created
+  detail::cell<std::uint8_t> creating_;       // held from taking a request until it is registered
+  detail::cell<std::uint64_t> created_;       // requests so far; written under creating_
+
   M machine_;
   task::pool<M> pool_;
   sleep<M> sleep_;
@@ -327,6 +359,7 @@ template <machine::machine M> class engine final : public any_engine {
 
 }  // namespace weft::sched
 
+#include "sched/engine_create.hpp"
 #include "sched/engine_life.hpp"
 #include "sched/engine_room.hpp"
 #include "sched/engine_run.hpp"

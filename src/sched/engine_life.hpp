@@ -23,7 +23,8 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
     auto w = std::make_unique<worker>();
     w->engine = this;
     w->id = static_cast<std::uint16_t>(id);
-    w->is_reserve = id == n;
+    w->is_reserve = w->is_special = id == n;
+    w->creates_for = this;
     if (w->is_reserve) w->tick_limit = 1;  // after each body it asks whether it is still wanted
     detail::poke(w->shown_id, w->is_reserve ? worker::no_id : w->id);
     w->hooked = M::modelled || !own_deque_only_ || trace_ != nullptr;
@@ -35,6 +36,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   if constexpr (M::modelled) machine_.set_program_stack(program_);
   workers_[0]->running = &program_;
   sleep_.open(n, reserves != 0);
+  if (setup_.decoupled) open_creation(setup_.creator);
   {
     visit v(*this);
     for (auto& w : workers_) deque::open(*w, n > 1);
@@ -53,6 +55,7 @@ template <machine::machine M> engine<M>::~engine() {
     write_trace_or_say();
   }
   if (!workers_.empty() && current_worker() == workers_[0].get()) set_current_worker(nullptr);
+  if (creator_ != nullptr) strike(machine_.forked());
 }
 
 template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
@@ -70,7 +73,10 @@ template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
   for (const auto& w : workers_) sleep_.notify(machine_, w->id);
   M::signal(reserve_called_);
   machine_.join();
-  if (!quiescent()) abandon_all();
+  if (!quiescent()) {
+    abandon_requests();
+    abandon_all();
+  }
   while (detail::handle_state* h = open_reductions_.first()) {  // none is left but after a stall
     h->group_kind = 0;
     open_reductions_.remove(*h);

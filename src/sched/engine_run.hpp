@@ -25,10 +25,11 @@ template <machine::machine M> void engine<M>::loop_entry(void* engine_address) {
 template <machine::machine M> void engine<M>::loop() {
   for (;;) {
     worker& w = static_cast<worker&>(*current_worker());
-    if (w.is_reserve) [[unlikely]]
-      detail::poke(w.shown_id, worker::no_id);
-    detail::record* r = next(w);
-    if (r == nullptr) r = search(w);
+    detail::record* r = nullptr;
+    if (w.is_special) [[unlikely]]
+      r = next_special(w);
+    else if (r = next(w); r == nullptr)
+      r = search(w);
     if (w.is_reserve && !take_turn(w, r)) [[unlikely]]
       continue;
     if (r == nullptr) {  // stopping
@@ -38,6 +39,14 @@ template <machine::machine M> void engine<M>::loop() {
     }
     while (r != nullptr) r = run(static_cast<worker&>(*current_worker()), r);
   }
+}
+
+// The reserve and the creator. As the two steps of loop() for others.
+template <machine::machine M> detail::record* engine<M>::next_special(worker& w) {
+  if (w.creates_only) return next_of_creator(w);
+  detail::poke(w.shown_id, worker::no_id);
+  detail::record* r = next(w);
+  return r != nullptr ? r : search(w);
 }
 
 // Own deque first, newest first; from time to time the inboxes, so that a worker that never runs dry serves them too.
@@ -50,8 +59,12 @@ template <machine::machine M> detail::record* engine<M>::next(worker& w) {
   }
   if (w.tick >= w.tick_limit) {
     w.tick = 0;
+    w.watched = true;
     w.body_end_ps = 0;
-    if (!w.reluctant && bodies_are_tiny()) w.reluctant = others_move(w);
+    if (bodies_are_tiny()) {
+      if (!w.reluctant) w.reluctant = others_move(w);
+      give_way(w);
+    }
     if (detail::record* r = w.box.pop()) return r;
     if (detail::record* r = central_.pop()) return r;
     if (detail::record* r = next_throttled(w)) return r;
@@ -69,7 +82,7 @@ template <machine::machine M> detail::record* engine<M>::next_own(worker& w) {
 // Before a body: what is private now stays out of reach until the body ends, so long bodies leave nothing private.
 template <machine::machine M> void engine<M>::keep_within_reach(worker& w) noexcept {
   if (!w.coarse) {
-    if (deque::starved(w)) share(w);
+    if (deque::starved(w) && deque::has_private(w)) share(w);
   } else if (workers() > 1 && deque::expose(w)) {
     sleep_.notify(machine_);
   }
@@ -79,7 +92,10 @@ template <machine::machine M> void engine<M>::keep_within_reach(worker& w) noexc
 template <machine::machine M> detail::record* engine<M>::next_shared(worker& w) {
   w.body_end_ps = 0;
   if (M::load(attention_, base::seq_cst) != 0) [[unlikely]] {
-    if (paused()) return next_throttled(w);
+    if (paused()) {
+      while (requests_wait_for_anyone() && create_one(w)) w.passed_over = true;  // creation goes on, as inline
+      return next_throttled(w);
+    }
     if (detail::record* r = next_urgent()) return r;
   }
   if (w.passed_over) [[unlikely]] {
@@ -87,6 +103,8 @@ template <machine::machine M> detail::record* engine<M>::next_shared(worker& w) 
     w.passed_over = false;
   }
   if (detail::record* r = w.box.pop()) return r;
+  if (creator_ != nullptr) [[unlikely]]
+    if (detail::record* r = next_created(w)) return r;
   if (detail::record* r = central_.pop()) return r;
   if (detail::record* r = steal(w)) return r;
   if (detail::record* r = next_throttled(w)) return r;
@@ -143,6 +161,20 @@ template <machine::machine M> bool engine<M>::others_move(worker& w) noexcept {
   for (const auto& x : workers_)
     if (x.get() != &w) moves += M::load(x->tasks, base::relaxed) + M::load(x->created, base::relaxed);
   return std::exchange(w.seen_moves, moves) != moves;
+}
+
+// The main thread submits, and w has run some tiny bodies: every handle they share goes to and fro between the two, and
+// costs each more than it gets done. So w leaves it alone for a while, now and then; it is not kept from running what is
+// ready, if the main thread has nothing else to do than to submit, but that thread gets on meanwhile. What w has is
+// within reach of others, and a main thread that waits takes it.
+template <machine::machine M> void engine<M>::give_way(worker& w) {
+  const worker& main = *workers_[0];
+  const std::uint64_t submitted = M::load(workers_[0]->created, base::relaxed);
+  if (&w == &main || std::exchange(w.seen_submitted, submitted) == submitted) return;
+  if (deque::expose(w)) sleep_.notify(machine_);
+  const std::uint64_t until = machine_.now_ps() + base::search_ns * 1000;
+  for (unsigned spins = 0; machine_.now_ps() < until && M::load(stopping_, base::relaxed) == 0;) M::relax(++spins);
+  w.seen_submitted = M::load(workers_[0]->created, base::relaxed);
 }
 
 // Looks everywhere for the time that a wake-up would cost. Who: a counted searcher.
@@ -206,6 +238,7 @@ template <machine::machine M> detail::record* engine<M>::search(worker& w) {
 template <machine::machine M> bool engine<M>::anything_visible(worker& w) noexcept {
   if (M::load(stopping_, base::seq_cst) != 0) return true;
   if (M::load(beyond_window_, base::seq_cst) != 0 && w.throttled_head != nullptr) return true;
+  if (requests_wait_for_anyone()) return true;
   if (paused()) return false;
   if (!w.box.empty() || !central_.empty() || !urgent_.empty() || w.passed_over) return true;
   for (const auto& victim : workers_)
@@ -220,12 +253,12 @@ template <machine::machine M> detail::record* engine<M>::run(worker& w, detail::
     return nullptr;
   }
   WEFT_ASSERT(r->state == detail::record_state::ready);
-  if (w.trace != nullptr) [[unlikely]]
-    return run_traced(w, r);
-  if (asks_clock(w)) [[unlikely]]
+  if (w.watched) [[unlikely]] {
+    if (w.trace != nullptr) return run_traced(w, r);
     run_timed(w, r);
-  else
+  } else {
     static_cast<void>(call_body(w, r));
+  }
   return follow(static_cast<worker&>(*current_worker()), r);
 }
 
@@ -236,8 +269,6 @@ template <machine::machine M> void engine<M>::run_timed(worker& w, detail::recor
 }
 
 // Whether bodies are long is asked of the clock each time while they are, and once in a while when they are short.
-template <machine::machine M> bool engine<M>::asks_clock(const worker& w) noexcept { return w.coarse || w.tick == 0; }
-
 template <machine::machine M> void engine<M>::note_length(worker& w, std::uint64_t body_ps) noexcept {
   const auto ns = static_cast<std::uint32_t>(std::min<std::uint64_t>(body_ps / 1000, unknown_ns / 8));
   const std::uint32_t before = M::load(body_ns_, base::relaxed);
@@ -248,6 +279,7 @@ template <machine::machine M> void engine<M>::note_length(worker& w, std::uint64
   const bool is_long = body_ps >= base::long_body_ps;
   w.short_bodies = is_long ? 0 : w.short_bodies + 1;
   w.coarse = is_long || (w.coarse && w.short_bodies < base::short_bodies_max);
+  w.watched = w.coarse || w.trace != nullptr;
 }
 
 // The body of r has returned on w. Gives what runs next.
@@ -283,7 +315,13 @@ template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, det
   return outcome;
 }
 
+// Whether r has lost its accesses (engine_create.hpp).
+[[nodiscard]] inline bool was_refused(detail::record& r) noexcept {
+  return r.access_count != 0 && (r.accesses()[0].handle_and_kind & detail::handle_address_mask) == 0;
+}
+
 template <machine::machine M> bool engine<M>::reads_poison(detail::record& r) noexcept {
+  if (was_refused(r)) return true;
   for (std::uint32_t i = 0; i < r.access_count; ++i)
     if (M::load(access::handle_of(r.accesses()[i]).poisoned, base::relaxed)) return true;  // ordered by the version
   return false;
@@ -291,6 +329,10 @@ template <machine::machine M> bool engine<M>::reads_poison(detail::record& r) no
 
 // Gives whether r was skipped; if a wait of the whole program has healed its handles in between, its body is called.
 template <machine::machine M> bool engine<M>::skip(detail::record& r) {
+  if (was_refused(r)) {  // and has failed already
+    r.invoke(r, false);
+    return true;
+  }
   std::exception_ptr e;
   for (std::uint32_t i = 0; i < r.access_count && e == nullptr; ++i)
     e = failures_.of(access::handle_of(r.accesses()[i]));
@@ -314,6 +356,12 @@ template <machine::machine M> void engine<M>::finish_accesses(detail::record* r,
   if (r->plain) return access::finish_plain<M>(*r, list);
   for (std::uint32_t i = 0; i < r->access_count; ++i)
     if (!access::is_repeated(r->accesses()[i])) access::finish<M>(r->accesses()[i], list);
+}
+
+// Whether x, which is ready, may run on w at once. A plain task may run anywhere.
+template <machine::machine M> bool engine<M>::may_follow(const worker& w, const detail::record& x) const noexcept {
+  return own_deque_only_ && (x.plain || (x.kind == detail::record_kind::task && !x.urgent &&
+                                         (x.pin == detail::record::unpinned || x.pin == w.id)));
 }
 
 // The body of r has returned: versions advance, and what waited for them moves on (SuperGlue §3.1, Listing 5). The
@@ -340,14 +388,15 @@ template <machine::machine M> detail::record* engine<M>::done(worker& w, detail:
   detail::record* follower = nullptr;
   while (detail::record* x = list.take()) {
     if (!advance_waiting(x, list)) continue;
-    const bool may_follow = own_deque_only_ && x->kind == detail::record_kind::task && !x->urgent &&
-                            (x->pin == detail::record::unpinned || x->pin == w.id);
-    if (follower == nullptr && may_follow) {
-      x->state = detail::record_state::ready;
-      follower = x;
-    } else {
+    if (!may_follow(w, *x) || (follower != nullptr && !x->plain)) {
       make_ready(w, x);
+      continue;
     }
+    x->state = detail::record_state::ready;
+    if (follower == nullptr)
+      follower = x;
+    else
+      deque::push(w, x);
   }
   if (follower != nullptr) keep_within_reach(w);
   return follower;

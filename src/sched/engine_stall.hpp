@@ -33,7 +33,7 @@ template <machine::machine M> void engine<M>::break_stall(worker& w) {
 }
 
 template <machine::machine M> bool engine<M>::anything_anywhere() noexcept {
-  if (!central_.empty() || !urgent_.empty()) return true;
+  if (!central_.empty() || !urgent_.empty() || (creator_ != nullptr && !requests_.empty())) return true;
   for (const auto& w : workers_)
     if (!w->box.empty() || deque::stealable(*w)) return true;
   return false;
@@ -226,7 +226,7 @@ template <machine::machine M> void engine<M>::abandon_all() noexcept {
       detail::handle_state& h = access::handle_of(r.accesses()[i]);
       h.waiters_head = h.waiters_tail = nullptr;
       h.exclusive_taken = false;
-      h.word.raw = h.registered << 1;
+      h.word.raw = access::word_at(h.registered);
     }
   });
 }

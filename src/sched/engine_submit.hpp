@@ -55,6 +55,13 @@ template <machine::machine M> auto engine<M>::at_home() noexcept -> worker* {
   return w != nullptr && w->engine == this ? static_cast<worker*>(w) : nullptr;
 }
 
+// The same, if that worker also creates what it submits.
+template <machine::machine M> auto engine<M>::creates_here() noexcept -> worker* {
+  if constexpr (M::modelled) return nullptr;
+  detail::worker* w = detail::self();
+  return w != nullptr && w->creates_for == this ? static_cast<worker*>(w) : nullptr;
+}
+
 template <machine::machine M> detail::record* engine<M>::allocate(std::size_t bytes) {
   const std::uint8_t c = detail::record_class(bytes);
   if (worker* w = at_home(); w != nullptr && c != detail::record_classes) return allocate_on(*w, c);
@@ -106,7 +113,7 @@ template <machine::machine M> void engine<M>::discard(detail::record* r) noexcep
 
 template <machine::machine M> void engine<M>::enter(detail::record* r) {
   if (r->plain) [[likely]] {
-    if (worker* w = at_home()) return enter_plain(*w, r);
+    if (worker* w = creates_here()) return enter_plain(*w, r);
   }
   enter_slow(r);
 }
@@ -140,6 +147,7 @@ template <machine::machine M> void engine<M>::enter_slow(detail::record* r) {
     throw error("weft: a task is pinned to worker " + std::to_string(pin) + ", but there are only workers 0 to " +
                 std::to_string(workers() - 1));
   }
+  if (creator_ != nullptr) return request(r);
   if (worker* w = at_home()) return enter_on(*w, r);
   visit v(*this);
   v.self() != nullptr ? enter_on(*v.self(), r) : enter_outside(r);
@@ -167,6 +175,18 @@ template <machine::machine M> void engine<M>::count_created(worker* w, detail::r
   }
 }
 
+// The same for an internal task that must come directly before one that is counted already. It belongs to that one's
+// parent, which cannot be done yet; who creates it is nobody's child.
+template <machine::machine M>
+void engine<M>::count_beside(worker* w, detail::record* r, const detail::record& before) noexcept {
+  r->parent = before.parent;
+  r->order = before.order;
+  if (r->parent != nullptr)
+    static_cast<void>(M::fetch_add(r->parent->pending, 1u, base::relaxed));
+  else
+    M::store(w->created, detail::peek(w->created) + 1, base::release);
+}
+
 // Registers r, after the internal tasks that it must come behind. Gives whether r is ready.
 template <machine::machine M> bool engine<M>::register_and_apply(worker* w, detail::record* r, woken& list) {
   if (r->plain) {
@@ -177,13 +197,14 @@ template <machine::machine M> bool engine<M>::register_and_apply(worker* w, deta
   for (;;) {
     const access::registered done = access::register_task<M>(r, this, open_reductions_, list, submission_recorder(w));
     if (done.what != access::outcome::apply_first) return done.what == access::outcome::ready;
-    apply_reduction(w, *done.reduction);
+    apply_reduction(w, *done.reduction, r);
   }
 }
 
 // Closes the group of reduces on h: a task that writes h applies what they left over. Somebody else may have been
-// quicker; then the task finds nothing and its write changes nothing.
-template <machine::machine M> void engine<M>::apply_reduction(worker* w, detail::handle_state& h) {
+// quicker; then the task finds nothing and its write changes nothing. before: the task that calls for it, or nullptr.
+template <machine::machine M>
+void engine<M>::apply_reduction(worker* w, detail::handle_state& h, const detail::record* before) {
   const access::apply_function apply = access::reduction_of(h);
   struct closure {
     access::apply_function apply;
@@ -209,14 +230,17 @@ template <machine::machine M> void engine<M>::apply_reduction(worker* w, detail:
   r->access_count = 1;
   r->applies_reduction = true;
   detail::poke(r->pending, 1u);
-  r->accesses()[0].handle_and_kind = reinterpret_cast<std::uintptr_t>(&h) | detail::kind_write;
+  r->accesses()[0].handle_and_kind = reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(detail::kind_write);
   new (r->closure()) closure{apply, &h};
   r->invoke = [](detail::record& self, bool run) {
     const closure& c = *static_cast<closure*>(self.closure());
     if (run) c.apply(*c.h);
   };
   open_reductions_.remove(h);
-  count_created(w, r);
+  if (before != nullptr && creator_ != nullptr)
+    count_beside(w, r, *before);
+  else
+    count_created(w, r);
   woken list;
   const access::registered done = access::register_task<M>(r, this, open_reductions_, list, submission_recorder(w));
   if (done.what == access::outcome::ready) w != nullptr ? make_ready(*w, r) : make_ready_outside(r);

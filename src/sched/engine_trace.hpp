@@ -10,13 +10,16 @@ namespace weft::sched {
 
 // r has its parent and its versions, and nobody can run it yet. w: nullptr for a stranger.
 template <machine::machine M> void engine<M>::trace_submitted(worker* w, detail::record& r) noexcept {
-  const std::uint64_t now = machine_.now_ps();
-  w != nullptr ? w->trace->submitted(r, now) : trace_->submitted_outside(r, now);
+  if (creator_ == nullptr || r.applies_reduction) {
+    const std::uint64_t now = machine_.now_ps();
+    return w != nullptr ? w->trace->submitted(r, now) : trace_->submitted_outside(r, now);
+  }
+  w->trace->submitted(r, w->requested_ps, w->requested_by);  // create_one() is at it
 }
 
 // As run(), which begins with the choice between the two.
 template <machine::machine M> detail::record* engine<M>::run_traced(worker& w, detail::record* r) {
-  const bool timed = asks_clock(w);
+  const bool timed = w.coarse || w.tick == 0;
   const bool follows = trace_start(w, *r);
   const std::uint64_t start = follows ? w.body_end_ps : machine_.now_ps();
   const std::uint16_t first = w.id;

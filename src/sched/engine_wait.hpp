@@ -255,7 +255,7 @@ template <machine::machine M> void engine<M>::apply_if_open(worker* w, detail::h
 template <machine::machine M> bool engine<M>::list_on(detail::handle_state& h, waiter& self) {
   self.r.access_count = 1;
   base::locked<M> guard(h.lock);
-  self.a = {reinterpret_cast<std::uintptr_t>(&h) | detail::kind_read, h.registered};
+  self.a = {reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(detail::kind_read), h.registered};
   return access::wait_unless_available<M>(h, &self.r);
 }
 
@@ -268,6 +268,7 @@ template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& 
       if (&access::handle_of(w->current->accesses()[i]) == &h)
         throw error("weft: a task waits for handle " + access::name_of(h) +
                     ", which it uses itself; it would never end");
+  await_creation();
   {
     base::locked<M> guard(h.lock);
     if (h.engine == nullptr) return;

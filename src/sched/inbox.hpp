@@ -32,7 +32,10 @@ template <class M> class inbox {
     return r;
   }
 
-  [[nodiscard]] bool empty() noexcept { return M::load(waiting_, base::seq_cst) == 0; }
+  // The same for whoever is no worker of this machine: takes no modelled time.
+  [[nodiscard]] bool none() noexcept { return base::shared(waiting_).load(base::acquire) == 0; }
+  [[nodiscard]] bool empty() noexcept { return size() == 0; }
+  [[nodiscard]] std::uint32_t size() noexcept { return M::load(waiting_, base::seq_cst); }
 
  private:
   alignas(64) detail::cell<std::uint8_t> lock_;

@@ -20,6 +20,9 @@ template <class M> class sleep {
     has_reserve_ = reserve;
     searchers_max_ = workers <= 4 ? workers : workers / 2;
   }
+  // Worker `id` looks for no tasks, so it is woken by its number only and never counts as a searcher: whoever made a
+  // task visible must not rely on it. Who: as open(), after it.
+  void set_apart(unsigned id) noexcept { apart_ = id; }
 
   // Counts the caller as a searcher, unless enough search. A searcher must call found() or give_up().
   [[nodiscard]] bool begin_search() noexcept {
@@ -37,7 +40,10 @@ template <class M> class sleep {
   // Gives whether every worker now sleeps.
   [[nodiscard]] bool announce(unsigned id) noexcept {
     static_cast<void>(M::fetch_add(announcements_, std::uint64_t{1}, base::seq_cst));
-    static_cast<void>(M::fetch_or(asleep_[id / 64], bit(id), base::seq_cst));
+    if (id == apart_) [[unlikely]]
+      static_cast<void>(M::exchange(apart_asleep_, std::uint8_t{1}, base::seq_cst));
+    else
+      static_cast<void>(M::fetch_or(asleep_[id / 64], bit(id), base::seq_cst));
     return all_asleep();
   }
   // How often anyone has announced sleep: unchanged between two all_asleep() means that nobody ran in between.
@@ -70,7 +76,7 @@ template <class M> class sleep {
   // Wakes worker `id` if it sleeps. For work that only `id` can do. Same order as notify().
   void notify(M& machine, unsigned id) noexcept {
     if (!claim(id)) return;
-    static_cast<void>(M::fetch_add(searching_, std::uint32_t{1}, base::seq_cst));
+    if (id != apart_) static_cast<void>(M::fetch_add(searching_, std::uint32_t{1}, base::seq_cst));
     machine.wake(id);
   }
 
@@ -83,12 +89,16 @@ template <class M> class sleep {
     const unsigned seats = workers_ + (has_reserve_ && M::load(reserve_away_, base::seq_cst) == 0 ? 1 : 0);
     for (unsigned w = 0, left = seats; left != 0; ++w) {
       const std::uint64_t all = left >= 64 ? ~std::uint64_t{0} : bit(left) - 1;
-      if ((M::load(asleep_[w], base::seq_cst) | (w == 0 ? taken_as_set : 0)) != all) return false;
+      const std::uint64_t elsewhere = (w == 0 ? taken_as_set : 0) | (w == apart_ / 64 ? bit(apart_) : 0);
+      if ((M::load(asleep_[w], base::seq_cst) | elsewhere) != all) return false;
       left -= left < 64 ? left : 64;
     }
-    return true;
+    return apart_ == nobody || M::load(apart_asleep_, base::seq_cst) != 0;
   }
   [[nodiscard]] bool claim(unsigned id) noexcept {
+    if (id == apart_) [[unlikely]]
+      return M::load(apart_asleep_, base::seq_cst) != 0 &&
+             M::exchange(apart_asleep_, std::uint8_t{0}, base::seq_cst) != 0;
     return (M::fetch_and(asleep_[id / 64], ~bit(id), base::seq_cst) & bit(id)) != 0;
   }
   [[nodiscard]] bool any_asleep() noexcept {
@@ -113,6 +123,9 @@ template <class M> class sleep {
   unsigned words_ = 0;
   unsigned searchers_max_ = 0;
   bool has_reserve_ = false;
+  static constexpr unsigned nobody = ~0u;
+  unsigned apart_ = nobody;
+  detail::cell<std::uint8_t> apart_asleep_;
   detail::cell<std::uint32_t> reserve_away_{1};
   detail::cell<std::uint64_t> announcements_;
   alignas(64) detail::cell<std::uint32_t> searching_;

@@ -40,7 +40,9 @@ inline constexpr unsigned ticks_between_looks = 64;  // bodies a busy worker run
 
 template <class M> struct worker : detail::worker {
   static constexpr std::uint16_t no_id = 0xffff;
-  bool is_reserve = false;  // engine_room.hpp
+  bool is_reserve = false;    // engine_room.hpp
+  bool creates_only = false;  // engine_create.hpp
+  bool is_special = false;    // either
   unsigned tick_limit = ticks_between_looks;
   fiber* running = nullptr;  // the stack this worker is on
   fiber* home = nullptr;     // the stack its thread began on
@@ -57,11 +59,15 @@ template <class M> struct worker : detail::worker {
   base::random rng{0};
   trace::recorder* trace = nullptr;  // nullptr: nothing is recorded
   std::uint64_t body_end_ps = 0;     // when the last body ended, if nothing came in between; else 0. Only for the trace
+  std::uint64_t requested_ps = 0;    // when the task that is being created here was handed over. Only for the trace
+  std::uint16_t requested_by = 0;    // and by whom, as an event says it
   std::uint64_t seen_moves = 0;      // others_move()
+  std::uint64_t seen_submitted = 0;  // give_way()
   bool reluctant = true;             // does not steal tiny tasks whose owners are at work on them
   bool passed_over = false;          // the own deque was, because of a pause: a searcher may have tasks there
   unsigned tick = 0;                 // bodies since the last look around
   bool coarse = true;                // the bodies here are long: keep everything within reach of thieves
+  bool watched = true;               // the next body is timed, as all are where they are long or traced
   unsigned short_bodies = 0;         // in a row, while coarse
   // Written by this worker alone, read by statistics() at any time: hence cells.
   detail::cell<std::uint64_t> tasks;

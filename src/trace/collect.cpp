@@ -72,7 +72,11 @@ class collector {
       const int submitter = i + 1 == recorders_.size() ? -1 : static_cast<int>(i);
       out_.lost += recorders_[i]->read([&](const event& e) {
         if (e.kind == event_kind::submitted)
-          all.push_back({e.time, e.task, e.other, global_name(i, e.position), submitter, e.worker, e.detail});
+          all.push_back({e.time, e.task, e.other, global_name(i, e.position),
+                         e.worker == by_recorder  ? submitter
+                         : e.worker == by_outside ? -1
+                                                  : e.worker - 1,
+                         static_cast<std::uint16_t>(e.value), e.detail});
       });
     }
     std::sort(all.begin(), all.end(),

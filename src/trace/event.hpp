@@ -6,7 +6,8 @@
 namespace weft::trace {
 
 enum class event_kind : std::uint8_t {
-  submitted,  // time, task, other: parent (0: top level), position: name, worker: the pin, detail: clause_flags
+  submitted,  // time, task, other: parent (0: top level), position: name, worker: see below, value: the pin,
+              // detail: clause_flags
   access,     // task, other: handle, value: version required or units, position, detail: kind_code(), worker: the flags
               // of its kind; time: of a resource, the units that were free just then,
               // of others, how large the data is
@@ -26,6 +27,9 @@ inline constexpr std::uint8_t clause_subtasks = 2;
 
 enum class outcome : std::uint8_t { done, failed, skipped };
 enum class why : std::uint8_t { children, all, handle, window };
+
+// Who submitted, in a submitted event's `worker`: the recorder's worker, a thread that is none, or else 1 + a number.
+inline constexpr std::uint16_t by_recorder = 0, by_outside = 0xffff;
 
 // Why a stack is set aside, and for which handle (0: none).
 struct reason {

@@ -12,8 +12,9 @@ constexpr std::uint8_t kind_flags = detail::kind_readonly | detail::kind_commuta
 }  // namespace
 
 std::uint8_t kind_code(const detail::access& a) noexcept {
-  const auto user_type = static_cast<unsigned>(a.handle_and_kind >> (8 * sizeof(std::uintptr_t) - 8));
-  if (user_type != 0) return static_cast<std::uint8_t>(user_type_bit | user_type);
+  const std::uint8_t group = access::group_of(a);
+  if (group >= detail::group_user)
+    return static_cast<std::uint8_t>(user_type_bit | ((group - detail::group_user) / 8 + 1));
   return static_cast<std::uint8_t>(access::kind_of(a) & ~detail::kind_repeated);
 }
 
@@ -29,13 +30,14 @@ std::string kind_text(std::uint8_t code) {
   }
 }
 
-void recorder::submitted(detail::record& r, std::uint64_t now) noexcept {
+void recorder::submitted(detail::record& r, std::uint64_t when, std::uint16_t by) noexcept {
   r.trace_id = new_id();
-  add({.time = now,
+  add({.time = when,
+       .value = r.pin,
        .task = r.trace_id,
        .other = r.parent != nullptr ? r.parent->trace_id : 0,
        .position = number_of(r.name),
-       .worker = r.pin,
+       .worker = by,
        .kind = event_kind::submitted,
        .detail = static_cast<std::uint8_t>((r.urgent ? clause_priority : 0) | (r.subtasks ? clause_subtasks : 0))});
   for (std::uint32_t i = 0; i < r.access_count; ++i) {

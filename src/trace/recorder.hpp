@@ -67,8 +67,9 @@ class recorder {
     base::shared(next_).store(at + 1, base::release);  // publishes the event; pairs with read()
   }
 
-  // r is about to be visible to others, with its accesses registered. Its id is set here.
-  void submitted(detail::record& r, std::uint64_t now) noexcept;
+  // r is about to be visible to others, with its accesses registered. Its id is set here. by: who submitted it, `when`,
+  // if that was not the recorder's worker just now.
+  void submitted(detail::record& r, std::uint64_t when, std::uint16_t by = by_recorder) noexcept;
 
   counter_group counters;
 

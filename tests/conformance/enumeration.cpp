@@ -71,12 +71,22 @@ struct setting {
   unsigned workers;
   const char* schedule;
   const char* policy;
+  const char* creation = "inline";
 };
-constexpr setting settings[] = {{2, "random", "local"},  {3, "random", "central"}, {4, "random", "random"},
-                                {3, "random", "local"},  {2, "time", "local"},     {4, "random", "central"},
-                                {2, "random", "random"}, {4, "random", "local"},   {1, "time", "local"}};
+constexpr setting settings[] = {{2, "random", "local"},
+                                {3, "random", "central"},
+                                {4, "random", "random"},
+                                {3, "random", "local"},
+                                {2, "time", "local"},
+                                {4, "random", "central"},
+                                {2, "random", "random"},
+                                {4, "random", "local"},
+                                {1, "time", "local"},
+                                {3, "random", "local", "decoupled"},
+                                {4, "random", "central", "decoupled"},
+                                {2, "random", "local", "decoupled"}};
 
-constexpr std::uint64_t rounds = sanitized ? 1 : 3;  // settings that see each program
+constexpr std::uint64_t rounds = sanitized ? 1 : 4;  // settings that see each program
 constexpr std::uint64_t chunk = 4096;                // programs per runtime, and per seed of the replay line
 constexpr std::size_t batch = 24;                    // programs per wait
 
@@ -99,8 +109,12 @@ void enumerate(const family& f) {
   for_each_seed(f.test_case, 0, chunks * rounds, [&](std::uint64_t seed) {
     // Neighbours in a round differ, and so do the rounds of one program.
     const setting& s = settings[(seed + seed / chunks) % std::size(settings)];
-    weft::runtime rt(
-        {.workers = s.workers, .machine = "virtual", .policy = s.policy, .seed = seed + 1, .schedule = s.schedule});
+    weft::runtime rt({.workers = s.workers,
+                      .machine = "virtual",
+                      .policy = s.policy,
+                      .seed = seed + 1,
+                      .schedule = s.schedule,
+                      .creation = s.creation});
     std::vector<std::unique_ptr<execution>> programs;
     std::string wrong;
     // Strided, so that each setting sees programs from the whole family.

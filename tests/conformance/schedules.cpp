@@ -126,6 +126,7 @@ weft::options draw_machine(dice& rng, std::uint64_t seed, const char* machine) {
                   .seed = seed + 1};
   o.window = windows[rng.below(std::size(windows))];
   o.stack_kib = 128;
+  if (o.workers > 1 && seed % 3 == 1) o.creation = "decoupled";
   return o;
 }
 

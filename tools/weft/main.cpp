@@ -58,6 +58,8 @@ int dispatch(int argc, char** argv) {
   commands.push_back(make_report_command(root));
   commands.push_back(make_export_command(root));
   commands.push_back(make_sim_command(root));
+  commands.push_back(make_whatif_command(root));
+  commands.push_back(make_calibrate_command(root));
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -71,7 +73,8 @@ int dispatch(int argc, char** argv) {
   }
   for (const auto& c : commands)
     if (c->parser()->parsed()) return c->run();
-  throw weft::error("a command is missing: run, info, bench, report, export or sim; see weft --help");
+  throw weft::error(
+      "a command is missing: run, info, bench, report, export, calibrate, sim or whatif; see weft --help");
 }
 
 int fail(std::string_view why, bool json_wanted) {

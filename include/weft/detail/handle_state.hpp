@@ -19,16 +19,20 @@ struct handle_state;
 void set_bytes(handle_state& h, std::uint64_t bytes) noexcept;
 [[nodiscard]] std::uint64_t bytes_of(const handle_state& h) noexcept;
 
+inline constexpr unsigned alarm_bits = 8;
+inline constexpr std::uint64_t alarm_max = (std::uint64_t{1} << alarm_bits) - 1;
+
 struct alignas(64) handle_state {
-  cell<std::uint64_t> word;   // current version * 2 + (1 if the wait list is not empty)
-  std::uint64_t registered;   // accesses registered so far; guarded by lock
-  std::uint64_t group_start;  // version the accesses of the last group require; guarded by lock
-  record* waiters_head;       // ordered by required version, then by arrival; guarded by lock
+  cell<std::uint64_t> word{alarm_max};  // the current version, above the alarm: how many accesses may finish before
+                                        // one has to look at the wait list
+  std::uint64_t registered;             // accesses registered so far; guarded by lock
+  record* waiters_head;                 // ordered by required version, then by arrival; guarded by lock
   record* waiters_tail;
-  const char* name;         // static storage; nullptr: unnamed
-  engine_base* engine;      // the runtime that uses this handle; nullptr before the first access
-  std::uint32_t id : 31;    // order of creation in the process: the lock order, and never an address
-  std::uint32_t sized : 1;  // bytes_of() knows it; set before the handle is used
+  std::uint64_t group_start;  // version the accesses of the last group require; guarded by lock
+  const char* name;           // static storage; nullptr: unnamed
+  engine_base* engine;        // the runtime that uses this handle; nullptr before the first access
+  std::uint32_t id : 31;      // order of creation in the process: the lock order, and never an address
+  std::uint32_t sized : 1;    // bytes_of() knows it; set before the handle is used
   cell<std::uint8_t> lock;
   std::uint8_t group_kind;  // access kind of the last group; guarded by lock
   bool exclusive_taken;     // some add runs; guarded by lock

@@ -18,7 +18,7 @@ inline constexpr std::uintptr_t handle_address_mask = (~std::uintptr_t{0} >> 8) 
 
 // One use of one handle by one task, and the version the handle must have reached (SuperGlue §3.1).
 struct access {
-  std::uintptr_t handle_and_kind;  // the handle's address; its six low bits and its top byte, both 0, carry the kind
+  std::uintptr_t handle_and_kind;  // the handle's address; its six low bits carry the kind, its top byte the group
   std::uint64_t required;          // given at registration
 };
 

@@ -183,11 +183,11 @@ void note(record&, access*& a, const range_clause<Range, Kind, UserType>& c) noe
           reinterpret_cast<std::uintptr_t>(&handle_in(element).state()) | kind_bits(Kind, UserType);
 }
 template <class R> void note(record&, access*& a, const reduce_clause<R>& c) noexcept {
-  a->handle_and_kind = reinterpret_cast<std::uintptr_t>(&c.target.state()) | kind_reduce;
+  a->handle_and_kind = reinterpret_cast<std::uintptr_t>(&c.target.state()) | kind_bits(kind_reduce);
   ++a;
 }
 inline void note(record&, access*& a, const use_clause& c) noexcept {
-  *a++ = {reinterpret_cast<std::uintptr_t>(&c.target.state()) | kind_resource, c.units};
+  *a++ = {reinterpret_cast<std::uintptr_t>(&c.target.state()) | kind_bits(kind_resource), c.units};
 }
 inline void note(record& r, access*&, const name_clause& c) noexcept { r.name = c.text; }
 inline void note(record& r, access*&, const cost_clause& c) noexcept { r.cost_ps = c.amount; }

@@ -154,7 +154,8 @@ std::vector<advice> advise(const std::vector<json>& rows) {
       const std::string binds = text_of(*r, "binds");
       if (std::ranges::find(met, binds) != met.end()) continue;
       met.push_back(binds);
-      for (const limit l : {limit::critical_path, limit::creation, limit::bandwidth, limit::contention, limit::imbalance})
+      for (const limit l :
+           {limit::critical_path, limit::creation, limit::bandwidth, limit::contention, limit::imbalance})
         if (binds == text(l)) out.push_back({binds, at(*r, several) + about(l, *r)});
     }
     if (text_of(*series.back(), "binds") == "cores")

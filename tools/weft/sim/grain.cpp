@@ -122,7 +122,7 @@ class regrainer {
     std::sort(order_.begin(), order_.end());
   }
 
-  void add(std::uint32_t t, unsigned parts, ns time) {
+  void add(std::uint32_t t, unsigned of, ns time) {
     const std::size_t at = plan_.size();
     plan_.push_back({t, time, {}, 1});
     if (new_of_[t] == none) new_of_[t] = static_cast<std::uint32_t>(at);
@@ -130,7 +130,7 @@ class regrainer {
     for (std::uint32_t i = first_[t]; i < first_[t + 1]; ++i) {
       const trace::access& a = old_.accesses[i];
       if (already(plan_.back().uses, a.handle)) continue;
-      const use u{a.handle, parts > 1 ? part_kind(t, a) : a.kind, a.units};
+      const use u{a.handle, of > 1 ? part_kind(t, a) : a.kind, a.units};
       plan_.back().uses.push_back(u);
       note_use(u, at);
     }

@@ -82,14 +82,14 @@ class replay_run {
 
   [[nodiscard]] std::uintptr_t kind_bits(const trace::access& a) const {
     const std::string& kind = file_.kinds[a.kind];
-    if (kind == "reduce") return detail::kind_reduce;
-    if (kind == "resource") return detail::kind_resource;
+    if (kind == "reduce") return detail::kind_bits(detail::kind_reduce);
+    if (kind == "resource") return detail::kind_bits(detail::kind_resource);
     const trace::kind_flags k = file_.flags[a.kind];
     const bool several = k.commutative || (!k.known && a.next_version - a.version > 1);
     const auto flags =
         static_cast<std::uint8_t>((k.readonly ? detail::kind_readonly : 0) | (several ? detail::kind_commutative : 0) |
                                   (k.exclusive || !k.known ? detail::kind_exclusive : 0));
-    if (!kind.starts_with("user ")) return flags;
+    if (!kind.starts_with("user ")) return detail::kind_bits(flags);
     const int number = std::clamp(std::atoi(kind.c_str() + 5), 1, static_cast<int>(detail::user_types_max));
     return detail::kind_bits(flags, static_cast<std::uint8_t>(number));
   }

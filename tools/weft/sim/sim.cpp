@@ -11,6 +11,7 @@
 #include "flags.hpp"
 #include "replay.hpp"
 #include "result.hpp"
+#include "scratch.hpp"
 #include "tools/weft/child.hpp"
 #include "tools/weft/output.hpp"
 #include "tools/weft/report/text.hpp"
@@ -18,27 +19,6 @@
 namespace weft::tool {
 
 namespace {
-
-// A folder of its own, gone afterwards.
-class scratch {
- public:
-  scratch() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "weft-sim-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr)
-      throw weft::error("cannot make a folder " + pattern + ": " + std::strerror(errno));
-    path_ = pattern;
-  }
-  ~scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  scratch(const scratch&) = delete;
-  scratch& operator=(const scratch&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 std::string text(const std::string& title, const json& j, const sim::verdict& v, bool colour) {
   table t(false);
@@ -130,7 +110,7 @@ class sim_command final : public command {
     if (flags_.keep_gaps || flags_.speed != 1)
       throw weft::error("sim: --submitter and --speed are for traces; a program does what it does");
     static_cast<void>(sim::try_out(settings));
-    const scratch folder;
+    const sim::scratch folder;
     const std::filesystem::path trace = trace_.empty() ? folder.path() / "run.weft" : std::filesystem::absolute(trace_);
     std::error_code ignored;
     const auto older = std::filesystem::last_write_time(trace, ignored);

@@ -41,7 +41,7 @@ sink::~sink() {
 void sink::fail(const char* what) const {
   const std::string text = path_ + ": " + what + ": " + std::strerror(errno);
   if (file_ == stdout) throw output_error(text);  // then an error cannot be told there either
-  throw weft::error(text + "; nothing was exported");
+  throw weft::error(text + "; nothing was written");
 }
 
 void sink::put(std::string_view text) {

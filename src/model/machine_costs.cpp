@@ -1,0 +1,166 @@
+#include "model/machine_costs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "model/toml_section.hpp"
+
+namespace weft::model {
+
+namespace {
+
+// Between two cores of a Zen 4 server, by weft's own measurement in 2026: what a machine costs that says nothing.
+constexpr std::uint64_t transfer_default_ps = 167'000;
+// Nobody measured this one; a round number of the right size for servers of these years.
+constexpr std::uint64_t memory_default_ps = 100'000;
+
+constexpr unsigned inner = 1;
+constexpr unsigned outer = 2;
+constexpr unsigned node = 3;
+
+std::uint64_t whole(double x) { return static_cast<std::uint64_t>(std::llround(x)); }
+
+void take(const section& s, std::string_view key, quantity q, std::uint64_t& into) {
+  if (const auto x = s.number(key, q)) into = whole(*x);
+}
+
+void take(const section& s, std::string_view key, quantity q, double& into) {
+  if (const auto x = s.number(key, q)) into = *x;
+}
+
+std::string per_class(unsigned classes) {
+  return classes == 1 ? "for the one memory node" : "for node distances 0 to " + std::to_string(classes - 1);
+}
+
+// A cost for each class of node distance, which may not get less with distance.
+void take_by_class(const section& s, std::string_view key, unsigned classes, std::vector<std::uint64_t>& into) {
+  const auto all = s.numbers(key, quantity::time, classes, per_class(classes));
+  if (!all) return;
+  for (std::size_t i = 1; i < all->size(); ++i)
+    if ((*all)[i] < (*all)[i - 1])
+      s.fail(key, "it gets less with distance: value " + std::to_string(i + 1) + " is below the one before");
+  into.clear();
+  for (const double x : *all) into.push_back(whole(x));
+}
+
+void read_transfer(const section& lines, machine& m) {
+  const auto s = lines.inside("transfer");
+  if (!s) return;
+  s->only({"inner", "outer", "node"});
+  auto& ps = m.lines.transfer_ps;
+  std::vector<std::uint64_t> nodes;
+  take_by_class(*s, "node", m.classes, nodes);
+  if (nodes.empty()) nodes.assign(m.classes, transfer_default_ps);
+  ps.assign({0, 0, 0});
+  ps.insert(ps.end(), nodes.begin(), nodes.end());
+  ps[outer] = ps[node];
+  take(*s, "outer", quantity::time, ps[outer]);
+  ps[inner] = ps[outer];
+  take(*s, "inner", quantity::time, ps[inner]);
+  if (ps[inner] > ps[outer])
+    s->fail(s->has("outer") ? "outer" : "inner", "it gets less with distance: outer is below inner");
+  if (ps[outer] > ps[node])
+    s->fail(s->has("node") ? "node" : "outer", "it gets less with distance: node is below outer");
+}
+
+void read_lines(const section& top, machine& m) {
+  const auto s = top.inside("lines");
+  if (!s) return;
+  s->only({"load", "store", "modify", "transfer", "memory", "kept"});
+  take(*s, "load", quantity::time, m.lines.load_ps);
+  take(*s, "store", quantity::time, m.lines.store_ps);
+  take(*s, "modify", quantity::time, m.lines.modify_ps);
+  read_transfer(*s, m);
+  take_by_class(*s, "memory", m.classes, m.lines.memory_ps);
+  if (const auto kept = s->number("kept", quantity::count)) m.lines.kept = static_cast<unsigned>(*kept);
+}
+
+void read_runtime(const section& top, machine& m) {
+  const auto s = top.inside("runtime");
+  if (!s) return;
+  s->only({"submit", "submit_access", "run", "run_access", "advance", "steal", "request", "relax", "switch", "body",
+           "sleep", "waker", "wake"});
+  constexpr const char* names[steps] = {"submit", "submit_access", "run", "run_access", "advance", "steal", "request"};
+  for (std::size_t i = 0; i < steps; ++i) take(*s, names[i], quantity::time, m.runtime.step_ps[i]);
+  take(*s, "relax", quantity::time, m.runtime.relax_ps);
+  take(*s, "switch", quantity::time, m.runtime.switch_ps);
+  take(*s, "body", quantity::time, m.runtime.body_ps);
+  take(*s, "sleep", quantity::time, m.runtime.sleep_ps);
+  take(*s, "waker", quantity::time, m.runtime.waker_ps);
+  take(*s, "wake", quantity::time, m.runtime.wake_ps);
+}
+
+cache read_cache(const section& s) {
+  s.only({"shared_by", "size", "rate"});
+  cache c;
+  const auto who = s.text("shared_by");
+  if (!who) s.fail("", "the key shared_by is missing");
+  if (*who == "core")
+    c.who = cache::shared_by::core;
+  else if (*who == "inner")
+    c.who = cache::shared_by::inner;
+  else if (*who == "outer")
+    c.who = cache::shared_by::outer;
+  else
+    s.fail("shared_by", "it must be \"core\", \"inner\" or \"outer\"");
+  if (!s.has("size")) s.fail("", "the key size is missing");
+  take(s, "size", quantity::bytes, c.bytes);
+  if (c.bytes == 0) s.fail("size", "a cache of no size is none");
+  take(s, "rate", quantity::rate, c.bytes_per_ns);
+  return c;
+}
+
+void read_memory(const section& top, machine& m) {
+  const auto s = top.inside("memory");
+  if (!s) return;
+  s->only({"caches", "chunk", "controller", "link", "read_line", "write_line", "lines_in_flight", "home"});
+  for (const section& one : s->each("caches")) {
+    const cache c = read_cache(one);
+    if (!m.memory.caches.empty() && c.who < m.memory.caches.back().who)
+      one.fail("shared_by", "caches stand nearest first: core, inner, outer");
+    if (m.memory.caches.size() == 8) one.fail("", "there are more than 8 caches");
+    m.memory.caches.push_back(c);
+  }
+  take(*s, "chunk", quantity::bytes, m.memory.chunk_bytes);
+  constexpr std::uint64_t line_bytes = 64;
+  if (m.memory.chunk_bytes < line_bytes) s->fail("chunk", "it must be at least a line of 64 bytes");
+  take(*s, "controller", quantity::rate, m.memory.controller_bytes_per_ns);
+  if (s->has("link") && m.classes == 1) s->fail("link", "there is one memory node, so there are no links");
+  if (const auto link = s->numbers("link", quantity::rate, m.classes - 1,
+                                   "for node distances 1 to " + std::to_string(m.classes - 1))) {
+    m.memory.link_bytes_per_ns.assign(1, 0);
+    m.memory.link_bytes_per_ns.insert(m.memory.link_bytes_per_ns.end(), link->begin(), link->end());
+  }
+  take_by_class(*s, "read_line", m.classes, m.memory.read_line_ps);
+  take_by_class(*s, "write_line", m.classes, m.memory.write_line_ps);
+  take(*s, "lines_in_flight", quantity::count, m.memory.lines_in_flight);
+  const std::string home = s->text("home").value_or("first_touch");
+  if (home != "first_touch" && home != "interleave") s->fail("home", "it must be \"first_touch\" or \"interleave\"");
+  m.memory.placement = home == "first_touch" ? memory_costs::home::first_touch : memory_costs::home::interleave;
+}
+
+}  // namespace
+
+void default_costs(machine& m) {
+  if (m.lines.transfer_ps.empty()) {
+    m.lines.transfer_ps.assign(node + m.classes, transfer_default_ps);
+    m.lines.transfer_ps[0] = 0;
+  }
+  if (m.lines.memory_ps.empty()) m.lines.memory_ps = m.memory.read_line_ps;
+  if (m.lines.memory_ps.empty()) m.lines.memory_ps.assign(m.classes, memory_default_ps);
+  if (m.memory.read_line_ps.empty()) m.memory.read_line_ps = m.lines.memory_ps;
+  if (m.memory.write_line_ps.empty()) m.memory.write_line_ps = m.memory.read_line_ps;
+  if (m.memory.link_bytes_per_ns.empty()) m.memory.link_bytes_per_ns.assign(m.classes, 0);
+}
+
+void read_costs(const section& top, machine& m) {
+  read_lines(top, m);
+  read_runtime(top, m);
+  read_memory(top, m);
+  default_costs(m);
+}
+
+}  // namespace weft::model

@@ -1,0 +1,260 @@
+#include "model/memory.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "base/assert.hpp"
+
+namespace weft::model {
+namespace {
+
+constexpr double line_bytes = 64;
+
+std::size_t nodes_of(const machine& m) {
+  std::size_t nodes = std::max<std::size_t>(1, m.apart.size());
+  for (const core& c : m.cores) nodes = std::max<std::size_t>(nodes, c.at.node + std::size_t{1});
+  return nodes;
+}
+
+// Of a machine that says nothing about its nodes, all others are equally far.
+machine with_distances(machine m) {
+  const std::size_t nodes = nodes_of(m);
+  if (m.apart.empty()) {
+    m.apart.assign(nodes, std::vector<unsigned>(nodes, 1));
+    for (std::size_t n = 0; n < nodes; ++n) m.apart[n][n] = 0;
+  }
+  WEFT_ASSERT(m.apart.size() == nodes);
+  return m;
+}
+
+// A file names as many classes as it has distances; a class beyond them is as far as the farthest.
+template <class T> T at_or_last(const std::vector<T>& values, std::size_t i) {
+  return values.empty() ? T{} : values[std::min(i, values.size() - 1)];
+}
+
+double ns(std::uint64_t ps) { return static_cast<double>(ps) / 1000; }
+
+}  // namespace
+
+memory::memory(const machine& m)
+    : machine_(with_distances(m)), nodes_(nodes_of(m)), caches_(m), sharing_(m.cores.size()),
+      controllers_(nodes_, none), links_(nodes_ * nodes_, none), bodies_(m.cores.size()) {
+  const memory_costs& costs = machine_.memory;
+  WEFT_ASSERT(costs.chunk_bytes > 0 && costs.chunk_bytes <= std::numeric_limits<std::uint32_t>::max());
+  std::size_t classes = 1;
+  for (std::size_t a = 0; a < nodes_; ++a) {
+    if (costs.controller_bytes_per_ns > 0) controllers_[a] = sharing_.add_resource(costs.controller_bytes_per_ns);
+    for (std::size_t b = 0; b < nodes_; ++b) {
+      classes = std::max(classes, class_of(a, b) + std::size_t{1});
+      const double rate = a == b ? 0 : at_or_last(costs.link_bytes_per_ns, class_of(a, b));
+      if (rate > 0) links_[a * nodes_ + b] = sharing_.add_resource(rate);
+    }
+  }
+  sources_.level.resize(costs.caches.size());
+  sources_.core.resize(3 + classes);
+  sources_.far.resize(nodes_);
+  sources_.read.resize(nodes_);
+  sources_.written.resize(nodes_);
+  moved_.level_bytes.resize(costs.caches.size());
+  moved_.core_bytes.resize(3 + classes);
+  moved_.memory_bytes.resize(classes);
+  moved_.node_bytes.resize(nodes_);
+}
+
+std::uint64_t memory::begin(unsigned core, std::span<const use> uses, std::uint64_t now_ps, std::uint64_t compute_ps,
+                            std::vector<change>& changed) {
+  WEFT_ASSERT(core < bodies_.size() && !bodies_[core].active);
+  body& b = bodies_[core];
+  for (const use& u : uses)
+    if (u.bytes != 0) move(core, u);
+  const std::size_t here = machine_.cores[core].at.node;
+  const double moving_ns = price_alone(here);
+  find_demands(here);
+  book(here);
+  clear();
+  const double alone_ns = std::max(moving_ns, ns(compute_ps));
+  const std::uint64_t alone_ps = std::max(compute_ps, static_cast<std::uint64_t>(std::llround(moving_ns * 1000)));
+  b = {true, now_ps, compute_ps, alone_ps, now_ps + alone_ps};
+  if (demands_.empty()) return b.end_ps;
+  const double bytes = static_cast<double>(flow_bytes_);
+  const double cap = alone_ns > 0 ? bytes / alone_ns : std::numeric_limits<double>::infinity();
+  return sharing_.start(core, bytes, cap, demands_, now_ps, changed);
+}
+
+void memory::end(unsigned core, std::uint64_t now_ps, std::vector<change>& changed) {
+  WEFT_ASSERT(core < bodies_.size());
+  body& b = bodies_[core];
+  WEFT_ASSERT(b.active && now_ps >= b.began_ps);
+  const bool flows = sharing_.active(core);
+  const std::uint64_t end_ps = std::min(now_ps, flows ? sharing_.end_ps(core) : b.end_ps);
+  const std::uint64_t took_ps = end_ps - b.began_ps;
+  const std::uint64_t alone_ps = std::min(took_ps, b.alone_ps);
+  const std::uint64_t compute_ps = std::min(took_ps, b.compute_ps);
+  moved_.bodies_ps += took_ps;
+  moved_.computing_ps += compute_ps;
+  moved_.latency_ps += alone_ps - compute_ps;
+  moved_.bandwidth_ps += took_ps - alone_ps;
+  b.active = false;
+  if (flows) sharing_.stop(core, now_ps, changed);
+}
+
+void memory::forget(std::uint32_t region) {
+  if (region >= regions_.size()) return;
+  for (std::uint32_t at = regions_[region].first; at != none;) {
+    caches_.drop(at);
+    const std::uint32_t next = chunks_[at].next;
+    chunks_[at].next = free_;
+    free_ = at;
+    at = next;
+  }
+  regions_[region] = {};
+}
+
+sharing::use_of_time memory::controller(unsigned node, std::uint64_t now_ps) const {
+  return controllers_[node] == none ? sharing::use_of_time{} : sharing_.times(controllers_[node], now_ps);
+}
+
+std::uint32_t memory::home(std::uint32_t region) const noexcept {
+  if (region >= regions_.size() || regions_[region].first == none) return none;
+  return chunks_[regions_[region].first].home;
+}
+
+// --- where the bytes come from
+
+void memory::move(unsigned core, const use& u) {
+  cover(u, machine_.cores[core].at.node);
+  std::uint64_t left = u.bytes;
+  for (std::uint32_t at = regions_[u.region].first; left != 0; at = chunks_[at].next) {
+    const chunk& c = chunks_[at];
+    const std::uint64_t bytes = std::min<std::uint64_t>(left, c.bytes);
+    count(core, u.writes, c.home, caches_.touch(core, at, c.bytes, u.writes), bytes);
+    left -= bytes;
+  }
+}
+
+// The region has chunks for all the bytes of the use. A last chunk that was not whole and grows is another piece of
+// data to the caches, since they count what it occupies; it stays at home.
+void memory::cover(const use& u, std::size_t here) {
+  if (u.region >= regions_.size())
+    regions_.resize(std::max<std::size_t>(u.region + std::size_t{1}, 2 * regions_.size()));
+  extent& r = regions_[u.region];
+  if (u.bytes <= r.bytes) return;
+  const std::uint64_t whole = machine_.memory.chunk_bytes;
+  if (r.last != none) {
+    chunk& c = chunks_[r.last];
+    const std::uint64_t before = r.bytes - c.bytes;
+    const auto bytes = static_cast<std::uint32_t>(std::min(whole, u.bytes - before));
+    if (bytes != c.bytes) caches_.drop(r.last);
+    c.bytes = bytes;
+    r.bytes = before + bytes;
+  }
+  const bool spread = machine_.memory.placement == memory_costs::home::interleave;
+  while (r.bytes < u.bytes) {
+    const std::uint32_t at = new_chunk();
+    // By number of region and chunk, not by order of arrival: the schedule does not move data.
+    const std::size_t home = spread ? (u.region + r.bytes / whole) % nodes_ : here;
+    const std::uint64_t bytes = std::min(whole, u.bytes - r.bytes);
+    chunks_[at] = {static_cast<std::uint32_t>(home), static_cast<std::uint32_t>(bytes), none};
+    (r.last == none ? r.first : chunks_[r.last].next) = at;
+    r.last = at;
+    r.bytes += bytes;
+  }
+}
+
+std::uint32_t memory::new_chunk() {
+  if (free_ == none) {
+    WEFT_ASSERT(chunks_.size() < none);
+    chunks_.push_back({});
+    return static_cast<std::uint32_t>(chunks_.size() - 1);
+  }
+  const std::uint32_t at = free_;
+  free_ = chunks_[at].next;
+  return at;
+}
+
+void memory::count(unsigned core, bool writes, std::size_t home, caches::source from, std::uint64_t bytes) {
+  switch (from.where) {
+  case caches::source::kind::level: sources_.level[from.number] += bytes; return;
+  case caches::source::kind::memory: (writes ? sources_.written : sources_.read)[home] += bytes; return;
+  case caches::source::kind::core: {
+    const place::core& owner = machine_.cores[from.number].at;
+    if (owner.node == machine_.cores[core].at.node)
+      sources_.core[machine_.distance(core, from.number)] += bytes;
+    else
+      sources_.far[owner.node] += bytes;
+  }
+  }
+}
+
+// --- what that takes
+
+double memory::line_ns(const std::vector<std::uint64_t>& costs_ps, std::size_t at) const {
+  const double overlap = machine_.memory.lines_in_flight;
+  return overlap > 0 ? ns(at_or_last(costs_ps, at)) / overlap : 0;
+}
+
+// Time to move the bytes as fast as one core can, from controllers and links that have no limit.
+double memory::price_alone(std::size_t here) const {
+  const memory_costs& costs = machine_.memory;
+  const std::vector<std::uint64_t>& write_ps = costs.write_line_ps.empty() ? costs.read_line_ps : costs.write_line_ps;
+  double sum = 0;
+  const auto lines = [&sum](std::uint64_t bytes, double each_ns) {
+    sum += static_cast<double>(bytes) / line_bytes * each_ns;
+  };
+  for (std::size_t level = 0; level < sources_.level.size(); ++level)
+    if (costs.caches[level].bytes_per_ns > 0)
+      sum += static_cast<double>(sources_.level[level]) / costs.caches[level].bytes_per_ns;
+  for (std::size_t distance = 0; distance < sources_.core.size(); ++distance)
+    if (sources_.core[distance] != 0) lines(sources_.core[distance], line_ns(machine_.lines.transfer_ps, distance));
+  for (std::size_t node = 0; node < nodes_; ++node) {
+    const unsigned apart = class_of(here, node);
+    if (sources_.far[node] != 0) lines(sources_.far[node], line_ns(machine_.lines.transfer_ps, 3 + apart));
+    if (sources_.read[node] != 0) lines(sources_.read[node], line_ns(costs.read_line_ps, apart));
+    if (sources_.written[node] != 0) lines(sources_.written[node], line_ns(write_ps, apart));
+  }
+  return sum;
+}
+
+// What of it passes a controller or a link with a limit: flow_bytes_ in all, demands_ by resource.
+void memory::find_demands(std::size_t here) {
+  flow_bytes_ = 0;
+  demands_.clear();
+  const auto pass = [this](std::uint32_t resource, std::uint64_t bytes) {
+    if (resource != none && bytes != 0) demands_.push_back({resource, static_cast<double>(bytes)});
+  };
+  for (std::size_t node = 0; node < nodes_; ++node) {
+    const std::uint64_t stored = sources_.read[node] + sources_.written[node];
+    const std::uint32_t way = link(node, here);
+    pass(controllers_[node], stored);
+    pass(way, stored + sources_.far[node]);
+    if (way != none)
+      flow_bytes_ += stored + sources_.far[node];
+    else if (controllers_[node] != none)
+      flow_bytes_ += stored;
+  }
+  for (sharing::demand& d : demands_) d.part /= static_cast<double>(flow_bytes_);
+}
+
+void memory::book(std::size_t here) {
+  const auto add = [](std::vector<std::uint64_t>& to, const std::vector<std::uint64_t>& from) {
+    std::transform(to.begin(), to.end(), from.begin(), to.begin(), std::plus<>());
+  };
+  add(moved_.level_bytes, sources_.level);
+  add(moved_.core_bytes, sources_.core);
+  add(moved_.node_bytes, sources_.read);
+  add(moved_.node_bytes, sources_.written);
+  for (std::size_t node = 0; node < nodes_; ++node) {
+    moved_.core_bytes[3 + class_of(here, node)] += sources_.far[node];
+    moved_.memory_bytes[class_of(here, node)] += sources_.read[node] + sources_.written[node];
+  }
+}
+
+void memory::clear() {
+  for (std::vector<std::uint64_t>* tally :
+       {&sources_.level, &sources_.core, &sources_.far, &sources_.read, &sources_.written})
+    std::fill(tally->begin(), tally->end(), 0);
+}
+
+}  // namespace weft::model

@@ -1,0 +1,119 @@
+// How long the data of a task body takes to move on a modelled machine. The data behind a handle is a region, cut into
+// chunks; caches keep chunks (caches.hpp), memory nodes are their homes, and what comes from memory or crosses between
+// nodes is a flow that shares controllers and links with the flows of other bodies (sharing.hpp).
+// A body is one steady mix: it moves its bytes from all its sources, and computes, in step from beginning to end. Alone
+// it takes the longer of its computing and of
+//     sum over its sources of max(bytes / rate, bytes / 64 * latency of a line / lines in flight),
+// and longer if a controller or link gives it less than that pace needs. Pace lost to others is not caught up later: a
+// core computes no faster because it waited before.
+// Not here: write-backs, the price of dropping copies, prefetching into caches, lines within a chunk, TLBs, and two
+// threads of one physical core (docs/guide/28-memory-model.md).
+// Who: one thread. Every result depends on the calls alone - no address, no hash order - and is the same in every run.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/caches.hpp"
+#include "model/machine.hpp"
+#include "model/sharing.hpp"
+
+namespace weft::model {
+
+// What a body does with a region: so many of its first bytes.
+struct use {
+  std::uint32_t region;
+  std::uint64_t bytes;
+  bool reads;
+  bool writes;
+};
+
+// Where bytes came from, and what became of the time. Sums over all bodies so far.
+struct traffic {
+  std::vector<std::uint64_t> level_bytes;   // [cache level] found there
+  std::vector<std::uint64_t> core_bytes;    // [distance] from a cache of another core, which had written them
+  std::vector<std::uint64_t> memory_bytes;  // [class of node distance] from memory: [0] local, the rest remote
+  std::vector<std::uint64_t> node_bytes;    // [node] the same by the node they came from
+  std::uint64_t bodies_ps = 0;              // of bodies that have ended: from their begin to the end told last
+  std::uint64_t computing_ps = 0;           // of that, what computing alone takes
+  std::uint64_t latency_ps = 0;             // what caches and latency add to it
+  std::uint64_t bandwidth_ps = 0;           // and what controllers and links do
+};
+
+class memory {
+ public:
+  // The machine is copied from, not kept. Cost: O(cores * levels + nodes^2).
+  explicit memory(const machine& m);
+
+  // The body on `core` starts to move its data at `now_ps`, beside `compute_ps` of computing. Returns when it ends if
+  // nothing changes; other bodies whose ends move by it are appended to `changed`, by core once each.
+  // Caches are touched here, in the order of `uses`, all at once. Calls come in order of time; one body per core.
+  // Region numbers are small: memory grows with the largest.
+  // Cost: O(chunks * levels), and as sharing::start.
+  std::uint64_t begin(unsigned core, std::span<const use> uses, std::uint64_t now_ps, std::uint64_t compute_ps,
+                      std::vector<change>& changed);
+
+  // The core's body ended, at the time last told or at another.
+  void end(unsigned core, std::uint64_t now_ps, std::vector<change>& changed);
+
+  // The data behind the region is no more: its next use is a first touch.
+  void forget(std::uint32_t region);
+
+  [[nodiscard]] const traffic& moved() const noexcept { return moved_; }
+  // Of a node's controller; nothing if it has no limit.
+  [[nodiscard]] sharing::use_of_time controller(unsigned node, std::uint64_t now_ps) const;
+  // Where the first chunk of a region lives; caches::none before its first touch.
+  [[nodiscard]] std::uint32_t home(std::uint32_t region) const noexcept;
+
+ private:
+  static constexpr std::uint32_t none = caches::none;
+  struct chunk {
+    std::uint32_t home = 0;
+    std::uint32_t bytes = 0;
+    std::uint32_t next = none;  // of the same region, or free
+  };
+  struct extent {
+    std::uint32_t first = none, last = none;
+    std::uint64_t bytes = 0;
+  };
+  struct body {
+    bool active = false;
+    std::uint64_t began_ps = 0, compute_ps = 0, alone_ps = 0, end_ps = 0;  // end_ps: without shared bandwidth
+  };
+  // Bytes of one body by where they come from; all zero between bodies.
+  struct sources {
+    std::vector<std::uint64_t> level;          // [level]
+    std::vector<std::uint64_t> core;           // [distance], same node
+    std::vector<std::uint64_t> far;            // [node] from caches of its cores, not the body's own node
+    std::vector<std::uint64_t> read, written;  // [node] from memory
+  };
+
+  void move(unsigned core, const use& u);
+  void cover(const use& u, std::size_t here);
+  std::uint32_t new_chunk();
+  void count(unsigned core, bool writes, std::size_t home, caches::source from, std::uint64_t bytes);
+  double price_alone(std::size_t here) const;
+  void find_demands(std::size_t here);
+  void book(std::size_t here);
+  void clear();
+  [[nodiscard]] double line_ns(const std::vector<std::uint64_t>& costs_ps, std::size_t at) const;
+  [[nodiscard]] unsigned class_of(std::size_t a, std::size_t b) const { return machine_.apart[a][b]; }
+  [[nodiscard]] std::uint32_t link(std::size_t from, std::size_t to) const { return links_[from * nodes_ + to]; }
+
+  const machine machine_;
+  std::size_t nodes_;
+  caches caches_;
+  sharing sharing_;
+  std::vector<std::uint32_t> controllers_;  // [node] resource, none without a limit
+  std::vector<std::uint32_t> links_;        // [from * nodes + to]
+  std::vector<extent> regions_;
+  std::vector<chunk> chunks_;
+  std::uint32_t free_ = none;  // chunks
+  std::vector<body> bodies_;   // [core]
+  sources sources_;
+  std::uint64_t flow_bytes_ = 0;
+  std::vector<sharing::demand> demands_;
+  traffic moved_;
+};
+
+}  // namespace weft::model

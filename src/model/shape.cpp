@@ -1,0 +1,192 @@
+#include "model/shape.hpp"
+
+#include <hwloc.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "base/limits.hpp"
+#include "weft/error.hpp"
+
+namespace weft::model {
+
+namespace {
+
+using topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
+
+topology empty_topology() {
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) throw error("hwloc cannot start");
+  return {raw, &hwloc_topology_destroy};
+}
+
+// Gives the objects of one kind numbers from 0 in the order in which they are met. hwloc's own have gaps where a
+// machine is irregular.
+class numbering {
+ public:
+  unsigned of(hwloc_obj_t o) {
+    return numbers_.emplace(o->gp_index, static_cast<unsigned>(numbers_.size())).first->second;
+  }
+
+ private:
+  std::map<hwloc_uint64_t, unsigned> numbers_;
+};
+
+hwloc_obj_t physical_core(hwloc_obj_t pu) {
+  hwloc_obj_t o = pu;
+  while (o != nullptr && o->type != HWLOC_OBJ_CORE) o = o->parent;
+  return o != nullptr ? o : pu;
+}
+
+hwloc_obj_t second_level(hwloc_obj_t pu) {
+  hwloc_obj_t o = pu;
+  while (o != nullptr && o->type != HWLOC_OBJ_L2CACHE) o = o->parent;
+  return o != nullptr ? o : physical_core(pu);
+}
+
+hwloc_obj_t outermost(hwloc_obj_t pu) {
+  hwloc_obj_t found = nullptr;
+  for (hwloc_obj_t o = pu->parent; o != nullptr; o = o->parent)
+    if (hwloc_obj_type_is_dcache(o->type) != 0) found = o;
+  return found != nullptr ? found : physical_core(pu);
+}
+
+std::string name_of(hwloc_obj_t o) {
+  if (o->type == HWLOC_OBJ_MACHINE) return "machine";
+  if (o->type == HWLOC_OBJ_PU) return "core";
+  if (o->type == HWLOC_OBJ_CORE) return "physical core";
+  if (o->type == HWLOC_OBJ_NUMANODE) return "memory node";
+  char type[64];
+  hwloc_obj_type_snprintf(type, sizeof type, o, 0);
+  std::string text = type;
+  for (char& c : text)
+    if (text.front() != 'L') c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (hwloc_obj_type_is_cache(o->type) != 0 && o->attr != nullptr && o->attr->cache.size != 0)
+    text += " " + std::to_string(o->attr->cache.size >> 10) + " KiB";
+  return text;
+}
+
+outline draw(hwloc_obj_t o) {
+  outline here{name_of(o), 1, {}};
+  for (hwloc_obj_t child = o->first_child; child != nullptr; child = child->next_sibling) {
+    outline next = draw(child);
+    if (!here.inside.empty()) {
+      outline& last = here.inside.back();
+      next.count = last.count;
+      if (next == last) {
+        ++last.count;
+        continue;
+      }
+      next.count = 1;
+    }
+    here.inside.push_back(std::move(next));
+  }
+  // A group is hwloc's word for "these share the memory node below"; one that holds one thing only says nothing.
+  if (o->memory_first_child != nullptr) {
+    const bool wrapper = o->type == HWLOC_OBJ_GROUP;
+    here.what = wrapper ? "memory node" : here.what + " with memory node";
+  }
+  const bool says_nothing = o->type == HWLOC_OBJ_CORE && here.inside.size() == 1 && here.inside.front().count == 1;
+  return says_nothing ? here.inside.front() : here;
+}
+
+// Latencies as the firmware tells them, relative to each other, or nothing.
+std::vector<std::vector<std::uint64_t>> latencies(hwloc_topology_t t, const std::vector<hwloc_obj_t>& nodes) {
+  unsigned count = 1;
+  hwloc_distances_s* d = nullptr;
+  std::vector<std::vector<std::uint64_t>> table;
+  if (hwloc_distances_get_by_type(t, HWLOC_OBJ_NUMANODE, &count, &d, HWLOC_DISTANCES_KIND_MEANS_LATENCY, 0) != 0 ||
+      count == 0)
+    return table;
+  std::vector<unsigned> place;  // in hwloc's matrix
+  for (const hwloc_obj_t node : nodes)
+    for (unsigned i = 0; i < d->nbobjs; ++i)
+      if (d->objs[i] == node) place.push_back(i);
+  if (place.size() == nodes.size())
+    for (const unsigned a : place) {
+      auto& row = table.emplace_back();
+      for (const unsigned b : place)
+        row.push_back(std::max(d->values[a * d->nbobjs + b], d->values[b * d->nbobjs + a]));
+    }
+  hwloc_distances_release(t, d);
+  return table;
+}
+
+shape load(topology t) {
+  if (hwloc_topology_load(t.get()) != 0) throw error("hwloc cannot make a machine of it");
+  const int count = hwloc_get_nbobjs_by_type(t.get(), HWLOC_OBJ_PU);
+  if (count < 1) throw error("it has no core");
+  if (static_cast<unsigned>(count) > base::workers_max)
+    throw error("it has " + std::to_string(count) + " cores; Weft takes at most " + std::to_string(base::workers_max));
+  shape s;
+  numbering caches;
+  numbering inner;
+  numbering physical;
+  numbering node_numbers;
+  std::vector<hwloc_obj_t> nodes;
+  for (hwloc_obj_t pu = nullptr; (pu = hwloc_get_next_obj_by_type(t.get(), HWLOC_OBJ_PU, pu)) != nullptr;) {
+    core c;
+    c.at.cpu = static_cast<unsigned>(s.cores.size());
+    c.at.cache = caches.of(outermost(pu));
+    const int first = pu->nodeset == nullptr ? -1 : hwloc_bitmap_first(pu->nodeset);
+    const hwloc_obj_t node =
+        first < 0 ? nullptr : hwloc_get_numanode_obj_by_os_index(t.get(), static_cast<unsigned>(first));
+    if (node == nullptr) throw error("it has a core without memory");
+    c.at.node = node_numbers.of(node);
+    if (c.at.node == nodes.size()) nodes.push_back(node);
+    c.inner = inner.of(second_level(pu));
+    c.physical = physical.of(physical_core(pu));
+    s.cores.push_back(c);
+  }
+  s.nodes = static_cast<unsigned>(nodes.size());
+  s.latency = latencies(t.get(), nodes);
+  s.drawing = draw(hwloc_get_root_obj(t.get()));
+  return s;
+}
+
+// hwloc would build a machine of a billion cores before anybody could count them. Counts are what stands after a colon,
+// or alone; what stands in parentheses are attributes.
+void refuse_large(const std::string& notation) {
+  constexpr std::size_t length_max = 1'000;
+  if (notation.size() > length_max) throw error("it is longer than " + std::to_string(length_max) + " letters");
+  std::uint64_t product = 1;
+  int depth = 0;
+  for (std::size_t i = 0; i < notation.size(); ++i) {
+    depth += notation[i] == '(' ? 1 : notation[i] == ')' ? -1 : 0;
+    const bool begins = i == 0 || notation[i - 1] == ':' || notation[i - 1] == ' ';
+    if (depth != 0 || !begins || std::isdigit(static_cast<unsigned char>(notation[i])) == 0) continue;
+    std::uint64_t n = 0;
+    for (; i < notation.size() && std::isdigit(static_cast<unsigned char>(notation[i])) != 0; ++i)
+      n = std::min<std::uint64_t>(n * 10 + static_cast<std::uint64_t>(notation[i] - '0'), 1u << 20);
+    --i;
+    if (n == 0) throw error("it has a 0 in it, so no core");
+    product *= n;
+    if (product > base::workers_max)
+      throw error("it has more than " + std::to_string(base::workers_max) + " cores, which is as many as Weft takes");
+  }
+}
+
+}  // namespace
+
+shape shape_of_notation(const std::string& notation) {
+  refuse_large(notation);
+  topology t = empty_topology();
+  if (notation.find('\0') != std::string::npos || hwloc_topology_set_synthetic(t.get(), notation.c_str()) != 0)
+    throw error("hwloc does not understand '" + notation +
+                "'; it is written like \"Package:4 NUMANode:2 L3:1 L2:4 PU:2\"");
+  return load(std::move(t));
+}
+
+shape shape_of_xml(const std::string& text) {
+  topology t = empty_topology();
+  if (hwloc_topology_set_xmlbuffer(t.get(), text.c_str(), static_cast<int>(text.size() + 1)) != 0)
+    throw error("hwloc cannot read it; it takes what `lstopo FILE.xml` wrote");
+  return load(std::move(t));
+}
+
+shape shape_of_host() { return load(empty_topology()); }
+
+}  // namespace weft::model

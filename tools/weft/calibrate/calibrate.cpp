@@ -1,0 +1,145 @@
+// `weft calibrate`: measures this computer and writes it down as a machine file, so that the virtual machine has
+// its costs.
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "../command.hpp"
+#include "../machine_state.hpp"
+#include "../output.hpp"
+#include "../trace/export.hpp"
+#include "apps/progress.hpp"
+#include "machine_text.hpp"
+#include "report.hpp"
+
+namespace weft::tool {
+
+namespace {
+
+using namespace calibrate;
+namespace fs = std::filesystem;
+
+// Where machine files of this user's own are looked for.
+fs::path own_machines() {
+  const char* const config = std::getenv("XDG_CONFIG_HOME");
+  if (config != nullptr && *config != '\0') return fs::path(config) / "weft" / "machines";
+  const char* const home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0')
+    throw weft::error("calibrate: neither XDG_CONFIG_HOME nor HOME is set; name a file with --out FILE");
+  return fs::path(home) / ".config" / "weft" / "machines";
+}
+
+// A folder for the machines that are only asked for their times; gone with the object.
+class scratch {
+ public:
+  scratch() {
+    std::string pattern = (fs::temp_directory_path() / "weft-calibrate-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr)
+      throw weft::error("calibrate: no folder for temporary files can be made in " +
+                        fs::temp_directory_path().string());
+    folder_ = pattern;
+  }
+  ~scratch() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  scratch(const scratch&) = delete;
+  scratch& operator=(const scratch&) = delete;
+
+  // The files of this machine, to be given as options::machine.
+  std::string write(const assembled& a) const {
+    const std::string file = (folder_ / "asked.toml").string();
+    write_machine(file, a, "asked");
+    return file;
+  }
+
+ private:
+  fs::path folder_;
+};
+
+std::vector<comparison> compare(const std::vector<measured_part>& measured, const std::vector<double>& modelled) {
+  std::vector<comparison> all;
+  for (std::size_t i = 0; i < measured.size(); ++i) all.push_back({measured[i].name, measured[i].ns, modelled[i]});
+  return all;
+}
+
+class calibrate_command final : public command {
+ public:
+  explicit calibrate_command(CLI::App& root) {
+    parser_ = root.add_subcommand("calibrate", "Measure this computer and write its machine file, for virtual time");
+    parser_->add_option("--out", out_, "The file to write; default: this-host.toml where your own machine files are")
+        ->type_name("FILE");
+    parser_->add_flag("--quick", quick_, "In a few seconds: to try things out, not to quote");
+    parser_->add_flag("--json", json_, "One JSON object on stdout");
+    parser_->footer("Takes up to a minute, on all cores; let nothing else run meanwhile.\n"
+                    "Example:\n  weft calibrate\n  WEFT_MACHINE=this-host weft run cholesky --workers 2");
+  }
+
+  int run() override {
+    forget_settings();
+    const std::string file = target();
+    trace::sink{file};  // a place that cannot be written is better found before than after
+    const auto start = std::chrono::steady_clock::now();
+    const load_watch watch;
+    apps::progress bar("weft calibrate", stderr);
+    const host_description host = describe_host();
+    survey s = measure_host(host, {quick_, [&bar](double part) { bar.report(part); }});
+    const load_watch::load load = watch.so_far();
+    calibration c;
+    c.computer = machine_facts();
+    assembled a = assemble(host, s.found, c.computer["processor"].get<std::string>());
+    const scratch files;
+    const auto ask = [&](const std::vector<program_kind>& programs, const model::machine& m) {
+      assembled asked = a;
+      asked.machine = m;
+      asked.machine.runtime.body_ps = 0;  // the programs' bodies are empty
+      return modelled_ns(programs, files.write(asked));
+    };
+    add_steps(a, s.steps, s.found, [&](const model::machine& m) { return ask(step_programs(), m); });
+    c.steps = compare(s.steps, ask(step_programs(), a.machine));
+    c.checks = compare(
+        s.checks, ask(check_programs(static_cast<unsigned>(std::min<std::size_t>(2, host.cores.size()))), a.machine));
+    bar.finish();
+    c.file = file;
+    c.date = date_and_time();
+    c.quick = quick_;
+    c.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    c.load = {{"known", load.known}, {"others", load.others}, {"stolen", load.stolen}};
+    c.found = &s.found;
+    c.result = &a;
+    write_machine(file, a, c.date);
+    write_stdout(json_ ? json_text(report_json(c)) : report_text(c, colour_wanted()));
+    for (const std::string& w : warnings(c)) std::fprintf(stderr, "weft: calibrate: %s\n", w.c_str());
+    return exit_ok;
+  }
+
+ private:
+  // A setting of the user's own runs would change what is measured, or how the model runs.
+  static void forget_settings() {
+    const json settings = settings_in_environment({"WEFT_"});
+    for (const auto& [name, value] : settings.items()) unsetenv(name.c_str());
+  }
+
+  [[nodiscard]] std::string target() const {
+    if (!out_.empty()) return out_;
+    const fs::path folder = own_machines();
+    std::error_code failed;
+    fs::create_directories(folder, failed);
+    if (failed) throw weft::error("calibrate: cannot make the folder " + folder.string() + ": " + failed.message());
+    return (folder / "this-host.toml").string();
+  }
+
+  std::string out_;
+  bool quick_ = false;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<command> make_calibrate_command(CLI::App& root) { return std::make_unique<calibrate_command>(root); }
+
+}  // namespace weft::tool

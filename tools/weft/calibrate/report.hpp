@@ -1,0 +1,30 @@
+// A calibration as a table and as JSON.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "../command.hpp"
+#include "assemble.hpp"
+
+namespace weft::tool::calibrate {
+
+struct calibration {
+  std::string file;
+  std::string date;
+  bool quick = false;
+  double seconds = 0;
+  json computer;
+  json load;
+  const figures* found = nullptr;
+  const assembled* result = nullptr;
+  std::vector<comparison> steps;   // the programs that the steps were solved from
+  std::vector<comparison> checks;  // those that they were not
+};
+
+[[nodiscard]] json report_json(const calibration& c);
+[[nodiscard]] std::string report_text(const calibration& c, bool colour);
+
+// What a reader should know before trusting the file, a sentence each; empty if all is well.
+[[nodiscard]] std::vector<std::string> warnings(const calibration& c);
+
+}  // namespace weft::tool::calibrate
