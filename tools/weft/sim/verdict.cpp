@@ -67,7 +67,7 @@ verdict judge(const trace::file& f, const report::analysis& a, ns bandwidth_boun
   v.bandwidth_bound = bandwidth_bound;
   if (s.program > 0) v.creation_bound = s.program + last_submitted_body(f);
   const auto workers = static_cast<ns>(std::max<std::size_t>(f.workers.size(), 1));
-  v.work_bound = (s.work + workers - 1) / workers;
+  v.work_bound = (s.work + s.program + workers - 1) / workers;
   const double room = static_cast<double>(s.makespan) * static_cast<double>(workers);
   if (room > 0) {
     v.busy = static_cast<double>(s.work) / room;

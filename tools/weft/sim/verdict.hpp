@@ -15,7 +15,7 @@ enum class limit : std::uint8_t { cores, critical_path, creation, bandwidth, con
 struct verdict {
   ns makespan = 0;
   // Bounds: see above.
-  ns work_bound = 0;       // all bodies, spread evenly over the workers
+  ns work_bound = 0;       // all bodies and the main program, spread evenly over the workers
   ns span = 0;             // the critical path of bodies
   ns creation_bound = 0;   // the main program's own time, then the body of what it submitted last
   ns bandwidth_bound = 0;  // what the busiest memory controller or link needed; 0: not known

@@ -60,8 +60,9 @@ class whatif_command final : public command {
 
  private:
   void add_options(CLI::App& parser) {
+    // One word a list: what follows it may be the target.
     const auto list = [&parser](const char* name, auto& into, const char* help) {
-      parser.add_option(name, into, help)->delimiter(',')->type_name("LIST");
+      parser.add_option(name, into, help)->delimiter(',')->allow_extra_args(false)->type_name("LIST");
     };
     list("--workers", workers_, "Numbers of workers; default: 1, 2, 4, ... up to the machine's cores, or 64");
     list("--policies", policies_, "Scheduling policies; default: local");
