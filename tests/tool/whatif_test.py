@@ -92,7 +92,7 @@ class Limits(WhatIf):
         last = reply["rows"][-1]
         self.assertGreaterEqual(last["bounds_ns"]["creation"], 0.8 * last["makespan_ns"])
         self.assertRegex(reply["advice"][-1]["text"], r"at 64 workers creation binds: the main program takes 2\.\d+ us "
-                         r"a task and tasks named part run for 10\.0 us; merge them by 1\d, or decouple creation")
+                         r"a task and tasks named part run for 10\.0 us; merge them by \d+, or decouple creation")
 
     def test_imbalance(self):
         """Nine equal tasks on eight workers: two rounds, the second with one. No bound is above 5/8 of that."""
