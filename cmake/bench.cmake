@@ -27,6 +27,13 @@ set(weft_bench_systems "")
 weft_bench_system(serial bench/serial_system.cpp)
 weft_bench_system(weft bench/weft_system.cpp weft::weft)
 
+# No system: what moves between two cores for each task, counted on the virtual machine.
+add_executable(bench_transfers bench/transfers.cpp bench/problem.cpp)
+target_include_directories(bench_transfers PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(bench_transfers PRIVATE weft::weft weft_strict)
+set_target_properties(bench_transfers PROPERTIES OUTPUT_NAME transfers
+                                                 RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   weft_bench_system(libgomp bench/openmp_system.cpp)
   target_compile_options(bench_system_libgomp PRIVATE -fopenmp)

@@ -163,6 +163,10 @@ if(WEFT_APPS)
   endforeach()
 endif()
 
+if(WEFT_APPS)
+  weft_test(bench/transfers cost 120 $<TARGET_FILE:bench_transfers> --check)
+endif()
+
 # what a task costs in instructions; the record is of the release build
 if(WEFT_APPS AND CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT WEFT_SANITIZE)
   weft_test(instructions cost 300 ${python} ${tests}/instructions.py --programs ${PROJECT_BINARY_DIR}/${weft_bench_dir}

@@ -26,7 +26,8 @@ class handle_base {
   // How large the data is, in bytes, wherever it lies: a modelled machine then charges what moving it takes, from the
   // caches or the memory node where it is (docs/guide/28-memory-model.md). 0, the default: moving it takes no time.
   // Who: one thread, before the first task names the handle. Cost: a locked table. Real machines ignore it.
-  void bytes(std::uint64_t n) noexcept { detail::set_bytes(state_, n); }
+  // Errors: weft::error above 2^40.
+  void bytes(std::uint64_t n);
   [[nodiscard]] std::uint64_t bytes() const noexcept { return detail::bytes_of(state_); }
   // Number of this handle in order of creation in the process, from 1.
   [[nodiscard]] std::uint32_t id() const noexcept { return state_.id; }
@@ -34,7 +35,9 @@ class handle_base {
   [[nodiscard]] std::uint64_t version() const noexcept { return detail::peek(state_.word) >> detail::alarm_bits; }
 
   // Whether all accesses submitted so far are done. Who: any thread; it may have changed by the time you look, and a
-  // handle that is being used at this moment is not idle. Order: acquire, so what the tasks wrote is visible.
+  // handle that is being used at this moment is not idle,
+  // nor is any while a task is on its way to a creator (options::creation). Order: acquire, so what the tasks wrote is
+  // visible.
   [[nodiscard]] bool idle() noexcept { return state_.idle(); }
 
   [[nodiscard]] detail::handle_state& state() noexcept { return state_; }

@@ -143,6 +143,11 @@ class runtime {
     std::uint64_t transfers;      // cache lines of the scheduler's own that moved between cores
     std::uint64_t line_waits_ns;  // time that cores spent behind others who wanted the same line
     std::uint64_t events;         // turns the machine gave to a core
+    // Data of handles with a size: what bodies found in caches, in their own memory node, and in others.
+    std::uint64_t cached_bytes;
+    std::uint64_t local_bytes;
+    std::uint64_t remote_bytes;
+    std::uint64_t bandwidth_wait_ns;  // by which shared bandwidth made bodies longer, all together
   };
   [[nodiscard]] counts statistics() const noexcept;
 

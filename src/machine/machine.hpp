@@ -47,10 +47,14 @@ struct machine_counts {
   std::uint64_t fetches = 0;        // cache lines of the scheduler's that came from memory
   std::uint64_t line_waits_ps = 0;  // time cores spent behind others who wanted the same line
   std::uint64_t events = 0;         // turns given to a core
+  std::uint64_t cached_bytes = 0;   // data of bodies that came from caches,
+  std::uint64_t local_bytes = 0;    // from the core's own memory node,
+  std::uint64_t remote_bytes = 0;   // and from others
+  std::uint64_t bandwidth_ps = 0;   // time that bodies spent waiting for shared bandwidth
 };
 
 template <class M>
-concept machine = requires(M m, cell<std::uint64_t> c, std::uint64_t v, unsigned id, fiber& f, const detail::record& r,
+concept machine = requires(M m, cell<std::uint64_t> c, std::uint64_t v, unsigned id, fiber& f, detail::record& r,
                            fiber::action* after, order o) {
   { M::load(c, o) } -> std::same_as<std::uint64_t>;
   M::store(c, v, o);

@@ -15,7 +15,31 @@ namespace weft::model {
 
 namespace {
 
+// toml++ 3.3 has undefined behaviour for letters like an umlaut where a key may stand (its is_horizontal_whitespace
+// ends in "unreachable"), so they are refused outside of texts and comments before it sees them. That needs to know
+// where texts end; those of several lines are refused with them.
+void refuse_foreign_letters(std::string_view text, const std::string& file) {
+  std::size_t line = 1;
+  char quote = 0;  // what ends the text that we are in; '\n' ends a comment
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    line += c == '\n' ? 1 : 0;
+    if (quote != 0) {
+      if (c == '\\' && quote == '"') ++i;
+      if (c == quote || c == '\n') quote = 0;
+    } else if (c == '"' || c == '\'') {
+      if (text.substr(i, 3) == std::string(3, c)) refuse_file(file, line, "", "texts stand on one line here");
+      quote = c;
+    } else if (c == '#') {
+      quote = '\n';
+    } else if (static_cast<unsigned char>(c) >= 0x80) {
+      refuse_file(file, line, "", "this is no TOML: a letter that is not ASCII outside of texts and comments");
+    }
+  }
+}
+
 toml::table parsed(std::string_view text, const std::string& file) {
+  refuse_foreign_letters(text, file);
   try {
     return toml::parse(text, file);
   } catch (const toml::parse_error& e) {
@@ -267,6 +291,22 @@ void read_sources(const section& top, reading& r) {
   }
 }
 
+std::string shown_size(std::uint64_t bytes) {
+  const bool mib = bytes >= 1 << 20 && bytes % (1 << 20) == 0;
+  return std::to_string(mib ? bytes >> 20 : bytes >> 10) + (mib ? " MiB" : " KiB");
+}
+
+// The notation has no sizes of caches; [[memory.caches]] does. The second level is `inner`, the outermost is `outer`.
+void add_sizes(outline& part, const machine& m, bool inside_cache) {
+  const bool cache_here = part.what.size() >= 2 && part.what[0] == 'L' && part.what[1] >= '1' && part.what[1] <= '5';
+  const bool second = part.what.starts_with("L2");
+  for (outline& o : part.inside) add_sizes(o, m, inside_cache || cache_here);
+  for (const cache& c : m.memory.caches) {
+    const bool this_one = second ? c.who == cache::shared_by::inner : c.who == cache::shared_by::outer && !inside_cache;
+    if (cache_here && this_one) part.what.insert(2, " " + shown_size(c.bytes));
+  }
+}
+
 }  // namespace
 
 machine machine_of(const shape& s, std::vector<std::vector<unsigned>> apart) {
@@ -312,6 +352,7 @@ description parse_machine(std::string_view text, const std::string& file, const 
   if (m.speed_when_shared > 1) top.fail("shared_speed", "it must be at most 1");
   read_types(top, *v, m);
   read_costs(top, m);
+  add_sizes(d.drawing, m, false);
   d.figures = std::move(r.figures);
   return d;
 }

@@ -54,7 +54,7 @@ hwloc_obj_t outermost(hwloc_obj_t pu) {
   return found != nullptr ? found : physical_core(pu);
 }
 
-std::string name_of(hwloc_obj_t o) {
+std::string name_of(hwloc_obj_t o, bool sizes) {
   if (o->type == HWLOC_OBJ_MACHINE) return "machine";
   if (o->type == HWLOC_OBJ_PU) return "core";
   if (o->type == HWLOC_OBJ_CORE) return "physical core";
@@ -64,15 +64,15 @@ std::string name_of(hwloc_obj_t o) {
   std::string text = type;
   for (char& c : text)
     if (text.front() != 'L') c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (hwloc_obj_type_is_cache(o->type) != 0 && o->attr != nullptr && o->attr->cache.size != 0)
+  if (sizes && hwloc_obj_type_is_cache(o->type) != 0 && o->attr != nullptr && o->attr->cache.size != 0)
     text += " " + std::to_string(o->attr->cache.size >> 10) + " KiB";
   return text;
 }
 
-outline draw(hwloc_obj_t o) {
-  outline here{name_of(o), 1, {}};
+outline draw(hwloc_obj_t o, bool sizes) {
+  outline here{name_of(o, sizes), 1, {}};
   for (hwloc_obj_t child = o->first_child; child != nullptr; child = child->next_sibling) {
-    outline next = draw(child);
+    outline next = draw(child, sizes);
     if (!here.inside.empty()) {
       outline& last = here.inside.back();
       next.count = last.count;
@@ -115,7 +115,8 @@ std::vector<std::vector<std::uint64_t>> latencies(hwloc_topology_t t, const std:
   return table;
 }
 
-shape load(topology t) {
+// `sizes`: those of caches are known, not hwloc's guesses for a notation that has none.
+shape load(topology t, bool sizes) {
   if (hwloc_topology_load(t.get()) != 0) throw error("hwloc cannot make a machine of it");
   const int count = hwloc_get_nbobjs_by_type(t.get(), HWLOC_OBJ_PU);
   if (count < 1) throw error("it has no core");
@@ -143,7 +144,7 @@ shape load(topology t) {
   }
   s.nodes = static_cast<unsigned>(nodes.size());
   s.latency = latencies(t.get(), nodes);
-  s.drawing = draw(hwloc_get_root_obj(t.get()));
+  s.drawing = draw(hwloc_get_root_obj(t.get()), sizes);
   return s;
 }
 
@@ -177,16 +178,16 @@ shape shape_of_notation(const std::string& notation) {
   if (notation.find('\0') != std::string::npos || hwloc_topology_set_synthetic(t.get(), notation.c_str()) != 0)
     throw error("hwloc does not understand '" + notation +
                 "'; it is written like \"Package:4 NUMANode:2 L3:1 L2:4 PU:2\"");
-  return load(std::move(t));
+  return load(std::move(t), false);
 }
 
 shape shape_of_xml(const std::string& text) {
   topology t = empty_topology();
   if (hwloc_topology_set_xmlbuffer(t.get(), text.c_str(), static_cast<int>(text.size() + 1)) != 0)
     throw error("hwloc cannot read it; it takes what `lstopo FILE.xml` wrote");
-  return load(std::move(t));
+  return load(std::move(t), true);
 }
 
-shape shape_of_host() { return load(empty_topology()); }
+shape shape_of_host() { return load(empty_topology(), true); }
 
 }  // namespace weft::model

@@ -33,10 +33,4 @@ std::vector<core> starting_at(std::vector<core> cores, unsigned cpu) {
   return cores;
 }
 
-std::vector<core> flat(unsigned cores) {
-  std::vector<core> all(cores);
-  for (unsigned i = 0; i < cores; ++i) all[i].cpu = i;
-  return all;
-}
-
 }  // namespace weft::place

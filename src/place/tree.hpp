@@ -34,7 +34,4 @@ class tree {
 // The same cores in the same cyclic order, beginning with `cpu` if it is among them.
 [[nodiscard]] std::vector<core> starting_at(std::vector<core> cores, unsigned cpu);
 
-// A machine of n equal cores on one memory node.
-[[nodiscard]] std::vector<core> flat(unsigned cores);
-
 }  // namespace weft::place

@@ -11,6 +11,13 @@ namespace {
 
 using ids = std::vector<std::uint16_t>;
 
+// Equal cores below one cache.
+std::vector<core> flat(unsigned cores) {
+  std::vector<core> all(cores);
+  for (unsigned i = 0; i < cores; ++i) all[i].cpu = i;
+  return all;
+}
+
 // Two memory nodes, two caches in each, two cores at each cache.
 std::vector<core> two_nodes() {
   std::vector<core> cores;

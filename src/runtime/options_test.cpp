@@ -180,10 +180,36 @@ TEST_CASE("options: other numbers that cannot be") {
   CHECK(refusal({}, {{"WEFT_STACK_KIB", "big"}}) == "weft: option WEFT_STACK_KIB = 'big" + stack_message);
 }
 
+TEST_CASE("options: a machine of a file has as many workers as cores, or fewer") {
+  const environment none;
+  CHECK(complete({.machine = "epyc-7551-32"}).workers == 32);
+  CHECK(text(complete({.machine = "epyc-7551-32"}).machine) == "epyc-7551-32");
+  CHECK(complete({.workers = 32, .machine = "epyc-7551-32"}).workers == 32);
+  CHECK(complete({.workers = 1, .machine = "epyc-7551-32"}).workers == 1);
+  CHECK(complete({.machine = "tasksim-512-biglittle-rtopt"}).workers == 513);
+  CHECK(complete({.workers = 1024, .machine = "virtual"}).workers == 1024);
+  CHECK(refusal({.workers = 33, .machine = "epyc-7551-32"}) ==
+        "weft: option workers = '33' cannot be; it must be a number from 1 to 32, the cores of machine epyc-7551-32");
+  CHECK(refusal({}, {{"WEFT_MACHINE", "i7-2600k-4"}, {"WEFT_WORKERS", "5"}}) ==
+        "weft: option workers = '5' cannot be; it must be a number from 1 to 4, the cores of machine i7-2600k-4");
+  CHECK(refusal({.machine = "no/such.toml"}) == "weft: no/such.toml: it cannot be read: No such file or directory");
+  CHECK(refusal({.machine = "machines"}).starts_with("weft: there is no machine 'machines'"));
+}
+
+TEST_CASE("options: the name of a machine outlives what it was given in") {
+  const environment none;
+  std::string name = "i7-2600k-4";
+  const options o = complete({.machine = name.c_str()});
+  name = "something else altogether";
+  CHECK(text(o.machine) == "i7-2600k-4");
+}
+
 TEST_CASE("options: names that cannot be") {
-  CHECK(refusal({.machine = "cray"}) == "weft: option machine = 'cray' cannot be; it must be host or virtual");
+  CHECK(refusal({.machine = "cray"}) == "weft: there is no machine 'cray'; `weft info` lists them");
+  CHECK(refusal({.machine = "epic-7551"}) ==
+        "weft: there is no machine 'epic-7551'; did you mean epyc-7551-32? `weft info` lists them");
   CHECK(refusal({}, {{"WEFT_MACHINE", "Host"}}) ==
-        "weft: option machine = 'Host' cannot be; it must be host or virtual");
+        "weft: there is no machine 'Host'; did you mean host? `weft info` lists them");
   CHECK(refusal({.machine = "virtual", .schedule = "fifo"}) ==
         "weft: option schedule = 'fifo' cannot be; it must be time or random");
   CHECK(refusal({.machine = "host", .schedule = "random"}) ==

@@ -106,6 +106,12 @@ void throw_too_wide(std::size_t accesses) {
 
 }  // namespace detail
 
+void handle_base::bytes(std::uint64_t n) {
+  if (n > std::uint64_t{1} << 40)
+    throw error("weft: a handle is said to stand for " + std::to_string(n) + " bytes; at most 2^40 (1 TiB) can be");
+  detail::set_bytes(state_, n);
+}
+
 namespace sched {
 
 void set_current_worker(detail::worker* w) noexcept { detail::this_worker = w; }

@@ -58,6 +58,12 @@ void set_current_worker(detail::worker* w) noexcept;
   return sizeof r + r.access_count * sizeof(access::entry) + 32;
 }
 
+// What creating r takes, by whoever does it: its submitter fills it in, a creator only reads it.
+template <class M> void pay_creation(const detail::record& r, bool filled_in_here) {
+  M::work(model::step::submit);
+  M::touch(&r, bytes_in_use(r), filled_in_here);
+}
+
 // What the runtime object needs from an engine, whatever its machine.
 struct any_engine : detail::engine_base, decoupled {
   ~any_engine() override = default;

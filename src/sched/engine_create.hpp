@@ -45,7 +45,8 @@ template <machine::machine M> void engine<M>::request(detail::record* r) {
   visit v(*this);
   worker* w = v.self();
   count_created(w, r);
-  // A modelled machine charges the submitter step::request here, and the creator the steps of a submission.
+  M::work(model::step::request);
+  M::touch(r, bytes_in_use(*r), true);
   if (trace_ != nullptr) {  // both are free until registration
     r->prev = reinterpret_cast<detail::record*>(machine_.now_ps());
     r->cursor = w != nullptr ? w->id + 1u : trace::by_outside;
@@ -66,6 +67,7 @@ template <machine::machine M> bool engine<M>::create_one(worker& w) {
     base::release_lock<M>(creating_);
     return false;
   }
+  pay_creation<M>(*r, false);
   owner_section at_own_end(*this, &w);
   bool is_ready = true;
   woken list;

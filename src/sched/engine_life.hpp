@@ -97,6 +97,10 @@ template <machine::machine M> runtime::counts engine<M>::statistics() const noex
   c.transfers = m.transfers;
   c.line_waits_ns = m.line_waits_ps / 1000;
   c.events = m.events;
+  c.cached_bytes = m.cached_bytes;
+  c.local_bytes = m.local_bytes;
+  c.remote_bytes = m.remote_bytes;
+  c.bandwidth_wait_ns = m.bandwidth_ps / 1000;
   return c;
 }
 
@@ -122,8 +126,7 @@ template <machine::machine M> void* engine<M>::workspace(std::size_t bytes) {
 
 // A modelled machine knows the memory of handles, which it is told of when it is new; the rest of a reduction it does
 // not, and takes for part of that.
-template <machine::machine M>
-void* engine<M>::exchange(detail::handle_state& h, detail::cell<void*>& c, void* value) {
+template <machine::machine M> void* engine<M>::exchange(detail::handle_state& h, detail::cell<void*>& c, void* value) {
   if constexpr (!M::modelled) return M::exchange(c, value, base::acq_rel);
   static_cast<void>(M::fetch_or(h.lock, std::uint8_t{0}, base::acq_rel));
   return std::exchange(c.raw, value);

@@ -59,7 +59,7 @@ template <machine::machine M> detail::record* engine<M>::next(worker& w) {
   }
   if (w.tick >= w.tick_limit) {
     w.tick = 0;
-    w.watched = true;
+    w.timed = w.watched = true;
     w.body_end_ps = 0;
     if (bodies_are_tiny()) {
       if (!w.reluctant) w.reluctant = others_move(w);
@@ -126,12 +126,14 @@ template <machine::machine M> bool engine<M>::paused() noexcept {
 }
 
 template <machine::machine M> detail::record* engine<M>::steal(worker& w) {
-  if (w.reluctant && bodies_are_tiny()) return nullptr;
+  const bool keeps_away = w.reluctant && bodies_are_tiny();
+  if (keeps_away && w.id != 0) return nullptr;
   // The reserve has no place of its own, so it robs in order of ids; and everybody robs it last.
   const unsigned seats = static_cast<unsigned>(workers_.size());
   for (unsigned i = 0; i + 1 < seats; ++i) {
     const bool ruled = !w.is_reserve && i + 1 < workers();
     worker& victim = *workers_[ruled ? rules_->victim(w.id, i, w.rng) : w.is_reserve ? i : seats - 1];
+    if (keeps_away && !M::load(victim.gives_way, base::relaxed)) continue;
     detail::record* r = nullptr;
     // Losing means that another took a task, so the victim may have more.
     steal_result result = steal_result::lost;
@@ -163,18 +165,20 @@ template <machine::machine M> bool engine<M>::others_move(worker& w) noexcept {
   return std::exchange(w.seen_moves, moves) != moves;
 }
 
-// The main thread submits, and w has run some tiny bodies: every handle they share goes to and fro between the two, and
-// costs each more than it gets done. So w leaves it alone for a while, now and then; it is not kept from running what is
-// ready, if the main thread has nothing else to do than to submit, but that thread gets on meanwhile. What w has is
-// within reach of others, and a main thread that waits takes it.
+// The main thread submits, and w runs what it submits, tiny bodies: every handle and record goes from one to the other,
+// which costs both more than is done. So now and then w leaves the main thread alone for as long as a search takes.
+// What w has is within reach meanwhile, and a main thread that has begun to wait may have it (steal()).
 template <machine::machine M> void engine<M>::give_way(worker& w) {
-  const worker& main = *workers_[0];
-  const std::uint64_t submitted = M::load(workers_[0]->created, base::relaxed);
-  if (&w == &main || std::exchange(w.seen_submitted, submitted) == submitted) return;
+  worker& main = *workers_[0];
+  const std::uint64_t submitted = M::load(main.created, base::relaxed);
+  if (&w == &main || w.is_reserve || std::exchange(w.seen_submitted, submitted) == submitted) return;
   if (deque::expose(w)) sleep_.notify(machine_);
+  M::store(w.gives_way, true, base::relaxed);
   const std::uint64_t until = machine_.now_ps() + base::search_ns * 1000;
-  for (unsigned spins = 0; machine_.now_ps() < until && M::load(stopping_, base::relaxed) == 0;) M::relax(++spins);
-  w.seen_submitted = M::load(workers_[0]->created, base::relaxed);
+  unsigned spins = 0;
+  while (machine_.now_ps() < until && M::load(stopping_, base::relaxed) == 0) M::search_pause(++spins, until);
+  M::store(w.gives_way, false, base::relaxed);
+  w.seen_submitted = M::load(main.created, base::relaxed);
 }
 
 // Looks everywhere for the time that a wake-up would cost. Who: a counted searcher.
@@ -253,6 +257,8 @@ template <machine::machine M> detail::record* engine<M>::run(worker& w, detail::
     return nullptr;
   }
   WEFT_ASSERT(r->state == detail::record_state::ready);
+  M::work(model::step::run);
+  M::touch(r, bytes_in_use(*r), false);  // before the clock: where a record comes from does not make its body long
   if (w.watched) [[unlikely]] {
     if (w.trace != nullptr) return run_traced(w, r);
     run_timed(w, r);
@@ -279,7 +285,8 @@ template <machine::machine M> void engine<M>::note_length(worker& w, std::uint64
   const bool is_long = body_ps >= base::long_body_ps;
   w.short_bodies = is_long ? 0 : w.short_bodies + 1;
   w.coarse = is_long || (w.coarse && w.short_bodies < base::short_bodies_max);
-  w.watched = w.coarse || w.trace != nullptr;
+  w.timed = w.coarse;
+  w.watched = w.timed || w.trace != nullptr;
 }
 
 // The body of r has returned on w. Gives what runs next.
@@ -291,8 +298,6 @@ template <machine::machine M> detail::record* engine<M>::follow(worker& w, detai
 }
 
 template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, detail::record* r) {
-  M::work(model::step::run);
-  M::touch(r, bytes_in_use(*r), false);
   r->state = detail::record_state::running;
   r->next = nullptr;  // from here on: who waits for the children
   r->cursor = 0;      // from here on: the number of children so far

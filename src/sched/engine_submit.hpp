@@ -120,6 +120,7 @@ template <machine::machine M> void engine<M>::enter(detail::record* r) {
 
 // What most submissions are; nothing here throws but the deque when it must grow and cannot.
 template <machine::machine M> void engine<M>::enter_plain(worker& w, detail::record* r) {
+  pay_creation<M>(*r, true);
   count_created(&w, r);
   const access::short_outcome done = register_plain(&w, r);
   if (done == access::short_outcome::waits) return;
@@ -156,8 +157,6 @@ template <machine::machine M> void engine<M>::enter_slow(detail::record* r) {
 // Counts r before it is registered: it may be done before registration returns, and a count of finished tasks that runs
 // ahead would look like quiescence. w: nullptr for a stranger.
 template <machine::machine M> void engine<M>::count_created(worker* w, detail::record* r) noexcept {
-  M::work(model::step::submit);
-  M::touch(r, bytes_in_use(*r), true);
   detail::record* parent = w != nullptr ? w->current : nullptr;
   r->parent = parent;
   if (parent != nullptr) {
@@ -237,6 +236,7 @@ void engine<M>::apply_reduction(worker* w, detail::handle_state& h, const detail
     if (run) c.apply(*c.h);
   };
   open_reductions_.remove(h);
+  pay_creation<M>(*r, true);
   if (before != nullptr && creator_ != nullptr)
     count_beside(w, r, *before);
   else
@@ -249,6 +249,7 @@ void engine<M>::apply_reduction(worker* w, detail::handle_state& h, const detail
 
 // A task is submitted outside of tasks by the main thread alone, which is away from its deque between its calls.
 template <machine::machine M> void engine<M>::enter_on(worker& w, detail::record* r) {
+  pay_creation<M>(*r, true);
   count_created(&w, r);
   enter_counted(w, r);
 }

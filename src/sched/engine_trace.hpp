@@ -19,7 +19,7 @@ template <machine::machine M> void engine<M>::trace_submitted(worker* w, detail:
 
 // As run(), which begins with the choice between the two.
 template <machine::machine M> detail::record* engine<M>::run_traced(worker& w, detail::record* r) {
-  const bool timed = w.coarse || w.tick == 0;
+  const bool timed = w.timed;
   const bool follows = trace_start(w, *r);
   const std::uint64_t start = follows ? w.body_end_ps : machine_.now_ps();
   const std::uint16_t first = w.id;

@@ -67,8 +67,10 @@ template <class M> struct worker : detail::worker {
   bool passed_over = false;          // the own deque was, because of a pause: a searcher may have tasks there
   unsigned tick = 0;                 // bodies since the last look around
   bool coarse = true;                // the bodies here are long: keep everything within reach of thieves
-  bool watched = true;               // the next body is timed, as all are where they are long or traced
+  bool timed = true;                 // the next body is, as all are while they are long
+  bool watched = true;               // timed or traced
   unsigned short_bodies = 0;         // in a row, while coarse
+  detail::cell<bool> gives_way;      // to the main thread, which may take what is here
   // Written by this worker alone, read by statistics() at any time: hence cells.
   detail::cell<std::uint64_t> tasks;
   detail::cell<std::uint64_t> steals;

@@ -11,6 +11,7 @@
 #include "programs.hpp"
 #include "replay.hpp"
 #include "trace_file.hpp"
+#include "weft.h"
 #include "weft/weft.hpp"
 
 namespace {
@@ -365,4 +366,18 @@ TEST_CASE("creation: two runtimes with creators of their own") {
   CHECK(b.get(y) == 100);
   b.submit(weft::write(x), [](int& v) { ++v; });
   CHECK(b.get(x) == 101);
+}
+
+TEST_CASE("creation: from C") {
+  weft_options o{};
+  o.size = sizeof o;
+  o.workers = 3;
+  o.creation = "decoupled";
+  o.creator = 3;
+  CHECK(weft_runtime_create(&o) == nullptr);
+  CHECK(contains(weft_last_error(), "creator"));
+  o.creator = 1;
+  weft_runtime* rt = weft_runtime_create(&o);
+  REQUIRE(rt != nullptr);
+  CHECK(weft_runtime_destroy(rt) == WEFT_OK);
 }

@@ -154,21 +154,24 @@ TEST_CASE("narrow: several adds, reductions, resources, subtasks and waits, arou
 TEST_CASE("narrow: reductions refuse what is too much and are still applied") {
   everywhere([](weft::runtime& rt) {
     weft::reduction<long> sum;
-    int refused = 0;
+    long expected = 0;
     for (int round = 1; round <= 4; ++round) {
+      int refused = 0;
       rt.submit(weft::write(sum), [&](long& s) {
         ++s;
-        for (int i = 1; i < most; ++i) rt.submit(weft::reduce(sum), [](long& part) { ++part; });
-        try {
-          rt.submit(weft::reduce(sum), [](long& part) { ++part; });
-        } catch (const weft::error&) {
-          ++refused;
-        }
+        ++expected;
+        // The wait below may apply what reduces left over before all are submitted: then there is room for one less.
+        for (int i = 1; i <= most; ++i) try {
+            rt.submit(weft::reduce(sum), [](long& part) { ++part; });
+            ++expected;
+          } catch (const weft::error&) {
+            ++refused;
+          }
       });
       rt.wait();
-      CHECK(sum.unguarded() == round * most);
+      CHECK(sum.unguarded() == expected);
+      CHECK((refused == 1 || refused == 2));
     }
-    CHECK(refused == 4);
   });
 }
 

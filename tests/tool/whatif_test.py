@@ -114,13 +114,14 @@ class Limits(WhatIf):
         """The verdict of each row is what the documented rule says of its own numbers."""
         trace = trace_maker.cholesky(12).run(self.folder / "c.weft", 2)
         for r in self.good(trace, "--workers", "1,2,4,8,16,32", "--policies", "local,random,central")["rows"]:
-            bounds = {k: v or 0 for k, v in r["bounds_ns"].items()}
+            bounds = dict(r["bounds_ns"])
             if r["shares"]["program"] * r["workers"] < 0.5:
                 bounds["creation"] = 0
             largest = max(bounds, key=bounds.get)
             if bounds[largest] >= 0.8 * int(r["makespan_ns"]):
                 self.assertEqual(r["binds"], largest)
             else:
+                self.assertEqual(r["shares"]["bandwidth"], 0)
                 late = r["shares"]["late"] > r["shares"]["idle"]
                 self.assertEqual(r["binds"], "contention" if late else "imbalance")
             self.assertGreaterEqual(r["makespan_ns"], max(r["span_ns"], r["work_ns"] / r["workers"]))

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "command.hpp"
+#include "machine_page.hpp"
 #include "machine_state.hpp"
 #include "output.hpp"
 
@@ -54,10 +55,16 @@ class info_command final : public command {
   explicit info_command(CLI::App& root) {
     parser_ = root.add_subcommand("info", "Show versions, usable cores, machines, policies and settings in force");
     parser_->add_flag("--json", json_, "One JSON object on stdout");
-    parser_->footer("Example:\n  weft info --json");
+    parser_->add_option("--machine", machine_, "Show this machine instead: its tree, its costs and their sources")
+        ->type_name("NAME");
+    parser_->footer("Example:\n  weft info --machine epyc-7551-32");
   }
 
   int run() override {
+    if (!machine_.empty()) {
+      write_stdout(json_ ? json_text(machine_json(machine_)) : machine_text(machine_, colour_wanted()));
+      return exit_ok;
+    }
     const json all = {{"version", weft::version()},
                       {"compiler", WEFT_COMPILER},
                       {"build", WEFT_BUILD_TYPE},
@@ -86,6 +93,7 @@ class info_command final : public command {
     return out;
   }
 
+  std::string machine_;
   bool json_ = false;
 };
 

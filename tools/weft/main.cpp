@@ -12,10 +12,11 @@
 namespace weft::tool {
 
 void runtime_flags::add_to(CLI::App& parser) {
-  parser.add_option("--workers", workers_, "Number of workers; default: all usable cores")
+  parser.add_option("--workers", workers_, "Number of workers; default: all usable cores, or all of the machine's")
       ->check(in_range(1, workers_max))
       ->type_name("N");
-  parser.add_option("--machine", machine_, "Where to run: host or virtual; default: host")->type_name("NAME");
+  parser.add_option("--machine", machine_, "Where to run: host, virtual, a name that `weft info` lists, or a file")
+      ->type_name("NAME");
   parser.add_option("--policy", policy_, "Scheduling policy: local, random or central; default: local")
       ->type_name("NAME");
   parser.add_option("--seed", seed_, "Seed of everything random")

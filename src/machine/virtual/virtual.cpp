@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
+#include "access/version.hpp"
 #include "base/assert.hpp"
+#include "model/machine_file.hpp"
 
 namespace weft::machine {
 
@@ -35,12 +38,8 @@ void virtual_machine::start(unsigned n, entry e, void* engine, std::size_t stack
   engine_ = engine;
   cores_ = std::vector<core>(n);
   starts_.resize(n);
-  model::machine& m = setup_.model;
-  if (m.any_size) m.cores.resize(n, m.cores.front());
-  for (unsigned i = 0; m.any_size && i < n; ++i) {  // alike, but each its own
-    m.cores[i].at.cpu = m.cores[i].inner = m.cores[i].physical = i;
-    m.cores[i].at.cache = i;
-  }
+  setup_.model = model::with_cores(std::move(setup_.model), n);
+  const model::machine& m = setup_.model;
   WEFT_ASSERT(n <= m.cores.size() && setup_.first_core < m.cores.size());
   std::vector<unsigned> seats(n);
   for (unsigned id = 0, next = 0; id < n; ++id) {
@@ -93,16 +92,19 @@ void virtual_machine::enqueue(unsigned id) {
 }
 
 unsigned virtual_machine::take_next() {
-  WEFT_ASSERT(!awake_.empty());  // the engine never lets the last worker sleep
-  ++events_;
-  if (mode_ == mode::random)
-    std::swap(awake_[random_.below(static_cast<std::uint32_t>(awake_.size()))], awake_.back());
-  else
-    std::pop_heap(awake_.begin(), awake_.end(), [](const event& a, const event& b) { return a.later_than(b); });
-  const unsigned id = awake_.back().id;
-  awake_.pop_back();
-  look_ahead();
-  return id;
+  for (;;) {
+    WEFT_ASSERT(!awake_.empty());  // the engine never lets the last worker sleep
+    if (mode_ == mode::random)
+      std::swap(awake_[random_.below(static_cast<std::uint32_t>(awake_.size()))], awake_.back());
+    else
+      std::pop_heap(awake_.begin(), awake_.end(), [](const event& a, const event& b) { return a.later_than(b); });
+    const event e = awake_.back();
+    awake_.pop_back();
+    if (cores_[e.id].event != e.sequence) continue;  // it has been given another time since
+    ++events_;
+    look_ahead();
+    return e.id;
+  }
 }
 
 void virtual_machine::look_ahead() noexcept {
@@ -232,7 +234,7 @@ void virtual_machine::stop_watch() noexcept {
   const auto now = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   const std::uint64_t ns = self_->watch_ns == 0 ? 0 : now - self_->watch_ns;
   self_->watch_ns = 0;
-  pass_body(scaled(ns * 1000, setup_.body_scale * self_->scale));
+  advance(beside_others(scaled(ns * 1000, setup_.body_scale * self_->scale)));
 }
 
 double virtual_machine::scale_of(const char* task_name) {
@@ -244,21 +246,20 @@ double virtual_machine::scale_of(const char* task_name) {
 }
 
 // A core that shares its units with others that are in a body too is slower, all through this piece of time.
-void virtual_machine::pass_body(std::uint64_t ps) {
+std::uint64_t virtual_machine::beside_others(std::uint64_t ps) const noexcept {
   const model::machine& m = setup_.model;
-  if (m.speed_when_shared != 1)
-    for (const core& other : cores_)
-      if (&other != self_ && other.in_body && m.cores[other.seat].physical == m.cores[self_->seat].physical) {
-        ps = scaled(ps, 1 / m.speed_when_shared);
-        break;
-      }
-  advance(ps);
+  if (m.speed_when_shared == 1) return ps;
+  for (const core& other : cores_)
+    if (&other != self_ && other.in_body && m.cores[other.seat].physical == m.cores[self_->seat].physical)
+      return scaled(ps, 1 / m.speed_when_shared);
+  return ps;
 }
 
 void virtual_machine::charge(std::uint64_t ps) {
   if (setup_.measured) return;
   const detail::worker* w = self_->worker;
-  pass_body(scaled(ps, scale_of(w != nullptr && w->current != nullptr ? w->current->name : nullptr)));
+  const char* task = w != nullptr && w->current != nullptr ? w->current->name : nullptr;
+  advance(beside_others(scaled(ps, scale_of(task))));
 }
 
 void virtual_machine::begin_body(const detail::record&) {
@@ -266,13 +267,57 @@ void virtual_machine::begin_body(const detail::record&) {
   leave_runtime();
 }
 
-void virtual_machine::end_body(const detail::record& r) {
-  if (setup_.measured)
+void virtual_machine::end_body(detail::record& r) {
+  if (setup_.measured) {
     stop_watch();
-  else
-    pass_body(
-        scaled(r.cost_ps == 0 ? setup_.model.runtime.body_ps : r.declared_cost_ps(setup_.model.ghz), scale_of(r.name)));
+  } else {
+    const std::uint64_t said = r.cost_ps == 0 ? setup_.model.runtime.body_ps : r.declared_cost_ps(setup_.model.ghz);
+    const std::uint64_t computing = beside_others(scaled(said, scale_of(r.name)));
+    if (mode_ != mode::random && find_uses(r))
+      move_data(computing);
+    else
+      advance(computing);
+  }
   self_->in_body = false;
+}
+
+// What of the data of r's handles has a size. A handle that is named twice is used once.
+bool virtual_machine::find_uses(detail::record& r) {
+  uses_.clear();
+  for (std::uint32_t i = 0; i < r.access_count; ++i) {
+    const detail::access& a = r.accesses()[i];
+    const detail::handle_state& h = access::handle_of(a);
+    if (!h.sized || access::is_repeated(a) || access::is_resource(a)) continue;
+    const auto region = static_cast<std::uint32_t>(regions_.size());
+    const bool writes = (access::kind_of(a) & detail::kind_readonly) == 0;
+    uses_.push_back({regions_.try_emplace(h.id, region).first->second, detail::bytes_of(h), true, writes});
+  }
+  return !uses_.empty();
+}
+
+// The data of uses_ moves while the body computes. When it will be there changes as other bodies begin and end to move
+// theirs, so the core waits for an event that the others may put off or bring forward (reschedule).
+// The model wants to be asked in order of time, so whoever is earlier goes first.
+void virtual_machine::move_data(std::uint64_t compute_ps) {
+  const std::vector<model::use> mine = uses_;
+  wait_until(self_->clock);
+  if (!memory_) memory_.emplace(setup_.model);
+  changed_.clear();
+  self_->clock = memory_->begin(self_->seat, mine, self_->clock, compute_ps, changed_);
+  reschedule();
+  if (self_->clock >= earliest_) yield();
+  changed_.clear();
+  memory_->end(self_->seat, self_->clock, changed_);
+  reschedule();
+}
+
+void virtual_machine::reschedule() {
+  for (const model::change& c : changed_)
+    for (unsigned id = 0; id < cores_.size(); ++id)
+      if (cores_[id].seat == c.core && id != running_) {
+        cores_[id].clock = c.end_ps;
+        enqueue(id);
+      }
 }
 
 // --- sleep
@@ -309,7 +354,16 @@ void virtual_machine::jump(unsigned id, fiber& from, fiber& to, fiber::action* a
 machine_counts virtual_machine::counts() const noexcept {
   const lines::counts none{};
   const lines::counts& l = lines_ ? lines_->total() : none;
-  return {.transfers = l.transfers, .fetches = l.fetches, .line_waits_ps = l.waits_ps, .events = events_};
+  machine_counts c{.transfers = l.transfers, .fetches = l.fetches, .line_waits_ps = l.waits_ps, .events = events_};
+  if (memory_) {
+    const model::traffic& t = memory_->moved();
+    c.cached_bytes = std::accumulate(t.level_bytes.begin(), t.level_bytes.end(), std::uint64_t{0}) +
+                     std::accumulate(t.core_bytes.begin(), t.core_bytes.end(), std::uint64_t{0});
+    for (std::size_t k = 0; k < t.memory_bytes.size(); ++k)
+      (k == 0 ? c.local_bytes : c.remote_bytes) += t.memory_bytes[k];
+    c.bandwidth_ps = t.bandwidth_ps;
+  }
+  return c;
 }
 
 }  // namespace weft::machine

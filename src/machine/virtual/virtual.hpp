@@ -20,12 +20,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/random.hpp"
 #include "machine/machine.hpp"
 #include "machine/virtual/lines.hpp"
 #include "model/machine.hpp"
+#include "model/memory.hpp"
 
 namespace weft::machine {
 
@@ -116,7 +118,7 @@ class virtual_machine {
   void charge(std::uint64_t ps);
   void begin_body(const detail::record& r);
   // The body took what its cost clause says; if neither that nor charge() said anything, the default.
-  void end_body(const detail::record& r);
+  void end_body(detail::record& r);
   // The program calls into the runtime, and returns to itself: its own time in between is not the runtime's.
   void enter_runtime() noexcept {
     if (setup_.measured) [[unlikely]]
@@ -184,7 +186,10 @@ class virtual_machine {
   void pause_search(std::uint64_t until_ps);
   void do_step(model::step s, const void* about);
   void touch_lines(const void* address, std::size_t bytes, bool writes);
-  void pass_body(std::uint64_t ps);
+  [[nodiscard]] std::uint64_t beside_others(std::uint64_t ps) const noexcept;
+  [[nodiscard]] bool find_uses(detail::record& r);
+  void move_data(std::uint64_t compute_ps);
+  void reschedule();
   [[nodiscard]] double scale_of(const char* task_name);
   void start_watch() noexcept;
   void stop_watch() noexcept;
@@ -219,6 +224,10 @@ class virtual_machine {
   mode mode_;
   base::random random_;
   std::optional<lines> lines_;
+  std::optional<model::memory> memory_;                       // made when the first body moves data
+  std::unordered_map<std::uint32_t, std::uint32_t> regions_;  // by id of the handle, numbered as they are met
+  std::vector<model::use> uses_;                              // of the body that ends
+  std::vector<model::change> changed_;
   std::vector<core> cores_;
   std::vector<core_start> starts_;
   std::vector<event> awake_;        // a heap by later_than, or in random order just the set, without the running core

@@ -74,8 +74,8 @@ std::string critical_path(const json& row) {
 }
 
 std::string bandwidth(const json& row) {
-  return "memory binds: it is busy for " + percent(number(row["bounds_ns"], "bandwidth") / number(row, "makespan_ns")) +
-         " of the time; use data again while it is in the caches, or spread it over the memory nodes";
+  return "memory binds: bodies wait for it in " + percent(number(row["shares"], "bandwidth")) +
+         " of the workers' time; use data again while it is in the caches, or spread it over the memory nodes";
 }
 
 std::string contention(const json& row) {

@@ -44,28 +44,26 @@ const char* reason(limit l) noexcept {
 
 json to_json(const trace::file& f, const report::analysis& a, const verdict& v) {
   const double work = static_cast<double>(a.sums.work), makespan = static_cast<double>(v.makespan);
-  return {{"ok", true},
-          {"makespan_ns", v.makespan},
-          {"workers", f.workers.size()},
-          {"machine", f.about("machine")},
-          {"policy", f.about("policy")},
-          {"tasks", a.sums.ran()},
-          {"work_ns", a.sums.work},
-          {"span_ns", v.span},
-          {"speedup", makespan > 0 ? work / makespan : 0},
-          {"utilisation", v.busy + v.program},
-          {"binds", text(v.binds)},
-          {"bounds_ns",
-           {{"cores", v.work_bound},
-            {"critical path", v.span},
-            {"creation", v.creation_bound},
-            {"bandwidth", v.bandwidth_bound == 0 ? json(nullptr) : json(v.bandwidth_bound)}}},
-          {"shares", {{"bodies", v.busy}, {"program", v.program}, {"late", v.late}, {"idle", v.idle}}},
-          {"program_ns", a.sums.program},
-          {"names", names(f, a.sums)},
-          {"path_names", v.path_names},
-          {"steals", f.steals.size()},
-          {"sleeps", a.sums.sleeps}};
+  return {
+      {"ok", true},
+      {"makespan_ns", v.makespan},
+      {"workers", f.workers.size()},
+      {"machine", f.about("machine")},
+      {"policy", f.about("policy")},
+      {"tasks", a.sums.ran()},
+      {"work_ns", a.sums.work},
+      {"span_ns", v.span},
+      {"speedup", makespan > 0 ? work / makespan : 0},
+      {"utilisation", v.busy + v.program},
+      {"binds", text(v.binds)},
+      {"bounds_ns", {{"cores", v.work_bound}, {"critical path", v.span}, {"creation", v.creation_bound}}},
+      {"shares",
+       {{"bodies", v.busy}, {"program", v.program}, {"late", v.late}, {"idle", v.idle}, {"bandwidth", v.bandwidth}}},
+      {"program_ns", a.sums.program},
+      {"names", names(f, a.sums)},
+      {"path_names", v.path_names},
+      {"steals", f.steals.size()},
+      {"sleeps", a.sums.sleeps}};
 }
 
 void add_replay(json& out, const replayed& r) {
@@ -75,6 +73,9 @@ void add_replay(json& out, const replayed& r) {
   out["events"] = r.counts.events;
   out["transfers"] = r.counts.transfers;
   out["line_waits_ns"] = r.counts.line_waits_ns;
+  out["remote_bytes"] = r.counts.remote_bytes;
+  out["local_bytes"] = r.counts.local_bytes;
+  out["cached_bytes"] = r.counts.cached_bytes;
   out["digest"] = hexadecimal(r.digest());
   out["host_seconds"] = r.host_seconds;
   out["tasks_per_second"] = r.host_seconds > 0 ? static_cast<double>(r.counts.tasks) / r.host_seconds : 0;

@@ -93,7 +93,7 @@ class sim_command final : public command {
         sim::replay(f, script, {settings, flags_.keep_gaps, flags_.speed}, [&](double done) { bar.report(done); });
     const trace::file result = sim::as_trace(f, r);
     const report::analysis a = report::analyse(result);
-    const sim::verdict v = sim::judge(result, a);
+    const sim::verdict v = sim::judge(result, a, r.counts.bandwidth_wait_ns);
     bar.finish();
     say(script.notes());
     say(r.notes);

@@ -44,27 +44,26 @@ std::vector<std::pair<std::string, ns>> by_name(const trace::file& f, const repo
 
 limit decide(const verdict& v, double workers) {
   using enum limit;
-  const std::array<std::pair<ns, limit>, 4> bounds{
+  const std::array<std::pair<ns, limit>, 3> bounds{
       {{v.program >= program_from / workers ? v.creation_bound : 0, creation},
        {v.span, critical_path},
-       {v.bandwidth_bound, bandwidth},
        {v.work_bound, cores}}};
   const auto most =
       std::max_element(bounds.begin(), bounds.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
   if (static_cast<double>(most->first) >= binds_from * static_cast<double>(v.makespan)) return most->second;
+  if (v.bandwidth > std::max(v.late, v.idle)) return bandwidth;
   return v.late > v.idle ? contention : imbalance;
 }
 
 }  // namespace
 
-verdict judge(const trace::file& f, const report::analysis& a, ns bandwidth_bound) {
+verdict judge(const trace::file& f, const report::analysis& a, std::uint64_t bandwidth_wait_ns) {
   const report::figures& s = a.sums;
   verdict v;
   v.makespan = s.makespan;
   const report::chain path = chain_of_bodies(f, a);
   v.span = path.span;
   v.path_names = by_name(f, a, path);
-  v.bandwidth_bound = bandwidth_bound;
   if (s.program > 0) v.creation_bound = s.program + last_submitted_body(f);
   const auto workers = static_cast<ns>(std::max<std::size_t>(f.workers.size(), 1));
   v.work_bound = (s.work + s.program + workers - 1) / workers;
@@ -72,7 +71,9 @@ verdict judge(const trace::file& f, const report::analysis& a, ns bandwidth_boun
   if (room > 0) {
     v.busy = static_cast<double>(s.work) / room;
     v.program = static_cast<double>(s.program) / room;
-    v.late = static_cast<double>(s.overhead) / room;
+    // A body that waits for memory is, in the records of a replay, one that has ended (replay.cpp).
+    v.bandwidth = static_cast<double>(bandwidth_wait_ns) / room;
+    v.late = std::max(0.0, static_cast<double>(s.overhead) / room - v.bandwidth);
     v.idle = static_cast<double>(s.searching + s.asleep) / room;
   }
   v.binds = decide(v, static_cast<double>(workers));

@@ -170,7 +170,7 @@ class whatif_command final : public command {
       const sim::replayed r = sim::replay(of.file, of.script, {s, flags_.keep_gaps, flags_.speed}, tell);
       const trace::file result = sim::as_trace(of.file, r);
       const report::analysis a = report::analyse(result);
-      json row = sim::to_json(result, a, sim::judge(result, a));
+      json row = sim::to_json(result, a, sim::judge(result, a, r.counts.bandwidth_wait_ns));
       sim::add_replay(row, r);
       return with_ratios(std::move(row), p, work);
     });
