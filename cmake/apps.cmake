@@ -35,18 +35,19 @@ target_compile_definitions(
 weft_part(weft_tool_parts tools/weft weft_apps weft_bench CLI11::CLI11 nlohmann_json::nlohmann_json
           SQLite::SQLite3 PkgConfig::HWLOC)
 target_include_directories(weft_tool_parts PUBLIC src)  # described machines: what they are, and their files
-# The page of `weft report`, from the files beside its source.
-file(GLOB page_files CONFIGURE_DEPENDS tools/weft/report/*.html tools/weft/report/*.css tools/weft/report/*.js)
-set(page_source ${PROJECT_BINARY_DIR}/generated/report_assets.cpp)
-add_custom_command(
-  OUTPUT ${page_source}
-  COMMAND
-    ${CMAKE_COMMAND} -DOUT=${page_source} -DHEADER=tools/weft/report/assets.hpp
-    -DNAMESPACE=weft::tool::report::assets "-DFILES=${page_files}" -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
-  DEPENDS ${page_files} cmake/embed.cmake
-  VERBATIM)
-target_sources(weft_tool_parts PRIVATE ${page_source})
-target_include_directories(weft_tool_parts PRIVATE src)  # the tool shows what the library knows of machines
+# The pages of `weft report` and `weft whatif`, from the files beside their sources.
+foreach(room IN ITEMS report sim)
+  file(GLOB page_files CONFIGURE_DEPENDS tools/weft/${room}/*.html tools/weft/${room}/*.css tools/weft/${room}/*.js)
+  set(page_source ${PROJECT_BINARY_DIR}/generated/${room}_assets.cpp)
+  add_custom_command(
+    OUTPUT ${page_source}
+    COMMAND
+      ${CMAKE_COMMAND} -DOUT=${page_source} -DHEADER=tools/weft/${room}/assets.hpp
+      -DNAMESPACE=weft::tool::${room}::assets "-DFILES=${page_files}" -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+    DEPENDS ${page_files} cmake/embed.cmake
+    VERBATIM)
+  target_sources(weft_tool_parts PRIVATE ${page_source})
+endforeach()
 target_include_directories(weft_tool_parts SYSTEM PRIVATE ${PROTOZERO_INCLUDE_DIR})
 set(compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
 target_compile_definitions(

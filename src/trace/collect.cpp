@@ -108,6 +108,8 @@ class collector {
       meet(e.other);
       if (handle_row& h = out_.handles.at(e.other); e.detail == detail::kind_resource)
         h.units = std::max(h.units, e.time);  // the first to come saw all of them
+      else
+        h.bytes = std::max(h.bytes, e.time);
       break;
     case event_kind::ran: {
       task_row& t = out_.tasks[task];

@@ -58,6 +58,7 @@ struct passed_row {
 struct handle_row {
   std::string name;         // "": unnamed
   std::uint64_t units = 0;  // of a resource; 0: it is none
+  std::uint64_t bytes = 0;  // of its data; 0: nobody said
 };
 
 struct steal_row {

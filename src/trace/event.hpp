@@ -9,7 +9,8 @@ enum class event_kind : std::uint8_t {
   submitted,  // time, task, other: parent (0: top level), position: name, worker: see below, value: the pin,
               // detail: clause_flags
   access,     // task, other: handle, value: version required or units, position, detail: kind_code(), worker: the flags
-              // of its kind; of a resource, time: units that were free just then
+              // of its kind; time: of a resource, the units that were free just then,
+              // of others, how large the data is
   ran,        // time: start, value: end, task, worker: where it started, detail: outcome, position: 1 if the start is
               // the end of the task before
   waited,   // time: from, value: to, task (0: the main thread), other: handle, worker: where it was set aside, detail:

@@ -48,7 +48,9 @@ void recorder::submitted(detail::record& r, std::uint64_t when, std::uint16_t by
     const detail::access* first = a;
     if (access::is_repeated(*a))
       for (first = r.accesses(); &access::handle_of(*first) != &h;) ++first;
-    add({.time = access::is_resource(*a) ? h.group_start : 0,
+    add({.time = access::is_resource(*a) ? h.group_start
+                 : h.sized               ? detail::bytes_of(h)
+                                         : 0,
          .value = first->required,
          .task = r.trace_id,
          .other = h.id,

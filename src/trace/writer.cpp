@@ -187,8 +187,8 @@ void write_tasks(sqlite3* db, const contents& rows) {
   for (std::uint32_t i = 1; i < rows.names.size(); ++i) add_name(i, rows.names[i]);
   inserter add_handle(db, "handles", 4);
   for (const auto& [id, h] : rows.handles) {
-    const auto units = inserter::not_0(h.units);
-    h.name.empty() ? add_handle(id, null{}, null{}, units) : add_handle(id, h.name, null{}, units);
+    const auto bytes = inserter::not_0(h.bytes), units = inserter::not_0(h.units);
+    h.name.empty() ? add_handle(id, null{}, bytes, units) : add_handle(id, h.name, bytes, units);
   }
   inserter add(db, "tasks", 12);
   for (std::uint32_t i = 1; i < rows.tasks.size(); ++i) {

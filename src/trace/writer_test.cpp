@@ -13,7 +13,7 @@ namespace {
 contents rows() {
   contents c;
   c.names = {"", "load", "sum"};
-  c.handles = {{7, {.name = "a"}}, {9, {.name = "", .units = 4}}};
+  c.handles = {{7, {.name = "a", .bytes = 4096}}, {9, {.name = "", .units = 4}}};
   c.kinds = {{detail::kind_read, 3}, {detail::kind_write, 4}, {128 + 2, 6}, {detail::kind_resource, 0}};
   c.tasks.resize(5);
   c.tasks[1] = {.name = 1,
@@ -104,7 +104,7 @@ TEST_CASE("trace file: what was recorded") {
   const trace_place place;
   const trace_file file(written(place));
   CHECK(file.text("SELECT * FROM names") == "1|load 2|sum");
-  CHECK(file.text("SELECT * FROM handles") == "7|a|NULL|NULL 9|NULL|NULL|4");
+  CHECK(file.text("SELECT * FROM handles") == "7|a|4096|NULL 9|NULL|NULL|4");
   CHECK(file.text("SELECT * FROM tasks") ==
         "1|NULL|1|0|5|0|10|90|done|1|0|0 2|1|NULL|NULL|20|1|25|40|failed|0|NULL|1 "
         "3|NULL|2|3|30|2|95|95|skipped|0|NULL|0 4|NULL|NULL|0|31|NULL|NULL|NULL|not run|0|NULL|0");

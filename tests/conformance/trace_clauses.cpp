@@ -11,6 +11,7 @@ TEST_CASE("trace: clauses, units and flags of kinds") {
   {
     weft::runtime rt({.workers = 2, .machine = "virtual", .trace = path.c_str()});
     weft::handle<int> x(0);
+    x.bytes(32768);
     weft::resource disks(3);
     using scale = weft::access_type<5, weft::commutative | weft::exclusive>;
     rt.submit(weft::priority(2), weft::named("urgent"), [] {});
@@ -24,7 +25,7 @@ TEST_CASE("trace: clauses, units and flags of kinds") {
   CHECK(
       file.text("SELECT n.name, priority, pin, subtasks FROM tasks t JOIN names n ON n.id = t.name ORDER BY n.name") ==
       "child|0|NULL|0 holds|0|NULL|1 pinned|0|1|0 scales|0|NULL|0 urgent|1|NULL|0 uses|0|NULL|0");
-  CHECK(file.text("SELECT units FROM handles ORDER BY units") == "NULL 3");
+  CHECK(file.text("SELECT bytes, units FROM handles ORDER BY units") == "32768|NULL NULL|3");
   CHECK(file.text("SELECT * FROM kinds ORDER BY kind") == "resource|0|0|0 user 5|0|1|1");
   CHECK(file.text("SELECT value FROM meta WHERE key = 'schedule'") == "time");
 }

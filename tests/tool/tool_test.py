@@ -195,7 +195,7 @@ class Others(Tool):
     def test_no_command(self):
         done = run()
         self.assertEqual(done.returncode, 2)
-        self.assertIn("weft: a command is missing: run, info, bench, report, export, check, sim or calibrate", done.stderr)
+        self.assertIn("run, info, bench, report, export, check, sim, whatif or calibrate", done.stderr)
         self.bad("dance", "dance")
 
     def test_info(self):

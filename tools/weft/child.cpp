@@ -75,7 +75,7 @@ pid_t start(const std::vector<std::string>& command, const std::vector<std::stri
   posix_spawnattr_init(&how);
   posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID);
   pid_t pid = 0;
-  const int failed = posix_spawn(&pid, arguments[0], &files, &how, arguments.data(), environment(settings).data());
+  const int failed = posix_spawnp(&pid, arguments[0], &files, &how, arguments.data(), environment(settings).data());
   posix_spawnattr_destroy(&how);
   posix_spawn_file_actions_destroy(&files);
   if (failed != 0) throw weft::error("cannot start " + command[0] + ": " + strerror(failed));

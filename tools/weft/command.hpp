@@ -37,6 +37,7 @@ class command {
 [[nodiscard]] std::unique_ptr<command> make_check_command(CLI::App& root);
 [[nodiscard]] std::unique_ptr<command> make_export_command(CLI::App& root);
 [[nodiscard]] std::unique_ptr<command> make_sim_command(CLI::App& root);
+[[nodiscard]] std::unique_ptr<command> make_whatif_command(CLI::App& root);
 [[nodiscard]] std::unique_ptr<command> make_calibrate_command(CLI::App& root);
 
 // --workers --machine --policy --seed, as every command that makes a runtime takes them.

@@ -60,6 +60,7 @@ int dispatch(int argc, char** argv) {
   commands.push_back(make_export_command(root));
   commands.push_back(make_check_command(root));
   commands.push_back(make_sim_command(root));
+  commands.push_back(make_whatif_command(root));
   commands.push_back(make_calibrate_command(root));
   try {
     root.parse(argc, argv);
@@ -74,7 +75,8 @@ int dispatch(int argc, char** argv) {
   }
   for (const auto& c : commands)
     if (c->parser()->parsed()) return c->run();
-  throw weft::error("a command is missing: run, info, bench, report, export, check, sim or calibrate; see weft --help");
+  throw weft::error(
+      "a command is missing: run, info, bench, report, export, check, sim, whatif or calibrate; see weft --help");
 }
 
 int fail(std::string_view why, bool json_wanted) {

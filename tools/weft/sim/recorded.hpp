@@ -15,6 +15,7 @@ struct recorded_clause {
   std::size_t count;
   const char* name;
   std::uint16_t pin;
+  std::uint64_t cost_ps;    // beside what the body charges itself
   std::uint8_t exclusives;  // as record::exclusives
   bool urgent, subtasks, plain;
 };
@@ -35,7 +36,7 @@ inline void note(record& r, access*& a, const recorded_clause& c) noexcept {
   r.subtasks = c.subtasks;
   r.exclusives = c.exclusives;
   r.plain = c.plain;
-  r.cost_ps = record::charged_bit;  // the body says how long it takes, which may be no time at all
+  r.cost_ps = c.cost_ps | record::charged_bit;  // so that no time at all is not the machine's default
 }
 
 }  // namespace weft::detail

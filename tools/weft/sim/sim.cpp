@@ -1,7 +1,6 @@
 // `weft sim TARGET`: a program or a recorded run on a machine that is modelled, and what came of it.
 #include <unistd.h>
 
-#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -11,82 +10,15 @@
 #include "apps/progress.hpp"
 #include "flags.hpp"
 #include "replay.hpp"
+#include "result.hpp"
+#include "scratch.hpp"
 #include "tools/weft/child.hpp"
 #include "tools/weft/output.hpp"
 #include "tools/weft/report/text.hpp"
-#include "verdict.hpp"
 
 namespace weft::tool {
 
 namespace {
-
-using report::ns;
-
-// A folder of its own, gone afterwards.
-class scratch {
- public:
-  scratch() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "weft-sim-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr)
-      throw weft::error("cannot make a folder " + pattern + ": " + std::strerror(errno));
-    path_ = pattern;
-  }
-  ~scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  scratch(const scratch&) = delete;
-  scratch& operator=(const scratch&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-std::string hexadecimal(std::uint64_t x) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(x));
-  return text;
-}
-
-json common(const trace::file& f, const report::analysis& a, const sim::verdict& v) {
-  const double work = static_cast<double>(a.sums.work), span = static_cast<double>(v.makespan);
-  return {{"ok", true},
-          {"makespan_ns", v.makespan},
-          {"workers", f.workers.size()},
-          {"machine", f.about("machine")},
-          {"policy", f.about("policy")},
-          {"tasks", a.sums.ran()},
-          {"work_ns", a.sums.work},
-          {"span_ns", v.span},
-          {"speedup", span > 0 ? work / span : 0},
-          {"utilisation", v.busy + v.program},
-          {"binds", text(v.binds)},
-          {"bounds_ns",
-           {{"cores", v.work_bound},
-            {"critical path", v.span},
-            {"creation", v.creation_bound},
-            {"bandwidth", v.bandwidth_bound == 0 ? json(nullptr) : json(v.bandwidth_bound)}}},
-          {"shares", {{"bodies", v.busy}, {"program", v.program}, {"late", v.late}, {"idle", v.idle}}},
-          {"steals", f.steals.size()},
-          {"sleeps", a.sums.sleeps}};
-}
-
-std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
-
-std::string why(const sim::verdict& v) {
-  using enum sim::limit;
-  switch (v.binds) {
-  case cores: return "the workers are busy with bodies: more of them would help";
-  case critical_path: return "the longest chain of tasks: more workers do not help";
-  case creation: return "the main program cannot submit any faster";
-  case bandwidth: return "memory cannot deliver any faster";
-  case contention: return "tasks were ready and workers free: the runtime's own work, steals and locks took the time";
-  case imbalance:
-    return "workers had nothing ready to run, though no bound is near: the order of tasks, or their sizes";
-  }
-  return "";
-}
 
 std::string text(const std::string& title, const json& j, const sim::verdict& v, bool colour) {
   table t(false);
@@ -104,9 +36,10 @@ std::string text(const std::string& title, const json& j, const sim::verdict& v,
   row("makespan", time("makespan_ns"), "of modelled time", style::bold);
   row("work", time("work_ns"), "in bodies");
   row("speed-up", short_number(j["speedup"].get<double>()), "against one worker's work");
-  row("utilisation", percent(v.busy + v.program), "of the workers' time", v.busy > 0.9 ? style::green : style::plain);
+  row("utilisation", sim::percent(v.busy + v.program), "of the workers' time",
+      v.busy > 0.9 ? style::green : style::plain);
   row("critical path", time("span_ns"), "of bodies");
-  row("binds", sim::text(v.binds), why(v), v.binds == sim::limit::cores ? style::green : style::red);
+  row("binds", sim::text(v.binds), sim::reason(v.binds), v.binds == sim::limit::cores ? style::green : style::red);
   return paint(title, style::bold, colour) + "\n" + t.text(styles, colour);
 }
 
@@ -146,6 +79,8 @@ class sim_command final : public command {
   int run_trace(const std::string& path) {
     sim::settings settings = flags_.values();
     if (!trace_.empty()) settings.set("TRACE", trace_);
+    if (settings.value("BODY") == "measured")
+      throw weft::error("sim: --body measured is for programs; a trace has no bodies to measure");
     apps::progress bar("weft sim", stderr);
     const trace::file f = trace::load(path);
     const sim::script script(f);
@@ -158,17 +93,12 @@ class sim_command final : public command {
         sim::replay(f, script, {settings, flags_.keep_gaps, flags_.speed}, [&](double done) { bar.report(done); });
     const trace::file result = sim::as_trace(f, r);
     const report::analysis a = report::analyse(result);
-    const sim::verdict v = sim::judge(result, a);
+    const sim::verdict v = sim::judge(result, a, r.counts.bandwidth_wait_ns);
     bar.finish();
     say(script.notes());
     say(r.notes);
-    json out = common(result, a, v);
-    out["makespan_ns"] = static_cast<double>(r.makespan_ps) / 1e3;
-    out["steals"] = r.counts.steals;
-    out["sleeps"] = r.counts.sleeps;
-    out["digest"] = hexadecimal(r.digest());
-    out["host_seconds"] = r.host_seconds;
-    out["tasks_per_second"] = r.host_seconds > 0 ? static_cast<double>(r.counts.tasks) / r.host_seconds : 0;
+    json out = sim::to_json(result, a, v);
+    sim::add_replay(out, r);
     answer(text(path, out, v, colour_wanted()), out, stdout);
     return exit_ok;
   }
@@ -180,7 +110,7 @@ class sim_command final : public command {
     if (flags_.keep_gaps || flags_.speed != 1)
       throw weft::error("sim: --submitter and --speed are for traces; a program does what it does");
     static_cast<void>(sim::try_out(settings));
-    const scratch folder;
+    const sim::scratch folder;
     const std::filesystem::path trace = trace_.empty() ? folder.path() / "run.weft" : std::filesystem::absolute(trace_);
     std::error_code ignored;
     const auto older = std::filesystem::last_write_time(trace, ignored);
@@ -216,7 +146,7 @@ class sim_command final : public command {
       if (n > 1 && !trace_.empty() && f.about("program") != all[0]["program"]) break;  // of an earlier run
       const report::analysis a = report::analyse(f);
       const sim::verdict v = sim::judge(f, a);
-      all.push_back(common(f, a, v));
+      all.push_back(sim::to_json(f, a, v));
       all.back()["program"] = f.about("program");
       if (f.lost > 0) std::fprintf(stderr, "weft: sim: %lld records were lost\n", static_cast<long long>(f.lost));
       if (f.about("machine") == "host")

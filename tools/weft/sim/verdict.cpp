@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "tools/weft/report/text.hpp"
+
 namespace weft::tool::sim {
 
 const char* text(limit l) noexcept {
@@ -11,13 +13,13 @@ const char* text(limit l) noexcept {
   return texts[static_cast<std::size_t>(l)];
 }
 
-ns span_of_bodies(const trace::file& f, const report::analysis& a) {
+report::chain chain_of_bodies(const trace::file& f, const report::analysis& a) {
   report::pieces bodies = a.parts;
   for (report::piece& p : bodies.all)
     if (p.task == none) p.to = p.from;
   const std::vector<std::uint32_t> adds = report::add_before(f);
   const std::vector<ns> wholly = report::wholly_done(f, report::parents_first(f));
-  return report::longest_chain(f, bodies, a.order, adds, report::holds_back(f, a.order, adds, wholly)).span;
+  return report::longest_chain(f, bodies, a.order, adds, report::holds_back(f, a.order, adds, wholly));
 }
 
 namespace {
@@ -28,35 +30,50 @@ ns last_submitted_body(const trace::file& f) {
   return 0;
 }
 
+std::vector<std::pair<std::string, ns>> by_name(const trace::file& f, const report::analysis& a,
+                                                const report::chain& path) {
+  std::vector<ns> sums(f.names.size() + 1, 0);
+  for (const report::step& s : path.steps)
+    if (const std::uint32_t t = a.parts.all[s.piece].task; t != none) sums[a.names[t]] += s.time;
+  std::vector<std::pair<std::string, ns>> all;
+  for (std::uint32_t n = 0; n < sums.size(); ++n)
+    if (sums[n] > 0) all.emplace_back(n == f.names.size() ? "" : report::printable(f.names[n], 60), sums[n]);
+  std::stable_sort(all.begin(), all.end(), [](const auto& x, const auto& y) { return x.second > y.second; });
+  return all;
+}
+
 limit decide(const verdict& v, double workers) {
   using enum limit;
-  const std::array<std::pair<ns, limit>, 4> bounds{
+  const std::array<std::pair<ns, limit>, 3> bounds{
       {{v.program >= program_from / workers ? v.creation_bound : 0, creation},
        {v.span, critical_path},
-       {v.bandwidth_bound, bandwidth},
        {v.work_bound, cores}}};
   const auto most =
       std::max_element(bounds.begin(), bounds.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
   if (static_cast<double>(most->first) >= binds_from * static_cast<double>(v.makespan)) return most->second;
+  if (v.bandwidth > std::max(v.late, v.idle)) return bandwidth;
   return v.late > v.idle ? contention : imbalance;
 }
 
 }  // namespace
 
-verdict judge(const trace::file& f, const report::analysis& a, ns bandwidth_bound) {
+verdict judge(const trace::file& f, const report::analysis& a, std::uint64_t bandwidth_wait_ns) {
   const report::figures& s = a.sums;
   verdict v;
   v.makespan = s.makespan;
-  v.span = span_of_bodies(f, a);
-  v.bandwidth_bound = bandwidth_bound;
+  const report::chain path = chain_of_bodies(f, a);
+  v.span = path.span;
+  v.path_names = by_name(f, a, path);
   if (s.program > 0) v.creation_bound = s.program + last_submitted_body(f);
   const auto workers = static_cast<ns>(std::max<std::size_t>(f.workers.size(), 1));
-  v.work_bound = (s.work + workers - 1) / workers;
+  v.work_bound = (s.work + s.program + workers - 1) / workers;
   const double room = static_cast<double>(s.makespan) * static_cast<double>(workers);
   if (room > 0) {
     v.busy = static_cast<double>(s.work) / room;
     v.program = static_cast<double>(s.program) / room;
-    v.late = static_cast<double>(s.overhead) / room;
+    // A body that waits for memory is, in the records of a replay, one that has ended (replay.cpp).
+    v.bandwidth = static_cast<double>(bandwidth_wait_ns) / room;
+    v.late = std::max(0.0, static_cast<double>(s.overhead) / room - v.bandwidth);
     v.idle = static_cast<double>(s.searching + s.asleep) / room;
   }
   v.binds = decide(v, static_cast<double>(workers));

@@ -15,16 +15,17 @@ enum class limit : std::uint8_t { cores, critical_path, creation, bandwidth, con
 struct verdict {
   ns makespan = 0;
   // Bounds: see above.
-  ns work_bound = 0;       // all bodies, spread evenly over the workers
-  ns span = 0;             // the critical path of bodies
-  ns creation_bound = 0;   // the main program's own time, then the body of what it submitted last
-  ns bandwidth_bound = 0;  // what the busiest memory controller or link needed; 0: not known
+  ns work_bound = 0;      // all bodies and the main program, spread evenly over the workers
+  ns span = 0;            // the critical path of bodies
+  ns creation_bound = 0;  // the main program's own time, then the body of what it submitted last
   // Losses, as shares of all workers' time.
-  double busy = 0;     // in bodies
-  double program = 0;  // in the main program
-  double late = 0;     // in no body, though a task was ready
-  double idle = 0;     // no task was ready
+  double busy = 0;       // in bodies
+  double program = 0;    // in the main program
+  double late = 0;       // in no body, though a task was ready, but for the next
+  double bandwidth = 0;  // bodies waited for memory that others used, too
+  double idle = 0;       // no task was ready
   limit binds = limit::cores;
+  std::vector<std::pair<std::string, ns>> path_names;  // tasks on the critical path of bodies by name, most time first
 };
 
 // Beside it, creation binds only where the main program itself takes so much of the makespan: the last body, which is
@@ -33,9 +34,9 @@ inline constexpr double program_from = 0.5;
 inline constexpr double binds_from = 0.8;  // of the makespan: a bound that binds leaves the scheduler no more than 20 %
 
 // The run, analysed; `order` and what follows as longest_chain() takes them, of the same file.
-[[nodiscard]] verdict judge(const trace::file& f, const report::analysis& a, ns bandwidth_bound = 0);
+[[nodiscard]] verdict judge(const trace::file& f, const report::analysis& a, std::uint64_t bandwidth_wait_ns = 0);
 
 // The longest chain of bodies alone: what the main program does costs nothing.
-[[nodiscard]] ns span_of_bodies(const trace::file& f, const report::analysis& a);
+[[nodiscard]] report::chain chain_of_bodies(const trace::file& f, const report::analysis& a);
 
 }  // namespace weft::tool::sim

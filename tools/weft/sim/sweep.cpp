@@ -1,0 +1,144 @@
+// See sweep.hpp. A process writes lines to its pipe: "p 0.25", then "r " and the row.
+#include "sweep.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace weft::tool::sim {
+
+namespace {
+
+void write_all(int to, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(to, text.data(), text.size());
+    if (n < 0 && errno != EINTR) return;
+    if (n > 0) text.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+[[noreturn]] void be_child(int to, const point& p, const point_work& work) {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  json row;
+  try {
+    row = work(p, [to](double done) { write_all(to, "p " + std::to_string(done) + "\n"); });
+  } catch (const std::exception& e) {
+    row = {{"error", e.what()}};
+  }
+  write_all(to, "r " + row.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+  std::fflush(stderr);
+  ::_exit(0);
+}
+
+class sweeper {
+ public:
+  sweeper(const std::vector<point>& points, unsigned at_once, const point_work& work,
+          const std::function<void(double)>& tell)
+      : points_(points), at_once_(std::max(1u, at_once)), work_(work), tell_(tell), rows_(points.size()),
+        done_(points.size(), 0) {}
+  ~sweeper() {
+    for (const child& c : running_) {
+      ::kill(c.pid, SIGTERM);
+      ::close(c.from);
+      ::waitpid(c.pid, nullptr, 0);
+    }
+  }
+  sweeper(const sweeper&) = delete;
+  sweeper& operator=(const sweeper&) = delete;
+
+  std::vector<json> run() {
+    std::size_t next = 0;
+    while (next < points_.size() || !running_.empty()) {
+      while (next < points_.size() && running_.size() < at_once_) start(next++);
+      listen();
+    }
+    return std::move(rows_);
+  }
+
+ private:
+  struct child {
+    pid_t pid;
+    int from;
+    std::size_t at;
+    std::string text;
+  };
+
+  void start(std::size_t at) {
+    std::array<int, 2> ends{};
+    std::fflush(nullptr);
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+      throw weft::error(std::string("whatif: no pipe: ") + std::strerror(errno));
+    const pid_t pid = ::fork();
+    if (pid < 0) throw weft::error(std::string("whatif: no process: ") + std::strerror(errno));
+    if (pid == 0) {
+      ::close(ends[0]);
+      be_child(ends[1], points_[at], work_);
+    }
+    ::close(ends[1]);
+    running_.push_back({pid, ends[0], at, {}});
+  }
+
+  void listen() {
+    std::vector<pollfd> open;
+    for (const child& c : running_) open.push_back({c.from, POLLIN, 0});
+    if (::poll(open.data(), open.size(), -1) < 0) return;
+    for (std::size_t i = open.size(); i-- > 0;)
+      if (open[i].revents != 0 && !read_from(running_[i])) end(i);
+    double sum = 0;
+    for (const double d : done_) sum += d;
+    tell_(sum / static_cast<double>(points_.size()));
+  }
+
+  // False at the end.
+  bool read_from(child& c) {
+    std::array<char, 4096> piece;
+    const ssize_t n = ::read(c.from, piece.data(), piece.size());
+    if (n > 0) c.text.append(piece.data(), static_cast<std::size_t>(n));
+    for (std::size_t line; (line = c.text.find('\n')) != std::string::npos; c.text.erase(0, line + 1)) {
+      if (c.text.starts_with("p ")) done_[c.at] = std::clamp(std::atof(c.text.c_str() + 2), 0.0, 1.0);
+      if (c.text.starts_with("r ")) rows_[c.at] = json::parse(c.text.substr(2, line - 2));
+    }
+    return n > 0 || (n < 0 && errno == EINTR);
+  }
+
+  void end(std::size_t i) {
+    const child c = running_[i];
+    running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
+    ::close(c.from);
+    int status = 0;
+    while (::waitpid(c.pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    done_[c.at] = 1;
+    if (!rows_[c.at].is_null()) return;
+    rows_[c.at] = {{"error", WIFSIGNALED(status) ? std::string("ended by signal ") + std::to_string(WTERMSIG(status)) +
+                                                       " (out of memory?)"
+                                                 : std::string("ended without a result")}};
+  }
+
+  const std::vector<point>& points_;
+  const unsigned at_once_;
+  const point_work& work_;
+  const std::function<void(double)>& tell_;
+  std::vector<json> rows_;
+  std::vector<double> done_;
+  std::vector<child> running_;
+};
+
+}  // namespace
+
+std::vector<json> sweep(const std::vector<point>& points, unsigned at_once, const point_work& work,
+                        const std::function<void(double)>& tell) {
+  return sweeper(points, at_once, work, tell).run();
+}
+
+}  // namespace weft::tool::sim

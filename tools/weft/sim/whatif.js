@@ -1,0 +1,227 @@
+// The page of weft whatif. One curve a series (machine, policy, creation, grain), one point a row; both charts and the
+// table choose the same row.
+'use strict';
+
+const data = JSON.parse(document.getElementById('data').textContent);
+const rows = data.rows;
+const varied = ['machine', 'policy', 'creation', 'grain'].filter(
+  (key) => new Set(rows.map((r) => r[key])).size > 1);
+const palette = [[47, 111, 208], [217, 102, 32], [34, 139, 84], [168, 60, 168], [190, 40, 60], [20, 140, 150],
+                 [140, 120, 20], [100, 90, 200]];
+const state = {chosen: null, hidden: new Set()};
+
+function element(tag, text, className) {
+  const e = document.createElement(tag);
+  if (text !== undefined) e.textContent = text;
+  if (className) e.className = className;
+  return e;
+}
+
+function duration(ns) {
+  const units = [[1e9, 's'], [1e6, 'ms'], [1e3, 'us'], [1, 'ns']];
+  const [size, unit] = units.find(([s]) => Math.abs(ns) >= s) || units[3];
+  return `${(ns / size).toPrecision(3)} ${unit}`;
+}
+
+const keyOf = (r) => varied.map((k) => r[k]).join(', ') || 'this run';
+const series = [];
+for (const r of rows) {
+  let s = series.find((x) => x.name === keyOf(r));
+  if (!s) series.push(s = {name: keyOf(r), rows: [], colour: palette[series.length % palette.length]});
+  s.rows.push(r);
+}
+for (const s of series) s.rows.sort((a, b) => a.workers - b.workers);
+const shown = () => series.filter((s) => !state.hidden.has(s.name));
+
+function css(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
+
+// A chart knows how to come from a row to a place on its canvas, and draws.
+class Chart {
+  constructor(id, value, ideal) {
+    this.canvas = document.getElementById(id);
+    this.value = value;
+    this.ideal = ideal;
+    this.canvas.addEventListener('mousemove', (e) => choose(this.near(e.offsetX, e.offsetY), e));
+    this.canvas.addEventListener('mouseleave', () => choose(null));
+    this.canvas.addEventListener('keydown', (e) => {
+      const all = shown().flatMap((s) => s.rows);
+      const step = {ArrowRight: 1, ArrowLeft: -1}[e.key];
+      if (!step || !all.length) return;
+      choose(all[(all.indexOf(state.chosen) + step + all.length) % all.length]);
+      e.preventDefault();
+    });
+  }
+
+  range() {
+    const workers = rows.map((r) => r.workers);
+    this.low = Math.min(...workers);
+    this.high = Math.max(...workers, this.low + 1);
+    this.top = Math.max(...rows.map(this.value), this.ideal ? 0 : 1) * 1.08 || 1;
+  }
+
+  x(workers) {
+    const share = Math.log(workers / this.low) / Math.log(this.high / this.low);
+    return 48 + share * (this.width - 64);
+  }
+
+  y(value) { return this.height - 34 - value / this.top * (this.height - 48); }
+
+  near(x, y) {
+    let best = null, distance = 30;
+    for (const r of shown().flatMap((s) => s.rows)) {
+      const d = Math.hypot(this.x(r.workers) - x, this.y(this.value(r)) - y);
+      if (d < distance) [best, distance] = [r, d];
+    }
+    return best;
+  }
+
+  draw() {
+    const scale = window.devicePixelRatio || 1;
+    this.width = this.canvas.clientWidth;
+    this.height = this.canvas.clientHeight;
+    this.canvas.width = this.width * scale;
+    this.canvas.height = this.height * scale;
+    this.range();
+    const c = this.canvas.getContext('2d');
+    c.scale(scale, scale);
+    c.font = '12px system-ui, sans-serif';
+    this.axes(c);
+    if (this.ideal) this.line(c, [...new Set(rows.map((r) => r.workers))].sort((a, b) => a - b).filter(
+      (w) => w <= this.top).map((w) => [w, w]), css('--ideal'), [4, 4]);
+    for (const s of shown()) this.curve(c, s);
+  }
+
+  axes(c) {
+    c.strokeStyle = css('--grid');
+    c.fillStyle = css('--faint');
+    c.lineWidth = 1;
+    const power = 10 ** Math.floor(Math.log10(this.top / 2));
+    const step = [1, 2, 5].map((f) => f * power).find((s) => this.top / s <= 6) || 10 * power;
+    c.textAlign = 'right';
+    for (let v = 0; v <= this.top; v += step) {
+      this.segment(c, 48, this.y(v), this.width - 16, this.y(v));
+      c.fillText(String(Math.round(v * 1000) / 1000), 42, this.y(v) + 4);
+    }
+    c.textAlign = 'center';
+    let last = -100;
+    for (const w of [...new Set(rows.map((r) => r.workers))].sort((a, b) => a - b)) {
+      if (this.x(w) - last < 26) continue;
+      last = this.x(w);
+      c.fillText(String(w), last, this.height - 16);
+    }
+    c.fillText('workers', this.width / 2, this.height - 2);
+  }
+
+  segment(c, x1, y1, x2, y2) {
+    c.beginPath();
+    c.moveTo(x1, y1);
+    c.lineTo(x2, y2);
+    c.stroke();
+  }
+
+  line(c, points, colour, dash) {
+    c.strokeStyle = colour;
+    c.lineWidth = 2;
+    c.setLineDash(dash || []);
+    c.beginPath();
+    points.forEach(([w, v], i) => c[i ? 'lineTo' : 'moveTo'](this.x(w), this.y(v)));
+    c.stroke();
+    c.setLineDash([]);
+  }
+
+  curve(c, s) {
+    const colour = `rgb(${s.colour})`;
+    this.line(c, s.rows.map((r) => [r.workers, this.value(r)]), colour);
+    for (const r of s.rows) {
+      c.fillStyle = colour;
+      c.beginPath();
+      c.arc(this.x(r.workers), this.y(this.value(r)), r === state.chosen ? 7 : 4, 0, 7);
+      c.fill();
+    }
+  }
+}
+
+const charts = [new Chart('speedup', (r) => r.speedup, true), new Chart('efficiency', (r) => r.efficiency, false)];
+const drawAll = () => charts.forEach((c) => c.draw());
+
+function choose(row, event) {
+  if (row !== state.chosen) {
+    state.chosen = row;
+    drawAll();
+    for (const tr of document.querySelectorAll('#table tbody tr')) tr.className = rows[tr.dataset.row] === row ? 'chosen' : '';
+  }
+  const tip = document.getElementById('tip');
+  tip.hidden = row === null;
+  if (row === null) return;
+  tip.textContent = `${keyOf(row)}: ${row.workers} workers, ${duration(row.makespan_ns)}, speed-up ` +
+    `${row.speedup.toPrecision(3)}, efficiency ${Math.round(100 * row.efficiency)} %; ${row.binds} binds`;
+  const at = event ? [event.clientX, event.clientY]
+    : [charts[0].canvas.getBoundingClientRect().x + charts[0].x(row.workers),
+       charts[0].canvas.getBoundingClientRect().y + charts[0].y(row.speedup)];
+  tip.style.left = `${Math.min(at[0] + 14, window.innerWidth - tip.offsetWidth - 8)}px`;
+  tip.style.top = `${at[1] + 14}px`;
+}
+
+function fillTable() {
+  const columns = [...varied.map((k) => [k, (r) => r[k], true]), ['workers', (r) => r.workers],
+                   ['makespan', (r) => duration(r.makespan_ns)], ['speed-up', (r) => r.speedup.toPrecision(3)],
+                   ['efficiency', (r) => `${Math.round(100 * r.efficiency)} %`],
+                   ['utilisation', (r) => `${Math.round(100 * r.utilisation)} %`], ['binds', (r) => r.binds, true]];
+  const table = document.getElementById('table');
+  const head = table.createTHead().insertRow();
+  for (const [title, , word] of columns) head.append(element('th', title, word ? 'word' : ''));
+  const body = table.createTBody();
+  rows.forEach((r, i) => {
+    const tr = body.insertRow();
+    tr.dataset.row = i;
+    for (const [, value, word] of columns) tr.append(element('td', String(value(r)), word ? 'word' : ''));
+    tr.addEventListener('mouseenter', () => choose(r));
+    tr.addEventListener('mouseleave', () => choose(null));
+  });
+}
+
+function fillLegend() {
+  const legend = document.getElementById('legend');
+  legend.hidden = series.length < 2;
+  for (const s of series) {
+    const b = element('button');
+    b.type = 'button';
+    b.setAttribute('aria-pressed', 'true');
+    const patch = element('span');
+    patch.style.background = `rgb(${s.colour})`;
+    b.append(patch, s.name);
+    b.addEventListener('click', () => {
+      state.hidden.has(s.name) ? state.hidden.delete(s.name) : state.hidden.add(s.name);
+      b.setAttribute('aria-pressed', String(!state.hidden.has(s.name)));
+      drawAll();
+    });
+    legend.append(b);
+  }
+}
+
+function fillWords() {
+  document.getElementById('target').textContent = data.target;
+  document.title = `weft whatif: ${data.target}`;
+  const fixed = ['machine', 'policy', 'creation', 'grain'].filter((k) => !varied.includes(k));
+  document.getElementById('setting').textContent = fixed.map((k) => `${k} ${rows[0][k]}`).join(', ');
+  const advice = document.getElementById('advice');
+  advice.hidden = !data.advice.length;
+  const list = element('ul');
+  for (const a of data.advice) list.append(element('li', a.text));
+  advice.append(element('h2', 'What binds, and what to do'), list);
+}
+
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  drawAll();
+}
+
+fillWords();
+fillLegend();
+fillTable();
+const dark = window.matchMedia('(prefers-color-scheme: dark)');
+setTheme(new URLSearchParams(location.hash.slice(1)).get('theme') || (dark.matches ? 'dark' : 'light'));
+document.getElementById('theme').addEventListener(
+  'click', () => setTheme(document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'));
+window.addEventListener('resize', drawAll);
+document.documentElement.dataset.ready = '1';
