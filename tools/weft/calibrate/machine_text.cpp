@@ -25,10 +25,11 @@ std::string quoted(std::string text) {
   return "\"" + text + "\"";
 }
 
-// XML as a literal text of TOML, which ends at the first single quote and, in machine files, has one line.
+// XML as a literal text of TOML, which ends at the first single quote and, in machine files, has one line. What stands
+// before the first element says nothing here, and hwloc without libxml2 wants it on lines of its own.
 std::string on_one_line(const std::string& xml) {
   std::string text;
-  for (const char c : xml) {
+  for (const char c : xml.substr(std::min(xml.find("<topology"), xml.size()))) {
     if (c == '\'')
       text += "&apos;";
     else

@@ -116,7 +116,7 @@ TEST_CASE("a lopsided machine has its XML in the file") {
   figures found = some_figures();
   const folder f;
   SUBCASE("nonsense is refused by its key") {
-    h.xml = "<?xml version=\"1.0\"?>\nnonsense";
+    h.xml = "<?xml version=\"1.0\"?>\n<topology>nonsense";
     write_machine(f.file(), assemble(h, found, "p"), "2026-11-20");
     CHECK_THROWS_WITH_AS(static_cast<void>(model::load_machine(f.file())), doctest::Contains("topology.xml"),
                          weft::error);
