@@ -31,8 +31,7 @@ virtual_machine::virtual_machine(setup s)
 }
 // Nobody may be left asleep for ever; an event that was put off has left one behind that counts no more.
 virtual_machine::~virtual_machine() {
-  WEFT_ASSERT(
-      std::ranges::none_of(awake_, [&](const event& e) { return cores_[e.id].event == e.sequence; }));
+  WEFT_ASSERT(std::ranges::none_of(awake_, [&](const event& e) { return cores_[e.id].event == e.sequence; }));
 }
 
 virtual_machine* virtual_machine::set_current(virtual_machine* m) noexcept { return std::exchange(here_, m); }
