@@ -167,7 +167,7 @@ TEST_CASE("nbody: reduce fills all workers, add at most half as many as blocks, 
     runtime rt({.workers = 16, .machine = "virtual"});
     runtime alone({.workers = 1, .machine = "virtual"});
     progress silent("test");
-    const problem p{.n = 512, .block = 32, .steps = 4, .access = access};
+    const problem p{.n = 2048, .block = 128, .steps = 4, .access = access};
     const std::vector<particles> start = lattice(p.n, p.block, 1);
     speedup[static_cast<int>(access)] =
         simulate(alone, p, start, silent).seconds / simulate(rt, p, start, silent).seconds;

@@ -13,7 +13,7 @@ void submit_wavefront(weft::runtime& rt, std::vector<weft::handle<void>>& cells)
   for (std::size_t i = 1; i < side; ++i)
     for (std::size_t j = 1; j < side; ++j)
       rt.submit(weft::read(cells[(i - 1) * side + j]), weft::read(cells[i * side + j - 1]),
-                weft::write(cells[i * side + j]), weft::cost(2000 + 500 * static_cast<double>((i * 7 + j * 3) % 5)),
+                weft::write(cells[i * side + j]), weft::cost(20'000 + 5'000 * static_cast<double>((i * 7 + j * 3) % 5)),
                 [] {});
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <weft.h>
 
-enum { tiles = 8, b = 16, n = tiles * b }; /* tiles per side, rows of a tile, rows of the matrix */
+enum { tiles = 8, b = 32, n = tiles * b }; /* tiles per side, rows of a tile, rows of the matrix */
 
 typedef double tile[b][b];
 

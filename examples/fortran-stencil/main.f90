@@ -4,7 +4,7 @@
 module heat
   use weft
   implicit none
-  integer, parameter :: blocks = 32, cells = 64, steps = 40
+  integer, parameter :: blocks = 32, cells = 512, steps = 40
   real(c_double), parameter :: rate = 0.25d0
   real(c_double), parameter :: cell_ns = 20  ! what one cell costs on a modelled core
 
