@@ -13,6 +13,7 @@ machine flat() {
   m.apart = {{0}};
   m.lines.transfer_ps = {0, 167'000, 167'000, 167'000};
   m.lines.memory_ps = {100'000};
+  m.runtime.step_ps = {};
   return m;
 }
 

@@ -102,9 +102,9 @@ TEST_CASE("machine text: the least there can be, and what holds then") {
   CHECK(m.speed_when_shared == 1);
   CHECK(m.ghz == 1);
   CHECK(m.lines.transfer_ps == times{0, 167'000, 167'000, 167'000, 167'000});
-  CHECK(m.lines.memory_ps == times{100'000, 100'000});
-  CHECK(m.memory.read_line_ps == m.lines.memory_ps);
-  CHECK(m.memory.write_line_ps == m.lines.memory_ps);
+  CHECK(m.lines.memory_ps == times{12'500, 12'500});
+  CHECK(m.memory.read_line_ps == times{100'000, 100'000});
+  CHECK(m.memory.write_line_ps == m.memory.read_line_ps);
   CHECK(m.memory.link_bytes_per_ns == std::vector<double>{0, 0});
   CHECK(m.memory.caches.empty());
 }
@@ -144,7 +144,7 @@ TEST_CASE("machine text: what is missing follows from what is there") {
   const machine m = model("[memory]\nfrom = \"lab\"\nread_line = { ns = [70, 140] }\n"
                           "[lines.transfer]\nfrom = \"lab\"\nnode = { ns = [50, 60] }\n");
   CHECK(m.memory.write_line_ps == m.memory.read_line_ps);
-  CHECK(m.lines.memory_ps == m.memory.read_line_ps);
+  CHECK(m.lines.memory_ps == times{8'750, 17'500});
   CHECK(m.lines.transfer_ps == times{0, 50'000, 50'000, 50'000, 60'000});
   CHECK(model("[lines.transfer]\nfrom = \"lab\"\nouter = { ns = 20 }\n").lines.transfer_ps ==
         times{0, 20'000, 20'000, 167'000, 167'000});
