@@ -160,7 +160,8 @@ int weft_handle_destroy(weft_handle* h);
 int weft_handle_set_name(weft_handle* h, const char* name);
 const char* weft_handle_name(const weft_handle* h); /* NULL: none */
 
-/* How large the data is, in bytes, at most 2^40: what moving it takes on a modelled machine. 0: nothing. Who: as above. */
+/* How large the data is, in bytes, at most 2^40: what moving it takes on a modelled machine. 0: nothing. Who: as
+ * above. */
 int weft_handle_set_bytes(weft_handle* h, uint64_t bytes);
 
 /* The memory given to create. For a look at the data after weft_wait or weft_wait_handle. */
