@@ -152,8 +152,9 @@ TEST_CASE("narrow: several adds, reductions, resources, subtasks and waits, arou
   });
 }
 
+// Inline, for the same reason.
 TEST_CASE("narrow: reductions refuse what is too much and are still applied") {
-  everywhere([](weft::runtime& rt) {
+  everywhere_inline([](weft::runtime& rt) {
     weft::reduction<long> sum;
     long expected = 0;
     for (int round = 1; round <= 4; ++round) {
