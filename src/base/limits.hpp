@@ -18,9 +18,8 @@ inline constexpr std::uint32_t worth_stealing_ns = 60;   // shorter bodies cost 
 inline constexpr std::uint64_t long_body_ps = 2'000'000;  // ten times what handing a task to a thief costs
 inline constexpr unsigned short_bodies_max = 32;          // in a row, then a worker stops keeping all within reach
 inline constexpr std::uint64_t patience_ns = 20'000'000;  // a blocked submitter looks this often whether anything moves
-inline constexpr std::uint64_t patience_busy_ns = 1'000'000;  // cores that did more than this meanwhile compute
-inline constexpr std::uint64_t patience_alone_ns =
-    200'000'000;                            // the same where others move: no thread lacks a core so long
+inline constexpr std::uint64_t patience_busy_ns = 1'000'000;     // cores that did more than this meanwhile compute
+inline constexpr std::uint64_t patience_alone_ns = 200'000'000;  // the same where others move: long beside a time slice
 inline constexpr unsigned lead_steps = 16;  // times in a row that one submitter exceeds the window before the next may
 inline constexpr unsigned denials_max = 3;  // times told in vain before a task with several adds reserves; two bits
 inline constexpr std::uint32_t relax_before_yield = 64;        // spins on a lock before the holder may need our core
