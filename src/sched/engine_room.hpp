@@ -6,8 +6,9 @@
 // the reserve, a worker like the others that comes when it is called and goes when it is no longer wanted. Tasks that
 // run there see the id of a worker that is blocked, so ids stay below workers(); whoever comes out of the blocking wait
 // lets the reserve end the body that uses its id before it goes on.
-// If all bodies wait for something while the submitter waits for them, the submitter is let go beyond the window. That
-// is judged by what can be seen from here: for base::patience_ns no task has begun and no worker has used its core.
+// If all bodies wait for something while the submitter waits for them, the submitter is let go beyond the window, of
+// several the oldest. That is judged by what can be seen from here: for base::patience_ns no task has begun and no
+// worker has used its core. So it is, too, when all bodies are submitters that are blocked, the reserve's among them.
 #pragma once
 
 #include <algorithm>
@@ -165,59 +166,140 @@ template <machine::machine M> detail::record* engine<M>::wait_for_room(worker* w
   waiter self;
   self.r.pin = w != nullptr ? detail::peek(w->shown_id) : worker::no_id;
   static_cast<void>(M::fetch_add(throttled_, 1u, base::seq_cst));  // before the first look: room_made() reads it after
-  {
-    base::locked<M> guard(room_lock_);
-    blocked_.push_back(&self);
-    if (w != nullptr) ++blocked_workers_;
-  }
+  begin_to_block(self, w);
   call_reserve();
   const bool traced = w != nullptr && w->trace != nullptr;
   const pause_start from{traced ? trace_suspend(*w, w->current) : 0, traced ? w->id : std::uint16_t{0}};
   detail::record* r = nullptr;
-  for (progress before = look(); r == nullptr; before = look()) {
-    r = try_room(w, size_class, take_leave_to_exceed());
+  progress since = look();  // since then no room was made
+  for (progress before = since; r == nullptr; before = look()) {
+    if (before.room != since.room) since = before;
+    r = try_room(w, size_class, take_leave_to_exceed() || is_front_of_all(self));
     if (r != nullptr || M::block_for(self.signal, base::patience_ns)) {
       M::store(self.signal, 0u, base::relaxed);
       continue;
     }
-    if (may_exceed(before)) r = try_room(w, size_class, true);
+    if (may_exceed(self, before, since)) r = try_room(w, size_class, true);
   }
-  {
-    base::locked<M> guard(room_lock_);
-    std::erase(blocked_, &self);
-    if (w != nullptr) --blocked_workers_;
-  }
+  end_to_block(self, w);
   static_cast<void>(M::fetch_sub(throttled_, 1u, base::seq_cst));
-  if (w != nullptr && w->current != nullptr) await_turn(self.r.pin);
+  // What runs on the reserve has its turn already: its id is taken by itself.
+  if (w != nullptr && w->current != nullptr && !w->is_reserve) await_turn(self.r.pin);
   if (traced) trace_resume(*w, w->current, {trace::why::window}, from);
   return r;
 }
 
-template <machine::machine M> auto engine<M>::look() noexcept -> progress {
-  progress p{0, machine_.busy_ns()};
-  for (const auto& w : workers_) p.tasks += M::load(w->tasks, base::relaxed);
-  return p;
+// The leader comes back to the place it had.
+template <machine::machine M> void engine<M>::begin_to_block(waiter& self, const worker* w) {
+  const std::uint64_t tasks = tasks_begun();
+  base::locked<M> guard(room_lock_);
+  blocked_.insert(leads(tasks) ? blocked_.begin() : blocked_.end(), &self);
+  if (w == nullptr) return;
+  ++blocked_workers_;
+  if (w->is_reserve) M::store(reserve_blocked_, true, base::release);
+  tell_front_if_all_stand();
 }
 
+template <machine::machine M> void engine<M>::end_to_block(waiter& self, const worker* w) {
+  base::locked<M> guard(room_lock_);
+  std::erase(blocked_, &self);
+  M::store(room_, detail::peek(room_) + 1, base::release);
+  if (w == nullptr) return tell_front_if_all_stand();
+  --blocked_workers_;
+  if (w->is_reserve) M::store(reserve_blocked_, false, base::release);
+}
+
+template <machine::machine M> std::uint64_t engine<M>::tasks_begun() noexcept {
+  std::uint64_t tasks = 0;
+  for (const auto& w : workers_) tasks += M::load(w->tasks, base::relaxed);
+  return tasks;
+}
+
+template <machine::machine M> auto engine<M>::look() noexcept -> progress {
+  return {tasks_begun(), machine_.busy_ns(), M::load(room_, base::acquire), machine_.now_ps()};
+}
+
+// Only the oldest that is blocked: if all exceeded the window, each by what its body submits, it would grow by the sum
+// of that, and no body would be done before most are; this way the first is done early, and its worker runs tasks.
 // Each time in a row that nothing has moved, one batch of records more than the time before: a program with a million
 // tasks to submit under a lock gets through in seconds, one whose bodies merely sleep for long grows slowly.
-template <machine::machine M> bool engine<M>::may_exceed(const progress& before) {
+template <machine::machine M>
+bool engine<M>::may_exceed(const waiter& self, const progress& before, const progress& since) {
   const progress now = look();
-  const bool moved = now.tasks != before.tasks || now.busy_ns - before.busy_ns > base::patience_busy_ns;
   base::locked<M> guard(room_lock_);
-  steps_beyond_ = moved ? 0 : steps_beyond_ + 1;
+  if (blocked_.front() != &self || now.room != before.room) return false;  // another one moves, or is to move
+  if (!before.stands(now) && !only_others_move(since, now)) {
+    steps_beyond_ = 0;
+    credit_beyond_ = 0;
+    return false;
+  }
+  lead(now.tasks);
+  return true;
+}
+
+// More tasks have begun than there are records, and no batch has come back: they use their own again and again, as a
+// body does that submits and waits in turns, and how long it does so may depend on the caller.
+template <machine::machine M>
+bool engine<M>::only_others_move(const progress& since, const progress& now) const noexcept {
+  const std::size_t held = setup_.window_tasks + 2 * base::pool_batch_records * (workers_.size() + 1);
+  return now.tasks - since.tasks > held && now.at_ps - since.at_ps >= 1000 * base::patience_alone_ns;
+}
+
+// Who: holder of room_lock_.
+template <machine::machine M> void engine<M>::lead(std::uint64_t tasks) noexcept {
+  steps_beyond_ = tasks == stuck_at_tasks_ ? steps_beyond_ + 1 : 1;
   credit_beyond_ = steps_beyond_;
-  stuck_at_tasks_ = now.tasks;
-  return !moved;
+  stuck_at_tasks_ = tasks;
+  leader_ = &detail::this_worker;
+}
+
+// Whether no thread is left that could run a task: then no patience is needed. Who: holder of room_lock_.
+template <machine::machine M> bool engine<M>::all_stand() const noexcept {
+  return blocked_workers_ + turn_waits_ == workers_.size();
+}
+
+// Who: holder of room_lock_, which has just made one more worker stand.
+template <machine::machine M> void engine<M>::tell_front_if_all_stand() {
+  if (all_stand() && !blocked_.empty()) M::signal(blocked_.front()->signal);
+}
+
+template <machine::machine M> bool engine<M>::is_front_of_all(const waiter& self) {
+  const std::uint64_t tasks = tasks_begun();
+  base::locked<M> guard(room_lock_);
+  if (!all_stand() || blocked_.front() != &self) return false;
+  lead(tasks);
+  return true;
+}
+
+// Whether the calling thread exceeded the window last and nothing has moved since, so that it goes on before others.
+// Not for ever: it may submit until something happens that another one would do. Who: holder of room_lock_.
+template <machine::machine M> bool engine<M>::leads(std::uint64_t tasks) const noexcept {
+  return leader_ == &detail::this_worker && tasks == stuck_at_tasks_ && steps_beyond_ % base::lead_steps != 0;
 }
 
 template <machine::machine M> bool engine<M>::use_credit() noexcept {
-  std::uint64_t tasks = 0;
-  for (const auto& w : workers_) tasks += M::load(w->tasks, base::relaxed);
+  const std::uint64_t tasks = tasks_begun();
   base::locked<M> guard(room_lock_);
-  if (credit_beyond_ == 0) return false;
+  if (credit_beyond_ == 0 || leader_ != &detail::this_worker) return false;
   credit_beyond_ = tasks == stuck_at_tasks_ ? credit_beyond_ - 1 : 0;
   return tasks == stuck_at_tasks_;
+}
+
+// Who runs tasks while others are blocked may hold up those for ever: its own tasks never end, and the room that the
+// others wait for comes from tasks that stand in their deques, or at the old end of its own. So now and then it takes
+// one from there.
+template <machine::machine M> detail::record* engine<M>::look_aside(worker& w) {
+  if constexpr (!M::foreign_threads) return nullptr;
+  if (M::load(throttled_, base::relaxed) == 0 || setup_.submitters_help) return nullptr;
+  if (w.is_reserve && ++w.looks_aside % ticks_between_looks != 0) return nullptr;  // it comes by after each body
+  if (deque::expose(w)) sleep_.notify(machine_);
+  const unsigned seats = static_cast<unsigned>(workers_.size());
+  for (unsigned i = 0; i < seats; ++i) {
+    const unsigned at = w.aside_next;
+    w.aside_next = at + 1 < seats ? at + 1 : 0;
+    if (detail::record* r = rob(w, *workers_[at])) return r;
+  }
+  return nullptr;
 }
 
 // A batch of records has become free, or break_stall() lets somebody exceed the window.
@@ -226,6 +308,7 @@ template <machine::machine M> void engine<M>::room_made(bool at_once) noexcept {
     if (M::load(w->throttled_here, base::seq_cst)) sleep_.notify(machine_, w->id);
   if constexpr (!M::foreign_threads) return;
   base::locked<M> guard(room_lock_);
+  M::store(room_, detail::peek(room_) + 1, base::release);
   if (blocked_.empty()) return;
   // A wake-up costs as much as some hundred small tasks: worth it for a part of the window only.
   const std::size_t worth = std::clamp<std::size_t>(setup_.window_tasks / (4 * base::pool_batch_records), 1, 256);
@@ -265,6 +348,7 @@ template <machine::machine M> bool engine<M>::take_turn(worker& w, detail::recor
     if (reserve_wanted() || w.throttled_head != nullptr) {
       const auto worker_blocked = [](const waiter* b) { return b->r.pin != worker::no_id; };
       const auto b = std::find_if(blocked_.begin(), blocked_.end(), worker_blocked);
+      M::store(turn_, detail::peek(turn_) + 1, base::release);
       M::store(w.shown_id, b != blocked_.end() ? (*b)->r.pin : std::uint16_t{0}, base::seq_cst);
       return r != nullptr;
     }
@@ -287,23 +371,54 @@ template <machine::machine M> bool engine<M>::take_turn(worker& w, detail::recor
   return false;
 }
 
+// A worker that waits for its id runs no tasks: it stands, as those do that are blocked.
+template <machine::machine M> class engine<M>::standing {
+ public:
+  explicit standing(engine& e) : engine_(e) {
+    base::locked<M> guard(e.room_lock_);
+    ++e.turn_waits_;
+    e.tell_front_if_all_stand();
+  }
+  ~standing() {
+    base::locked<M> guard(engine_.room_lock_);
+    --engine_.turn_waits_;
+  }
+  standing(const standing&) = delete;
+  standing& operator=(const standing&) = delete;
+
+ private:
+  engine& engine_;
+};
+
 // Returns when the reserve does not run a body under this id. If that body waits for something - perhaps for the lock
-// that the caller holds - it would not end before the caller has gone on.
+// that the caller holds - it would not end before the caller has gone on: that is so if nothing moves, or if the
+// reserve alone has had no core for so long that it cannot be for want of cores. A body that waits for room gets it.
 template <machine::machine M> void engine<M>::await_turn(unsigned id) noexcept {
   if constexpr (M::foreign_threads) {
-    if (M::load(reserve_, base::acquire) != reserve_state::here) return;
+    worker& reserve = *workers_.back();
+    if (M::load(reserve_, base::acquire) != reserve_state::here || M::load(reserve.shown_id, base::seq_cst) != id)
+      return;
+    const standing for_a_turn(*this);
     detail::cell<std::uint32_t> never;
     progress before = look();
+    std::uint64_t reserve_busy = machine_.reserve_busy_ns(), alone = 0;
     std::uint64_t waited = 0, poll = 20'000;  // longer and longer: this thread's own looks must not count as work
-    while (M::load(workers_.back()->shown_id, base::seq_cst) == id) {
+    while (M::load(reserve.shown_id, base::seq_cst) == id) {
+      const std::uint64_t turn = M::load(turn_, base::acquire);
+      if (turn == M::load(turn_given_up_, base::relaxed)) return;
       static_cast<void>(M::block_for(never, poll));
       waited += poll;
       poll = std::min(2 * poll, base::patience_ns / 4);
       if (waited < base::patience_ns) continue;
-      waited = 0;
       const progress now = look();
-      if (now.tasks == before.tasks && now.busy_ns - before.busy_ns <= base::patience_busy_ns) return;
+      const std::uint64_t busy = machine_.reserve_busy_ns();
+      const bool hangs = busy == reserve_busy && !M::load(reserve_blocked_, base::acquire);
+      alone = hangs ? alone + waited : 0;
+      if ((hangs && before.stands(now)) || alone >= base::patience_alone_ns)
+        return M::store(turn_given_up_, turn, base::relaxed);
       before = now;
+      reserve_busy = busy;
+      waited = 0;
     }
   } else {
     static_cast<void>(id);

@@ -69,6 +69,7 @@ template <machine::machine M> detail::record* engine<M>::next(worker& w) {
     if (detail::record* r = w.box.pop()) return r;
     if (detail::record* r = central_.pop()) return r;
     if (detail::record* r = next_throttled(w)) return r;
+    if (detail::record* r = look_aside(w)) return r;
   }
   detail::record* r = next_own(w);
   return r != nullptr ? r : next_shared(w);
@@ -156,6 +157,7 @@ template <machine::machine M> detail::record* engine<M>::rob(worker& w, worker& 
     result = deque::steal(victim, r);
   }
   if (result == steal_result::empty) return nullptr;
+  if (&victim == &w) return r;
   M::took_from(victim.id);
   w.robbed_last = victim.id;
   count_one(w.steals);

@@ -236,6 +236,110 @@ TEST_CASE("room: many submitters at once, workers and strangers") {
   }
 }
 
+namespace {
+
+// Tasks that begin as long as `left` is not 0: each submits the next, and all live until the last is done; or one after
+// the other. The runtime never stands still meanwhile, and nothing may wait for that.
+enum class others { none, nest, follow };
+
+class going_on {
+ public:
+  going_on(weft::runtime& rt, const std::atomic<int>& left, others how) : rt_(rt), left_(left) {
+    if (how == others::nest) next();
+    if (how != others::follow) return;
+    rt_.submit([this] {
+      while (left_ != 0) {
+        rt_.submit([] {});
+        rt_.wait();
+      }
+    });
+  }
+
+ private:
+  void next() {
+    rt_.submit([this] {
+      if (left_ != 0) next();
+    });
+  }
+
+  weft::runtime& rt_;
+  const std::atomic<int>& left_;
+};
+
+template <class Check> void while_others_go_on(Check check) {
+  for (const others how : {others::none, others::nest, others::follow})
+    for (const unsigned workers : worker_counts) {
+      if (workers == 1 && how != others::none) continue;  // newest first: the only worker would do nothing else
+      const std::string line = std::to_string(workers) + " workers, others " + std::to_string(static_cast<int>(how));
+      INFO(line);
+      const deadline limit("the test case with " + line);
+      weft::runtime rt(narrow(workers));
+      check(rt, how);
+    }
+}
+
+}  // namespace
+
+// All workers may be in such a body at once, the reserve too, and then nobody is left who makes room.
+TEST_CASE("room: bodies that submit, on every worker and the reserve, whatever else goes on") {
+  while_others_go_on([](weft::runtime& rt, others how) {
+    constexpr int submitters = 40, children = 300;
+    std::atomic<int> done{0}, left{submitters};
+    going_on more(rt, left, how);
+    for (int t = 0; t < submitters; ++t)
+      rt.submit([&] {
+        for (int i = 0; i < children; ++i) rt.submit([&] { ++done; });
+        --left;
+      });
+    rt.wait();
+    CHECK(done == submitters * children);
+  });
+}
+
+TEST_CASE("room: bodies that submit, one at a time under a mutex that all bodies take, whatever else goes on") {
+  while_others_go_on([](weft::runtime& rt, others how) {
+    constexpr int submitters = 20, children = 200;
+    std::mutex m;
+    std::atomic<int> left{submitters};
+    int done = 0;  // guarded by m
+    going_on more(rt, left, how);
+    for (int t = 0; t < submitters; ++t)
+      rt.submit([&] {
+        {
+          const std::lock_guard held(m);
+          for (int i = 0; i < children; ++i)
+            rt.submit([&] {
+              const std::lock_guard guard(m);
+              ++done;
+            });
+        }
+        --left;
+      });
+    rt.wait();
+    CHECK(done == submitters * children);
+  });
+}
+
+TEST_CASE("room: bodies and a stranger that submit, and nobody left to run their tasks") {
+  for (const unsigned workers : worker_counts) {
+    CAPTURE(workers);
+    const deadline limit("the test case with " + std::to_string(workers) + " workers");
+    weft::runtime rt(narrow(workers));
+    constexpr int submitters = 60, children = 500;
+    std::atomic<int> done{0};
+    std::thread stranger([&] {
+      for (int i = 0; i < many; ++i) rt.submit([&] { ++done; });
+    });
+    for (int t = 0; t < submitters; ++t)
+      rt.submit([&] {
+        for (int i = 0; i < children; ++i) rt.submit([&] { ++done; });
+      });
+    stranger.join();
+    rt.wait();
+    CHECK(done == submitters * children + many);
+  }
+}
+
 TEST_CASE("room: a task submitted on one thread and waited for on another ends, though the first does not wait") {
   for (const unsigned workers : worker_counts) {
     CAPTURE(workers);

@@ -31,6 +31,14 @@ void note_once(bool& said, const char* text, int error) noexcept {
   std::fprintf(stderr, "weft: %s (%s); going on.\n", text, std::strerror(error));
 }
 
+// 0 for a thread that has ended.
+std::uint64_t core_time_ns(pthread_t thread) noexcept {
+  clockid_t its_clock{};
+  timespec t{};
+  if (pthread_getcpuclockid(thread, &its_clock) != 0 || clock_gettime(its_clock, &t) != 0) return 0;
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
 // Registered once per process; false where the kernel or a sandbox refuses.
 bool may_barrier_everywhere() noexcept {
   static const bool may = ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
@@ -123,13 +131,13 @@ bool host::start_one(unsigned id) {
 std::uint64_t host::busy_ns() noexcept {
   std::uint64_t sum = 0;
   base::locked<host> guard(threads_->ids_lock);
-  for (const pthread_t thread : threads_->ids) {
-    clockid_t its_clock{};
-    timespec t{};
-    if (pthread_getcpuclockid(thread, &its_clock) != 0 || clock_gettime(its_clock, &t) != 0) continue;
-    sum += static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
-  }
+  for (const pthread_t thread : threads_->ids) sum += core_time_ns(thread);
   return sum;
+}
+
+std::uint64_t host::reserve_busy_ns() noexcept {
+  base::locked<host> guard(threads_->ids_lock);
+  return threads_->ids.empty() ? 0 : core_time_ns(threads_->ids.back());
 }
 
 bool host::barrier_everywhere() noexcept {

@@ -65,6 +65,8 @@ class host {
   void jump(unsigned, fiber& from, fiber& to, fiber::action* after) { from.jump(to, after); }
   // Time that the threads of workers 1 and up have spent on cores so far.
   [[nodiscard]] std::uint64_t busy_ns() noexcept;
+  // The same of the thread that start_one() made.
+  [[nodiscard]] std::uint64_t reserve_busy_ns() noexcept;
   // Every running thread of this process passes a full barrier before this returns. False: the system has no such call.
   static bool barrier_everywhere() noexcept;
   static void charge(std::uint64_t) noexcept {}

@@ -126,6 +126,7 @@ class virtual_machine {
   static void signal(cell<std::uint32_t>&) noexcept {}
   [[nodiscard]] static bool start_one(unsigned) noexcept { return false; }
   [[nodiscard]] static std::uint64_t busy_ns() noexcept { return 0; }
+  [[nodiscard]] static std::uint64_t reserve_busy_ns() noexcept { return 0; }
   static bool barrier_everywhere() noexcept { return false; }
 
   void jump(unsigned id, fiber& from, fiber& to, fiber::action* after);
