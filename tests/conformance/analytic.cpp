@@ -5,7 +5,8 @@
 //   any number between     no less than either bound, and no more than Graham's, which holds for whatever never leaves
 //   a
 //                          worker idle while a task is ready: sum / workers + (1 - 1 / workers) * critical path
-//   submission costs c     N tasks cannot end before N c + t, and with workers enough they do not end later
+//   submission costs c     N tasks cannot end before N c + t, and with workers enough they do not end later; with a
+//                          creator r times as fast, N c / r + t (TaskGenX §3)
 // One thing takes time even there, or an idle worker would look for work for ever within one moment: a look, 100 ns. So
 // bodies are whole steps of 100 us, and a result is rounded down to such a step: then it is equal, not nearly equal,
 // unless somebody came late by a thousand looks.
@@ -26,10 +27,13 @@ namespace {
 
 using weft::base::random;
 
-// A machine of any number of alike cores. Its file goes with the object.
+const std::string any_cores =
+    "any_size = true\n[topology]\nhwloc = \"L3:1 L2:1 PU:1\"\nfrom = \"assumed\"\nwhy = \"a test\"\n";
+
+// A machine of any number of alike cores, or of those that are said. Its file goes with the object.
 class machine_file {
  public:
-  explicit machine_file(const std::string& runtime) {
+  explicit machine_file(const std::string& runtime, const std::string& cores = any_cores) {
     std::string pattern = "/tmp/weft-analytic-XXXXXX";
     REQUIRE(mkdtemp(pattern.data()) != nullptr);
     folder_ = pattern;
@@ -38,13 +42,12 @@ class machine_file {
     REQUIRE(out != nullptr);
     std::fprintf(out,
                  "summary = \"whose runtime costs nothing but what a test asks for\"\n"
-                 "any_size = true\n"
-                 "[topology]\nhwloc = \"L3:1 L2:1 PU:1\"\nfrom = \"assumed\"\nwhy = \"a test\"\n"
-                 "[lines]\nfrom = \"assumed\"\nwhy = \"a test\"\nload = { ns = 0 }\nstore = { ns = 0 }\n"
+                 "%s[lines]\nfrom = \"assumed\"\nwhy = \"a test\"\nload = { ns = 0 }\nstore = { ns = 0 }\n"
                  "modify = { ns = 0 }\nmemory = { ns = [0] }\ntransfer.node = { ns = [0] }\n"
                  "[runtime]\nfrom = \"assumed\"\nwhy = \"a test\"\n"
+                 "submit_access = { ns = 0 }\nrun = { ns = 0 }\nadvance = { ns = 0 }\nrequest = { ns = 0 }\n"
                  "switch = { ns = 0 }\nsleep = { ns = 0 }\nwaker = { ns = 0 }\nwake = { ns = 0 }\n%s\n",
-                 runtime.c_str());
+                 cores.c_str(), runtime.c_str());
     REQUIRE(std::fclose(out) == 0);
   }
   ~machine_file() {
@@ -60,7 +63,8 @@ class machine_file {
   std::string path_;
 };
 
-const std::string all_free = "relax = { ns = 100 }";
+const std::string free_but_submit = "relax = { ns = 100 }\n";
+const std::string all_free = free_but_submit + "submit = { ns = 0 }";
 constexpr unsigned step_ns = 100'000;
 
 // Task i writes datum i and reads up to two earlier ones.
@@ -117,8 +121,9 @@ template <class Body> void submit(weft::runtime& rt, const graph& g, std::vector
 }
 
 // The time from the first submission to the end of the wait, in whole steps.
-double makespan_ns(const graph& g, const char* machine, unsigned workers, const char* policy = "local") {
-  weft::runtime rt({.workers = workers, .machine = machine, .policy = policy});
+double makespan_ns(const graph& g, const char* machine, unsigned workers, const char* policy = "local",
+                   const char* creation = "inline") {
+  weft::runtime rt({.workers = workers, .machine = machine, .policy = policy, .creation = creation});
   std::vector<weft::handle<int>> data(g.tasks.size());
   const double start = rt.now_ns();
   submit(rt, g, data, [](std::size_t) {});
@@ -180,7 +185,7 @@ TEST_CASE("analytic: equal tasks without dependences, in rounds") {
 }
 
 TEST_CASE("analytic: the creation bound, N c + t") {
-  const machine_file m(all_free + "\nsubmit = { us = 100 }");
+  const machine_file m(free_but_submit + "submit = { us = 100 }");
   for (const unsigned tasks : {1u, 10u, 100u})
     for (const unsigned length : {step_ns, 7 * step_ns, 50 * step_ns}) {
       CAPTURE(tasks);
@@ -188,6 +193,23 @@ TEST_CASE("analytic: the creation bound, N c + t") {
       graph g;
       g.tasks.assign(tasks, {length, {}});
       CHECK(makespan_ns(g, m.path(), 64) == 1.0 * step_ns * tasks + length);
+    }
+}
+
+TEST_CASE("analytic: with a creator r times as fast, N c / r + t") {
+  const machine_file m(free_but_submit + "submit = { us = 400 }",
+                       "[topology]\nhwloc = \"L3:1 PU:65\"\ntypes = \"64 core, 1 maker\"\nfrom = \"assumed\"\n"
+                       "why = \"a test\"\n[types.core]\nspeed = { x = 1, from = \"assumed\", why = \"a test\" }\n"
+                       "[types.maker]\nspeed = { x = 1, from = \"assumed\", why = \"a test\" }\n"
+                       "runtime_speed = { x = 4, from = \"assumed\", why = \"a test\" }\n");
+  for (const unsigned tasks : {1u, 10u, 100u})
+    for (const unsigned length : {step_ns, 7 * step_ns, 50 * step_ns}) {
+      CAPTURE(tasks);
+      CAPTURE(length);
+      graph g;
+      g.tasks.assign(tasks, {length, {}});
+      CHECK(makespan_ns(g, m.path(), 65, "local", "inline") == 4.0 * step_ns * tasks + length);
+      CHECK(makespan_ns(g, m.path(), 65, "local", "decoupled") == 1.0 * step_ns * tasks + length);
     }
 }
 
