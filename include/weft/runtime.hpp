@@ -114,7 +114,8 @@ class runtime {
     return h.unguarded();
   }
 
-  // No worker takes another task until start(); bodies that run go on. A wait outside of tasks starts the runtime too.
+  // No worker takes another task until start(): none that is submitted after this call, and of those before at most the
+  // one that it was about to begin. Bodies that run go on. A wait outside of tasks starts the runtime too.
   void pause() { engine_->pause(true); }
   void start() { engine_->pause(false); }
 

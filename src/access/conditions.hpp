@@ -54,7 +54,7 @@ class exclusive_order {
 
 // Wakes whoever can have h now. Who: holder of h's lock.
 template <class M> void tell_next(handle_state& h, woken& out) noexcept {
-  release_waiters(h, version_in(M::load(h.word, base::relaxed)), out);
+  release_waiters(h, version_in(M::load(h.word, base::acquire)), out);
 }
 
 // Takes exclusive access to all exclusive entries of r, or to none; then r is listed on a handle that somebody has.

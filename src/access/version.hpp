@@ -278,9 +278,11 @@ template <class M> [[nodiscard, gnu::always_inline]] inline bool finish_short(ha
 // Advances the version by one and gives the records this makes runnable. Who: holder of h's lock; after this only the
 // lock may be touched. While the alarm is at 0 nobody else changes the word. Else nobody who is listed comes next: this
 // is an exclusive access that none waited for, or somebody was quicker.
+// Order: acquire, then release. The store ends the release sequence of those who finished the short way before, so who
+// comes next sees what they did through this thread only.
 template <class M> [[gnu::noinline]] void finish_locked(handle_state& h, woken& out) noexcept {
   if (finish_short<M>(h)) return;
-  const std::uint64_t version = (M::load(h.word, base::relaxed) >> alarm_bits) + 1;
+  const std::uint64_t version = (M::load(h.word, base::acquire) >> alarm_bits) + 1;
   release_waiters(h, version, out);
   record* const r = h.waiters_head;
   std::uint64_t alarm = alarm_max;
@@ -295,7 +297,7 @@ template <class M> [[gnu::noinline]] void finish_locked(handle_state& h, woken& 
 // access.
 template <class M> [[gnu::noinline]] void finish_long(handle_state& h, woken& out) noexcept {
   base::locked<M> guard(h.lock);
-  const std::uint64_t word = M::load(h.word, base::relaxed);
+  const std::uint64_t word = M::load(h.word, base::acquire);
   if (alarm_in(word) == 0) [[likely]] {
     const std::uint64_t version = (word >> alarm_bits) + 1;
     record* const r = release_reached(h, version, out);

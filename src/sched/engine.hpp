@@ -178,6 +178,7 @@ template <machine::machine M> class engine final : public any_engine {
   // engine_run.hpp
   static void loop_entry(void* engine_address);
   void loop();
+  [[nodiscard, gnu::noinline]] bool passes_over(worker& w, detail::record* r);
   [[nodiscard, gnu::noinline]] detail::record* next_special(worker& w);
   [[nodiscard, gnu::always_inline]] inline detail::record* next(worker& w);
   [[nodiscard, gnu::always_inline]] inline detail::record* next_own(worker& w);

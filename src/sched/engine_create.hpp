@@ -161,6 +161,7 @@ template <machine::machine M> bool engine<M>::requests_wait_for_anyone() noexcep
 
 // The creator's turn of loop(). Gives what must run there, sooner or later; nullptr when the runtime stops.
 template <machine::machine M> detail::record* engine<M>::next_of_creator(worker& w) {
+  w.body_end_ps = 0;  // it creates, and may sleep, before the next body
   if (detail::peek(creator_away_) != 0) M::store(creator_away_, 0u, base::seq_cst);
   for (;;) {
     if (detail::record* r = create_for_a_while(w)) {

@@ -30,6 +30,8 @@ template <machine::machine M> void engine<M>::loop() {
       r = next_special(w);
     else if (r = next(w); r == nullptr)
       r = search(w);
+    if (M::load(attention_, base::relaxed) != 0 && r != nullptr && passes_over(w, r)) [[unlikely]]
+      continue;
     if (w.is_reserve && !take_turn(w, r)) [[unlikely]]
       continue;
     if (r == nullptr) {  // stopping
@@ -39,6 +41,15 @@ template <machine::machine M> void engine<M>::loop() {
     }
     while (r != nullptr) r = run(static_cast<worker&>(*current_worker()), r);
   }
+}
+
+// A worker may have looked whether there is a pause long before it took r. Whoever took what was submitted after pause()
+// has seen that, too, so looking once more is enough. Gives whether r is left for later. Who: w, which has taken r.
+template <machine::machine M> bool engine<M>::passes_over(worker& w, detail::record* r) {
+  if (r->kind != detail::record_kind::task || !paused() || chooses()) return false;
+  make_ready(w, r);
+  w.passed_over = true;
+  return true;
 }
 
 // The reserve and the creator. As the two steps of loop() for others.
@@ -235,6 +246,8 @@ template <machine::machine M> detail::record* engine<M>::search(worker& w) {
       }
       continue;
     }
+    // Passed over because of a pause, and perhaps the last that is left: who looks for a stall must see it.
+    if (w.passed_over) static_cast<void>(deque::expose(w));
     if (sleep_.announce(w.id)) break_stall(w);
     if (!anything_visible(w)) {
       park(w);
@@ -308,7 +321,8 @@ template <machine::machine M> void engine<M>::note_length(worker& w, std::uint64
 // The body of r has returned on w. Gives what runs next.
 template <machine::machine M> detail::record* engine<M>::follow(worker& w, detail::record* r) {
   detail::record* follower = done(w, r);
-  if (++w.tick < w.tick_limit || follower == nullptr) return follower;
+  if (follower == nullptr) return nullptr;
+  if (++w.tick < w.tick_limit && M::load(attention_, base::relaxed) == 0) return follower;
   push_own(w, follower);
   return nullptr;
 }

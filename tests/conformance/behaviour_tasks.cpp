@@ -280,6 +280,32 @@ TEST_CASE("tasks: a paused runtime accepts and does not run") {
   });
 }
 
+// Not even one that a running body makes ready.
+TEST_CASE("tasks: nothing that is submitted after a pause runs in it") {
+  for (const unsigned workers : {1u, 2u, 4u}) {
+    weft::runtime rt({.workers = workers, .machine = "host"});
+    for (int round = 0; round < 50; ++round) {
+      weft::handle<int> h{0};
+      std::atomic<bool> go{false};
+      std::atomic<int> early{0};
+      std::atomic<bool> may{false};
+      if (workers > 1)
+        rt.submit(weft::write(h), [&go](int&) {
+          while (!go) std::this_thread::yield();
+        });
+      for (int i = 0; i < 10; ++i) rt.submit([] {});
+      rt.pause();
+      for (int i = 0; i < 10; ++i) rt.submit([&] { early += may ? 0 : 1; });
+      for (int i = 0; i < 10; ++i) rt.submit(weft::write(h), [&](int&) { early += may ? 0 : 1; });
+      go = true;
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+      may = true;
+      rt.wait();
+      CHECK(early == 0);
+    }
+  }
+}
+
 TEST_CASE("tasks: cost and charge on the virtual machine") {
   // One worker: twenty times 10 us more of cost is exactly 200 us more of time, whatever the scheduler itself costs.
   auto chain_of = [](double cost) {
