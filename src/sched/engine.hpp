@@ -56,9 +56,11 @@ struct engine_setup {
 [[nodiscard]] inline detail::worker* current_worker() noexcept { return detail::self(); }
 void set_current_worker(detail::worker* w) noexcept;
 
-// What the submitter fills in and the worker reads, but for captures beyond the first words.
+// What the submitter fills in and the worker reads, but for captures beyond the first words. Never what lies behind r,
+// which may be another record or, by where the memory came from, anything.
 [[nodiscard]] inline std::size_t bytes_in_use(const detail::record& r) noexcept {
-  return sizeof r + r.access_count * sizeof(access::entry) + 32;
+  const std::size_t bytes = sizeof r + r.access_count * sizeof(access::entry) + 32;
+  return r.size_class < detail::record_classes ? std::min(bytes, detail::record_bytes[r.size_class]) : bytes;
 }
 
 // What creating r takes, by whoever does it: its submitter fills it in, a creator only reads it.

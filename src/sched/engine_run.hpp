@@ -43,8 +43,9 @@ template <machine::machine M> void engine<M>::loop() {
   }
 }
 
-// A worker may have looked whether there is a pause long before it took r. Whoever took what was submitted after pause()
-// has seen that, too, so looking once more is enough. Gives whether r is left for later. Who: w, which has taken r.
+// A worker may have looked whether there is a pause long before it took r. Whoever took what was submitted after
+// pause() has seen that, too, so looking once more is enough. Gives whether r is left for later. Who: w, which has
+// taken r.
 template <machine::machine M> bool engine<M>::passes_over(worker& w, detail::record* r) {
   if (r->kind != detail::record_kind::task || !paused() || chooses()) return false;
   make_ready(w, r);

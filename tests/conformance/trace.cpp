@@ -274,7 +274,7 @@ TEST_CASE("trace: nothing is different with it on a virtual machine") {
         };
         const trace_place place;
         const auto without = time_of(nullptr), with = time_of(place.path().c_str());
-        INFO(schedule << ", " << workers << " workers, seed " << seed);
+        INFO(std::string(schedule) << ", " << workers << " workers, seed " << seed);
         CHECK(without.first == with.first);
         CHECK(without.second == with.second);
       }
