@@ -41,6 +41,7 @@ template <machine::machine M> class engine<M>::owner_section {
 
  private:
   void wait_begins() {
+    engine_.machine_.settle();
     {
       base::locked<M> guard(engine_.room_lock_);
       engine_.main_waits_ = true;

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -57,6 +58,7 @@ struct host::threads {
     unsigned id;
   };
   std::vector<seat> seats;
+  std::vector<unsigned> bound_to;  // [worker], of workers 1 and up; empty: they are not bound
   std::vector<start_note> notes;
   std::vector<pthread_t> ids;  // guarded by ids_lock once the workers run
   cell<std::uint8_t> ids_lock;
@@ -64,6 +66,19 @@ struct host::threads {
   entry run = nullptr;
   void* engine = nullptr;
   pid_t process = ::getpid();
+
+  // Linux likes to wake a thread on the core of who woke it. There the main thread, which is not bound, and a worker
+  // that is would share one core until the kernel balances, which took it 80 ms. To be bound elsewhere for a moment
+  // moves the thread at once. Cost: a look, 20 ns, if it is where no worker is.
+  void leave_bound_core() const noexcept {
+    const auto here = static_cast<unsigned>(sched_getcpu());
+    if (std::find(bound_to.begin() + 1, bound_to.end(), here) == bound_to.end()) return;
+    cpu_set_t before, away;
+    CPU_ZERO(&away);
+    CPU_SET(bound_to[0], &away);
+    if (sched_getaffinity(0, sizeof before, &before) != 0 || !CPU_ISSET(bound_to[0], &before)) return;
+    if (sched_setaffinity(0, sizeof away, &away) == 0) sched_setaffinity(0, sizeof before, &before);
+  }
 
   static void* main(void* note) {
     const start_note& n = *static_cast<start_note*>(note);
@@ -85,6 +100,7 @@ unsigned host::start(unsigned n, entry e, void* engine, const std::vector<unsign
   t.run = e;
   t.engine = engine;
   t.seats = std::vector<threads::seat>(n + 1);  // and one for start_one()
+  if (!cpus.empty()) t.bound_to.assign(n, cpus[0]);
   t.notes.resize(n + 1);
   static_cast<void>(may_barrier_everywhere());
   for (unsigned id = 1; id < n; ++id) {
@@ -103,6 +119,7 @@ unsigned host::start(unsigned n, entry e, void* engine, const std::vector<unsign
     CPU_SET(cpus[id % cpus.size()], &set);
     const int refused = pthread_setaffinity_np(thread, sizeof set, &set);
     if (refused != 0) note_once(said_binding, "workers are not bound to cores", refused);
+    t.bound_to[id] = cpus[id % cpus.size()];
   }
   return static_cast<unsigned>(t.ids.size()) + 1;
 }
@@ -159,6 +176,11 @@ void host::park(unsigned id) noexcept {
   cell<std::uint32_t>& token = threads_->seats[id].token;
   block(token);
   store(token, 0u, base::relaxed);  // only this worker takes tokens, and one wake is sent per park (sleep.md)
+  if (id == 0) settle();
+}
+
+void host::settle() const noexcept {
+  if (!threads_->bound_to.empty()) threads_->leave_bound_core();
 }
 
 void host::wake(unsigned id) noexcept { signal(threads_->seats[id].token); }

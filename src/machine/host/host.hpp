@@ -56,6 +56,8 @@ class host {
   [[nodiscard]] std::uint64_t now_ps() const noexcept;
   void park(unsigned id) noexcept;
   void wake(unsigned id) noexcept;
+  // Worker 0's thread begins to run tasks: it leaves the core that another worker is bound to.
+  void settle() const noexcept;
   // For a thread that is no worker: sleeps until signal(word), which may come first.
   static void block(cell<std::uint32_t>& word) noexcept;
   // The same for at most so long; gives whether the signal came.

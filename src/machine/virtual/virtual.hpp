@@ -120,6 +120,7 @@ class virtual_machine {
   [[nodiscard]] std::uint64_t now_ps() const noexcept { return self_->clock; }
   void park(unsigned id);
   void wake(unsigned id);
+  static void settle() noexcept {}
   // For threads, of which there is one only: nobody blocks, and there is no worker beyond those of start().
   static void block(cell<std::uint32_t>&) noexcept {}
   static bool block_for(cell<std::uint32_t>&, std::uint64_t) noexcept { return true; }
