@@ -24,7 +24,7 @@ using times = std::vector<std::uint64_t>;
 
 }  // namespace
 
-TEST_CASE("machine files: all that the issue names are there, virtual first, each with a source for every number") {
+TEST_CASE("machine files: the machines of all papers are there, virtual first, each with a source for every number") {
   std::set<std::string> names;
   const std::vector<machine_entry> all = machine_files();
   REQUIRE(!all.empty());

@@ -106,7 +106,7 @@ class Limits(WhatIf):
         handles = [p.handle() for _ in range(64)]
         for i in range(6400):
             p.submit("tiny", 20, ("write", handles[i % 64]))
-        reply = self.good(p.run(self.folder / "tiny.weft", 2), "--workers", "2", "--policies", "central")
+        reply = self.good(p.run(self.folder / "tiny.weft", 2), "--workers", "2", "--policy", "central")
         self.assertIn(self.binds(reply)[2], ("contention", "creation"))
         self.assertIn("merge them by", reply["advice"][0]["text"])
 

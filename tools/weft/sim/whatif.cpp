@@ -65,8 +65,8 @@ class whatif_command final : public command {
       parser.add_option(name, into, help)->delimiter(',')->allow_extra_args(false)->type_name("LIST");
     };
     list("--workers", workers_, "Numbers of workers; default: 1, 2, 4, ... up to the machine's cores, or 64");
-    list("--policies", policies_, "Scheduling policies; default: local");
-    list("--machines", machines_, "Modelled machines; default: virtual");
+    list("--policies,--policy", policies_, "Scheduling policies; default: local");
+    list("--machines,--machine", machines_, "Modelled machines; default: virtual");
     list("--creation", creations_, "inline, decoupled; default: inline");
     list("--grain", grains_, "Traces: 4 merges tasks by four, /4 splits each in four; default: 1");
     flags_.add_to(parser, false);
