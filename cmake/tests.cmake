@@ -227,4 +227,4 @@ weft_test(install install 300 ${python} ${tests}/install/run.py --build ${PROJEC
 # tidy
 weft_test(tidy tidy 60 ${python} ${tests}/tidy.py)
 weft_test(tidy/self-test tidy 60 ${python} ${tests}/tidy.py --self-test)
-weft_test(tidy/format tidy 60 ${python} ${tests}/format.py)
+weft_test(tidy/format tidy 240 ${python} ${tests}/format.py)

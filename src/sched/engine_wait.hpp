@@ -279,7 +279,8 @@ template <machine::machine M> void engine<M>::wait_for(detail::handle_state& h) 
   worker* w = v.self();
   if (w != nullptr && w->current != nullptr)
     for (std::uint32_t i = 0; i < w->current->access_count; ++i)
-      if (&access::handle_of(w->current->accesses()[i]) == &h)
+      if ((w->current->accesses()[i].handle_and_kind & detail::handle_address_mask) ==
+          reinterpret_cast<std::uintptr_t>(&h))
         throw error("weft: a task waits for handle " + access::name_of(h) +
                     ", which it uses itself; it would never end");
   await_creation();
