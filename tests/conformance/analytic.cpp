@@ -184,16 +184,27 @@ TEST_CASE("analytic: equal tasks without dependences, in rounds") {
     }
 }
 
-TEST_CASE("analytic: the creation bound, N c + t") {
-  const machine_file m(free_but_submit + "submit = { us = 100 }");
+namespace {
+
+// Calls check(tasks without dependences, their number, how long each is).
+template <class Check> void for_equal_tasks(Check check) {
   for (const unsigned tasks : {1u, 10u, 100u})
     for (const unsigned length : {step_ns, 7 * step_ns, 50 * step_ns}) {
       CAPTURE(tasks);
       CAPTURE(length);
       graph g;
       g.tasks.assign(tasks, {length, {}});
-      CHECK(makespan_ns(g, m.path(), 64) == 1.0 * step_ns * tasks + length);
+      check(g, tasks, length);
     }
+}
+
+}  // namespace
+
+TEST_CASE("analytic: the creation bound, N c + t") {
+  const machine_file m(free_but_submit + "submit = { us = 100 }");
+  for_equal_tasks([&](const graph& g, unsigned tasks, unsigned length) {
+    CHECK(makespan_ns(g, m.path(), 64) == 1.0 * step_ns * tasks + length);
+  });
 }
 
 TEST_CASE("analytic: with a creator r times as fast, N c / r + t") {
@@ -202,15 +213,10 @@ TEST_CASE("analytic: with a creator r times as fast, N c / r + t") {
                        "why = \"a test\"\n[types.core]\nspeed = { x = 1, from = \"assumed\", why = \"a test\" }\n"
                        "[types.maker]\nspeed = { x = 1, from = \"assumed\", why = \"a test\" }\n"
                        "runtime_speed = { x = 4, from = \"assumed\", why = \"a test\" }\n");
-  for (const unsigned tasks : {1u, 10u, 100u})
-    for (const unsigned length : {step_ns, 7 * step_ns, 50 * step_ns}) {
-      CAPTURE(tasks);
-      CAPTURE(length);
-      graph g;
-      g.tasks.assign(tasks, {length, {}});
-      CHECK(makespan_ns(g, m.path(), 65, "local", "inline") == 4.0 * step_ns * tasks + length);
-      CHECK(makespan_ns(g, m.path(), 65, "local", "decoupled") == 1.0 * step_ns * tasks + length);
-    }
+  for_equal_tasks([&](const graph& g, unsigned tasks, unsigned length) {
+    CHECK(makespan_ns(g, m.path(), 65, "local", "inline") == 4.0 * step_ns * tasks + length);
+    CHECK(makespan_ns(g, m.path(), 65, "local", "decoupled") == 1.0 * step_ns * tasks + length);
+  });
 }
 
 TEST_CASE("analytic: the same seed is the same run, to the bit") {

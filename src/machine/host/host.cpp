@@ -58,7 +58,7 @@ struct host::threads {
     unsigned id;
   };
   std::vector<seat> seats;
-  std::vector<unsigned> bound_to;  // [worker], of workers 1 and up; empty: they are not bound
+  std::vector<unsigned> bound_to;  // the core left for the main thread, then those that workers are bound to
   std::vector<start_note> notes;
   std::vector<pthread_t> ids;  // guarded by ids_lock once the workers run
   cell<std::uint8_t> ids_lock;
@@ -71,6 +71,7 @@ struct host::threads {
   // that is would share one core until the kernel balances, which took it 80 ms. To be bound elsewhere for a moment
   // moves the thread at once. Cost: a look, 20 ns, if it is where no worker is.
   void leave_bound_core() const noexcept {
+    if (bound_to.empty()) return;
     const auto here = static_cast<unsigned>(sched_getcpu());
     if (std::find(bound_to.begin() + 1, bound_to.end(), here) == bound_to.end()) return;
     cpu_set_t before, away;
@@ -100,7 +101,7 @@ unsigned host::start(unsigned n, entry e, void* engine, const std::vector<unsign
   t.run = e;
   t.engine = engine;
   t.seats = std::vector<threads::seat>(n + 1);  // and one for start_one()
-  if (!cpus.empty()) t.bound_to.assign(n, cpus[0]);
+  if (!cpus.empty()) t.bound_to = {cpus[0]};
   t.notes.resize(n + 1);
   static_cast<void>(may_barrier_everywhere());
   for (unsigned id = 1; id < n; ++id) {
@@ -118,8 +119,10 @@ unsigned host::start(unsigned n, entry e, void* engine, const std::vector<unsign
     CPU_ZERO(&set);
     CPU_SET(cpus[id % cpus.size()], &set);
     const int refused = pthread_setaffinity_np(thread, sizeof set, &set);
-    if (refused != 0) note_once(said_binding, "workers are not bound to cores", refused);
-    t.bound_to[id] = cpus[id % cpus.size()];
+    if (refused == 0)
+      t.bound_to.push_back(cpus[id % cpus.size()]);
+    else
+      note_once(said_binding, "workers are not bound to cores", refused);
   }
   return static_cast<unsigned>(t.ids.size()) + 1;
 }
@@ -179,9 +182,7 @@ void host::park(unsigned id) noexcept {
   if (id == 0) settle();
 }
 
-void host::settle() const noexcept {
-  if (!threads_->bound_to.empty()) threads_->leave_bound_core();
-}
+void host::settle() const noexcept { threads_->leave_bound_core(); }
 
 void host::wake(unsigned id) noexcept { signal(threads_->seats[id].token); }
 
