@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "weft/choice.hpp"
 #include "weft/clause.hpp"
+#include "weft/counts.hpp"
 #include "weft/detail/submit.hpp"
 #include "weft/error.hpp"
 #include "weft/handle.hpp"
@@ -136,21 +138,7 @@ class runtime {
   [[nodiscard]] double now_ns() const noexcept;
 
   // Counts since the runtime was made. Who: the thread that made it, after wait().
-  struct counts {
-    std::uint64_t tasks;     // tasks taken to run, those skipped after a failure included
-    std::uint64_t steals;    // tasks taken from another worker
-    std::uint64_t sleeps;    // times a worker went to sleep
-    std::uint64_t suspends;  // waits that set a task or the main thread aside
-    // Of modelled machines; 0 on real ones.
-    std::uint64_t transfers;      // cache lines of the scheduler's own that moved between cores
-    std::uint64_t line_waits_ns;  // time that cores spent behind others who wanted the same line
-    std::uint64_t events;         // turns the machine gave to a core
-    // Data of handles with a size: what bodies found in caches, in their own memory node, and in others.
-    std::uint64_t cached_bytes;
-    std::uint64_t local_bytes;
-    std::uint64_t remote_bytes;
-    std::uint64_t bandwidth_wait_ns;  // by which shared bandwidth made bodies longer, all together
-  };
+  using counts = run_counts;
   [[nodiscard]] counts statistics() const noexcept;
 
   // The file that this runtime's trace goes to, an absolute path; nullptr if none is recorded.
@@ -169,17 +157,6 @@ class runtime {
   std::uint64_t seed_;
 };
 
-// A name that an option accepts, and what it means in one line.
-struct choice {
-  const char* name;
-  const char* what;
-};
-struct choices {
-  const choice* first;
-  std::size_t count;
-  [[nodiscard]] const choice* begin() const noexcept { return first; }
-  [[nodiscard]] const choice* end() const noexcept { return first + count; }
-};
 // What options::machine accepts by name, and options::policy, the default first. A machine file that cannot be used is
 // listed with the reason. Read once per process.
 [[nodiscard]] choices machines() noexcept;

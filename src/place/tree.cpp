@@ -11,6 +11,7 @@ tree::tree(std::vector<core> cores, unsigned workers, std::vector<std::vector<un
     : apart_(std::move(apart)), near_(workers) {
   WEFT_ASSERT(!cores.empty() && workers > 0);
   for (unsigned w = 0; w < workers; ++w) seat_.push_back(cores[w % cores.size()]);
+  for (const core& c : seat_) nodes_ = std::max(nodes_, c.node + 1);
   for (unsigned w = 0; w < workers; ++w) {
     std::vector<std::uint16_t>& near = near_[w];
     for (unsigned step = 1; step < workers; ++step) near.push_back(static_cast<std::uint16_t>((w + step) % workers));

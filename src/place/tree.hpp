@@ -20,6 +20,9 @@ class tree {
 
   [[nodiscard]] unsigned workers() const noexcept { return static_cast<unsigned>(seat_.size()); }
   [[nodiscard]] const core& of(unsigned worker) const noexcept { return seat_[worker]; }
+  // Memory nodes, numbered from 0, and the one that a worker sits at.
+  [[nodiscard]] unsigned nodes() const noexcept { return nodes_; }
+  [[nodiscard]] unsigned node_of(unsigned worker) const noexcept { return seat_[worker].node; }
   // 0 the same core, 1 a shared cache, 2 a memory node, 3 the machine: a node of class 1, 4 one of class 2, and so on.
   [[nodiscard]] unsigned distance(unsigned a, unsigned b) const noexcept;
   // The other workers, nearest first; those of equal distance in cyclic order from `worker`.
@@ -27,6 +30,7 @@ class tree {
 
  private:
   std::vector<core> seat_;
+  unsigned nodes_ = 0;
   std::vector<std::vector<unsigned>> apart_;
   std::vector<std::vector<std::uint16_t>> near_;
 };

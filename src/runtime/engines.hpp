@@ -3,7 +3,8 @@
 #pragma once
 #include <memory>
 
-#include "sched/engine.hpp"
+#include "sched/any_engine.hpp"
+#include "weft/runtime.hpp"
 
 namespace weft {
 

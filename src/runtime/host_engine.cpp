@@ -3,6 +3,7 @@
 #include "place/topology.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/options.hpp"
+#include "sched/engine.hpp"
 
 namespace weft {
 

@@ -16,6 +16,8 @@
 #include "runtime/engines.hpp"
 #include "runtime/options.hpp"
 #include "sched/decoupled.hpp"
+#include "sched/policy.hpp"
+#include "sched/worker.hpp"
 #include "weft/version.hpp"
 
 namespace weft {
@@ -193,7 +195,8 @@ const char* version() noexcept {
 
 int worker_id() noexcept {
   const detail::worker* w = sched::current_worker();
-  return w == nullptr ? -1 : static_cast<int>(detail::peek(w->shown_id));
+  if (w == nullptr || detail::peek(w->shown_id) == detail::record::unpinned) return -1;
+  return static_cast<int>(detail::peek(w->shown_id));
 }
 
 void* workspace(std::size_t bytes) {

@@ -6,6 +6,7 @@
 #include "runtime/engines.hpp"
 #include "runtime/options.hpp"
 #include "runtime/schedule.hpp"
+#include "sched/engine.hpp"
 
 namespace weft {
 

@@ -1,25 +1,21 @@
 // The engine: one scheduler, written once, instantiated for each machine (src/runtime). It carries a task through the
-// steps of its life; the files of this class follow them:
+// six steps of its life:
 //
-//   engine_submit.hpp   created -> ready: records, registration, where a ready task goes
-//   engine_create.hpp   creation by another worker than the submitter's
-//   engine_run.hpp      placed -> run -> done: the worker loop, stealing, completion
-//   engine_wait.hpp     waits: setting a stack aside and entering it again, quiescence
-//   engine_room.hpp     submitters at a full window, and the reserve worker
-//   engine_stall.hpp    a program that cannot go on, and what is left of it
-//   engine_life.hpp     the engine's own beginning and end
-//   engine_trace.hpp    what of all this goes into a trace
-//   engine_order.hpp    an order of tasks that is not the scheduler's own, on modelled machines
+//   create   allocate() gives a record, enter() takes it filled in: counted, and its accesses get their versions, here
+//            or on the worker that creates for all (registrar.hpp, creation.hpp)
+//   ready    its last condition is met: whoever met it goes on with it (readiness.hpp)
+//   place    one function says where it goes (placement.hpp)
+//   size     each task has one worker so far
+//   run      a worker's loop finds it (search.hpp) and calls the body
+//   done     versions advance, what waited for them moves on, the record is free again
 //
-// A worker runs its loop on a fiber. A body is called on the loop's stack, so a task that never waits never switches.
-// When a body waits, the whole stack is set aside, a fresh loop goes on in its place, and when the wait is over the
-// loop that finds the waiter leaves its own stack idle and enters the waiter's. Nothing ever runs on top of a waiting
-// body.
+// Everything else is a noun in a file of its own, over the machine, with its own state: this class makes them, in the
+// order of their floors, and is what they are called through. What the program calls is in engine_calls.hpp.
 #pragma once
 #include <exception>
 #include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "access/plain.hpp"
 #include "access/registration.hpp"
@@ -27,66 +23,36 @@
 #include "base/limits.hpp"
 #include "machine/machine.hpp"
 #include "place/tree.hpp"
-#include "sched/decoupled.hpp"
+#include "sched/any_engine.hpp"
+#include "sched/attention.hpp"
+#include "sched/creation.hpp"
+#include "sched/crew.hpp"
 #include "sched/deque.hpp"
 #include "sched/failures.hpp"
-#include "sched/order.hpp"
+#include "sched/guests.hpp"
+#include "sched/ordering.hpp"
+#include "sched/placement.hpp"
+#include "sched/poison.hpp"
 #include "sched/policy.hpp"
+#include "sched/queues.hpp"
+#include "sched/quiescence.hpp"
+#include "sched/recording.hpp"
+#include "sched/registrar.hpp"
+#include "sched/readiness.hpp"
+#include "sched/search.hpp"
 #include "sched/sleep.hpp"
+#include "sched/stacks.hpp"
+#include "sched/stall.hpp"
+#include "sched/stealing.hpp"
+#include "sched/suspension.hpp"
+#include "sched/tempo.hpp"
+#include "sched/waits.hpp"
 #include "sched/worker.hpp"
 #include "task/pool.hpp"
-#include "trace/session.hpp"
-#include "weft/runtime.hpp"
 
 namespace weft::sched {
 
-struct engine_setup {
-  unsigned workers_wanted;
-  std::uint64_t seed;
-  std::size_t window_tasks;
-  std::size_t stack_bytes;
-  bool submitters_help;
-  bool bound = false;      // worker threads are bound to the cores of their places
-  bool decoupled = false;  // one worker creates the tasks that all submit
-  unsigned creator = 0;    // its number; 0: the last
-  std::uint32_t deque_slots = base::deque_capacity_first;
-};
-
-// This thread's worker, read anew: a call that may wait can return on another thread.
-[[nodiscard]] inline detail::worker* current_worker() noexcept { return detail::self(); }
-void set_current_worker(detail::worker* w) noexcept;
-
-// What the submitter fills in and the worker reads, but for captures beyond the first words. Never what lies behind r,
-// which may be another record or, by where the memory came from, anything.
-[[nodiscard]] inline std::size_t bytes_in_use(const detail::record& r) noexcept {
-  const std::size_t bytes = sizeof r + r.access_count * sizeof(access::entry) + 32;
-  return r.size_class < detail::record_classes ? std::min(bytes, detail::record_bytes[r.size_class]) : bytes;
-}
-
-// What creating r takes, by whoever does it: its submitter fills it in, a creator only reads it.
-template <class M> void pay_creation(const detail::record& r, bool filled_in_here) {
-  M::work(model::step::submit);
-  M::touch(&r, bytes_in_use(r), filled_in_here);
-}
-
-// What the runtime object needs from an engine, whatever its machine.
-struct any_engine : detail::engine_base, decoupled {
-  ~any_engine() override = default;
-  [[nodiscard]] virtual unsigned workers() const noexcept = 0;
-  [[nodiscard]] virtual const char* machine_name() const noexcept = 0;
-  [[nodiscard]] virtual double now_ns() const noexcept = 0;
-  [[nodiscard]] virtual runtime::counts statistics() const noexcept = 0;
-  virtual void charge(std::uint64_t ps) = 0;
-  // -1: tasks are created by those who submit them.
-  [[nodiscard]] virtual int creator() const noexcept = 0;
-  virtual void charge_program(std::uint64_t ps) noexcept = 0;
-  [[nodiscard]] virtual void* workspace(std::size_t bytes) = 0;
-  // nullptr if nothing is recorded.
-  [[nodiscard]] virtual const char* trace_path() const noexcept = 0;
-  virtual void write_trace() = 0;
-};
-
-template <machine::machine M> class engine final : public any_engine {
+template <machine::machine M> class engine final : public any_engine, private window_terms {
  public:
   using worker = sched::worker<M>;
   using woken = access::woken;
@@ -96,10 +62,9 @@ template <machine::machine M> class engine final : public any_engine {
   // with &engine::worker_entry and this engine, then calls open() with the places of the workers there really are.
   template <class... MachineArgs> explicit engine(const engine_setup& setup, const MachineArgs&... machine_args);
   void open(place::tree places, const policy_entry& rules);
-  // Before the machine starts: everything is recorded.
-  void record(std::unique_ptr<trace::session> s) noexcept { trace_ = std::move(s); }
-  // Before open(): the program's steps are written down, and perhaps ordered. Modelled machines only.
-  void order(std::unique_ptr<task_order> o) noexcept { order_ = std::move(o); }
+  // Before open(): everything is recorded; the program's steps are written down, and perhaps ordered (modelled machines).
+  void record(std::unique_ptr<trace::session> s) noexcept { recording_.begin(std::move(s)); }
+  void order(std::unique_ptr<task_order> o) noexcept { ordering_.begin(std::move(o)); }
   ~engine() override;
 
   [[nodiscard]] M& the_machine() noexcept { return machine_; }
@@ -109,319 +74,395 @@ template <machine::machine M> class engine final : public any_engine {
   void discard(detail::record* r) noexcept override;
   void enter(detail::record* r) override;
   void push_slow(detail::worker& w, detail::record* r) override;
-  void await_pull(detail::worker& w) noexcept override;
+  void await_pull(detail::worker& w) noexcept override { stealing<M>::await_pull(w); }
   void wait_all() override;
   void wait_handle(detail::handle_state& h) override;
+  void drain(detail::handle_state& h) noexcept override;
   void pause(bool on) override;
   void* exchange(detail::handle_state& h, detail::cell<void*>& c, void* value) override;
   [[nodiscard]] bool try_exclusive(detail::handle_state& h) override;
   void release_exclusive(detail::handle_state& h) override;
   [[nodiscard]] void* workspace(std::size_t bytes) override;
 
-  [[nodiscard]] unsigned workers() const noexcept override { return places_->workers(); }
+  [[nodiscard]] unsigned workers() const noexcept override { return crew_.workers(); }
   [[nodiscard]] const char* machine_name() const noexcept override { return machine_.name(); }
   [[nodiscard]] double now_ns() const noexcept override {
     return static_cast<double>(machine_.now_ps() - start_ps_) / 1e3;
   }
-  [[nodiscard]] runtime::counts statistics() const noexcept override;
+  [[nodiscard]] run_counts statistics() const noexcept override;
   void charge(std::uint64_t ps) override;
   void charge_program(std::uint64_t ps) noexcept override;
-  [[nodiscard]] const char* trace_path() const noexcept override { return trace_ ? trace_->path().c_str() : nullptr; }
+  [[nodiscard]] const char* trace_path() const noexcept override { return recording_.path(); }
   void write_trace() override;
-  void drain(detail::handle_state& h) noexcept override;
   void await_creation() noexcept override;
-  [[nodiscard]] bool all_created() noexcept override;
-  [[nodiscard]] int creator() const noexcept override { return creator_ != nullptr ? creator_->id : -1; }
+  [[nodiscard]] bool all_created() noexcept override { return creation_.all_created(); }
+  [[nodiscard]] int creator() const noexcept override { return creation_.creator(); }
 
  private:
   // always_inline below: parts of one step that are cut apart to be read and put together for speed.
-  class visit;  // a call from the program: which worker the calling thread is
-  void end(const visit& v) noexcept;
+  class visit;         // a call from the program: which worker the calling thread is
+  class throttled_source;
+  class quiescent_source;
+  using program_call = typename ordering<M>::program_call;
 
-  // engine_submit.hpp
+  // create
   [[nodiscard]] worker* mine() noexcept;
   [[nodiscard, gnu::always_inline]] inline worker* at_home() noexcept;
   [[nodiscard, gnu::always_inline]] inline worker* creates_here() noexcept;
   [[nodiscard]] detail::record* allocate_on(worker& w, std::uint8_t size_class);
-  [[nodiscard]] detail::record* allocate_outside(std::uint8_t size_class);
   [[gnu::always_inline]] inline void enter_plain(worker& w, detail::record* r);
-  [[nodiscard, gnu::always_inline]] inline access::short_outcome register_plain(worker* w, detail::record* r);
   [[gnu::noinline]] void enter_slow(detail::record* r);
+  void enter_visiting(worker& w, detail::record* r);
   void enter_on(worker& w, detail::record* r);
   [[gnu::noinline]] void enter_counted(worker& w, detail::record* r);
-  void enter_outside(detail::record* r);
-  [[nodiscard]] bool register_and_apply(worker* w, detail::record* r, woken& list);
-  void apply_reduction(worker* w, detail::handle_state& h, const detail::record* before = nullptr);
-  [[gnu::always_inline]] inline void count_created(worker* w, detail::record* r) noexcept;
-  void count_beside(worker* w, detail::record* r, const detail::record& before) noexcept;
-  [[gnu::always_inline]] inline void recycle(worker& w, detail::record* r) noexcept;
-  void make_ready(worker& w, detail::record* r);
-  void make_ready_outside(detail::record* r);
-  void make_all_ready(worker* w, woken& list);
-  [[nodiscard, gnu::always_inline]] inline bool advance_waiting(detail::record*& r, woken& out);
-  [[gnu::always_inline]] inline void push_own(worker& w, detail::record* r);
-  void push_urgent(detail::record* r) noexcept;
-  void share(worker& w) noexcept;
-  [[gnu::always_inline]] inline void keep_within_reach(worker& w) noexcept;
+  [[gnu::always_inline]] inline void count(worker& w, detail::record& r);
+  void check_pin(detail::record* r);
 
-  // engine_create.hpp
-  void open_creation(unsigned creator);
-  void request(detail::record* r);
-  bool create_one(worker& w);
-  void share_all(worker& w) noexcept;
-  void refuse(worker& w, detail::record& r, const std::exception_ptr& why);
-  [[nodiscard, gnu::noinline]] detail::record* next_created(worker& w);
-  [[nodiscard]] bool requests_wait_for_anyone() noexcept;
-  [[nodiscard]] detail::record* next_of_creator(worker& w);
-  [[nodiscard]] detail::record* create_for_a_while(worker& w);
-  [[nodiscard]] bool creator_sees_anything(worker& w) noexcept;
-  void abandon_requests() noexcept;
-
-  // engine_run.hpp
-  static void loop_entry(void* engine_address);
+  // run
+  static void loop_entry(void* engine_address) { static_cast<engine*>(engine_address)->loop(); }
   void loop();
   [[nodiscard, gnu::noinline]] bool passes_over(worker& w, detail::record* r);
-  [[nodiscard, gnu::noinline]] detail::record* next_special(worker& w);
-  [[nodiscard, gnu::always_inline]] inline detail::record* next(worker& w);
-  [[nodiscard, gnu::always_inline]] inline detail::record* next_own(worker& w);
-  [[nodiscard]] detail::record* next_shared(worker& w);
-  [[nodiscard]] detail::record* next_urgent() noexcept;
-  [[nodiscard]] bool paused() noexcept;
-  [[nodiscard]] detail::record* steal(worker& w);
-  [[nodiscard, gnu::always_inline]] inline detail::record* rob(worker& w, worker& victim);
-  [[nodiscard]] bool bodies_are_tiny() noexcept;
-  [[nodiscard]] bool others_move(worker& w) noexcept;
-  void give_way(worker& w);
-  [[nodiscard]] detail::record* look_around(worker& w);
-  [[nodiscard]] detail::record* search(worker& w);
-  [[nodiscard]] bool anything_visible(worker& w) noexcept;
   [[nodiscard, gnu::always_inline]] inline detail::record* run(worker& w, detail::record* r);
   [[gnu::noinline]] void run_timed(worker& w, detail::record* r);
-  void note_length(worker& w, std::uint64_t body_ps) noexcept;
-  [[nodiscard, gnu::always_inline]] inline detail::record* follow(worker& w, detail::record* r);
+  [[nodiscard, gnu::noinline]] detail::record* run_traced(worker& w, detail::record* r);
   [[gnu::always_inline]] inline trace::outcome call_body(worker& w, detail::record* r);
-  [[nodiscard]] bool reads_poison(detail::record& r) noexcept;
-  [[nodiscard, gnu::cold]] bool skip(detail::record& r);
-  [[gnu::cold]] void poison_writes(detail::record& r, const std::exception_ptr& e);
-  [[gnu::cold]] void fail(detail::record& r, const std::exception_ptr& e);
-  [[nodiscard, gnu::always_inline]] inline bool may_follow(const worker& w, const detail::record& x) const noexcept;
+  void ran(worker& w, const detail::record& r, std::uint64_t body_ps);
+
+  // done
+  [[nodiscard, gnu::always_inline]] inline detail::record* follow(worker& w, detail::record* r);
   [[nodiscard, gnu::always_inline]] inline detail::record* done(worker& w, detail::record* r);
   [[gnu::noinline]] void wholly_done(worker& w, detail::record* r);
   [[gnu::always_inline]] inline void finish_accesses(detail::record* r, woken& list);
+  [[gnu::always_inline]] inline void recycle(worker& w, detail::record* r) noexcept;
 
-  // engine_wait.hpp
-  class exclusive_wait;
-  template <class Publish> void suspend(worker& w, waiter& self, trace::reason why, Publish publish);
-  template <class Publish> void set_aside(worker& w, waiter& self, Publish publish);
-  void resume(worker& w, waiter& to);
-  [[nodiscard]] fiber& idle_loop(worker& w);
-  void leave_idle(worker& w, fiber* stack);
-  [[nodiscard]] fiber* take_idle(worker& w);
-  [[nodiscard]] std::unique_ptr<fiber> make_loop_stack() noexcept;
-  void wait_children(worker& w);
-  void start_if_paused() {
-    if (paused()) pause(false);
-  }
-  void wait_quiescent(worker& w);
-  void apply_reductions(worker* w);
-  void apply_if_open(worker* w, detail::handle_state& h);
-  void wait_quiescent_outside();
-  [[nodiscard]] bool list_on(detail::handle_state& h, waiter& self);
-  [[nodiscard]] bool quiescent() noexcept;
-  void end_quiescent_waits(worker* w);
-  void rethrow_for(detail::handle_state& h);
-
-  // engine_order.hpp
-  class program_call;
-  [[nodiscard]] bool chooses() const noexcept {
-    if constexpr (M::modelled) return order_ != nullptr && order_->chooses();
-    return false;
-  }
-  // Whether r goes to the pool before it has its exclusive access, so that adds come in the order that is chosen.
-  [[nodiscard]] bool chooses_among_adds(const detail::record& r) const noexcept {
-    return chooses() && r.kind == detail::record_kind::task && r.exclusives == 1;
-  }
-  [[nodiscard]] detail::record* take_by_order(worker& w);
-  void note_step(const detail::record* body) noexcept;
-  void offer_turn(worker& w);
-  void make_ready_by_order(worker& w, detail::record* r);
-  [[nodiscard]] detail::record* next_by_order(worker& w);
-
-  // engine_room.hpp
-  class owner_section;
-  class foreign_wait;
-  struct progress {
-    std::uint64_t tasks;
-    std::uint64_t busy_ns;
-    std::uint64_t room;
-    std::uint64_t at_ps;
-    [[nodiscard]] bool stands(const progress& now) const noexcept {
-      return now.tasks == tasks && now.busy_ns - busy_ns <= base::patience_busy_ns;
-    }
-  };
-  [[nodiscard]] bool pull(worker& w) noexcept;
-  [[nodiscard]] detail::record* throttle(worker& w, std::uint8_t size_class);
-  [[nodiscard]] detail::record* set_submitter_aside(worker& w, std::uint8_t size_class);
-  [[nodiscard]] detail::record* next_throttled(worker& w);
-  [[nodiscard]] detail::record* wait_for_room(worker* w, std::uint8_t size_class);
-  [[nodiscard]] detail::record* try_room(worker* w, std::uint8_t size_class, bool beyond);
-  void begin_to_block(waiter& self, const worker* w);
-  void end_to_block(waiter& self, const worker* w);
-  void tell_front_if_all_stand();
-  [[nodiscard]] bool all_stand() const noexcept;
-  [[nodiscard]] bool is_front_of_all(const waiter& self);
-  [[nodiscard]] bool may_exceed(const waiter& self, const progress& before, const progress& since);
-  [[nodiscard]] bool only_others_move(const progress& since, const progress& now) const noexcept;
-  void lead(std::uint64_t tasks) noexcept;
-  [[nodiscard]] progress look() noexcept;
-  [[nodiscard]] std::uint64_t tasks_begun() noexcept;
-  void room_made(bool at_once) noexcept;
-  [[nodiscard]] bool take_leave_to_exceed() noexcept;
-  [[nodiscard]] bool leads(std::uint64_t tasks) const noexcept;
-  [[nodiscard]] bool use_credit() noexcept;
-  [[nodiscard]] detail::record* look_aside(worker& w);
-  [[nodiscard]] bool reserve_wanted() noexcept;
-  [[nodiscard]] bool leaves_reserve() noexcept;
-  void call_reserve();
-  [[nodiscard]] bool take_turn(worker& w, detail::record* r);
-  class standing;
-  void await_turn(unsigned id) noexcept;
-
-  // engine_trace.hpp
-  void write_trace_or_say() noexcept;
-  [[gnu::noinline]] void trace_submitted(worker* w, detail::record& r) noexcept;
-  // For registration, which calls it with a task whose versions are known and which nobody can run yet.
-  [[nodiscard]] auto submission_recorder(worker* w) noexcept {
-    return [this, w](detail::record& r) {
-      if (trace_ != nullptr) [[unlikely]]
-        trace_submitted(w, r);
-    };
-  }
-  [[nodiscard, gnu::noinline]] detail::record* run_traced(worker& w, detail::record* r);
-  [[nodiscard]] bool trace_start(worker& w, const detail::record& r) noexcept;
-  struct piece {
-    std::uint64_t start_ps;
-    std::uint64_t end_ps;
-    std::uint16_t first_worker;
-    bool follows;
-    trace::outcome outcome;
-  };
-  void trace_ran(worker& w, const detail::record& r, const piece& ran) noexcept;
-  [[gnu::noinline]] std::uint64_t trace_suspend(worker& w, const detail::record* body) noexcept;
-  struct pause_start {
-    std::uint64_t ps;
-    std::uint16_t worker;
-  };
-  [[gnu::noinline]] void trace_resume(worker& w, const detail::record* body, trace::reason why,
-                                      const pause_start& from) noexcept;
-  [[gnu::noinline]] void trace_passed(worker& w, trace::reason why) noexcept;
-  [[gnu::noinline]] void trace_stolen(worker& w, const worker& victim, const detail::record& r) noexcept;
-  void trace_counts(worker& w, const detail::record* body) noexcept;
-  void park(worker& w);
-
-  // engine_stall.hpp
-  void break_stall(worker& w);
-  [[nodiscard]] bool anything_anywhere() noexcept;
-  void end_stalled_waits(worker& w);
-  [[nodiscard]] bool delist(waiter& x) noexcept;
-  [[noreturn]] void throw_stall();
-  [[nodiscard]] std::string describe_stall();
-  void begin_outside_call() noexcept;
-  void end_outside_call() noexcept;
-  class outside_call;
-  class outside_wait;
-  struct standstill {
-    bool still;
-    std::uint64_t steps;  // grows with whatever happens
-    [[nodiscard]] bool operator==(const standstill&) const = default;
-  };
-  [[nodiscard]] standstill look_for_standstill() noexcept;
-  void await_outside(waiter& self);
+  // the engine's own beginning and end, and its calls
+  void list_sources();
+  void end(const visit& v) noexcept;
   void wait_for(detail::handle_state& h);
-  void report_standstill(waiter& self);
-  void abandon_all() noexcept;
-  void abandon_uses_of(detail::handle_state& h) noexcept;
+  void start_if_paused();
+  [[nodiscard]] trace::facts about() const;
+
+#include "sched/engine_room_members.hpp"
 
   engine_setup setup_;
-  std::unique_ptr<trace::session> trace_;  // nullptr: nothing is recorded
-  std::unique_ptr<task_order> order_;      // nullptr: nothing is written down, and the scheduler decides
-  detail::cell<std::uint32_t> order_changes_;
+  M machine_;
   std::unique_ptr<place::tree> places_;
   std::unique_ptr<policy> rules_;
   const char* rules_name_ = nullptr;
-  bool own_deque_only_ = true;                    // the policy never answers anything else, so it is not asked
-  std::vector<std::unique_ptr<worker>> workers_;  // by id; on real machines the reserve is the last
-  static constexpr std::uint64_t outside_order = std::uint64_t{1} << 63;
-  worker outside_;  // records and counters of threads that are no workers; guarded by outside_lock_
-  detail::cell<std::uint8_t> outside_lock_;
-  detail::cell<std::uint32_t> outside_calls_;  // calls of such threads under way that may make something ready
-  detail::cell<std::uint8_t> outside_waits_lock_;
-  std::vector<waiter*> outside_waits_;           // such threads that wait; guarded by outside_waits_lock_
-  std::string stall_text_;                       // what their and the main thread's waits throw; guarded by the same
-  detail::cell<std::uint32_t> standstill_told_;  // not 0: a standstill has been reported on stderr
-
-  worker* creator_ = nullptr;                 // nullptr: tasks are created inline
-  detail::cell<std::uint32_t> creator_away_;  // it runs a task: whoever is idle creates
-  inbox<M> requests_;                         // submitted, counted, not yet created
-  detail::cell<std::uint8_t> creating_;       // held from taking a request until it is registered
-  detail::cell<std::uint64_t> created_;       // requests so far; written under creating_
-
-  M machine_;
   task::pool<M> pool_;
+  crew<M> crew_;
   sleep<M> sleep_;
-  inbox<M> central_;  // the root place's queue
-  inbox<M> urgent_;   // tasks with priority, for whoever is free first
-  // Number of urgent tasks, plus paused_bit. One word, so that a worker without either pays one load per task.
-  detail::cell<std::uint32_t> attention_;
-  static constexpr std::uint32_t paused_bit = std::uint32_t{1} << 31;
+  attention<M> attention_;
+  tempo<M> tempo_;
   failures<M> failures_;
-  access::open_reductions<M> open_reductions_;
-  detail::cell<std::uint32_t> body_ns_{unknown_ns};  // how long bodies are, on average lately; a hint
-  static constexpr std::uint32_t unknown_ns = ~std::uint32_t{0};
   access::reservations<M> reservations_;
-  detail::cell<std::uint8_t> quiescent_lock_;
-  std::vector<waiter*> quiescent_waiters_;         // guarded by quiescent_lock_
-  detail::cell<std::uint32_t> quiescent_waiting_;  // their number
-  detail::cell<std::uint32_t> throttled_;          // submitters that wait for room, set aside or blocked
-  detail::cell<std::uint32_t> beyond_window_;      // nothing else can run: the next throttled submitter may exceed it
-  detail::cell<std::uint8_t> room_lock_;
-  std::vector<waiter*> blocked_;   // threads that wait for room, oldest first; guarded by room_lock_, as what follows
-  unsigned blocked_workers_ = 0;   // those among them that are workers
-  unsigned turn_waits_ = 0;        // workers in await_turn()
-  unsigned foreign_waits_ = 0;     // threads that are no workers and wait for tasks or room
-  bool main_waits_ = false;        // worker 0's thread is in a wait and runs tasks itself
-  unsigned batches_back_ = 0;      // free batches since somebody last blocked
-  unsigned steps_beyond_ = 0;      // times in a row that nothing moved
-  const void* leader_ = nullptr;   // the thread that exceeded the window last
-  std::size_t credit_beyond_ = 0;  // batches that it may take without waiting again ...
-  std::uint64_t stuck_at_tasks_ = 0;  // ... while no more tasks than these have begun
-  detail::cell<std::uint64_t> room_;  // times that room was made or a blocked thread went on; written under room_lock_
-  detail::cell<std::uint64_t> turn_;  // bodies that the reserve has begun; written under room_lock_
-  detail::cell<std::uint64_t> turn_given_up_;  // the one of those that nobody waits for any more
-  detail::cell<bool> reserve_blocked_;         // its body waits for room
-  enum class reserve_state : std::uint8_t { none, refused, away, here };
-  detail::cell<reserve_state> reserve_;         // written under room_lock_
-  detail::cell<std::uint32_t> reserve_called_;  // what the reserve blocks on while it is away
-  bool stall_told_ = false;                     // the program has had the report of a stall
-  // What the main thread waits in; written by worker 0. What it points to is read when all sleep.
-  detail::cell<waiter*> program_waiter_;
-  detail::cell<std::uint32_t> stopping_;
-  detail::cell<std::uint8_t> fibers_lock_;
-  std::vector<std::unique_ptr<fiber>> fibers_;  // every loop's stack; guarded by fibers_lock_
-  std::vector<fiber*> spare_;                   // idle stacks beyond those of the workers; guarded by fibers_lock_
-  fiber program_;                               // the stack of the thread that made the runtime
-  const void* owner_thread_;                    // identity of that thread
+  guests<M> guests_{machine_, sleep_, pool_};
+  quiescence<M> quiescence_{crew_, guests_};
+  recording<M> recording_{machine_};
+  poison<M> poison_{failures_};
+  ordering<M> ordering_{machine_, sleep_};
+  placement<M> placement_{machine_, sleep_, crew_, attention_, ordering_};
+  readiness<M> readiness_{placement_, reservations_, ordering_, quiescence_};
+  registrar<M> registrar_{this, pool_, recording_, ordering_, quiescence_, placement_, readiness_};
+  stacks<M> stacks_;
+  suspension<M> suspension_{machine_, stacks_, recording_, readiness_, quiescence_};
+  stealing<M> stealing_{machine_, crew_, placement_, tempo_, recording_};
+  urgent_source<M> urgent_{placement_, attention_};
+  own_source<M> own_{placement_};
+  box_source<M> box_;
+  node_source<M> nodes_{placement_};
+  central_source<M> central_{placement_};
+  creation<M> creation_{this,
+                        {machine_, sleep_, crew_, attention_, recording_, registrar_, readiness_, placement_, poison_,
+                         stealing_, own_}};
+  stall<M> stall_{
+      {machine_, sleep_, crew_, guests_, attention_, quiescence_, placement_, suspension_, pool_, *this}};
+  waits<M> waits_{this,
+                  {guests_, recording_, registrar_, placement_, quiescence_, poison_, suspension_, stall_}};
+  search<M> search_{{machine_, sleep_, attention_, ordering_, placement_, stealing_, creation_, recording_, stall_, *this}};
+  std::unique_ptr<throttled_source> throttled_source_;
+  std::unique_ptr<quiescent_source> quiescent_source_;
+  const void* owner_thread_;  // identity of the thread that made the runtime
   std::uint64_t start_ps_ = 0;
 };
 
+// ---- create
+
+template <machine::machine M> detail::record* engine<M>::allocate(std::size_t bytes) {
+  const std::uint8_t c = detail::record_class(bytes);
+  if (worker* w = at_home(); w != nullptr && c != detail::record_classes) return allocate_on(*w, c);
+  visit v(*this);
+  worker& w = v.self();
+  const bool is_guest = w.role == role::guest;
+  if (is_guest) guests_.begin_call();  // until discard() or the end of enter()
+  try {
+    return c == detail::record_classes ? pool_.allocate_large(bytes) : allocate_on(w, c);
+  } catch (...) {
+    if (is_guest) guests_.end_call();
+    throw;
+  }
+}
+
+template <machine::machine M> detail::record* engine<M>::allocate_on(worker& w, std::uint8_t size_class) {
+  if (detail::record* r = pool_.allocate(w, size_class, false)) return r;
+  return throttle(w, size_class);
+}
+
+template <machine::machine M> void engine<M>::discard(detail::record* r) noexcept {
+  transition(*r, detail::record_state::filling);
+  visit v(*this);
+  recycle(v.self(), r);
+  if (v.self().role == role::guest) guests_.end_call();
+}
+
+template <machine::machine M> void engine<M>::enter(detail::record* r) {
+  if (r->plain) [[likely]] {
+    if (worker* w = creates_here()) return enter_plain(*w, r);
+  }
+  enter_slow(r);
+}
+
+// What most submissions are; nothing here throws but the deque when it must grow and cannot.
+template <machine::machine M> void engine<M>::enter_plain(worker& w, detail::record* r) {
+  pay_creation<M>(*r, true);
+  count(w, *r);
+  const access::short_outcome done = registrar_.plain(w, r);
+  if (done == access::short_outcome::waits) return;
+  const bool was_away = w.current == nullptr;
+  if (done == access::short_outcome::long_way) [[unlikely]] {
+    transition(*r, detail::record_state::filling);
+    r->plain = false;
+    return enter_counted(w, r);
+  }
+  if (was_away) detail::come_in(w);
+  placement_.place(w, r);
+  if (was_away) detail::go_out(w);
+}
+
+template <machine::machine M> void engine<M>::count(worker& w, detail::record& r) {
+  quiescence_.created(w, r);
+  ordering_.submitted(r);
+}
+
+template <machine::machine M> void engine<M>::enter_slow(detail::record* r) {
+  transition(*r, detail::record_state::filling);
+  check_pin(r);
+  if (worker* w = at_home(); w != nullptr && !creation_.on()) return enter_on(*w, r);
+  visit v(*this);
+  enter_visiting(v.self(), r);
+}
+
+template <machine::machine M> void engine<M>::enter_visiting(worker& w, detail::record* r) {
+  struct call_end {  // of a guest's call, which allocate() began
+    guests<M>* g;
+    ~call_end() {
+      if (g != nullptr) g->end_call();
+    }
+  } until_return{w.role == role::guest ? &guests_ : nullptr};
+  if (creation_.on()) {
+    count(w, *r);
+    return creation_.request(w, r);
+  }
+  if (w.role == role::guest) return enter_on(w, r);
+  const program_call call(ordering_);
+  offer_turn(w);
+  ordering_.step(current_worker()->current);  // the submission itself
+  enter_on(static_cast<worker&>(*current_worker()), r);
+  offer_turn(static_cast<worker&>(*current_worker()));
+}
+
+// A task is submitted outside of tasks by the main thread alone, which is away from its deque between its calls.
+template <machine::machine M> void engine<M>::enter_on(worker& w, detail::record* r) {
+  pay_creation<M>(*r, true);
+  count(w, *r);
+  enter_counted(w, r);
+}
+
+template <machine::machine M> void engine<M>::enter_counted(worker& w, detail::record* r) {
+  woken list;
+  try {
+    if (registrar_.any(w, r, list, false)) {
+      const at_own_end<M> here(w);
+      placement_.place(w, r);
+    }
+  } catch (...) {
+    r->invoke(*r, false);
+    quiescence_.withdraw(w, *r);
+    recycle(w, r);
+    throw;
+  }
+  if (list.head == nullptr) return;
+  const at_own_end<M> here(w);
+  readiness_.all(w, list);
+}
+
+// ---- run
+
+// Runs on a stack of its own, not always on the same worker: run() may come back on another one.
+template <machine::machine M> void engine<M>::loop() {
+  for (;;) {
+    worker& w = static_cast<worker&>(*current_worker());
+    if (w.role == role::reserve) [[unlikely]]
+      detail::poke(w.shown_id, worker::no_id);
+    detail::record* r = search_.next_or_sleep(w);
+    if (attention_.called() && r != nullptr && passes_over(w, r)) [[unlikely]]
+      continue;
+    if (w.role == role::reserve && !take_turn(w, r)) [[unlikely]]
+      continue;
+    if (r == nullptr) {  // stopping
+      fiber* mine = w.running;
+      w.running = w.home;
+      machine_.jump(w.id, *mine, *w.home, nullptr);
+    }
+    while (r != nullptr) r = run(static_cast<worker&>(*current_worker()), r);
+  }
+}
+
+// A worker may have looked whether there is a pause long before it took r. Whoever took what was submitted after
+// pause() has seen that, too, so looking once more is enough. Returns whether r is left for later. Who: w, which has
+// taken r.
+template <machine::machine M> bool engine<M>::passes_over(worker& w, detail::record* r) {
+  if (r->kind != detail::record_kind::task || !attention_.paused() || ordering_.chooses()) return false;
+  placement_.place(w, r);
+  w.own_deferred = true;
+  return true;
+}
+
+// Runs r and returns a task to run next, or nullptr. May return on another worker than it was called on.
+template <machine::machine M> detail::record* engine<M>::run(worker& w, detail::record* r) {
+  if (r->kind == detail::record_kind::resume) {
+    suspension_.resume(w, waiter::of(r));
+    return nullptr;
+  }
+  M::work(model::step::run);
+  M::touch(r, bytes_in_use(*r), false);  // before the clock: where a record comes from does not make its body long
+  if (w.pace.watched) [[unlikely]] {
+    if (w.trace != nullptr) return run_traced(w, r);
+    run_timed(w, r);
+  } else {
+    static_cast<void>(call_body(w, r));
+  }
+  return follow(static_cast<worker&>(*current_worker()), r);
+}
+
+template <machine::machine M> void engine<M>::run_timed(worker& w, detail::record* r) {
+  const std::uint64_t start = machine_.now_ps();
+  static_cast<void>(call_body(w, r));
+  ran(static_cast<worker&>(*current_worker()), *r, machine_.now_ps() - start);
+}
+
+template <machine::machine M> void engine<M>::ran(worker& w, const detail::record& r, std::uint64_t body_ps) {
+  if (r.has_waited) return;
+  tempo_.ran(w.pace, body_ps);
+  rules_->ran(w.id, r, body_ps);
+}
+
+template <machine::machine M> detail::record* engine<M>::run_traced(worker& w, detail::record* r) {
+  const bool timed = w.pace.timed;
+  const bool follows = recording_.starts(w, *r);
+  const std::uint64_t start = follows ? w.body_end_ps : machine_.now_ps();
+  const std::uint16_t first = w.id;
+  const trace::outcome outcome = call_body(w, r);
+  worker& here = static_cast<worker&>(*current_worker());
+  const std::uint64_t end = machine_.now_ps();
+  recording_.ran(here, *r, {start, end, first, follows, outcome});
+  if (timed) ran(here, *r, end - start);
+  return follow(here, r);
+}
+
+template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, detail::record* r) {
+  transition(*r, detail::record_state::running);
+  r->next = nullptr;  // from here on: who waits for the children
+  r->cursor = 0;      // from here on: the number of children so far
+  w.current = r;
+  count_one(w.tasks);
+  machine_.begin_body(*r);
+  trace::outcome outcome = trace::outcome::done;
+  ordering_.step(r);
+  try {
+    if (!poison_.concerns(*r)) [[likely]]
+      r->invoke(*r, true);
+    else if (poison_.skip(*r))
+      outcome = trace::outcome::skipped;
+  } catch (...) {
+    poison_.fail(*r, std::current_exception());
+    outcome = trace::outcome::failed;
+  }
+  if constexpr (M::modelled)
+    if (outcome != trace::outcome::skipped) machine_.end_body(*r);
+  ordering_.ended(*r);
+  return outcome;
+}
+
+// ---- done
+
+// The body of r has returned on w. Returns what runs next.
+template <machine::machine M> detail::record* engine<M>::follow(worker& w, detail::record* r) {
+  detail::record* follower = done(w, r);
+  if (follower == nullptr) return nullptr;
+  if (++w.tick < w.tick_limit && !attention_.called()) return follower;
+  placement_.push_own(w, follower);
+  return nullptr;
+}
+
+// The body of r has returned: versions advance, and what waited for them moves on (SuperGlue §3.1, Listing 5).
+template <machine::machine M> detail::record* engine<M>::done(worker& w, detail::record* r) {
+  w.current = nullptr;
+  woken list;
+  if (r->has_children) [[unlikely]] {
+    transition(*r, detail::record_state::draining);
+    if (!r->subtasks)
+      finish_accesses(r, list);
+    else if (r->exclusives != 0)
+      readiness_.wait_begins(list);
+    if (M::fetch_sub(r->pending, 1u, base::acq_rel) == 1) wholly_done(w, r);
+  } else {
+    if (r->access_count != 0) finish_accesses(r, list);
+    if (r->parent == nullptr && !failures_.any()) [[likely]] {
+      recycle(w, r);
+      quiescence_.finished(w);
+    } else {
+      wholly_done(w, r);
+    }
+  }
+  return readiness_.all_but_one(w, list);
+}
+
+// r and its children are done: the record is free, and its parent has one child less. Walks up as far as that was the
+// last; a parent that waits for its children is resumed instead.
+template <machine::machine M> void engine<M>::wholly_done(worker& w, detail::record* r) {
+  for (;;) {
+    detail::record* parent = r->parent;
+    if (failures_.any()) [[unlikely]]
+      poison_.hand_up(*r);
+    if (r->subtasks && r->has_children) {
+      woken list;
+      finish_accesses(r, list);
+      if (r->exclusives != 0) readiness_.wait_ends();
+      readiness_.all(w, list);
+    }
+    recycle(w, r);
+    if (parent == nullptr) return quiescence_.finished(w);
+    if (M::fetch_sub(parent->pending, 1u, base::acq_rel) != 1) return;
+    if (parent->next != nullptr) return placement_.place(w, parent->next);
+    r = parent;
+  }
+}
+
+template <machine::machine M> void engine<M>::finish_accesses(detail::record* r, woken& list) {
+  if (r->plain) return access::finish_plain<M>(*r, list);
+  for (std::uint32_t i = 0; i < r->access_count; ++i)
+    if (!access::is_repeated(r->accesses()[i])) access::finish<M>(r->accesses()[i], list);
+}
+
+template <machine::machine M> void engine<M>::recycle(worker& w, detail::record* r) noexcept {
+  if (r->size_class == detail::record_classes) return pool_.free_large(r);
+  if (!pool_.recycle(w, r)) return;
+  // A batch has become free. Somebody may be waiting for room on a worker that sleeps.
+  if (M::load(throttled_, base::seq_cst) != 0) room_made(false);
+}
+
 }  // namespace weft::sched
 
-#include "sched/engine_create.hpp"
-#include "sched/engine_life.hpp"
-#include "sched/engine_order.hpp"
+#include "sched/engine_calls.hpp"
 #include "sched/engine_room.hpp"
-#include "sched/engine_run.hpp"
-#include "sched/engine_stall.hpp"
-#include "sched/engine_submit.hpp"
-#include "sched/engine_trace.hpp"
-#include "sched/engine_wait.hpp"

@@ -20,12 +20,12 @@ template <machine::machine M> class engine<M>::owner_section {
  public:
   enum reason : bool { submits, waits };
 
-  owner_section(engine& e, worker* w, reason why = submits) : engine_(e) {
+  owner_section(engine& e, worker& w, reason why = submits) : engine_(e) {
     if constexpr (M::foreign_threads) {
-      if (w == nullptr || w->running != &e.program_ || w->current != nullptr || detail::peek(w->inside) != 0) return;
-      worker_ = w;
+      if (!w.on_program_stack() || w.current != nullptr || detail::peek(w.inside) != 0) return;
+      worker_ = &w;
       waits_ = why == waits;
-      detail::come_in(*w);
+      detail::come_in(w);
       if (waits_) wait_begins();
     }
   }
@@ -86,31 +86,15 @@ template <machine::machine M> class engine<M>::foreign_wait {
   engine& engine_;
 };
 
-// Puts what the main thread has kept private within reach of thieves while it is away. Who: a worker that has found
-// nothing and is about to sleep. Gives whether there was something. Protocol: deque.md, "A thief acts for the owner".
-template <machine::machine M> bool engine<M>::pull(worker& w) noexcept {
-  if constexpr (M::foreign_threads) {
-    worker& owner = *workers_[0];
-    if (&w == &owner || M::load(owner.inside, base::relaxed) != 0) return false;
-    if (M::exchange(owner.pulled, std::uint8_t{1}, base::acq_rel) != 0) return false;  // another thief does it
-    const bool got = M::barrier_everywhere() && M::load(owner.inside, base::acquire) == 0 && deque::expose(owner);
-    M::store(owner.pulled, std::uint8_t{0}, base::release);  // pairs with await_pull()
-    return got;
-  } else {
-    static_cast<void>(w);
-    return false;
-  }
-}
-
-template <machine::machine M> void engine<M>::await_pull(detail::worker& w) noexcept {
-  for (unsigned spins = 0; M::load(w.pulled, base::acquire) != 0;) M::relax(++spins);
-}
-
 template <machine::machine M> detail::record* engine<M>::throttle(worker& w, std::uint8_t size_class) {
   if constexpr (M::foreign_threads) {
+    if (w.role == role::guest) {
+      foreign_wait here(*this);
+      return wait_for_room(w, nullptr, size_class);
+    }
     if (!setup_.submitters_help) {
-      const exclusive_wait until_there_is_room(*this, w);
-      return wait_for_room(&w, size_class);
+      const typename readiness<M>::exclusive_wait until_there_is_room(readiness_, w);
+      return wait_for_room(w, &w, size_class);
     }
   }
   return set_submitter_aside(w, size_class);
@@ -119,15 +103,15 @@ template <machine::machine M> detail::record* engine<M>::throttle(worker& w, std
 // The submitter is set aside and its worker runs what there is; it comes back when records are free, or when nothing
 // else can run anywhere.
 template <machine::machine M> detail::record* engine<M>::set_submitter_aside(worker& w, std::uint8_t size_class) {
-  owner_section at_own_end(*this, &w, owner_section::waits);
+  owner_section at_own_end(*this, w, owner_section::waits);
   waiter self;
   self.r.size_class = size_class;
-  suspend(w, self, {trace::why::window}, [&self](worker& here, engine& e) {
+  suspension_.suspend(w, self, {trace::why::window}, [this, &self](worker& here) {
     self.r.pin = here.id;
     (here.throttled_head == nullptr ? here.throttled_head : here.throttled_tail->next) = &self.r;
     here.throttled_tail = &self.r;
     M::store(here.throttled_here, true, base::seq_cst);
-    static_cast<void>(M::fetch_add(e.throttled_, 1u, base::seq_cst));
+    static_cast<void>(M::fetch_add(throttled_, 1u, base::seq_cst));
   });
   return reinterpret_cast<detail::record*>(self.a.required);
 }
@@ -136,7 +120,7 @@ template <machine::machine M> detail::record* engine<M>::set_submitter_aside(wor
 template <machine::machine M> detail::record* engine<M>::next_throttled(worker& w) {
   detail::record* r = w.throttled_head;
   if (r == nullptr) return nullptr;
-  detail::record* room = try_room(&w, r->size_class, take_leave_to_exceed());
+  detail::record* room = pool_.allocate(w, r->size_class, take_leave_to_exceed());
   if (room == nullptr) return nullptr;
   waiter::of(r).a.required = reinterpret_cast<std::uintptr_t>(room);
   w.throttled_head = r->next;
@@ -150,18 +134,12 @@ template <machine::machine M> bool engine<M>::take_leave_to_exceed() noexcept {
   return M::load(beyond_window_, base::relaxed) != 0 && M::exchange(beyond_window_, 0u, base::acq_rel) != 0;
 }
 
-template <machine::machine M> detail::record* engine<M>::try_room(worker* w, std::uint8_t size_class, bool beyond) {
-  if (w != nullptr) return pool_.allocate(*w, size_class, beyond);
-  base::locked<M> guard(outside_lock_);
-  return pool_.allocate(outside_, size_class, beyond);
-}
-
-// w: the worker whose thread blocks here, nullptr for a stranger.
-template <machine::machine M> detail::record* engine<M>::wait_for_room(worker* w, std::uint8_t size_class) {
+// w: the worker whose thread blocks here, nullptr for a guest, g.
+template <machine::machine M> detail::record* engine<M>::wait_for_room(worker& g, worker* w, std::uint8_t size_class) {
   if (use_credit())
-    if (detail::record* r = try_room(w, size_class, true)) return r;
+    if (detail::record* r = pool_.allocate(g, size_class, true)) return r;
   if (w != nullptr) {
-    owner_section at_own_end(*this, w);
+    owner_section at_own_end(*this, *w);
     if (deque::expose(*w)) sleep_.notify(machine_);  // others must be able to run what this worker has
   }
   waiter self;
@@ -170,34 +148,34 @@ template <machine::machine M> detail::record* engine<M>::wait_for_room(worker* w
   begin_to_block(self, w);
   call_reserve();
   const bool traced = w != nullptr && w->trace != nullptr;
-  const pause_start from{traced ? trace_suspend(*w, w->current) : 0, traced ? w->id : std::uint16_t{0}};
+  const auto from = traced ? recording_.waits(*w, w->current) : typename recording<M>::pause{};
   detail::record* r = nullptr;
   progress since = look();  // since then no room was made
   for (progress before = since; r == nullptr; before = look()) {
     if (before.room != since.room) since = before;
-    r = try_room(w, size_class, take_leave_to_exceed() || is_front_of_all(self));
+    r = pool_.allocate(g, size_class, take_leave_to_exceed() || is_front_of_all(self));
     if (r != nullptr || M::block_for(self.signal, base::patience_ns)) {
       M::store(self.signal, 0u, base::relaxed);
       continue;
     }
-    if (may_exceed(self, before, since)) r = try_room(w, size_class, true);
+    if (may_exceed(self, before, since)) r = pool_.allocate(g, size_class, true);
   }
   end_to_block(self, w);
   static_cast<void>(M::fetch_sub(throttled_, 1u, base::seq_cst));
   // What runs on the reserve has its turn already: its id is taken by itself.
-  if (w != nullptr && w->current != nullptr && !w->is_reserve) await_turn(self.r.pin);
-  if (traced) trace_resume(*w, w->current, {trace::why::window}, from);
+  if (w != nullptr && w->current != nullptr && !(w->role == role::reserve)) await_turn(self.r.pin);
+  if (traced) recording_.goes_on(*w, w->current, {trace::why::window}, from);
   return r;
 }
 
 // The leader comes back to the place it had.
 template <machine::machine M> void engine<M>::begin_to_block(waiter& self, const worker* w) {
-  const std::uint64_t tasks = tasks_begun();
+  const std::uint64_t tasks = crew_.tasks_begun();
   base::locked<M> guard(room_lock_);
   blocked_.insert(leads(tasks) ? blocked_.begin() : blocked_.end(), &self);
   if (w == nullptr) return;
   ++blocked_workers_;
-  if (w->is_reserve) M::store(reserve_blocked_, true, base::release);
+  if ((w->role == role::reserve)) M::store(reserve_blocked_, true, base::release);
   tell_front_if_all_stand();
 }
 
@@ -207,17 +185,11 @@ template <machine::machine M> void engine<M>::end_to_block(waiter& self, const w
   M::store(room_, detail::peek(room_) + 1, base::release);
   if (w == nullptr) return tell_front_if_all_stand();
   --blocked_workers_;
-  if (w->is_reserve) M::store(reserve_blocked_, false, base::release);
-}
-
-template <machine::machine M> std::uint64_t engine<M>::tasks_begun() noexcept {
-  std::uint64_t tasks = 0;
-  for (const auto& w : workers_) tasks += M::load(w->tasks, base::relaxed);
-  return tasks;
+  if ((w->role == role::reserve)) M::store(reserve_blocked_, false, base::release);
 }
 
 template <machine::machine M> auto engine<M>::look() noexcept -> progress {
-  return {tasks_begun(), machine_.busy_ns(), M::load(room_, base::acquire), machine_.now_ps()};
+  return {crew_.tasks_begun(), machine_.busy_ns(), M::load(room_, base::acquire), machine_.now_ps()};
 }
 
 // Only the oldest that is blocked: if all exceeded the window, each by what its body submits, it would grow by the sum
@@ -242,7 +214,7 @@ bool engine<M>::may_exceed(const waiter& self, const progress& before, const pro
 // body does that submits and waits in turns, and how long it does so may depend on the caller.
 template <machine::machine M>
 bool engine<M>::only_others_move(const progress& since, const progress& now) const noexcept {
-  const std::size_t held = setup_.window_tasks + 2 * base::pool_batch_records * (workers_.size() + 1);
+  const std::size_t held = setup_.window_tasks + 2 * base::pool_batch_records * (crew_.seats() + 1);
   return now.tasks - since.tasks > held && now.at_ps - since.at_ps >= 1000 * base::patience_alone_ns;
 }
 
@@ -256,7 +228,7 @@ template <machine::machine M> void engine<M>::lead(std::uint64_t tasks) noexcept
 
 // Whether no thread is left that could run a task: then no patience is needed. Who: holder of room_lock_.
 template <machine::machine M> bool engine<M>::all_stand() const noexcept {
-  return blocked_workers_ + turn_waits_ == workers_.size();
+  return blocked_workers_ + turn_waits_ == crew_.seats();
 }
 
 // Who: holder of room_lock_, which has just made one more worker stand.
@@ -265,7 +237,7 @@ template <machine::machine M> void engine<M>::tell_front_if_all_stand() {
 }
 
 template <machine::machine M> bool engine<M>::is_front_of_all(const waiter& self) {
-  const std::uint64_t tasks = tasks_begun();
+  const std::uint64_t tasks = crew_.tasks_begun();
   base::locked<M> guard(room_lock_);
   if (!all_stand() || blocked_.front() != &self) return false;
   lead(tasks);
@@ -279,7 +251,7 @@ template <machine::machine M> bool engine<M>::leads(std::uint64_t tasks) const n
 }
 
 template <machine::machine M> bool engine<M>::use_credit() noexcept {
-  const std::uint64_t tasks = tasks_begun();
+  const std::uint64_t tasks = crew_.tasks_begun();
   base::locked<M> guard(room_lock_);
   if (credit_beyond_ == 0 || leader_ != &detail::this_worker) return false;
   credit_beyond_ = tasks == stuck_at_tasks_ ? credit_beyond_ - 1 : 0;
@@ -292,20 +264,20 @@ template <machine::machine M> bool engine<M>::use_credit() noexcept {
 template <machine::machine M> detail::record* engine<M>::look_aside(worker& w) {
   if constexpr (!M::foreign_threads) return nullptr;
   if (M::load(throttled_, base::relaxed) == 0 || setup_.submitters_help) return nullptr;
-  if (w.is_reserve && ++w.looks_aside % ticks_between_looks != 0) return nullptr;  // it comes by after each body
+  if ((w.role == role::reserve) && ++w.looks_aside % ticks_between_looks != 0) return nullptr;  // it comes by after each body
   if (deque::expose(w)) sleep_.notify(machine_);
-  const unsigned seats = static_cast<unsigned>(workers_.size());
+  const unsigned seats = static_cast<unsigned>(crew_.seats());
   for (unsigned i = 0; i < seats; ++i) {
     const unsigned at = w.aside_next;
     w.aside_next = at + 1 < seats ? at + 1 : 0;
-    if (detail::record* r = rob(w, *workers_[at])) return r;
+    if (detail::record* r = stealing_.rob(w, crew_[at])) return r;
   }
   return nullptr;
 }
 
 // A batch of records has become free, or break_stall() lets somebody exceed the window.
 template <machine::machine M> void engine<M>::room_made(bool at_once) noexcept {
-  for (const auto& w : workers_)
+  for (const auto& w : crew_)
     if (M::load(w->throttled_here, base::seq_cst)) sleep_.notify(machine_, w->id);
   if constexpr (!M::foreign_threads) return;
   base::locked<M> guard(room_lock_);
@@ -318,12 +290,20 @@ template <machine::machine M> void engine<M>::room_made(bool at_once) noexcept {
   for (waiter* b : blocked_) M::signal(b->signal);  // under the lock: b leaves the list before it is gone
 }
 
+template <machine::machine M> bool engine<M>::let_exceed() noexcept {
+  if (!somebody_waits()) return false;
+  M::store(beyond_window_, 1u, base::seq_cst);
+  room_made(true);
+  return true;
+}
+
 // Who: holder of room_lock_.
 template <machine::machine M> bool engine<M>::reserve_wanted() noexcept {
   return blocked_workers_ != 0 || (workers() == 1 && foreign_waits_ != 0 && !main_waits_);
 }
 
 template <machine::machine M> bool engine<M>::leaves_reserve() noexcept {
+  if (crew_.reserve().throttled_head != nullptr) return false;
   base::locked<M> guard(room_lock_);
   return !reserve_wanted();
 }
@@ -345,7 +325,7 @@ template <machine::machine M> void engine<M>::call_reserve() {
 template <machine::machine M> bool engine<M>::take_turn(worker& w, detail::record* r) {
   {
     base::locked<M> guard(room_lock_);
-    if (M::load(stopping_, base::seq_cst) != 0) return true;
+    if (search_.stopping()) return true;
     if (reserve_wanted() || w.throttled_head != nullptr) {
       const auto worker_blocked = [](const waiter* b) { return b->r.pin != worker::no_id; };
       const auto b = std::find_if(blocked_.begin(), blocked_.end(), worker_blocked);
@@ -354,9 +334,9 @@ template <machine::machine M> bool engine<M>::take_turn(worker& w, detail::recor
       return r != nullptr;
     }
   }
-  if (r != nullptr) push_own(w, r);
+  if (r != nullptr) placement_.push_own(w, r);
   // It leaves like a worker that falls asleep: it may have run the last task, and the last who could have run one.
-  if (M::load(quiescent_waiting_, base::seq_cst) != 0 && quiescent()) end_quiescent_waits(&w);
+  if (quiescence_.is_over_for_some()) readiness_.quiescent(w);
   if (deque::expose(w)) sleep_.notify(machine_);
   {
     base::locked<M> guard(room_lock_);
@@ -366,9 +346,9 @@ template <machine::machine M> bool engine<M>::take_turn(worker& w, detail::recor
     sleep_.set_reserve_away(true);
   }
   // Whoever made work visible while this worker was a searcher relied on it: the last look, as before falling asleep.
-  if (anything_visible(w) || deque::stealable(w)) sleep_.notify(machine_);
-  if (sleep_.all_asleep()) break_stall(w);
-  if (M::load(stopping_, base::seq_cst) == 0) M::block(reserve_called_);
+  if (any_visible(w, attention_.paused())) sleep_.notify(machine_);
+  if (sleep_.all_asleep()) stall_.look(w);
+  if (!search_.stopping()) M::block(reserve_called_);
   return false;
 }
 
@@ -396,7 +376,7 @@ template <machine::machine M> class engine<M>::standing {
 // reserve alone has had no core for so long that it cannot be for want of cores. A body that waits for room gets it.
 template <machine::machine M> void engine<M>::await_turn(unsigned id) noexcept {
   if constexpr (M::foreign_threads) {
-    worker& reserve = *workers_.back();
+    worker& reserve = crew_.reserve();
     if (M::load(reserve_, base::acquire) != reserve_state::here || M::load(reserve.shown_id, base::seq_cst) != id)
       return;
     const standing for_a_turn(*this);

@@ -1,34 +1,62 @@
-// How to write a policy. A policy answers questions and owns nothing: no queue, no thread, no clock. The engine asks at
-// events, never per instruction:
+// How to write a policy. A policy answers questions and owns nothing: no queue, no thread, no clock. The scheduler asks
+// at events, never per instruction; every question has a default answer:
 //
-//   ready(self, r)         r became ready on worker self: own_deque, where self takes the newest first and thieves the
-//                          oldest; or central, the one queue all workers share, oldest first
-//   victim(self, i, rng)   self has no work: whom to rob as i-th of this sweep, 0 <= i < workers-1. Over one sweep
-//                          every other worker must have a chance to be named, or its tasks may wait for it alone
+//   ready(self, r)           task r became ready on worker self (policy::nobody: on a thread outside): where it goes.
+//                            own, where self takes the newest first and thieves the oldest; central, the one queue all
+//                            workers share, oldest first; the queue of a memory node; or one worker. What the clauses of
+//                            r fix (pin, priority) is stronger than the answer. Default: own
+//   victim(self, i, rng)     self has no work: whom to rob as i-th of this sweep, 0 <= i < workers-1. Over one sweep
+//                            every other worker must have a chance to be named, or its tasks may wait for it alone.
+//                            Default: the nearest first
+//   ran(self, r, ps)         hears that r's body took so long, where bodies are timed. Default: nothing
 //
 // The same answers to the same questions: what looks random is drawn from the rng given, never from time or addresses.
 // To add one: a file in policies/ and a line in its registry. The conformance suite then runs over it.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
 
 #include "base/random.hpp"
 #include "place/tree.hpp"
+#include "weft/choice.hpp"
 #include "weft/detail/record.hpp"
-#include "weft/runtime.hpp"
 
 namespace weft::sched {
 
-enum class target : unsigned char { own_deque, central };
+// Where a ready task goes.
+struct destination {
+  enum class queue : std::uint8_t { own, central, urgent, worker, node };
+  queue where = queue::own;
+  std::uint16_t number = 0;  // of the worker or memory node
+
+  [[nodiscard]] static constexpr destination own() noexcept { return {}; }
+  [[nodiscard]] static constexpr destination central() noexcept { return {queue::central}; }
+  [[nodiscard]] static constexpr destination urgent() noexcept { return {queue::urgent}; }
+  [[nodiscard]] static constexpr destination worker(std::uint16_t id) noexcept { return {queue::worker, id}; }
+  [[nodiscard]] static constexpr destination node(std::uint16_t n) noexcept { return {queue::node, n}; }
+};
 
 class policy {
  public:
+  static constexpr unsigned nobody = ~0u;
+
+  explicit policy(const place::tree& places) : places_(places) {}
   virtual ~policy() = default;
-  [[nodiscard]] virtual target ready(unsigned self, const detail::record& r) = 0;
-  [[nodiscard]] virtual unsigned victim(unsigned self, unsigned i, base::random& rng) = 0;
-  // True lets workers push without asking ready().
+  [[nodiscard]] virtual destination ready(unsigned self, const detail::record& r);
+  [[nodiscard]] virtual unsigned victim(unsigned self, unsigned i, base::random& rng);
+  virtual void ran(unsigned self, const detail::record& r, std::uint64_t body_ps);
+  // True, the default, lets workers push without asking ready().
   [[nodiscard]] virtual bool always_own_deque() const noexcept { return true; }
+  // Whether ready() ever names a memory node; only then workers look there.
+  [[nodiscard]] virtual bool uses_nodes() const noexcept { return false; }
+
+ protected:
+  [[nodiscard]] const place::tree& places() const noexcept { return places_; }
+
+ private:
+  const place::tree& places_;
 };
 
 struct policy_entry {

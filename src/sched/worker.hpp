@@ -1,5 +1,7 @@
-// A worker as the engine sees it: the public part (detail::worker, reached by the inline path) and what only the engine
-// needs. Everything here belongs to the worker's own thread, except the inbox.
+// A worker as the scheduler sees it: the public part (detail::worker, reached by the inline path) and what only the
+// scheduler needs. Everything here belongs to the worker's own thread, except the inbox and the cells.
+// A thread that is no worker of the runtime is given one without a deque while it calls (guests.hpp), so that there is
+// one path for all.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,12 +12,17 @@
 #include "base/random.hpp"
 #include "machine/fiber.hpp"
 #include "sched/inbox.hpp"
+#include "sched/tempo.hpp"
 #include "trace/recorder.hpp"
 #include "weft/detail/worker.hpp"
 
 namespace weft::sched {
 
 using machine::fiber;
+
+// This thread's worker, read anew: a call that may wait can return on another thread.
+[[nodiscard]] inline detail::worker* current_worker() noexcept { return detail::self(); }
+void set_current_worker(detail::worker* w) noexcept;
 
 // Stands for a stack that waits: a suspended fiber, or a thread outside the runtime. Queued like a task; "running" it
 // means entering the fiber or signalling the thread. Lives on the stack that waits. The access follows the record as it
@@ -24,7 +31,7 @@ struct waiter {
   detail::record r{};
   detail::access a{};
   fiber* stack = nullptr;
-  detail::handle_state* awaited = nullptr;  // nullptr: all tasks
+  detail::handle_state* awaited = nullptr;  // nullptr: no handle
   detail::cell<std::uint32_t> signal;
   bool stalled = false;  // it was ended because nothing else could run
 
@@ -36,17 +43,28 @@ inline void count_one(detail::cell<std::uint64_t>& counter) noexcept {
   detail::poke(counter, detail::peek(counter) + 1);
 }
 
-inline constexpr unsigned ticks_between_looks = 64;  // bodies a busy worker runs before it looks into its inboxes
+template <class M> class source;
+
+enum class role : std::uint8_t {
+  ordinary,
+  reserve,  // runs tasks while others are blocked; comes and goes (engine_room.hpp)
+  creator,  // creates what the others submit, and runs only what must run there (creation.hpp)
+  guest,    // a thread from outside, for the time of a call: no deque, runs nothing
+};
+
+inline constexpr unsigned ticks_between_looks = 64;  // bodies a busy worker runs before it looks elsewhere
 
 template <class M> struct worker : detail::worker {
   static constexpr std::uint16_t no_id = 0xffff;
-  bool is_reserve = false;    // engine_room.hpp
-  bool creates_only = false;  // engine_create.hpp
-  bool is_special = false;    // either
+  sched::role role = sched::role::ordinary;
   unsigned tick_limit = ticks_between_looks;
+  unsigned tick = 0;         // bodies since the last look elsewhere
+  bool own_deferred = false;  // the own deque may hold tasks although the search began with it empty
+  sched::pace pace;
   fiber* running = nullptr;  // the stack this worker is on
-  fiber* home = nullptr;     // the stack its thread began on
+  fiber* home = nullptr;     // the stack its thread began on; of worker 0 the program's
   std::vector<fiber*> idle;  // stacks of worker loops that gave way to a resumed body
+  std::vector<source<M>*> sources;  // where to look for work, in this order
   inbox<M> box;
   detail::record* throttled_head = nullptr;  // submitters that found the window full, oldest first
   detail::record* throttled_tail = nullptr;
@@ -57,28 +75,49 @@ template <class M> struct worker : detail::worker {
   std::unique_ptr<std::byte, free_scratch> scratch;  // workspace()
   std::size_t scratch_bytes = 0;
   base::random rng{0};
-  trace::recorder* trace = nullptr;  // nullptr: nothing is recorded
-  std::uint64_t body_end_ps = 0;     // when the last body ended, if nothing came in between; else 0. Only for the trace
-  std::uint64_t requested_ps = 0;    // when the task that is being created here was handed over. Only for the trace
-  std::uint16_t requested_by = 0;    // and by whom, as an event says it
+  trace::recorder* trace = nullptr;   // nullptr: nothing is recorded
+  std::uint64_t body_end_ps = 0;      // when the last body ended, if nothing came in between; else 0. Only for the trace
+  std::uint64_t requested_ps = 0;     // when the task that is being created here was handed over. Only for the trace
+  std::uint16_t requested_by = 0;     // and by whom, as an event says it
+  bool creates_request = false;       // such a task is being created here at the moment
   std::uint16_t robbed_last = no_id;  // who had a task when this worker stole last
-  std::uint64_t seen_moves = 0;       // others_move()
-  std::uint64_t seen_submitted = 0;   // give_way()
-  bool reluctant = true;              // does not steal tiny tasks whose owners are at work on them
-  bool passed_over = false;           // the own deque was, because of a pause: a searcher may have tasks there
-  unsigned tick = 0;                  // bodies since the last look around
-  bool coarse = true;                 // the bodies here are long: keep everything within reach of thieves
-  bool timed = true;                  // the next body is, as all are while they are long
-  bool watched = true;                // timed or traced
-  unsigned short_bodies = 0;          // in a row, while coarse
-  unsigned looks_aside = 0;           // look_aside()
-  unsigned aside_next = 0;            // whom it asks first
-  detail::cell<bool> gives_way;       // to the main thread, which may take what is here
-  // Written by this worker alone, read by statistics() at any time: hence cells.
+  std::uint64_t seen_moves = 0;       // stealing.hpp: what others had done when this worker last looked
+  std::uint64_t seen_submitted = 0;
+  bool reluctant = true;         // does not steal tiny tasks whose owners are at work on them
+  unsigned looks_aside = 0;      // engine_room.hpp
+  unsigned aside_next = 0;
+  detail::cell<bool> gives_way;  // to the main thread, which may take what is here
+  // Written by this worker alone, read by statistics at any time: hence cells.
   detail::cell<std::uint64_t> tasks;
   detail::cell<std::uint64_t> steals;
   detail::cell<std::uint64_t> sleeps;
   detail::cell<std::uint64_t> suspends;
+  worker* next_guest = nullptr;  // guests.hpp
+
+  [[nodiscard]] bool is_special() const noexcept { return role != sched::role::ordinary; }
+  // On the stack of the thread that made the runtime, in a body's wait or not: the main thread comes back as itself.
+  [[nodiscard]] bool on_program_stack() const noexcept { return id == 0 && running == home; }
+};
+
+// The main thread at its end of the deque, and away again. A worker's loop is always at its end, and a guest has none.
+template <class M> class at_own_end {
+ public:
+  explicit at_own_end(worker<M>& w) noexcept {
+    if constexpr (M::foreign_threads) {
+      if (!w.on_program_stack() || w.current != nullptr || detail::peek(w.inside) != 0) return;
+      worker_ = &w;
+      detail::come_in(w);
+    }
+  }
+  ~at_own_end() {
+    if constexpr (M::foreign_threads)
+      if (worker_ != nullptr) detail::go_out(*worker_);
+  }
+  at_own_end(const at_own_end&) = delete;
+  at_own_end& operator=(const at_own_end&) = delete;
+
+ private:
+  worker<M>* worker_ = nullptr;
 };
 
 }  // namespace weft::sched

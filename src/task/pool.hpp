@@ -39,6 +39,9 @@ class slabs {
   // Who: holder of the pool's lock. Errors: std::bad_alloc.
   [[nodiscard]] chain carve(std::uint8_t size_class, bool beyond);
 
+  // One more thread keeps free lists. Who: holder of the pool's lock.
+  void admit_holder() noexcept { limit_ += std::size_t{2} * base::pool_batch_records; }
+
   // All records there are, for the report of a program that cannot go on. Who: nobody else runs.
   template <class Visit> void for_each(Visit visit) {
     for (const slab& s : all_)
@@ -108,6 +111,12 @@ template <class M> class pool {
     if (++w.free_count[c] < 2 * base::pool_batch_records) return false;
     give_batch(w, c);
     return true;
+  }
+
+  // One more thread than the runtime has workers keeps free lists.
+  void admit_holder() noexcept {
+    base::locked<M> guard(lock_);
+    slabs_.admit_holder();
   }
 
   [[nodiscard]] slabs& all() noexcept { return slabs_; }

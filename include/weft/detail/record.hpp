@@ -56,6 +56,7 @@ struct record {
   bool applies_reduction : 1;  // the internal task that closes a group of reduces
   bool plain : 1;              // each access reads, writes or is concurrent, of one handle: needs nothing exclusively
   std::uint8_t denied : 2;     // how often it was told that a handle is free and may not have got all of its handles
+  bool has_waited;             // its body was set aside: how long it took says nothing. Written by the task itself
   std::uint32_t trace_id;      // the task's number in the trace, set only where one is recorded
 
   static constexpr std::uint16_t unpinned = 0xffff;

@@ -246,6 +246,7 @@ inline void prepare(record& r, void (*invoke)(record&, bool), std::uint32_t acce
   r.applies_reduction = false;
   r.plain = plain;
   r.denied = 0;
+  r.has_waited = false;
   poke(r.pending, 1u);
 }
 

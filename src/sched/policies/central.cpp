@@ -8,13 +8,9 @@ namespace {
 
 class central final : public policy {
  public:
-  explicit central(const place::tree& places) : places_(places) {}
-  target ready(unsigned, const detail::record&) override { return target::central; }
-  unsigned victim(unsigned self, unsigned i, base::random&) override { return places_.neighbours(self)[i]; }
+  using policy::policy;
+  destination ready(unsigned, const detail::record&) override { return destination::central(); }
   bool always_own_deque() const noexcept override { return false; }
-
- private:
-  const place::tree& places_;
 };
 
 }  // namespace

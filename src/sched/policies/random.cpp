@@ -1,5 +1,7 @@
 // random: like local, but an idle worker robs whom chance names, as Cilk and TBB do. A sweep starts at a random worker
 // and goes round, so it reaches everyone (SuperGlue §4.1).
+#include <vector>
+
 #include "sched/policies/registry.hpp"
 
 namespace weft::sched {
@@ -8,16 +10,15 @@ namespace {
 
 class random_victim final : public policy {
  public:
-  explicit random_victim(const place::tree& places) : start_(places.workers()), workers_(places.workers()) {}
-  target ready(unsigned, const detail::record&) override { return target::own_deque; }
+  explicit random_victim(const place::tree& places) : policy(places), start_(places.workers()) {}
   unsigned victim(unsigned self, unsigned i, base::random& rng) override {
-    if (i == 0) start_[self] = rng.below(workers_ - 1);
-    return (self + 1 + (start_[self] + i) % (workers_ - 1)) % workers_;
+    const unsigned others = places().workers() - 1;
+    if (i == 0) start_[self] = rng.below(others);
+    return (self + 1 + (start_[self] + i) % others) % (others + 1);
   }
 
  private:
   std::vector<unsigned> start_;  // per worker; each touches its own
-  unsigned workers_;
 };
 
 }  // namespace

@@ -1,0 +1,18 @@
+// A name that an option accepts, and what it means in one line.
+#pragma once
+#include <cstddef>
+
+namespace weft {
+
+struct choice {
+  const char* name;
+  const char* what;
+};
+struct choices {
+  const choice* first;
+  std::size_t count;
+  [[nodiscard]] const choice* begin() const noexcept { return first; }
+  [[nodiscard]] const choice* end() const noexcept { return first + count; }
+};
+
+}  // namespace weft

@@ -1,0 +1,24 @@
+// What a runtime counts about itself.
+#pragma once
+#include <cstdint>
+
+namespace weft {
+
+// Counts since the runtime was made.
+struct run_counts {
+  std::uint64_t tasks;     // tasks taken to run, those skipped after a failure included
+  std::uint64_t steals;    // tasks taken from another worker
+  std::uint64_t sleeps;    // times a worker went to sleep
+  std::uint64_t suspends;  // waits that set a task or the main thread aside
+  // Of modelled machines; 0 on real ones.
+  std::uint64_t transfers;      // cache lines of the scheduler's own that moved between cores
+  std::uint64_t line_waits_ns;  // time that cores spent behind others who wanted the same line
+  std::uint64_t events;         // turns the machine gave to a core
+  // Data of handles with a size: what bodies found in caches, in their own memory node, and in others.
+  std::uint64_t cached_bytes;
+  std::uint64_t local_bytes;
+  std::uint64_t remote_bytes;
+  std::uint64_t bandwidth_wait_ns;  // by which shared bandwidth made bodies longer, all together
+};
+
+}  // namespace weft

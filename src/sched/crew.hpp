@@ -1,0 +1,54 @@
+// The workers of a runtime: worker 0 is the thread that made it, and where threads are real the last one is the reserve,
+// which has no number of its own. Made once, before any of them runs; never grows or shrinks.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "sched/worker.hpp"
+
+namespace weft::sched {
+
+template <class M> class crew {
+ public:
+  // Who: the thread that makes the runtime, once.
+  void open(unsigned workers, bool with_reserve) {
+    WEFT_ASSERT(seats_.empty() && workers != 0);
+    workers_ = workers;
+    for (unsigned id = 0; id < workers + (with_reserve ? 1 : 0); ++id) {
+      seats_.push_back(std::make_unique<worker<M>>());
+      worker<M>& w = *seats_.back();
+      w.id = static_cast<std::uint16_t>(id);
+      if (id == workers) {
+        w.role = role::reserve;
+        w.tick_limit = 1;  // after each body it asks whether it is still wanted
+      }
+      detail::poke(w.shown_id, id == workers ? worker<M>::no_id : w.id);
+    }
+  }
+
+  [[nodiscard]] bool is_open() const noexcept { return !seats_.empty(); }
+  // Without the reserve.
+  [[nodiscard]] unsigned workers() const noexcept { return workers_; }
+  [[nodiscard]] unsigned seats() const noexcept { return static_cast<unsigned>(seats_.size()); }
+  [[nodiscard]] worker<M>& operator[](unsigned seat) const noexcept { return *seats_[seat]; }
+  [[nodiscard]] worker<M>& main() const noexcept { return *seats_.front(); }
+  [[nodiscard]] worker<M>& reserve() const noexcept { return *seats_.back(); }
+  [[nodiscard]] auto begin() const noexcept { return seats_.begin(); }
+  [[nodiscard]] auto end() const noexcept { return seats_.end(); }
+
+  // Bodies that have begun. Order: relaxed; grows, and who compares two of them learns whether anything moved.
+  [[nodiscard]] std::uint64_t tasks_begun() const noexcept {
+    std::uint64_t tasks = 0;
+    for (const auto& w : seats_) tasks += M::load(w->tasks, base::relaxed);
+    return tasks;
+  }
+
+ private:
+  std::vector<std::unique_ptr<worker<M>>> seats_;
+  unsigned workers_ = 0;
+};
+
+}  // namespace weft::sched

@@ -1,0 +1,142 @@
+// Where a ready task goes: step 3 of a task's life, one function. It is the only caller of the policy's ready() and the
+// only writer of the queues of ready tasks, so a mechanism that wants a task elsewhere changes an answer here or in a
+// policy, and nothing else. It is asked for every task that becomes ready, those included that then run at once on the
+// worker that made them ready (follows()).
+//
+//   what the task's clauses fix comes first (a pinned task goes to its worker, an urgent one to the queue that all look
+//   at first); then what the policy answers; a guest has no deque, so "own" is the central queue for it.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "place/tree.hpp"
+#include "sched/attention.hpp"
+#include "sched/crew.hpp"
+#include "sched/deque.hpp"
+#include "sched/inbox.hpp"
+#include "sched/ordering.hpp"
+#include "sched/policy.hpp"
+#include "sched/sleep.hpp"
+#include "sched/transition.hpp"
+
+namespace weft::sched {
+
+template <class M> class placement {
+ public:
+  using deque = sched::deque<M>;
+
+  placement(M& machine, sleep<M>& sleep, crew<M>& all, attention<M>& attention, ordering<M>& order)
+      : machine_(machine), sleep_(sleep), crew_(all), attention_(attention), ordering_(order) {}
+
+  // Who: the thread that makes the runtime, before any worker runs.
+  void open(policy& rules, const place::tree& places) {
+    rules_ = &rules;
+    own_only_ = rules.always_own_deque() && !ordering_.chooses();
+    if (rules.uses_nodes()) nodes_ = std::vector<inbox<M>>(places.nodes());
+    places_ = &places;
+  }
+  // Whether each task stays where it became ready, so that the inline path may push without asking.
+  [[nodiscard]] bool own_only() const noexcept { return own_only_; }
+
+  // r, a task or a waiter, is ready. Who: w's thread, at its end of the deque. r may be gone when this returns.
+  // Order: what goes to a queue that others read is published by a seq_cst read-modify-write, then somebody is woken.
+  void place(worker<M>& w, detail::record* r) {
+    transition(*r, detail::record_state::ready);
+    if (ordering_.chooses()) return ordering_.add(w, r);
+    if (r->kind == detail::record_kind::external) return M::signal(waiter::of(r).signal);
+    put(w, r, destination_of(w, *r));
+  }
+
+  // Whether x, which is ready, is to run next on w rather than wait in a queue: it would go to w's own deque. A plain
+  // task may go anywhere.
+  [[nodiscard, gnu::always_inline]] bool follows(worker<M>& w, const detail::record& x) {
+    if (!own_only_) return asks_to_follow(w, x);
+    return x.plain || (x.kind == detail::record_kind::task && !x.urgent &&
+                       (x.pin == detail::record::unpinned || x.pin == w.id));
+  }
+
+  [[gnu::always_inline]] void push_own(worker<M>& w, detail::record* r) {
+    deque::push(w, r);
+    if (deque::starved(w)) share(w);
+  }
+  void share(worker<M>& w) noexcept {
+    if (deque::share(w)) sleep_.notify(machine_);
+  }
+  // Puts all that is private within reach of thieves.
+  void expose(worker<M>& w) noexcept {
+    if (deque::expose(w)) sleep_.notify(machine_);
+  }
+  // Before a body: what is private now stays out of reach until the body ends, so long bodies leave nothing private.
+  [[gnu::always_inline]] void keep_within_reach(worker<M>& w) noexcept {
+    if (!w.pace.coarse) {
+      if (deque::starved(w) && deque::has_private(w)) share(w);
+    } else if (crew_.workers() > 1) {
+      expose(w);
+    }
+  }
+
+  // The queues, for the sources that read them.
+  [[nodiscard]] inbox<M>& central() noexcept { return central_; }
+  [[nodiscard]] inbox<M>& urgent() noexcept { return urgent_; }
+  // By number of memory node; empty unless the policy uses them.
+  [[nodiscard]] std::vector<inbox<M>>& nodes() noexcept { return nodes_; }
+  [[nodiscard]] unsigned node_of(const worker<M>& w) const noexcept {
+    return places_->node_of(w.id < crew_.workers() ? w.id : 0);
+  }
+
+ private:
+  [[nodiscard]] destination destination_of(worker<M>& w, const detail::record& r) {
+    const bool is_guest = w.role == role::guest;
+    const destination wish = own_only_ || r.kind != detail::record_kind::task
+                                 ? destination::own()
+                                 : rules_->ready(is_guest ? policy::nobody : w.id, r);
+    if (r.pin != detail::record::unpinned) return destination::worker(r.pin);
+    if (r.urgent) return destination::urgent();
+    return is_guest && wish.where == destination::queue::own ? destination::central() : wish;
+  }
+
+  // Not own_only_: the policy is asked, also for what could follow. Its answer is final: place() would ask again.
+  [[nodiscard]] bool asks_to_follow(worker<M>& w, const detail::record& x) {
+    if (ordering_.chooses() || x.kind != detail::record_kind::task) return false;
+    const destination d = destination_of(w, x);
+    return d.where == destination::queue::own || (d.where == destination::queue::worker && d.number == w.id);
+  }
+
+  void put(worker<M>& w, detail::record* r, destination d) {
+    switch (d.where) {
+      case destination::queue::own: return push_own(w, r);
+      case destination::queue::central: central_.push(r); break;
+      case destination::queue::urgent:
+        attention_.add_urgent();
+        urgent_.push(r);
+        break;
+      case destination::queue::worker:
+        WEFT_ASSERT(d.number < crew_.seats());
+        crew_[d.number].box.push(r);  // r may be gone from here on
+        if (d.number != w.id) sleep_.notify(machine_, d.number);
+        return;
+      case destination::queue::node:
+        WEFT_ASSERT(d.number < nodes_.size());
+        nodes_[d.number].push(r);
+        break;
+    }
+    sleep_.notify(machine_);
+  }
+
+  M& machine_;
+  sleep<M>& sleep_;
+  crew<M>& crew_;
+  attention<M>& attention_;
+  ordering<M>& ordering_;
+  policy* rules_ = nullptr;
+  const place::tree* places_ = nullptr;
+  bool own_only_ = true;
+  inbox<M> central_;  // the root place's
+  inbox<M> urgent_;
+  std::vector<inbox<M>> nodes_;
+};
+
+}  // namespace weft::sched

@@ -1,0 +1,98 @@
+// What a failure does to other tasks. A task that fails poisons what it would have written; one that would use poisoned
+// data is skipped, which counts as failing with the same exception (failures.hpp keeps them and says which one a wait
+// gets). Not on the path of tasks that succeed: they read one flag per access while anything at all has failed.
+#pragma once
+#include <exception>
+
+#include "access/version.hpp"
+#include "base/assert.hpp"
+#include "sched/failures.hpp"
+
+namespace weft::sched {
+
+template <class M> class poison {
+ public:
+  explicit poison(failures<M>& all) : failures_(all) {}
+
+  // Whether r must not simply run. Who: r's worker. Cost: one load while nothing has failed.
+  [[nodiscard]] bool concerns(detail::record& r) noexcept { return failures_.any() && reads(r); }
+
+  // Calls or skips a body that is concerned. Returns whether it was skipped; if a wait of the whole program has healed
+  // its handles in between, its body is called, and may throw.
+  [[nodiscard, gnu::cold]] bool skip(detail::record& r) {
+    if (was_refused(r)) {  // and has failed already
+      r.invoke(r, false);
+      return true;
+    }
+    std::exception_ptr e;
+    for (std::uint32_t i = 0; i < r.access_count && e == nullptr; ++i)
+      e = failures_.of(access::handle_of(r.accesses()[i]));
+    r.invoke(r, e == nullptr);
+    if (e != nullptr) fail(r, e);
+    return e != nullptr;
+  }
+
+  [[gnu::cold]] void fail(detail::record& r, const std::exception_ptr& e) {
+    failures_.add(r, e);
+    writes(r, e);
+  }
+
+  // r is wholly done: what its children threw and nobody waited for is its own, and what r writes is as bad as theirs.
+  [[gnu::cold]] void hand_up(detail::record& r) noexcept {
+    const std::exception_ptr e = failures_.hand_up(r);
+    if (e != nullptr && r.subtasks) writes(r, e);
+  }
+
+  // Registration has refused r: what would have been thrown at submission is what it fails with. Nothing of it is
+  // registered, so it forgets its accesses. It is still run, as one that is skipped: destroying its body may wait, for a
+  // handle that it owns. Who: whoever creates r, which nobody else knows.
+  [[gnu::cold]] void refuse(detail::record& r, const detail::engine_base* engine, const std::exception_ptr& why) {
+    failures_.add(r, why);
+    for (std::uint32_t i = 0; i < r.access_count; ++i) {
+      access::entry& a = r.accesses()[i];
+      if (is_written(a)) {
+        detail::handle_state& h = access::handle_of(a);
+        base::locked<M> guard(h.lock);
+        if (h.engine == engine) failures_.poison(h, why);  // of another runtime, or of none, it is not ours to poison
+      }
+      a.handle_and_kind = detail::kind_repeated;
+    }
+    r.plain = r.subtasks = false;
+    r.exclusives = 0;
+    WEFT_ASSERT(r.access_count == 0 || was_refused(r));
+  }
+
+  // What a wait for h throws, if h is poisoned. Order: acquire.
+  void rethrow_for(detail::handle_state& h) {
+    if (!M::load(h.poisoned, base::acquire)) return;
+    if (std::exception_ptr e = failures_.of(h)) std::rethrow_exception(e);
+  }
+  // What a wait for the tasks below r throws; nullptr: for all tasks.
+  void rethrow_below(const detail::record* r) {
+    if (!failures_.any()) [[likely]]
+      return;
+    if (std::exception_ptr e = failures_.take(r)) std::rethrow_exception(e);
+  }
+
+ private:
+  [[nodiscard]] static bool was_refused(detail::record& r) noexcept {
+    return r.access_count != 0 && (r.accesses()[0].handle_and_kind & detail::handle_address_mask) == 0;
+  }
+  [[nodiscard]] static bool is_written(const access::entry& a) noexcept {
+    return (access::kind_of(a) & (detail::kind_readonly | detail::kind_resource)) == 0;
+  }
+  [[nodiscard]] static bool reads(detail::record& r) noexcept {
+    if (was_refused(r)) return true;
+    for (std::uint32_t i = 0; i < r.access_count; ++i)
+      if (M::load(access::handle_of(r.accesses()[i]).poisoned, base::relaxed)) return true;  // ordered by the version
+    return false;
+  }
+  void writes(detail::record& r, const std::exception_ptr& e) {
+    for (std::uint32_t i = 0; i < r.access_count; ++i)
+      if (is_written(r.accesses()[i])) failures_.poison(access::handle_of(r.accesses()[i]), e);
+  }
+
+  failures<M>& failures_;
+};
+
+}  // namespace weft::sched

@@ -1,0 +1,97 @@
+// The sources that are queues: what placement.hpp writes, these read. In the order in which an ordinary worker asks:
+// urgent tasks, its own deque (newest first, and on the hot path before any source is asked), its inbox, the queue of
+// its memory node, the central queue.
+#pragma once
+#include "sched/attention.hpp"
+#include "sched/deque.hpp"
+#include "sched/placement.hpp"
+#include "sched/source.hpp"
+
+namespace weft::sched {
+
+template <class M> class urgent_source final : public source<M> {
+ public:
+  urgent_source(placement<M>& placement, attention<M>& attention)
+      : source<M>("the queue of urgent tasks", {.shared = true}), placement_(placement), attention_(attention) {}
+
+  // What w has kept for itself must not wait for the body of the urgent task.
+  [[nodiscard]] detail::record* take(worker<M>& w) override {
+    if (!attention_.called_now()) return nullptr;
+    detail::record* r = placement_.urgent().pop();
+    if (r == nullptr) return nullptr;
+    attention_.remove_urgent();
+    if (deque<M>::has_private(w)) placement_.keep_within_reach(w);
+    w.own_deferred = true;
+    return r;
+  }
+  [[nodiscard]] bool visible(worker<M>&) noexcept override { return !placement_.urgent().empty(); }
+
+ private:
+  placement<M>& placement_;
+  attention<M>& attention_;
+};
+
+// The own deque once more: a search begins with it empty, but requests that are created during the search put tasks
+// there, and a pause or an urgent task may have passed it over.
+template <class M> class own_source final : public source<M> {
+ public:
+  explicit own_source(placement<M>& placement) : source<M>("the own deque", {}), placement_(placement) {}
+
+  [[nodiscard]] detail::record* take(worker<M>& w) override {
+    if (!w.own_deferred) return nullptr;
+    detail::record* r = deque<M>::pop(w, w.pace.coarse);
+    if (r != nullptr)
+      placement_.keep_within_reach(w);
+    else
+      w.own_deferred = false;
+    return r;
+  }
+  [[nodiscard]] bool visible(worker<M>& w) noexcept override { return deque<M>::stealable(w); }
+
+ private:
+  placement<M>& placement_;
+};
+
+// For one worker alone: pinned tasks, and its main thread that waited.
+template <class M> class box_source final : public source<M> {
+ public:
+  box_source() : source<M>("the inbox", {.now_and_then = true}) {}
+  [[nodiscard]] detail::record* take(worker<M>& w) override { return w.box.pop(); }
+  [[nodiscard]] bool visible(worker<M>& w) noexcept override { return !w.box.empty(); }
+};
+
+template <class M> class central_source final : public source<M> {
+ public:
+  explicit central_source(placement<M>& placement)
+      : source<M>("the central queue", {.shared = true, .now_and_then = true}), placement_(placement) {}
+  [[nodiscard]] detail::record* take(worker<M>&) override { return placement_.central().pop(); }
+  [[nodiscard]] bool visible(worker<M>&) noexcept override { return !placement_.central().empty(); }
+
+ private:
+  placement<M>& placement_;
+};
+
+// The queues of memory nodes: the own one first, then those of others, because a node whose workers are all busy must
+// not keep its tasks from workers that have nothing to do.
+template <class M> class node_source final : public source<M> {
+ public:
+  explicit node_source(placement<M>& placement)
+      : source<M>("the queues of memory nodes", {.shared = true, .now_and_then = true}), placement_(placement) {}
+  [[nodiscard]] detail::record* take(worker<M>& w) override {
+    auto& nodes = placement_.nodes();
+    const unsigned mine = placement_.node_of(w);
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      if (detail::record* r = nodes[(mine + i) % nodes.size()].pop()) return r;
+    return nullptr;
+  }
+  [[nodiscard]] bool visible(worker<M>&) noexcept override {
+    for (auto& queue : placement_.nodes())
+      if (!queue.empty()) return true;
+    return false;
+  }
+
+ private:
+  placement<M>& placement_;
+};
+
+}  // namespace weft::sched

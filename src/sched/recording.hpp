@@ -1,0 +1,172 @@
+// What goes into a trace, and when the clock is read for it. Without a trace each step of a task's life costs the test
+// of one pointer; with it, a task costs two looks at the clock - at its submission and at its end, which is the start of
+// the task that follows directly - and 32 bytes at each, and 32 for each access.
+// Recording takes no modelled time and no decision looks at it: a virtual machine runs the same with and without.
+// Who: each worker writes with its own recorder; a guest with the one for threads outside.
+#pragma once
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "sched/crew.hpp"
+#include "trace/session.hpp"
+#include "weft/error.hpp"
+
+namespace weft::sched {
+
+template <class M> class recording {
+ public:
+  explicit recording(M& machine) : machine_(machine) {}
+
+  // Before the machine starts: everything is recorded.
+  void begin(std::unique_ptr<trace::session> s) noexcept { session_ = std::move(s); }
+  // Who: the thread that makes the runtime, before any worker runs.
+  void open(crew<M>& all) {
+    if (!on()) return;
+    session_->open(all.seats());
+    for (const auto& w : all) {
+      w->trace = &session_->of(w->id);
+      w->pace.always = true;
+    }
+    session_->open_counters(*all.main().trace);
+  }
+  void open_counters(worker<M>& w) {
+    if (w.trace != nullptr) session_->open_counters(*w.trace);
+  }
+  [[nodiscard]] bool on() const noexcept { return session_ != nullptr; }
+  [[nodiscard]] const char* path() const noexcept { return on() ? session_->path().c_str() : nullptr; }
+
+  // r has its parent and its versions, and nobody can run it yet.
+  [[gnu::noinline]] void submitted(worker<M>& w, detail::record& r) noexcept {
+    if (w.creates_request && !r.applies_reduction) return w.trace->submitted(r, w.requested_ps, w.requested_by);
+    const std::uint64_t now = machine_.now_ps();
+    return w.trace != nullptr ? w.trace->submitted(r, now) : session_->submitted_outside(r, now);
+  }
+  // For registration, which calls it with a task whose versions are known and which nobody can run yet.
+  [[nodiscard]] auto of_submission(worker<M>& w) noexcept {
+    return [this, &w](detail::record& r) {
+      if (on()) [[unlikely]]
+        submitted(w, r);
+    };
+  }
+
+  // r is handed over to be created elsewhere: when and by whom, in two fields that are free until registration.
+  void requested(const worker<M>& w, detail::record& r) noexcept {
+    if (!on()) return;
+    r.prev = reinterpret_cast<detail::record*>(machine_.now_ps());
+    r.cursor = w.role != role::guest ? w.id + 1u : trace::by_outside;
+  }
+  // The request r is being created on w, until creation_over().
+  void creates(worker<M>& w, detail::record& r) noexcept {
+    if (!on()) return;
+    w.requested_ps = reinterpret_cast<std::uintptr_t>(r.prev);
+    w.requested_by = static_cast<std::uint16_t>(r.cursor);
+    w.creates_request = true;
+  }
+  void creation_over(worker<M>& w) noexcept { w.creates_request = false; }
+
+  // Whether r starts when the last body ended. Then nothing but this worker's own steps came in between; r may still
+  // have become ready by others, a little later, which the writer of the trace puts right (complete_versions). What is
+  // exclusive was perhaps given back by others, which nothing in the trace would tell: there the clock is asked.
+  [[nodiscard]] bool starts(worker<M>& w, const detail::record& r) noexcept {
+    if (w.trace->counters.size() != 0) w.trace->counters.begin();
+    return !M::modelled && w.body_end_ps != 0 && r.exclusives == 0;
+  }
+  struct piece {
+    std::uint64_t start_ps;
+    std::uint64_t end_ps;
+    std::uint16_t first_worker;
+    bool follows;
+    trace::outcome outcome;
+  };
+  void ran(worker<M>& w, const detail::record& r, const piece& p) noexcept {
+    w.body_end_ps = p.end_ps;
+    w.trace->add({.time = p.start_ps,
+                  .value = p.end_ps,
+                  .task = r.trace_id,
+                  .position = p.follows ? 1u : 0u,
+                  .worker = p.first_worker,
+                  .kind = trace::event_kind::ran,
+                  .detail = static_cast<std::uint8_t>(p.outcome)});
+    counted(w, &r);
+  }
+
+  struct pause {
+    std::uint64_t ps = 0;
+    std::uint16_t worker = 0;
+  };
+  // A body, or if nullptr the main thread, begins to wait on w. Costs nothing where nothing is recorded.
+  [[nodiscard]] pause waits(worker<M>& w, const detail::record* body) noexcept {
+    if (w.trace == nullptr) return {0, w.id};
+    w.body_end_ps = 0;
+    counted(w, body);
+    return {machine_.now_ps(), w.id};
+  }
+  // It goes on, perhaps elsewhere.
+  void goes_on(worker<M>& w, const detail::record* body, trace::reason why, const pause& from) noexcept {
+    if (w.trace == nullptr) return;
+    w.trace->add({.time = from.ps,
+                  .value = machine_.now_ps(),
+                  .task = body != nullptr ? body->trace_id : 0,
+                  .other = why.handle,
+                  .worker = from.worker,
+                  .kind = trace::event_kind::waited,
+                  .detail = static_cast<std::uint8_t>(why.why)});
+    if (w.trace->counters.size() != 0) w.trace->counters.begin();
+  }
+  // A wait that found nothing to wait for. On another machine it may have to: who replays the trace needs it.
+  void passed(worker<M>& w, trace::reason why) noexcept {
+    if (w.trace == nullptr) return;
+    w.trace->add({.time = machine_.now_ps(),
+                  .task = w.current != nullptr ? w.current->trace_id : 0,
+                  .other = why.handle,
+                  .kind = trace::event_kind::passed,
+                  .detail = static_cast<std::uint8_t>(why.why)});
+  }
+  void stolen(worker<M>& w, const detail::worker& victim, const detail::record& r) noexcept {
+    if (w.trace == nullptr) return;
+    w.trace->add({.time = machine_.now_ps(),
+                  .task = r.kind == detail::record_kind::task ? r.trace_id : 0,
+                  .worker = victim.id,
+                  .kind = trace::event_kind::stolen});
+  }
+  // Sleeps until somebody wakes w, and says so to the statistics and the trace.
+  void park(worker<M>& w) {
+    count_one(w.sleeps);
+    const std::uint64_t from = w.trace != nullptr ? machine_.now_ps() : 0;
+    machine_.park(w.id);
+    if (w.trace != nullptr) w.trace->add({.time = from, .value = machine_.now_ps(), .kind = trace::event_kind::slept});
+  }
+
+  // Errors: weft::error if nothing is recorded, or the file cannot be written.
+  void write(trace::facts about, std::uint64_t start_ps) {
+    if (!on()) throw error("weft: this runtime records no trace; give it the option trace, or WEFT_TRACE");
+    about.duration_ns = (machine_.now_ps() - start_ps) / 1000;
+    session_->write(std::move(about), start_ps);
+  }
+  // At the runtime's end, where nothing can be thrown.
+  void write_or_say(trace::facts about, std::uint64_t start_ps) noexcept {
+    if (!on() || !session_->anything_new()) return;
+    const std::string told = session_->last_error();  // to the program, by write(): tried again, but not said again
+    try {
+      write(std::move(about), start_ps);
+    } catch (const std::exception& e) {
+      if (told != e.what()) std::fprintf(stderr, "%s\n", e.what());
+    }
+  }
+
+ private:
+  void counted(worker<M>& w, const detail::record* body) noexcept {
+    if (w.trace->counters.size() == 0 || body == nullptr) return;
+    const trace::counter_group::values counted = w.trace->counters.since();
+    for (std::uint8_t i = 0; i < w.trace->counters.size(); ++i)
+      w.trace->add({.value = counted.of[i], .task = body->trace_id, .kind = trace::event_kind::counted, .detail = i});
+  }
+
+  M& machine_;
+  std::unique_ptr<trace::session> session_;  // nullptr: nothing is recorded
+};
+
+}  // namespace weft::sched

@@ -1,0 +1,151 @@
+// Step 1 of a task's life where its accesses meet others': each gets the version it requires, after the internal tasks
+// that must come before it. Who submits calls this, or where creation is decoupled the creator: the same code, later.
+//
+// A group of reduces on a handle is closed by an internal task that writes the handle and applies what the reduces left
+// over (weft/reduction.hpp). It is registered before any access of another kind, and at every wait that could be
+// followed by a look.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include "access/plain.hpp"
+#include "access/registration.hpp"
+#include "sched/ordering.hpp"
+#include "sched/placement.hpp"
+#include "sched/quiescence.hpp"
+#include "sched/recording.hpp"
+#include "sched/readiness.hpp"
+#include "task/pool.hpp"
+
+namespace weft::sched {
+
+// What the submitter fills in and the worker reads, but for captures beyond the first words. Never what lies behind r,
+// which may be another record or, by where the memory came from, anything.
+[[nodiscard]] inline std::size_t bytes_in_use(const detail::record& r) noexcept {
+  const std::size_t bytes = sizeof r + r.access_count * sizeof(access::entry) + 32;
+  return r.size_class < detail::record_classes ? std::min(bytes, detail::record_bytes[r.size_class]) : bytes;
+}
+
+// What creating r takes, by whoever does it: its submitter fills it in, a creator only reads it.
+template <class M> void pay_creation(const detail::record& r, bool filled_in_here) {
+  M::work(model::step::submit);
+  M::touch(&r, bytes_in_use(r), filled_in_here);
+}
+
+template <class M> class registrar {
+ public:
+  using woken = access::woken;
+
+  registrar(detail::engine_base* engine, task::pool<M>& pool, recording<M>& recording, ordering<M>& order,
+            quiescence<M>& quiescence, placement<M>& placement, readiness<M>& readiness)
+      : engine_(engine), pool_(pool), recording_(recording), ordering_(order), quiescence_(quiescence),
+        placement_(placement), readiness_(readiness) {}
+
+  // For plain tasks. long_way: nothing was done.
+  [[nodiscard, gnu::always_inline]] access::short_outcome plain(worker<M>& w, detail::record* r) {
+    return access::register_plain<M>(r, engine_, recording_.of_submission(w));
+  }
+
+  // Returns whether r is ready. `list` receives what its registration made runnable. beside: r is counted already, by
+  // its submitter, and internal tasks belong beside it. Errors: weft::error, and then nothing is registered.
+  [[nodiscard]] bool any(worker<M>& w, detail::record* r, woken& list, bool beside) {
+    if (r->access_count == 0) {
+      if (recording_.on()) [[unlikely]]
+        recording_.submitted(w, *r);
+      return true;
+    }
+    if (r->plain) {
+      const access::short_outcome done = plain(w, r);
+      if (done != access::short_outcome::long_way) return done == access::short_outcome::ready;
+      r->plain = false;
+    }
+    for (;;) {
+      const access::registered done =
+          access::register_task<M>(r, engine_, open_, list, recording_.of_submission(w), ordering_.chooses_among_adds(*r));
+      if (done.what != access::outcome::apply_first) return done.what == access::outcome::ready;
+      close(w, *done.reduction, beside ? r : nullptr);
+    }
+  }
+
+  // Closes every group of reduces that is open, so that what follows a wait sees whole results.
+  void close_all(worker<M>& w) {
+    while (detail::handle_state* h = open_.first()) close(w, *h, nullptr);
+  }
+  void close_if_open(worker<M>& w, detail::handle_state& h) {
+    bool open = false;
+    {
+      base::locked<M> guard(h.lock);
+      open = access::reduction_open(h);
+    }
+    if (open) close(w, h, nullptr);
+  }
+  [[nodiscard]] bool any_open() noexcept { return open_.first() != nullptr; }
+  // After a stall: nobody will apply them.
+  void forget_all() noexcept {
+    while (detail::handle_state* h = open_.first()) {
+      h->group_kind = 0;
+      open_.remove(*h);
+    }
+  }
+
+ private:
+  struct closure {
+    access::apply_function apply;
+    detail::handle_state* h;
+  };
+
+  // Somebody else may have been quicker; then the task finds nothing and its write changes nothing. before: the counted
+  // task that calls for it, or nullptr.
+  void close(worker<M>& w, detail::handle_state& h, const detail::record* before) {
+    detail::record* r = make_task(w, h);
+    open_.remove(h);
+    pay_creation<M>(*r, true);
+    if (before != nullptr)
+      quiescence_.created_beside(w, *r, *before);
+    else
+      quiescence_.created(w, *r);
+    ordering_.submitted(*r);
+    woken list;
+    const access::registered done =
+        access::register_task<M>(r, engine_, open_, list, recording_.of_submission(w), false);
+    WEFT_ASSERT(done.what != access::outcome::apply_first);
+    if (done.what == access::outcome::ready) placement_.place(w, r);
+    readiness_.all(w, list);
+  }
+
+  // Beyond the window if need be: a submitter that is in the middle of registering must not be set aside.
+  [[nodiscard]] detail::record* make_task(worker<M>& w, detail::handle_state& h) {
+    constexpr std::uint8_t size_class =
+        detail::record_class(sizeof(detail::record) + sizeof(access::entry) + sizeof(closure));
+    detail::record* r = pool_.allocate(w, size_class, true);
+    const std::uint8_t its_class = r->size_class;
+    *r = detail::record{};
+    r->size_class = its_class;
+    r->state = detail::record_state::filling;
+    r->pin = detail::record::unpinned;
+    r->name = "apply reduction";
+    r->cost_ps = detail::record::charged_bit;
+    r->access_count = 1;
+    r->applies_reduction = true;
+    detail::poke(r->pending, 1u);
+    r->accesses()[0].handle_and_kind = reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(detail::kind_write);
+    new (r->closure()) closure{access::reduction_of(h), &h};
+    r->invoke = [](detail::record& self, bool run) {
+      const closure& c = *static_cast<closure*>(self.closure());
+      if (run) c.apply(*c.h);
+    };
+    return r;
+  }
+
+  detail::engine_base* engine_;
+  task::pool<M>& pool_;
+  recording<M>& recording_;
+  ordering<M>& ordering_;
+  quiescence<M>& quiescence_;
+  placement<M>& placement_;
+  readiness<M>& readiness_;
+  access::open_reductions<M> open_;
+};
+
+}  // namespace weft::sched

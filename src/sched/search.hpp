@@ -1,0 +1,181 @@
+// What a worker does next. Its own deque first, newest first; then its sources, in their order; then, for the time that
+// a wake-up would cost, again; then it sleeps. Protocol of searching and sleeping: sleep.md.
+#pragma once
+#include <cstdint>
+
+#include "base/limits.hpp"
+#include "sched/attention.hpp"
+#include "sched/creation.hpp"
+#include "sched/recording.hpp"
+#include "sched/sleep.hpp"
+#include "sched/source.hpp"
+#include "sched/stall.hpp"
+#include "sched/stealing.hpp"
+
+namespace weft::sched {
+
+template <class M> struct search_parts {
+  M& machine;
+  sched::sleep<M>& sleep;
+  sched::attention<M>& attention;
+  sched::ordering<M>& order;
+  sched::placement<M>& placement;
+  sched::stealing<M>& stealing;
+  sched::creation<M>& creation;
+  sched::recording<M>& recording;
+  sched::stall<M>& stall;
+  window_terms& window;
+};
+
+template <class M> class search {
+ public:
+  using deque = sched::deque<M>;
+
+  explicit search(const search_parts<M>& parts) : use_(parts) {}
+
+  // The runtime ends: every search returns nullptr. The caller wakes who sleeps.
+  void stop() noexcept { M::store(stopping_, 1u, base::seq_cst); }
+  [[nodiscard]] bool stopping() noexcept { return M::load(stopping_, base::seq_cst) != 0; }
+
+  // A record for w to run, sooner or later; nullptr when the runtime stops. Who: w's thread, on a loop's stack.
+  [[nodiscard, gnu::always_inline]] detail::record* next_or_sleep(worker<M>& w) {
+    if (w.role == role::creator) [[unlikely]]
+      return next_of_creator(w);
+    detail::record* r = next(w);
+    return r != nullptr ? r : wait_for_work(w);
+  }
+
+ private:
+  // A worker that never runs dry serves others, too, now and then.
+  [[nodiscard, gnu::always_inline]] detail::record* next(worker<M>& w) {
+    if (use_.order.chooses()) return look(w);
+    if (use_.attention.called()) [[unlikely]] {
+      w.own_deferred = true;
+      w.body_end_ps = 0;
+      if (use_.attention.paused()) return nullptr;
+      return look(w);
+    }
+    if (w.tick >= w.tick_limit) [[unlikely]]
+      if (detail::record* r = look_up(w)) return r;
+    detail::record* r = deque::pop(w, w.pace.coarse);
+    if (r == nullptr) return look(w);
+    use_.placement.keep_within_reach(w);
+    return r;
+  }
+
+  [[nodiscard]] detail::record* look_up(worker<M>& w) {
+    w.tick = 0;
+    w.pace.time_next();
+    w.body_end_ps = 0;
+    use_.stealing.look_up(w);
+    return take_now_and_then(w);
+  }
+
+  // Everywhere, once.
+  [[nodiscard, gnu::noinline]] detail::record* look(worker<M>& w) {
+    w.body_end_ps = 0;
+    return take_any(w, use_.attention.called_now() && use_.attention.paused());
+  }
+
+  // Who: a counted searcher.
+  [[nodiscard]] detail::record* look_around(worker<M>& w) {
+    const std::uint64_t until = use_.machine.now_ps() + base::search_ns * 1000;
+    unsigned spins = 0;
+    do {
+      if (detail::record* r = look(w)) return r;
+      if (M::load(stopping_, base::acquire) != 0) return nullptr;
+      M::search_pause(++spins, until);
+    } while (use_.machine.now_ps() < until);
+    return nullptr;
+  }
+
+  [[nodiscard]] bool anything_visible(worker<M>& w) noexcept {
+    return stopping() || any_visible(w, use_.attention.paused());
+  }
+
+  // Nothing to do here.
+  [[nodiscard, gnu::noinline]] detail::record* wait_for_work(worker<M>& w) {
+    bool counted = use_.sleep.begin_search();
+    for (;;) {
+      if (counted) {
+        if (detail::record* r = look_around(w)) {
+          use_.sleep.found(use_.machine);
+          return r;
+        }
+        use_.sleep.give_up();
+      }
+      if (stopping()) return nullptr;
+      counted = use_.stealing.insists(w, [this, &w] { return anything_visible(w) && use_.sleep.begin_search(); });
+      if (counted) continue;
+      if (w.role == role::reserve && use_.window.leaves_reserve()) return nullptr;
+      if (use_.stealing.pull(w)) {
+        counted = use_.sleep.begin_search();
+        if (detail::record* r = look(w)) {
+          counted ? use_.sleep.found(use_.machine) : use_.sleep.notify(use_.machine);
+          return r;
+        }
+        continue;
+      }
+      // Passed over because of a pause, and perhaps the last that is left: who looks for a stall must see it.
+      if (w.own_deferred) static_cast<void>(deque::expose(w));
+      if (detail::record* r = fall_asleep(w, counted)) return r;
+    }
+  }
+
+  // Announces sleep, looks once more, and sleeps or takes the announcement back. counted: whether w is a searcher after.
+  [[nodiscard]] detail::record* fall_asleep(worker<M>& w, bool& counted) {
+    if (use_.sleep.announce(w.id)) use_.stall.look(w);
+    counted = true;
+    if (!anything_visible(w)) {
+      use_.recording.park(w);
+      return nullptr;
+    }
+    if (!use_.sleep.retract(w.id)) {
+      use_.machine.park(w.id);  // takes the wake that is on its way
+      return nullptr;
+    }
+    if (detail::record* r = look(w)) {
+      use_.sleep.notify(use_.machine);  // others may have relied on the search that was given up; there may be more
+      return r;
+    }
+    counted = use_.sleep.begin_search();
+    return nullptr;
+  }
+
+  // The creator is no searcher: nobody may rely on it to find tasks, and it is woken by its number.
+  [[nodiscard]] detail::record* next_of_creator(worker<M>& w) {
+    w.body_end_ps = 0;
+    use_.creation.is_back();
+    for (;;) {
+      if (detail::record* r = create_for_a_while(w)) {
+        use_.creation.leaves();
+        return r;
+      }
+      if (stopping()) return nullptr;
+      if (use_.sleep.announce(w.id)) use_.stall.look(w);
+      if (!anything_visible(w))
+        use_.recording.park(w);
+      else if (!use_.sleep.retract(w.id))
+        use_.machine.park(w.id);  // takes the wake that is on its way
+    }
+  }
+  [[nodiscard]] detail::record* create_for_a_while(worker<M>& w) {
+    std::uint64_t until = use_.machine.now_ps() + base::search_ns * 1000;
+    unsigned spins = 0;
+    do {
+      const std::uint64_t before = use_.creation.created_so_far();
+      if (detail::record* r = look(w)) return r;
+      if (M::load(stopping_, base::acquire) != 0) return nullptr;
+      if (use_.creation.created_so_far() != before)
+        until = use_.machine.now_ps() + base::search_ns * 1000;
+      else
+        M::relax(++spins);
+    } while (use_.machine.now_ps() < until);
+    return nullptr;
+  }
+
+  search_parts<M> use_;
+  detail::cell<std::uint32_t> stopping_;
+};
+
+}  // namespace weft::sched

@@ -1,0 +1,60 @@
+// A place to look for work. A worker has one ordered list of them (worker::sources), and everything that has to know
+// where work can be folds over that list: the search, the last look before sleep, the look for a stall. A new mechanism
+// that makes work adds a source to the lists; nothing enumerates queues by hand.
+//
+// How to write one:
+//   take(w)      a record for w to run, or nullptr. Who: w's thread, which has nothing to run or comes by now and then.
+//   visible(w)   whether take(w) might find something. Order: the loads are seq_cst, because a worker that is about to
+//                sleep relies on them (sleep.md): whoever puts work here publishes it by a seq_cst read-modify-write
+//                and then notifies. Who: w's thread, or where `own` is false... any that looks for a stall.
+// Where a source belongs to one worker (its deque, its inbox), visible(w) may be asked by any worker about any other.
+#pragma once
+#include <cstdint>
+
+#include "sched/worker.hpp"
+
+namespace weft::sched {
+
+template <class M> class source {
+ public:
+  struct traits {
+    bool shared = false;        // one for all workers: who looks for a stall asks it once, else once for each worker
+    bool while_paused = false;  // is asked while the runtime is paused, too
+    bool now_and_then = false;  // is asked now and then by a worker that never runs dry
+  };
+  source(const char* name, traits t) noexcept : name_(name), traits_(t) {}
+  virtual ~source() = default;
+  source(const source&) = delete;
+  source& operator=(const source&) = delete;
+
+  [[nodiscard]] virtual detail::record* take(worker<M>& w) = 0;
+  [[nodiscard]] virtual bool visible(worker<M>& w) noexcept = 0;
+
+  [[nodiscard]] const char* name() const noexcept { return name_; }
+  [[nodiscard]] const traits& is() const noexcept { return traits_; }
+
+ private:
+  const char* name_;
+  traits traits_;
+};
+
+// The folds. `paused`: only sources that are asked then.
+template <class M> [[nodiscard]] detail::record* take_any(worker<M>& w, bool paused) {
+  for (source<M>* s : w.sources)
+    if (!paused || s->is().while_paused)
+      if (detail::record* r = s->take(w)) return r;
+  return nullptr;
+}
+template <class M> [[nodiscard]] detail::record* take_now_and_then(worker<M>& w) {
+  for (source<M>* s : w.sources)
+    if (s->is().now_and_then)
+      if (detail::record* r = s->take(w)) return r;
+  return nullptr;
+}
+template <class M> [[nodiscard]] bool any_visible(worker<M>& w, bool paused) noexcept {
+  for (source<M>* s : w.sources)
+    if ((!paused || s->is().while_paused) && s->visible(w)) return true;
+  return false;
+}
+
+}  // namespace weft::sched

@@ -1,0 +1,81 @@
+// The stacks that worker loops run on. When a body waits its whole stack is set aside and a fresh loop goes on in its
+// place, on a stack from here; the loop that enters a stack that waited leaves its own here, for the next wait.
+// A worker keeps few: after deep waits here, a deep descent elsewhere would make all its stacks anew. A modelled machine
+// has one thread, for whose memory that hardly matters, and each lock would cost it virtual time.
+#pragma once
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "base/lock.hpp"
+#include "sched/worker.hpp"
+
+namespace weft::sched {
+
+inline constexpr std::size_t idle_stacks_max = 16;  // that a worker keeps for itself
+
+template <class M> class stacks {
+ public:
+  // entry(argument) is the loop; it ends by jumping away.
+  stacks(std::size_t bytes, void (*entry)(void*), void* argument) : bytes_(bytes), entry_(entry), argument_(argument) {}
+
+  // A stack on which a loop may go on. Who: w's thread. Ends the program if there is no memory for one: a wait that
+  // threw would unwind the frame that the children it did not wait for still use.
+  [[nodiscard]] fiber& take(worker<M>& w) {
+    if (fiber* f = take_idle(w)) return *f;
+    auto made = make();
+    w.idle.reserve(idle_stacks_max);
+    base::locked<M> guard(lock_);
+    all_.push_back(std::move(made));
+    spare_.reserve(all_.capacity());  // so that giving one back allocates nothing
+    return *all_.back();
+  }
+
+  // Who: w's thread, on another stack than f.
+  void leave(worker<M>& w, fiber* f) noexcept {
+    WEFT_ASSERT(f != w.running);
+    if (M::modelled || w.idle.size() < idle_stacks_max) return w.idle.push_back(f);  // only w takes it from there
+    base::locked<M> guard(lock_);
+    WEFT_ASSERT(spare_.size() < spare_.capacity());
+    spare_.push_back(f);
+  }
+
+ private:
+  [[nodiscard]] fiber* take_idle(worker<M>& w) {
+    if (!w.idle.empty()) {
+      fiber* f = w.idle.back();
+      w.idle.pop_back();
+      return f;
+    }
+    if (M::modelled) return nullptr;
+    base::locked<M> guard(lock_);
+    if (spare_.empty()) return nullptr;
+    fiber* f = spare_.back();
+    spare_.pop_back();
+    return f;
+  }
+  [[nodiscard]] std::unique_ptr<fiber> make() noexcept {
+    try {
+      return std::make_unique<fiber>(bytes_, entry_, argument_);
+    } catch (const std::bad_alloc&) {
+      std::fprintf(stderr,
+                   "weft: no memory for one more stack of %zu KiB beside the %zu that waits inside tasks hold; nest "
+                   "them less deeply, or choose a smaller stack_kib.\n",
+                   bytes_ / 1024, all_.size());
+      std::abort();
+    }
+  }
+
+  std::size_t bytes_;
+  void (*entry_)(void*);
+  void* argument_;
+  detail::cell<std::uint8_t> lock_;
+  std::vector<std::unique_ptr<fiber>> all_;  // guarded by lock_
+  std::vector<fiber*> spare_;                // idle ones beyond those of the workers; guarded by lock_
+};
+
+}  // namespace weft::sched

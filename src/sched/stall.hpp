@@ -1,0 +1,177 @@
+// A program that cannot go on: every worker sleeps, the main thread waits, and what is left waits for what will never
+// come - typically a task that waits in its body for a child that needs what the task itself holds. That is found at
+// once and exactly, not by a time-out, and reported by names instead of a hang - also to threads outside the runtime
+// that wait. Only while the main thread is in no wait must time tell. Why the look is exact: sleep.md, "Everybody
+// asleep".
+#pragma once
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "base/limits.hpp"
+#include "sched/attention.hpp"
+#include "sched/guests.hpp"
+#include "sched/quiescence.hpp"
+#include "sched/sleep.hpp"
+#include "sched/source.hpp"
+#include "sched/stall_report.hpp"
+#include "sched/suspension.hpp"
+#include "task/pool.hpp"
+#include "weft/error.hpp"
+
+namespace weft::sched {
+
+// What the window and its reserve say to those that look for work and for a stall.
+struct window_terms {
+  // Whether the reserve, which has nothing to do, is to go. Who: the reserve.
+  [[nodiscard]] virtual bool leaves_reserve() noexcept = 0;
+  // Nothing can run: lets somebody exceed the window who waits for room. Returns whether there was anybody.
+  [[nodiscard]] virtual bool let_exceed() noexcept = 0;
+  [[nodiscard]] virtual bool somebody_waits() noexcept = 0;
+
+ protected:
+  ~window_terms() = default;
+};
+
+template <class M> struct stall_parts {
+  M& machine;
+  sched::sleep<M>& sleep;
+  sched::crew<M>& all;
+  sched::guests<M>& outside;
+  sched::attention<M>& attention;
+  sched::quiescence<M>& quiescence;
+  sched::placement<M>& placement;
+  sched::suspension<M>& suspension;
+  task::pool<M>& pool;
+  window_terms& window;
+};
+
+template <class M> class stall {
+ public:
+  explicit stall(const stall_parts<M>& parts) : use_(parts) {}
+
+  // Who: the worker whose announcement found everybody asleep. If somebody wakes meanwhile nothing is done: whoever
+  // sleeps last asks again.
+  void look(worker<M>& w) {
+    const std::uint64_t announcements = use_.sleep.announcements();
+    const bool paused = use_.attention.paused();
+    if (!paused && anything_anywhere(w)) return;  // while paused nobody takes what there is
+    const bool all_done = use_.quiescence.reached();
+    if (!use_.sleep.all_asleep() || use_.sleep.announcements() != announcements) return;
+    // A submitter waits for room, and all free records are in the lists of workers that sleep: with nothing left to run
+    // it may as well go on, however many tasks are live.
+    if (use_.window.let_exceed() || paused) return;
+    // What could still be missing? A task waits only for versions, units and children that were registered before, so no
+    // later submission can help it: not one of the main thread, which waits, and not one of another thread, unless its
+    // call is under way and what it registers is not yet where it was looked for.
+    if (all_done || use_.suspension.program_waiter() == nullptr) return;
+    base::locked<M> guard(use_.outside.waits_lock());  // no such call begins from here on
+    if (use_.outside.calls_under_way()) return;
+    if (!use_.sleep.all_asleep() || use_.sleep.announcements() != announcements) return;  // one may have ended since
+    end_waits(w);
+  }
+
+  // Throws the bad news to a wait that was ended by it. Who: such a wait.
+  [[noreturn]] void raise(bool in_program) {
+    if (in_program) told_ = true;
+    std::string text;
+    {
+      base::locked<M> guard(use_.outside.waits_lock());
+      text = text_;
+    }
+    throw error(text);
+  }
+  // Whether the program has had the report. Who: the thread that made the runtime.
+  [[nodiscard]] bool told() const noexcept { return told_; }
+
+  // Blocks until self is over. Who: a guest. While the main thread is in no wait a stall cannot be told from a program
+  // that will go on: it may have tasks in its own deque that only it can give away. So such a wait is not ended, but if
+  // everything stood still for a while that is said, once.
+  void await_outside(waiter& self) {
+    if constexpr (M::foreign_threads) {
+      standstill before = look_for_standstill();
+      while (!M::block_for(self.signal, base::standstill_ns)) {
+        const standstill now = look_for_standstill();
+        if (now.still && now == before && M::exchange(standstill_told_, 1u, base::acq_rel) == 0)
+          report_standstill(self);
+        before = now;
+      }
+    }
+    if (self.stalled) raise(false);
+  }
+
+ private:
+  struct standstill {
+    bool still;
+    std::uint64_t steps;  // grows with whatever happens
+    [[nodiscard]] bool operator==(const standstill&) const = default;
+  };
+
+  // Every source there is: w's, and of the others those that are theirs alone.
+  [[nodiscard]] bool anything_anywhere(worker<M>& w) noexcept {
+    if (any_visible(w, false)) return true;
+    for (const auto& other : use_.all) {
+      if (other.get() == &w) continue;
+      for (source<M>* s : other->sources)
+        if (!s->is().shared && s->visible(*other)) return true;
+    }
+    return false;
+  }
+
+  // Lets everybody go who waits outside of tasks. The report is made first: afterwards they run.
+  // Who: holder of the guests' waits_lock(), so a waiter found in the list lives until it is released.
+  void end_waits(worker<M>& w) {
+    text_ = describe_stall(use_.pool.all());
+    for (waiter* x : use_.outside.waits()) {
+      if (!delist(*x)) continue;
+      x->stalled = true;
+      M::signal(x->signal);
+    }
+    waiter& self = *use_.suspension.program_waiter();
+    if (!delist(self)) return;
+    self.stalled = true;
+    use_.placement.place(w, &self.r);
+  }
+
+  // Takes x from the list it waits in. Returns whether it was there.
+  [[nodiscard]] bool delist(waiter& x) noexcept {
+    if (x.awaited == nullptr) return use_.quiescence.delist(x);
+    base::locked<M> guard(x.awaited->lock);
+    if (x.r.state != detail::record_state::blocked) return false;
+    access::remove_waiter(*x.awaited, &x.r);
+    transition(x.r, detail::record_state::ready);  // a second stall may find it here before its thread has gone
+    return true;
+  }
+
+  [[nodiscard]] standstill look_for_standstill() noexcept {
+    const std::uint64_t steps = use_.sleep.announcements() + use_.quiescence.steps();
+    const bool still = use_.suspension.program_waiter() == nullptr && !use_.outside.calls_under_way() &&
+                       !use_.window.somebody_waits() && !use_.attention.paused() &&
+                       use_.sleep.all_asleep_but_first() && !use_.quiescence.reached();
+    return {still, steps};
+  }
+
+  // Names what is listed on the handle that self waits for: under its lock those tasks stay where they are. Others may
+  // change at any time, since the main thread runs.
+  void report_standstill(waiter& self) {
+    std::string text = "all tasks";
+    std::string names;
+    if (detail::handle_state* h = self.awaited) {
+      base::locked<M> guard(h->lock);
+      text = describe_wait(self.a);
+      names = describe_listed(*h);
+    }
+    std::fprintf(stderr,
+                 "weft: a thread waits for %s, and for %u s no task has run: all workers sleep and %llu tasks are not "
+                 "done. The thread that made the runtime is in no wait; the tasks it submitted may need it to run.%s\n",
+                 text.c_str(), static_cast<unsigned>(base::standstill_ns / 1'000'000'000u),
+                 static_cast<unsigned long long>(use_.quiescence.live()), names.c_str());
+  }
+
+  stall_parts<M> use_;
+  std::string text_;                            // guarded by the guests' waits_lock()
+  detail::cell<std::uint32_t> standstill_told_;  // not 0: it has been reported on stderr
+  bool told_ = false;
+};
+
+}  // namespace weft::sched

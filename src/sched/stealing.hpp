@@ -1,0 +1,142 @@
+// Taking tasks from other workers, the source of last resort. Whoever had something last time has more, as a rule, so it
+// is asked before the policy is. With many workers most looks find nothing, and each is a line that may have to come
+// from far away.
+//
+// Where bodies are so short that bringing one over costs more than running it here, a thief is reluctant: it keeps away
+// while the others move, and looks again after each search. A task whose owner does not move - it is away in the
+// program, or blocked - waits no longer than that, and then they are taken one after the other until others move.
+#pragma once
+#include <cstdint>
+#include <utility>
+
+#include "base/limits.hpp"
+#include "sched/crew.hpp"
+#include "sched/deque.hpp"
+#include "sched/placement.hpp"
+#include "sched/policy.hpp"
+#include "sched/recording.hpp"
+#include "sched/source.hpp"
+#include "sched/tempo.hpp"
+
+namespace weft::sched {
+
+template <class M> class stealing final : public source<M> {
+ public:
+  using deque = sched::deque<M>;
+
+  stealing(M& machine, crew<M>& all, placement<M>& placement, tempo<M>& tempo, recording<M>& recording)
+      : source<M>("the deques of others", {.shared = true}), machine_(machine), crew_(all), placement_(placement),
+        tempo_(tempo), recording_(recording) {}
+  void open(policy& rules) noexcept { rules_ = &rules; }
+
+  [[nodiscard]] detail::record* take(worker<M>& w) override {
+    const bool keeps_away = w.reluctant && tempo_.tiny();
+    if (keeps_away && w.id != 0) return nullptr;
+    if (w.robbed_last != worker<M>::no_id && !keeps_away) {
+      if (detail::record* r = rob(w, crew_[w.robbed_last])) return r;
+      w.robbed_last = worker<M>::no_id;
+    }
+    // The reserve has no place of its own, so it robs in order of ids; and everybody robs it last.
+    const unsigned seats = crew_.seats();
+    const bool is_reserve = w.role == role::reserve;
+    for (unsigned i = 0; i + 1 < seats; ++i) {
+      const bool ruled = !is_reserve && i + 1 < crew_.workers();
+      worker<M>& victim = crew_[ruled ? rules_->victim(w.id, i, w.rng) : is_reserve ? i : seats - 1];
+      if (keeps_away && !M::load(victim.gives_way, base::relaxed)) continue;
+      if (detail::record* r = rob(w, victim)) return r;
+    }
+    return nullptr;
+  }
+
+  [[nodiscard]] bool visible(worker<M>& w) noexcept override {
+    for (const auto& victim : crew_)
+      if (victim.get() != &w && deque::stealable(*victim)) return true;
+    return false;
+  }
+
+  // The oldest task that victim has within reach, or nullptr. Who: w's thread; victim may be w itself.
+  [[nodiscard]] detail::record* rob(worker<M>& w, worker<M>& victim) {
+    detail::record* r = nullptr;
+    // Losing means that another took a task, so the victim may have more.
+    steal_result result = steal_result::lost;
+    while (result == steal_result::lost) {
+      M::work(model::step::steal);
+      result = deque::steal(victim, r);
+    }
+    if (result == steal_result::empty) return nullptr;
+    if (&victim == &w) return r;
+    M::took_from(victim.id);
+    if (victim.role != role::creator) w.robbed_last = victim.id;
+    count_one(w.steals);
+    recording_.stolen(w, victim, *r);
+    return r;
+  }
+
+  // Puts what the main thread has kept private within reach while it is away in the program. Who: a worker that has
+  // found nothing and is about to sleep. Returns whether there was something. Protocol: deque.md, "A thief acts for the
+  // owner".
+  [[nodiscard]] bool pull(worker<M>& w) noexcept {
+    if constexpr (M::foreign_threads) {
+      worker<M>& owner = crew_.main();
+      if (&w == &owner || M::load(owner.inside, base::relaxed) != 0) return false;
+      if (M::exchange(owner.pulled, std::uint8_t{1}, base::acq_rel) != 0) return false;  // another thief does it
+      const bool got = M::barrier_everywhere() && M::load(owner.inside, base::acquire) == 0 && deque::expose(owner);
+      M::store(owner.pulled, std::uint8_t{0}, base::release);  // pairs with await_pull()
+      return got;
+    } else {
+      static_cast<void>(w);
+      return false;
+    }
+  }
+  static void await_pull(detail::worker& w) noexcept {
+    for (unsigned spins = 0; M::load(w.pulled, base::acquire) != 0;) M::relax(++spins);
+  }
+
+  // w looks elsewhere now and then: with tiny bodies it asks anew whether others move, and lets the main thread be.
+  void look_up(worker<M>& w) {
+    if (!tempo_.tiny()) return;
+    if (!w.reluctant) w.reluctant = others_move(w);
+    give_way(w);
+  }
+
+  // w has searched in vain and is about to sleep. Returns whether it goes on to search, and now steals tiny tasks, too:
+  // who may not search any more, because enough do, must not wait for the others either.
+  template <class BeginSearch> [[nodiscard]] bool insists(worker<M>& w, BeginSearch begin_search) {
+    if (!tempo_.tiny()) return false;
+    w.reluctant = others_move(w) && begin_search();
+    return w.reluctant;
+  }
+
+ private:
+  // Whether any other worker has run or submitted a task since w last asked. Cost: their lines, so not for every task.
+  [[nodiscard]] bool others_move(worker<M>& w) noexcept {
+    std::uint64_t moves = 0;
+    for (const auto& x : crew_)
+      if (x.get() != &w) moves += M::load(x->tasks, base::relaxed) + M::load(x->created, base::relaxed);
+    return std::exchange(w.seen_moves, moves) != moves;
+  }
+
+  // The main thread submits, and w runs what it submits, tiny bodies: every handle and record goes from one to the
+  // other, which costs both more than is done. So now and then w leaves the main thread alone for as long as a search
+  // takes. What w has is within reach meanwhile, and a main thread that has begun to wait may have it (take()).
+  void give_way(worker<M>& w) {
+    worker<M>& main = crew_.main();
+    const std::uint64_t submitted = M::load(main.created, base::relaxed);
+    if (&w == &main || w.role == role::reserve || std::exchange(w.seen_submitted, submitted) == submitted) return;
+    placement_.expose(w);
+    M::store(w.gives_way, true, base::relaxed);
+    const std::uint64_t until = machine_.now_ps() + base::search_ns * 1000;
+    for (unsigned spins = 1; machine_.now_ps() < until; ++spins) M::search_pause(spins, until);
+    M::store(w.gives_way, false, base::relaxed);
+    w.seen_submitted = M::load(main.created, base::relaxed);
+  }
+
+  M& machine_;
+  crew<M>& crew_;
+  placement<M>& placement_;
+  tempo<M>& tempo_;
+  recording<M>& recording_;
+  policy* rules_ = nullptr;
+};
+
+}  // namespace weft::sched

@@ -1,0 +1,109 @@
+// Setting a stack aside and entering it again. A worker runs its loop on a fiber and calls bodies on that same stack. A
+// body that waits leaves the whole stack; a fresh loop goes on in its place, and when the wait is over the waiter is
+// queued like any task. The loop that finds it leaves its own stack idle and enters the waiter's. Nothing ever runs on
+// top of a waiting body but its own children.
+//
+// A stack that waits is saved before anyone can know of it: what tells the others (the `publish` step) runs after the
+// switch, on the stack that was switched to.
+#pragma once
+#include <cstdint>
+
+#include "base/assert.hpp"
+#include "sched/quiescence.hpp"
+#include "sched/recording.hpp"
+#include "sched/readiness.hpp"
+#include "sched/stacks.hpp"
+#include "sched/worker.hpp"
+
+namespace weft::sched {
+
+template <class M> class suspension {
+ public:
+  suspension(M& machine, stacks<M>& stacks, recording<M>& recording, readiness<M>& readiness, quiescence<M>& quiescence)
+      : machine_(machine), stacks_(stacks), recording_(recording), readiness_(readiness), quiescence_(quiescence) {}
+
+  // Worker 0 begins on the stack of the thread that makes the runtime.
+  void open(worker<M>& main) noexcept { main.running = main.home = &program_; }
+  [[nodiscard]] fiber& program() noexcept { return program_; }
+  // What the main thread waits in, nullptr: nothing. Who: whoever finds that all sleep, or takes it for a guess.
+  [[nodiscard]] waiter* program_waiter() const noexcept { return detail::peek(program_waiter_); }
+
+  // Leaves the running stack until self.r is run, which may be on another worker. publish(here) makes self.r known to
+  // whoever will make it ready. Who: w's thread. The caller restores here.current.
+  template <class Publish> void set_aside(worker<M>& w, waiter& self, Publish publish) {
+    struct step : fiber::action {
+      Publish* publish;
+    };
+    WEFT_ASSERT(w.running != nullptr && w.role != role::guest);
+    self.r.kind = detail::record_kind::resume;
+    self.r.pin = w.on_program_stack() ? w.id : detail::record::unpinned;  // the main thread comes back as itself
+    self.r.parent = w.current;
+    self.stack = w.running;
+    step after{{[](fiber::action& a) {
+                 Publish told = *static_cast<step&>(a).publish;  // the step itself may be gone once told
+                 told(static_cast<worker<M>&>(*current_worker()));
+               }},
+               &publish};
+    fiber& loop = stacks_.take(w);
+    w.running = &loop;
+    w.current = nullptr;
+    machine_.jump(w.id, *self.stack, loop, &after);
+  }
+
+  // The same for a stack that has to wait: counted, recorded, and known to reservations. Returns on the worker that the
+  // body goes on with.
+  template <class Publish> worker<M>& suspend(worker<M>& w, waiter& self, trace::reason why, Publish publish) {
+    detail::record* body = w.current;
+    const bool is_program = w.on_program_stack();
+    const typename readiness<M>::exclusive_wait until_resumed(readiness_, w);
+    count_one(w.suspends);
+    if (is_program) detail::poke(program_waiter_, &self);
+    if (body != nullptr) body->has_waited = true;
+    const auto from = recording_.waits(w, body);
+    set_aside(w, self, publish);
+    worker<M>& here = static_cast<worker<M>&>(*current_worker());
+    here.current = body;
+    recording_.goes_on(here, body, why, from);
+    if (is_program) back_in_program(here);
+    return here;
+  }
+
+  // Enters a stack that waited; the loop on w leaves its own.
+  void resume(worker<M>& w, waiter& to) {
+    struct step : fiber::action {
+      stacks<M>* all;
+      worker<M>* w;
+      fiber* stack;
+    };
+    step after{{[](fiber::action& a) {
+                 step& s = static_cast<step&>(a);
+                 s.all->leave(*s.w, s.stack);
+               }},
+               &stacks_,
+               &w,
+               w.running};
+    WEFT_ASSERT(to.stack != nullptr && to.stack != w.running);
+    fiber* mine = w.running;
+    w.running = to.stack;
+    machine_.jump(w.id, *mine, *to.stack, &after);
+  }
+
+ private:
+  // This worker goes back to the program without the look for the end that it takes before it sleeps, and may have run
+  // the last task: threads outside that wait for it would be forgotten.
+  void back_in_program(worker<M>& main) {
+    detail::poke(program_waiter_, static_cast<waiter*>(nullptr));
+    if constexpr (M::foreign_threads)
+      if (quiescence_.is_over_for_some()) readiness_.quiescent(main);
+  }
+
+  M& machine_;
+  stacks<M>& stacks_;
+  recording<M>& recording_;
+  readiness<M>& readiness_;
+  quiescence<M>& quiescence_;
+  fiber program_;  // the stack of the thread that made the runtime
+  detail::cell<waiter*> program_waiter_;
+};
+
+}  // namespace weft::sched
