@@ -55,7 +55,10 @@ target_compile_definitions(
 
 add_executable(weft_tool tools/weft/main.cpp)
 target_link_libraries(weft_tool PRIVATE weft_tool_parts weft_strict)
-add_dependencies(weft_tool bench_systems)
+add_dependencies(weft_tool bench_system_serial bench_system_weft)  # `weft bench` at once; peers cost: target bench_systems
+if(TARGET bench_system_libgomp)  # comes with the compiler
+  add_dependencies(weft_tool bench_system_libgomp)
+endif()
 set_target_properties(
   weft_tool PROPERTIES OUTPUT_NAME weft RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
                        INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
