@@ -69,7 +69,7 @@ class Export(tool_test.Tool):
         trace_file.write(self.trace, tables, 10 * n + 20)
 
     def export(self, *args):
-        done = subprocess.run([tool_test.WEFT, "export", self.trace, *args], capture_output=True, timeout=120)
+        done = subprocess.run([tool_test.WEFT, "export", self.trace, *args], capture_output=True, timeout=600)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr, b"")
         return done.stdout
@@ -205,7 +205,7 @@ class Graphs(Export):
         """Drawn by Graphviz, if it is here: it must accept what we write without a word."""
         if shutil.which("dot") is None:
             return None
-        done = subprocess.run(["dot", "-Tsvg"], input=dot, capture_output=True, timeout=120)
+        done = subprocess.run(["dot", "-Tsvg"], input=dot, capture_output=True, timeout=600)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         return done.stdout.decode("utf-8")
 
@@ -326,7 +326,7 @@ class Recorded(Export):
         build = pathlib.Path(tool_test.WEFT).parent
         record, export = commands.strip().replace("build/release/", f"{build}/").splitlines()
         script = f"{record} > /dev/null && {export.replace('weft', tool_test.WEFT, 1)}"
-        done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, cwd=self.folder.name, timeout=60)
+        done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, cwd=self.folder.name, timeout=600)
         self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", wanted))
 
 

@@ -21,32 +21,30 @@ bool same_file(const std::string& a, const std::string& b) {
 
 class export_command final : public command {
  public:
-  explicit export_command(CLI::App& root) {
-    parser_ = root.add_subcommand("export", "Turn a trace into a timeline or a graph for other programs");
-    parser_->add_option("FILE", path_, "The trace")->required();
-    parser_
-        ->add_option("--format", format_,
-                     "perfetto (timeline for ui.perfetto.dev), chrome (timeline as JSON), dot (graph of tasks for "
-                     "Graphviz), data-dot (graph of data versions)")
-        ->required()
-        ->check(CLI::IsMember({"perfetto", "chrome", "dot", "data-dot"}))
-        ->type_name("NAME");
-    parser_->add_option("-o,--output", output_, "Where to; replaced if it exists; - is standard output")
-        ->capture_default_str()
-        ->type_name("OUT");
-    parser_
-        ->add_option("--arrows", arrows_, "Timelines: last (what each task waited for), all (every dependency) or none")
-        ->capture_default_str()
-        ->check(CLI::IsMember({"last", "all", "none"}))
-        ->type_name("NAME");
-    parser_->add_flag("--children", children_, "Timelines: arrows from tasks to those they submitted, too");
-    CLI::Option* const limit = parser_->add_option("--limit", limit_, "Graphs: only the first N tasks")
-                                   ->check(in_range(1, SIZE_MAX))
-                                   ->type_name("N");
-    parser_->add_flag("--force", force_, "Graphs: whatever the size")->excludes(limit);
-    parser_->add_flag("--json", json_, "One JSON object on stdout, about what was written to OUT");
-    parser_->footer("Example:\n  weft export run.weft --format perfetto -o run.pftrace\n"
-                    "  weft export run.weft --format dot --limit 200 | dot -Tsvg > run.svg");
+  explicit export_command(const command_line& root) {
+    line_ = root.add_subcommand("export", "Turn a trace into a timeline or a graph for other programs");
+    line_.add_option("FILE", path_, "The trace").required();
+    line_
+        .add_option("--format", format_,
+                    "perfetto (timeline for ui.perfetto.dev), chrome (timeline as JSON), dot (graph of tasks for "
+                    "Graphviz), data-dot (graph of data versions)")
+        .required()
+        .one_of({"perfetto", "chrome", "dot", "data-dot"})
+        .type_name("NAME");
+    line_.add_option("-o,--output", output_, "Where to; replaced if it exists; - is standard output")
+        .capture_default_str()
+        .type_name("OUT");
+    line_.add_option("--arrows", arrows_, "Timelines: last (what each task waited for), all (every dependency) or none")
+        .capture_default_str()
+        .one_of({"last", "all", "none"})
+        .type_name("NAME");
+    line_.add_flag("--children", children_, "Timelines: arrows from tasks to those they submitted, too");
+    const option limit =
+        line_.add_option("--limit", limit_, "Graphs: only the first N tasks").in_range(1, SIZE_MAX).type_name("N");
+    line_.add_flag("--force", force_, "Graphs: whatever the size").excludes(limit);
+    line_.add_flag("--json", json_, "One JSON object on stdout, about what was written to OUT");
+    line_.footer("Example:\n  weft export run.weft --format perfetto -o run.pftrace\n"
+                 "  weft export run.weft --format dot --limit 200 | dot -Tsvg > run.svg");
   }
 
   int run() override {
@@ -119,6 +117,8 @@ class export_command final : public command {
 
 }  // namespace
 
-std::unique_ptr<command> make_export_command(CLI::App& root) { return std::make_unique<export_command>(root); }
+std::unique_ptr<command> make_export_command(const command_line& root) {
+  return std::make_unique<export_command>(root);
+}
 
 }  // namespace weft::tool

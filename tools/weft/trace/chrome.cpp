@@ -1,18 +1,15 @@
 // The JSON of chrome://tracing ("Trace Event Format"): one array of events, written one by one. Only texts need a JSON
 // library's care, and there are few different ones, so they are prepared once; all else is whole numbers.
-#include <nlohmann/json.hpp>
-
 #include "export.hpp"
+#include "tools/weft/json.hpp"
 
 namespace weft::tool::trace {
 
 namespace {
 
-using json = nlohmann::json;
-
 constexpr std::size_t buffer_bytes = 1 << 16;
 
-std::string quoted(const std::string& text) { return json(text).dump(-1, ' ', false, json::error_handler_t::replace); }
+std::string quoted(const std::string& text) { return json(text).text(); }
 
 // Microseconds, the unit of the format, with all three decimals that nanoseconds have: a double would not hold the
 // nanoseconds of a long run.
@@ -105,7 +102,7 @@ class chrome_writer {
   void write_counter(const std::vector<sample>& samples, const char* name) {
     for (const sample& s : samples)
       separated("\n{\"ph\":\"C\",\"pid\":1,\"ts\":" + micros(s.time_ns) + ",\"name\":\"" + name +
-                "\",\"args\":{\"value\":" + json(s.value).dump() + "}}");
+                "\",\"args\":{\"value\":" + json(s.value).text() + "}}");
   }
 
   const file& f_;

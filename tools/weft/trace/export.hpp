@@ -132,9 +132,6 @@ graph_size write_data_graph(const file& f, std::size_t tasks, sink& out);
 [[nodiscard]] graph_size task_graph_size(const file& f, std::size_t tasks);
 [[nodiscard]] graph_size data_graph_size(const file& f, std::size_t tasks);
 
-// `text` as valid UTF-8: what is none becomes U+FFFD.
-[[nodiscard]] std::string valid_utf8(const std::string& text);
-
 // "12.3 us": three digits, the unit that suits.
 [[nodiscard]] std::string duration_text(std::int64_t ns);
 
