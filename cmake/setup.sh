@@ -36,7 +36,7 @@ libomp-16-dev||a peer: OpenMP of clang
 libtbb-dev||a peer: oneTBB
 libstarpu-dev||a peer: StarPU'
 
-# Tests that need one of these are skipped where the distribution has no such package (elsewhere Chromium may be a snap).
+# Tests that need one of these are skipped where the distribution has no such package.
 optional_packages='
 chromium|chromium|draws the page of weft report in `make test`'
 
