@@ -88,5 +88,7 @@ endif()
 set_target_properties(
   weft_tool PROPERTIES OUTPUT_NAME weft RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
                        INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-install(TARGETS weft_tool)
-install(DIRECTORY apps/cholesky/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
+if(WEFT_INSTALL)
+  install(TARGETS weft_tool)
+  install(DIRECTORY apps/cholesky/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
+endif()

@@ -1,7 +1,7 @@
-# Every test, by label: unit stress golden apps model compile_fail install tidy page paper cost long. No list by hand:
+# Every test, by label: unit stress golden apps compile_fail install tidy page paper cost long. No list by hand:
 #   src/**/x_test.cpp, tests/conformance/*.cpp   doctest cases of one program, weft_unit; one ctest entry per file
 #   tests/narrow/*.cpp                           the same of weft_narrow, the library with 8-bit versions
-#   src/**/x_model.cpp, tests/stress/*.cpp       a program each; exit status 0 is a pass
+#   tests/stress/*.cpp                           a program each; exit status 0 is a pass
 #   {apps,bench,tools}/**/x_test.cpp             doctest cases of weft_apps_test
 #   tests/check/x.cpp                            programs that tests/tool/check_test.py has checked
 #   tests/tool/x_test.py                         a script that gets --weft PATH
@@ -34,7 +34,7 @@ endfunction()
 function(weft_stem out source)
   file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${source})
   string(REGEX REPLACE "^(src|tests)/" "" path ${path})
-  string(REGEX REPLACE "(_test|_model|_bench)?\\.cpp$" "" path ${path})
+  string(REGEX REPLACE "(_test|_bench)?\\.cpp$" "" path ${path})
   set(${out} ${path} PARENT_SCOPE)
 endfunction()
 
@@ -92,23 +92,16 @@ if(WEFT_APPS)
   weft_doctests(weft_narrow narrow/ unit ${PROJECT_SOURCE_DIR}/src/access/version_test.cpp)
 endif()
 
-# stress and model
+# stress
 file(GLOB stress_sources CONFIGURE_DEPENDS tests/stress/*.cpp)
-file(GLOB_RECURSE model_sources CONFIGURE_DEPENDS src/*_model.cpp)
-foreach(source IN LISTS stress_sources model_sources)
+foreach(source IN LISTS stress_sources)
   weft_stem(stem ${source})
   string(REPLACE "/" "_" target ${stem})
-  if(source IN_LIST stress_sources)
-    weft_program(${target} tests ${target} ${source})
-    target_include_directories(${target} PRIVATE src tests)
-    weft_test(${stem} stress ${WEFT_TEST_LAUNCHER} $<TARGET_FILE:${target}>)
-    weft_test(long/${stem} long ${WEFT_TEST_LAUNCHER} $<TARGET_FILE:${target}>)
-    set_tests_properties(long/${stem} PROPERTIES TIMEOUT 36000 ENVIRONMENT "${WEFT_TEST_ENVIRONMENT};WEFT_STRESS=10")
-  else()
-    weft_program(model_${target} tests model_${target} ${source})
-    target_include_directories(model_${target} PRIVATE src)
-    weft_test(model/${stem} model ${WEFT_TEST_LAUNCHER} $<TARGET_FILE:model_${target}>)
-  endif()
+  weft_program(${target} tests ${target} ${source})
+  target_include_directories(${target} PRIVATE src tests)
+  weft_test(${stem} stress ${WEFT_TEST_LAUNCHER} $<TARGET_FILE:${target}>)
+  weft_test(long/${stem} long ${WEFT_TEST_LAUNCHER} $<TARGET_FILE:${target}>)
+  set_tests_properties(long/${stem} PROPERTIES TIMEOUT 36000 ENVIRONMENT "${WEFT_TEST_ENVIRONMENT};WEFT_STRESS=10")
 endforeach()
 # Programs for tests/tool/check_test.py to check.
 if(WEFT_APPS)

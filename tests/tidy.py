@@ -53,7 +53,7 @@ def is_code(path: str) -> bool:
 
 
 def is_test(path: str) -> bool:
-    return path.startswith("tests/") or path.endswith(("_test.cpp", "_bench.cpp", "_model.cpp"))
+    return path.startswith("tests/") or path.endswith(("_test.cpp", "_bench.cpp"))
 
 
 def is_library(path: str) -> bool:

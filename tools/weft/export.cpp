@@ -26,10 +26,10 @@ class export_command final : public command {
     line_.add_option("FILE", path_, "The trace").required();
     line_
         .add_option("--format", format_,
-                    "perfetto (timeline for ui.perfetto.dev), chrome (timeline as JSON), dot (graph of tasks for "
-                    "Graphviz), data-dot (graph of data versions)")
+                    "perfetto (timeline for ui.perfetto.dev), dot (graph of tasks for Graphviz), data-dot (graph of "
+                    "data versions)")
         .required()
-        .one_of({"perfetto", "chrome", "dot", "data-dot"})
+        .one_of({"perfetto", "dot", "data-dot"})
         .type_name("NAME");
     line_.add_option("-o,--output", output_, "Where to; replaced if it exists; - is standard output")
         .capture_default_str()
@@ -49,13 +49,13 @@ class export_command final : public command {
 
   int run() override {
     const bool to_stdout = output_ == "-";
-    const bool timeline = format_ == "perfetto" || format_ == "chrome";
+    const bool timeline = format_ == "perfetto";
     if (json_ && to_stdout) throw weft::error("export: --json speaks about a file; name one with -o OUT");
     if (timeline && (limit_ != SIZE_MAX || force_))
       throw weft::error("export: --limit and --force are for graphs; a timeline takes every task");
     if (!timeline && (children_ || arrows_ != "last"))
       throw weft::error("export: --arrows and --children are for timelines; a graph has every arrow");
-    if (to_stdout && format_ == "perfetto" && isatty(STDOUT_FILENO) == 1)
+    if (to_stdout && timeline && isatty(STDOUT_FILENO) == 1)
       throw weft::error("export: this format is not for a terminal; name a file with -o OUT, or pipe it on");
     if (!to_stdout && same_file(path_, output_))
       throw weft::error("export: " + output_ + " is the trace itself; choose another name for the output");
@@ -88,7 +88,7 @@ class export_command final : public command {
   counts write_timeline(const trace::file& f, trace::sink& out) const {
     using enum trace::arrow_choice;
     const trace::timeline_options opt{arrows_ == "all" ? all : arrows_ == "none" ? nothing : last, children_};
-    const trace::written w = format_ == "perfetto" ? write_perfetto(f, opt, out) : write_chrome(f, opt, out);
+    const trace::written w = write_perfetto(f, opt, out);
     return {{"tasks", f.tasks.size()}, {"slices", w.slices}, {"arrows", w.arrows}};
   }
 
@@ -106,7 +106,7 @@ class export_command final : public command {
     }
     object["bytes"] = bytes;
     line += " " + std::to_string(bytes) + " bytes";
-    if (format_ == "perfetto" || format_ == "chrome") line += "; open it at https://ui.perfetto.dev";
+    if (format_ == "perfetto") line += "; open it at https://ui.perfetto.dev";
     write_stdout(json_ ? json_text(object) : line + "\n");
   }
 

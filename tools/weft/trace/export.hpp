@@ -110,13 +110,11 @@ class flows {
 // screen has fewer columns.
 inline constexpr std::size_t samples_max = 100'000;
 
-// The native format of Perfetto (perfetto.dev), and the JSON of chrome://tracing, which more programs read and which is
-// several times larger. One track per worker.
+// The native format of Perfetto (perfetto.dev). One track per worker.
 struct written {
   std::uint64_t slices = 0, arrows = 0;
 };
 written write_perfetto(const file& f, const timeline_options& opt, sink& out);
-written write_chrome(const file& f, const timeline_options& opt, sink& out);
 
 // Graphs for Graphviz, of the first `tasks` tasks.
 struct graph_size {
