@@ -38,7 +38,7 @@ def skip(why: str) -> None:
 def instructions(program: pathlib.Path, problem: str, tasks: int, passes: int) -> int:
     """Of the whole process."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
-    env |= {"WEFT_WINDOW": str(WINDOW), "WEFT_SUBMITTERS_HELP": "1"}
+    env["WEFT_WINDOW"] = str(WINDOW)
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", program, "weft", problem,

@@ -49,10 +49,6 @@ struct options {
   // step by step when for 20 ms no task begins and no worker uses its core - bodies then wait for something, perhaps
   // for the submitter - and it does not hold for tasks above 640 bytes.
   std::size_t window = std::size_t{1} << 20;
-  // A submitter that meets the limit runs other tasks itself until there is room, on its own thread. With a window of
-  // some hundred tasks their records stay in the caches, which makes small tasks up to three times cheaper; the price
-  // is that a submitter must not hold a lock that a body takes. Modelled machines always do this.
-  bool submitters_help = false;
   // Stack of a task body in KiB, 64 to 4194304 (4 GiB). Reserved address space; memory is used as touched.
   std::size_t stack_kib = 1024;
   // Who creates tasks, that is gives them their versions and puts them into a queue. "inline" (default): the thread

@@ -123,7 +123,6 @@ options complete(options asked) {
   take_number("WEFT_CREATOR", o.creator, defaults.creator, "the number of a worker, above 0");
   take_flag("WEFT_PAUSED", o.paused, defaults.paused);
   take_flag("WEFT_PIN", o.pin, defaults.pin);
-  take_flag("WEFT_SUBMITTERS_HELP", o.submitters_help, defaults.submitters_help);
   take_text("WEFT_TRACE", o.trace, nullptr);
   take_number("WEFT_TRACE_MIB", o.trace_mib, defaults.trace_mib, trace_allowed);
   take_text("WEFT_COUNTERS", o.counters, nullptr);

@@ -58,7 +58,7 @@ std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
                                               .first_core = opt.core,
                                               .model = std::move(m)};
   sched::engine_setup engine_setup{opt.workers,         opt.seed, opt.window,     opt.stack_kib * 1024,
-                                   opt.submitters_help, false,    decoupled(opt), opt.creator};
+                                   false,    decoupled(opt), opt.creator};
   if (setup.disturbed.deque_slots != 0) engine_setup.deque_slots = setup.disturbed.deque_slots;
   auto e = std::make_unique<engine>(engine_setup, setup);
   if (opt.trace != nullptr) {

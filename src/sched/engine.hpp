@@ -5,7 +5,7 @@
 //   engine_create.hpp   creation by another worker than the submitter's
 //   engine_run.hpp      placed -> run -> done: the worker loop, stealing, completion
 //   engine_wait.hpp     waits: setting a stack aside and entering it again, quiescence
-//   engine_room.hpp     submitters at a full window, and the reserve worker
+//   engine_room.hpp     submitters at a full window (window.hpp), and the reserve worker (reserve.hpp)
 //   engine_stall.hpp    a program that cannot go on, and what is left of it
 //   engine_life.hpp     the engine's own beginning and end
 //   engine_trace.hpp    what of all this goes into a trace
@@ -32,7 +32,9 @@
 #include "sched/failures.hpp"
 #include "sched/order.hpp"
 #include "sched/policy.hpp"
+#include "sched/reserve.hpp"
 #include "sched/sleep.hpp"
+#include "sched/window.hpp"
 #include "sched/worker.hpp"
 #include "task/pool.hpp"
 #include "trace/session.hpp"
@@ -45,7 +47,6 @@ struct engine_setup {
   std::uint64_t seed;
   std::size_t window_tasks;
   std::size_t stack_bytes;
-  bool submitters_help;
   bool bound = false;      // worker threads are bound to the cores of their places
   bool decoupled = false;  // one worker creates the tasks that all submit
   unsigned creator = 0;    // its number; 0: the last
@@ -250,14 +251,12 @@ template <machine::machine M> class engine final : public any_engine {
   // engine_room.hpp
   class owner_section;
   class foreign_wait;
-  struct progress {
-    std::uint64_t tasks;
-    std::uint64_t busy_ns;
-    std::uint64_t room;
-    std::uint64_t at_ps;
-    [[nodiscard]] bool stands(const progress& now) const noexcept {
-      return now.tasks == tasks && now.busy_ns - busy_ns <= base::patience_busy_ns;
-    }
+  struct room_needs final : window_needs {  // what the window asks of the engine
+    explicit room_needs(engine& its_engine) noexcept : e(its_engine) {}
+    void wake(submitter& s) noexcept override;
+    [[nodiscard]] std::uint64_t tasks_begun() noexcept override;
+    [[nodiscard]] bool has_room(std::uint8_t size_class, std::size_t live_max) noexcept override;
+    engine& e;
   };
   [[nodiscard]] bool pull(worker& w) noexcept;
   [[nodiscard]] detail::record* throttle(worker& w, std::uint8_t size_class);
@@ -265,27 +264,16 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] detail::record* next_throttled(worker& w);
   [[nodiscard]] detail::record* wait_for_room(worker* w, std::uint8_t size_class);
   [[nodiscard]] detail::record* try_room(worker* w, std::uint8_t size_class, bool beyond);
-  void begin_to_block(waiter& self, const worker* w);
-  void end_to_block(waiter& self, const worker* w);
-  void tell_front_if_all_stand();
-  [[nodiscard]] bool all_stand() const noexcept;
-  [[nodiscard]] bool is_front_of_all(const waiter& self);
-  [[nodiscard]] bool may_exceed(const waiter& self, const progress& before, const progress& since);
-  [[nodiscard]] bool only_others_move(const progress& since, const progress& now) const noexcept;
-  void lead(std::uint64_t tasks) noexcept;
+  [[nodiscard]] detail::record* block_for_room(worker* w, submitter& self);
+  void take_back(worker& w) noexcept;
   [[nodiscard]] progress look() noexcept;
   [[nodiscard]] std::uint64_t tasks_begun() noexcept;
-  void room_made(bool at_once) noexcept;
+  void room_made(std::uint8_t size_class) noexcept;
+  void wake_set_aside() noexcept;
+  void let_one_exceed() noexcept;
   [[nodiscard]] bool take_leave_to_exceed() noexcept;
-  [[nodiscard]] bool leads(std::uint64_t tasks) const noexcept;
-  [[nodiscard]] bool use_credit() noexcept;
   [[nodiscard]] detail::record* look_aside(worker& w);
-  [[nodiscard]] bool reserve_wanted() noexcept;
-  [[nodiscard]] bool leaves_reserve() noexcept;
-  void call_reserve();
   [[nodiscard]] bool take_turn(worker& w, detail::record* r);
-  class standing;
-  void await_turn(unsigned id) noexcept;
 
   // engine_trace.hpp
   void write_trace_or_say() noexcept;
@@ -382,26 +370,10 @@ template <machine::machine M> class engine final : public any_engine {
   detail::cell<std::uint8_t> quiescent_lock_;
   std::vector<waiter*> quiescent_waiters_;         // guarded by quiescent_lock_
   detail::cell<std::uint32_t> quiescent_waiting_;  // their number
-  detail::cell<std::uint32_t> throttled_;          // submitters that wait for room, set aside or blocked
-  detail::cell<std::uint32_t> beyond_window_;      // nothing else can run: the next throttled submitter may exceed it
-  detail::cell<std::uint8_t> room_lock_;
-  std::vector<waiter*> blocked_;   // threads that wait for room, oldest first; guarded by room_lock_, as what follows
-  unsigned blocked_workers_ = 0;   // those among them that are workers
-  unsigned turn_waits_ = 0;        // workers in await_turn()
-  unsigned foreign_waits_ = 0;     // threads that are no workers and wait for tasks or room
-  bool main_waits_ = false;        // worker 0's thread is in a wait and runs tasks itself
-  unsigned batches_back_ = 0;      // free batches since somebody last blocked
-  unsigned steps_beyond_ = 0;      // times in a row that nothing moved
-  const void* leader_ = nullptr;   // the thread that exceeded the window last
-  std::size_t credit_beyond_ = 0;  // batches that it may take without waiting again ...
-  std::uint64_t stuck_at_tasks_ = 0;  // ... while no more tasks than these have begun
-  detail::cell<std::uint64_t> room_;  // times that room was made or a blocked thread went on; written under room_lock_
-  detail::cell<std::uint64_t> turn_;  // bodies that the reserve has begun; written under room_lock_
-  detail::cell<std::uint64_t> turn_given_up_;  // the one of those that nobody waits for any more
-  detail::cell<bool> reserve_blocked_;         // its body waits for room
-  enum class reserve_state : std::uint8_t { none, refused, away, here };
-  detail::cell<reserve_state> reserve_;         // written under room_lock_
-  detail::cell<std::uint32_t> reserve_called_;  // what the reserve blocks on while it is away
+  detail::cell<std::uint32_t> beyond_window_;      // nothing else can run: the next set aside may exceed the window
+  room_needs room_needs_{*this};
+  window<M> window_;
+  reserve<M> reserve_{machine_, sleep_};
   bool stall_told_ = false;                     // the program has had the report of a stall
   // What the main thread waits in; written by worker 0. What it points to is read when all sleep.
   detail::cell<waiter*> program_waiter_;

@@ -34,7 +34,7 @@ template <machine::machine M> void engine<M>::open_creation(unsigned creator) {
     detail::poke(creator_away_, 1u);
   } else {
     creator_->creates_only = creator_->is_special = true;
-    creator_->tick_limit = 1;  // what follows on a pinned task is for others
+    detail::poke(creator_->tick_limit, 1u);  // what follows on a pinned task is for others
     sleep_.set_apart(creator_->id);
   }
   enlist();

@@ -8,7 +8,7 @@ namespace weft::sched {
 
 template <machine::machine M> template <class... MachineArgs>
 engine<M>::engine(const engine_setup& setup, const MachineArgs&... machine_args)
-    : setup_(setup), machine_(machine_args...), pool_(setup.window_tasks, setup.workers_wanted),
+    : setup_(setup), machine_(machine_args...), pool_(setup.workers_wanted), window_(room_needs_, setup.window_tasks),
       owner_thread_(&detail::this_worker) {}
 
 template <machine::machine M> void engine<M>::open(place::tree places, const policy_entry& rules) {
@@ -25,7 +25,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
     w->id = static_cast<std::uint16_t>(id);
     w->is_reserve = w->is_special = id == n;
     w->creates_for = this;
-    if (w->is_reserve) w->tick_limit = 1;  // after each body it asks whether it is still wanted
+    if (w->is_reserve) reserve_.open(id, w->shown_id, w->tick_limit, ticks_between_looks);
     detail::poke(w->shown_id, w->is_reserve ? worker::no_id : w->id);
     w->hooked = M::modelled || !own_deque_only_ || trace_ != nullptr;
     if (trace_ != nullptr) w->trace = &trace_->of(id);
@@ -36,6 +36,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   if constexpr (M::modelled) machine_.set_program_stack(program_);
   workers_[0]->running = &program_;
   sleep_.open(n, reserves != 0);
+  window_.open(n + reserves);
   if (setup_.decoupled) open_creation(setup_.creator);
   {
     visit v(*this);
@@ -71,7 +72,7 @@ template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
   }
   M::store(stopping_, 1u, base::seq_cst);
   for (const auto& w : workers_) sleep_.notify(machine_, w->id);
-  M::signal(reserve_called_);
+  reserve_.release();
   machine_.join();
   if (!quiescent()) {
     abandon_requests();

@@ -1,17 +1,9 @@
-// Part of engine.hpp. Submitters at a full window, the reserve worker that runs tasks in their place, and what a thief
-// may do for a main thread that is away in the program's own code.
+// Part of engine.hpp. A submitter at a full window (window.hpp), the reserve that runs tasks in its place
+// (reserve.hpp), and what a thief may do for a main thread that is away in the program's own code.
 //
 // A submitter may hold a lock that bodies take, so where threads are real no body may run on its stack, nor on its
-// thread: it blocks. Then one worker too few runs tasks - with a single worker none - so a thread more takes its place:
-// the reserve, a worker like the others that comes when it is called and goes when it is no longer wanted. Tasks that
-// run there see the id of a worker that is blocked, so ids stay below workers(); whoever comes out of the blocking wait
-// lets the reserve end the body that uses its id before it goes on.
-// If all bodies wait for something while the submitter waits for them, the submitter is let go beyond the window, of
-// several the oldest. That is judged by what can be seen from here: for base::patience_ns no task has begun and no
-// worker has used its core. So it is, too, when all bodies are submitters that are blocked, the reserve's among them.
+// thread: it blocks, lends its id to the reserve, and takes it back before it goes on.
 #pragma once
-
-#include <algorithm>
 
 namespace weft::sched {
 
@@ -42,20 +34,13 @@ template <machine::machine M> class engine<M>::owner_section {
  private:
   void wait_begins() {
     engine_.machine_.settle();
-    {
-      base::locked<M> guard(engine_.room_lock_);
-      engine_.main_waits_ = true;
-    }
-    engine_.await_turn(worker_->id);  // from now on worker 0 shows its id itself
+    engine_.reserve_.main_waits(true);
+    if (engine_.reserve_.holds(worker_->id)) engine_.take_back(*worker_);  // from now on worker 0 shows its id itself
   }
   // What is left in the deque is for those who are not away.
   void wait_is_over() {
     if (deque::expose(*worker_)) engine_.sleep_.notify(engine_.machine_);
-    {
-      base::locked<M> guard(engine_.room_lock_);
-      engine_.main_waits_ = false;
-    }
-    engine_.call_reserve();
+    engine_.reserve_.main_waits(false);
   }
 
   engine& engine_;
@@ -67,22 +52,15 @@ template <machine::machine M> class engine<M>::owner_section {
 template <machine::machine M> class engine<M>::foreign_wait {
  public:
   explicit foreign_wait(engine& e) : engine_(e) {
-    if constexpr (M::foreign_threads) {
-      count(1);
-      e.call_reserve();
-    }
+    if constexpr (M::foreign_threads) e.reserve_.outsiders(1);
   }
   ~foreign_wait() {
-    if constexpr (M::foreign_threads) count(-1);
+    if constexpr (M::foreign_threads) engine_.reserve_.outsiders(-1);
   }
   foreign_wait(const foreign_wait&) = delete;
   foreign_wait& operator=(const foreign_wait&) = delete;
 
  private:
-  void count(int one) {
-    base::locked<M> guard(engine_.room_lock_);
-    engine_.foreign_waits_ += static_cast<unsigned>(one);
-  }
   engine& engine_;
 };
 
@@ -107,13 +85,9 @@ template <machine::machine M> void engine<M>::await_pull(detail::worker& w) noex
 }
 
 template <machine::machine M> detail::record* engine<M>::throttle(worker& w, std::uint8_t size_class) {
-  if constexpr (M::foreign_threads) {
-    if (!setup_.submitters_help) {
-      const exclusive_wait until_there_is_room(*this, w);
-      return wait_for_room(&w, size_class);
-    }
-  }
-  return set_submitter_aside(w, size_class);
+  if constexpr (!M::foreign_threads) return set_submitter_aside(w, size_class);
+  const exclusive_wait until_there_is_room(*this, w);
+  return wait_for_room(&w, size_class);
 }
 
 // The submitter is set aside and its worker runs what there is; it comes back when records are free, or when nothing
@@ -127,7 +101,7 @@ template <machine::machine M> detail::record* engine<M>::set_submitter_aside(wor
     (here.throttled_head == nullptr ? here.throttled_head : here.throttled_tail->next) = &self.r;
     here.throttled_tail = &self.r;
     M::store(here.throttled_here, true, base::seq_cst);
-    static_cast<void>(M::fetch_add(e.throttled_, 1u, base::seq_cst));
+    e.window_.comes();
   });
   return reinterpret_cast<detail::record*>(self.a.required);
 }
@@ -141,7 +115,7 @@ template <machine::machine M> detail::record* engine<M>::next_throttled(worker& 
   waiter::of(r).a.required = reinterpret_cast<std::uintptr_t>(room);
   w.throttled_head = r->next;
   if (w.throttled_head == nullptr) M::store(w.throttled_here, false, base::relaxed);
-  static_cast<void>(M::fetch_sub(throttled_, 1u, base::seq_cst));
+  window_.goes();
   return r;
 }
 
@@ -151,63 +125,72 @@ template <machine::machine M> bool engine<M>::take_leave_to_exceed() noexcept {
 }
 
 template <machine::machine M> detail::record* engine<M>::try_room(worker* w, std::uint8_t size_class, bool beyond) {
-  if (w != nullptr) return pool_.allocate(*w, size_class, beyond);
+  const std::size_t live_max = beyond ? pool_.no_limit : window_.limit();
+  if (w != nullptr) return pool_.allocate(*w, size_class, live_max);
   base::locked<M> guard(outside_lock_);
-  return pool_.allocate(outside_, size_class, beyond);
+  return pool_.allocate(outside_, size_class, live_max);
 }
 
 // w: the worker whose thread blocks here, nullptr for a stranger.
 template <machine::machine M> detail::record* engine<M>::wait_for_room(worker* w, std::uint8_t size_class) {
-  if (use_credit())
-    if (detail::record* r = try_room(w, size_class, true)) return r;
   if (w != nullptr) {
     owner_section at_own_end(*this, w);
     if (deque::expose(*w)) sleep_.notify(machine_);  // others must be able to run what this worker has
   }
-  waiter self;
-  self.r.pin = w != nullptr ? detail::peek(w->shown_id) : worker::no_id;
-  static_cast<void>(M::fetch_add(throttled_, 1u, base::seq_cst));  // before the first look: room_made() reads it after
-  begin_to_block(self, w);
-  call_reserve();
+  detail::cell<std::uint32_t> stranger_signal;
+  submitter self(w != nullptr ? w->let_go : stranger_signal, size_class,
+                 w != nullptr ? detail::peek(w->shown_id) : submitter::stranger);
+  self.replaceable = w == nullptr || !w->is_reserve;
+  while (!window_.enter(self))
+    if (detail::record* r = try_room(w, size_class, false)) return r;
   const bool traced = w != nullptr && w->trace != nullptr;
   const pause_start from{traced ? trace_suspend(*w, w->current) : 0, traced ? w->id : std::uint16_t{0}};
-  detail::record* r = nullptr;
-  progress since = look();  // since then no room was made
-  for (progress before = since; r == nullptr; before = look()) {
-    if (before.room != since.room) since = before;
-    r = try_room(w, size_class, take_leave_to_exceed() || is_front_of_all(self));
-    if (r != nullptr || M::block_for(self.signal, base::patience_ns)) {
-      M::store(self.signal, 0u, base::relaxed);
-      continue;
-    }
-    if (may_exceed(self, before, since)) r = try_room(w, size_class, true);
-  }
-  end_to_block(self, w);
-  static_cast<void>(M::fetch_sub(throttled_, 1u, base::seq_cst));
-  // What runs on the reserve has its turn already: its id is taken by itself.
-  if (w != nullptr && w->current != nullptr && !w->is_reserve) await_turn(self.r.pin);
+  detail::record* r = try_room(w, size_class, window_.look_again(self));
+  if (r == nullptr) r = block_for_room(w, self);
+  window_.leave(self);
+  if (w != nullptr && !w->is_reserve) take_back(*w);
   if (traced) trace_resume(*w, w->current, {trace::why::window}, from);
   return r;
 }
 
-// The leader comes back to the place it had.
-template <machine::machine M> void engine<M>::begin_to_block(waiter& self, const worker* w) {
-  const std::uint64_t tasks = tasks_begun();
-  base::locked<M> guard(room_lock_);
-  blocked_.insert(leads(tasks) ? blocked_.begin() : blocked_.end(), &self);
-  if (w == nullptr) return;
-  ++blocked_workers_;
-  if (w->is_reserve) M::store(reserve_blocked_, true, base::release);
-  tell_front_if_all_stand();
+template <machine::machine M> detail::record* engine<M>::block_for_room(worker* w, submitter& self) {
+  const bool lends = w != nullptr && !w->is_reserve;
+  if (w != nullptr && w->is_reserve) reserve_.set_blocked(true);
+  if (lends && w->id == 0) machine_.settle();
+  const typename M::stay here(machine_, lends);
+  detail::record* r = nullptr;
+  while (r == nullptr) {
+    if (lends) reserve_.lend(w->id, self.signal);
+    if (!M::block_for(self.signal, window_.patience())) window_.judge(self, look());
+    M::store(self.signal, 0u, base::relaxed);
+    r = try_room(w, self.size_class, window_.look_again(self));
+  }
+  if (w != nullptr && w->is_reserve) reserve_.set_blocked(false);
+  return r;
 }
 
-template <machine::machine M> void engine<M>::end_to_block(waiter& self, const worker* w) {
-  base::locked<M> guard(room_lock_);
-  std::erase(blocked_, &self);
-  M::store(room_, detail::peek(room_) + 1, base::release);
-  if (w == nullptr) return tell_front_if_all_stand();
-  --blocked_workers_;
-  if (w->is_reserve) M::store(reserve_blocked_, false, base::release);
+// Returns when no body runs on the reserve under w's id.
+template <machine::machine M> void engine<M>::take_back(worker& w) noexcept {
+  struct standing {
+    window<M>& w;
+    explicit standing(window<M>& its_window) noexcept : w(its_window) { w.stand(); }
+    ~standing() { w.stand_no_longer(); }
+    standing(const standing&) = delete;
+    standing& operator=(const standing&) = delete;
+  };
+  if constexpr (M::foreign_threads)
+    reserve_.take_back(w.id, w.let_go, [this] { return look(); }, [this] { return standing(window_); });
+}
+
+template <machine::machine M> void engine<M>::room_needs::wake(submitter& s) noexcept {
+  s.id == submitter::stranger ? M::signal(s.signal) : e.reserve_.recall(static_cast<std::uint16_t>(s.id), s.signal);
+}
+
+template <machine::machine M> std::uint64_t engine<M>::room_needs::tasks_begun() noexcept { return e.tasks_begun(); }
+
+template <machine::machine M>
+bool engine<M>::room_needs::has_room(std::uint8_t size_class, std::size_t live_max) noexcept {
+  return e.pool_.has_room(size_class, live_max);
 }
 
 template <machine::machine M> std::uint64_t engine<M>::tasks_begun() noexcept {
@@ -216,74 +199,8 @@ template <machine::machine M> std::uint64_t engine<M>::tasks_begun() noexcept {
   return tasks;
 }
 
-template <machine::machine M> auto engine<M>::look() noexcept -> progress {
-  return {tasks_begun(), machine_.busy_ns(), M::load(room_, base::acquire), machine_.now_ps()};
-}
-
-// Only the oldest that is blocked: if all exceeded the window, each by what its body submits, it would grow by the sum
-// of that, and no body would be done before most are; this way the first is done early, and its worker runs tasks.
-// Each time in a row that nothing has moved, one batch of records more than the time before: a program with a million
-// tasks to submit under a lock gets through in seconds, one whose bodies merely sleep for long grows slowly.
-template <machine::machine M>
-bool engine<M>::may_exceed(const waiter& self, const progress& before, const progress& since) {
-  const progress now = look();
-  base::locked<M> guard(room_lock_);
-  if (blocked_.front() != &self || now.room != before.room) return false;  // another one moves, or is to move
-  if (!before.stands(now) && !only_others_move(since, now)) {
-    steps_beyond_ = 0;
-    credit_beyond_ = 0;
-    return false;
-  }
-  lead(now.tasks);
-  return true;
-}
-
-// More tasks have begun than there are records, and no batch has come back: they use their own again and again, as a
-// body does that submits and waits in turns, and how long it does so may depend on the caller.
-template <machine::machine M>
-bool engine<M>::only_others_move(const progress& since, const progress& now) const noexcept {
-  const std::size_t held = setup_.window_tasks + 2 * base::pool_batch_records * (workers_.size() + 1);
-  return now.tasks - since.tasks > held && now.at_ps - since.at_ps >= 1000 * base::patience_alone_ns;
-}
-
-// Who: holder of room_lock_.
-template <machine::machine M> void engine<M>::lead(std::uint64_t tasks) noexcept {
-  steps_beyond_ = tasks == stuck_at_tasks_ ? steps_beyond_ + 1 : 1;
-  credit_beyond_ = steps_beyond_;
-  stuck_at_tasks_ = tasks;
-  leader_ = &detail::this_worker;
-}
-
-// Whether no thread is left that could run a task: then no patience is needed. Who: holder of room_lock_.
-template <machine::machine M> bool engine<M>::all_stand() const noexcept {
-  return blocked_workers_ + turn_waits_ == workers_.size();
-}
-
-// Who: holder of room_lock_, which has just made one more worker stand.
-template <machine::machine M> void engine<M>::tell_front_if_all_stand() {
-  if (all_stand() && !blocked_.empty()) M::signal(blocked_.front()->signal);
-}
-
-template <machine::machine M> bool engine<M>::is_front_of_all(const waiter& self) {
-  const std::uint64_t tasks = tasks_begun();
-  base::locked<M> guard(room_lock_);
-  if (!all_stand() || blocked_.front() != &self) return false;
-  lead(tasks);
-  return true;
-}
-
-// Whether the calling thread exceeded the window last and nothing has moved since, so that it goes on before others.
-// Not for ever: it may submit until something happens that another one would do. Who: holder of room_lock_.
-template <machine::machine M> bool engine<M>::leads(std::uint64_t tasks) const noexcept {
-  return leader_ == &detail::this_worker && tasks == stuck_at_tasks_ && steps_beyond_ % base::lead_steps != 0;
-}
-
-template <machine::machine M> bool engine<M>::use_credit() noexcept {
-  const std::uint64_t tasks = tasks_begun();
-  base::locked<M> guard(room_lock_);
-  if (credit_beyond_ == 0 || leader_ != &detail::this_worker) return false;
-  credit_beyond_ = tasks == stuck_at_tasks_ ? credit_beyond_ - 1 : 0;
-  return tasks == stuck_at_tasks_;
+template <machine::machine M> progress engine<M>::look() noexcept {
+  return {tasks_begun(), machine_.busy_ns(), machine_.now_ps()};
 }
 
 // Who runs tasks while others are blocked may hold up those for ever: its own tasks never end, and the room that the
@@ -291,8 +208,7 @@ template <machine::machine M> bool engine<M>::use_credit() noexcept {
 // one from there.
 template <machine::machine M> detail::record* engine<M>::look_aside(worker& w) {
   if constexpr (!M::foreign_threads) return nullptr;
-  if (M::load(throttled_, base::relaxed) == 0 || setup_.submitters_help) return nullptr;
-  if (w.is_reserve && ++w.looks_aside % ticks_between_looks != 0) return nullptr;  // it comes by after each body
+  if (!window_.anyone_lately()) return nullptr;
   if (deque::expose(w)) sleep_.notify(machine_);
   const unsigned seats = static_cast<unsigned>(workers_.size());
   for (unsigned i = 0; i < seats; ++i) {
@@ -303,127 +219,41 @@ template <machine::machine M> detail::record* engine<M>::look_aside(worker& w) {
   return nullptr;
 }
 
-// A batch of records has become free, or break_stall() lets somebody exceed the window.
-template <machine::machine M> void engine<M>::room_made(bool at_once) noexcept {
+// A batch of records of that class has become free, and somebody waits for room.
+template <machine::machine M> void engine<M>::room_made(std::uint8_t size_class) noexcept {
+  if constexpr (M::foreign_threads)
+    window_.room_made(size_class);
+  else
+    wake_set_aside();
+}
+
+template <machine::machine M> void engine<M>::wake_set_aside() noexcept {
   for (const auto& w : workers_)
     if (M::load(w->throttled_here, base::seq_cst)) sleep_.notify(machine_, w->id);
-  if constexpr (!M::foreign_threads) return;
-  base::locked<M> guard(room_lock_);
-  M::store(room_, detail::peek(room_) + 1, base::release);
-  if (blocked_.empty()) return;
-  // A wake-up costs as much as some hundred small tasks: worth it for a part of the window only.
-  const std::size_t worth = std::clamp<std::size_t>(setup_.window_tasks / (4 * base::pool_batch_records), 1, 256);
-  if (!at_once && ++batches_back_ < worth) return;
-  batches_back_ = 0;
-  for (waiter* b : blocked_) M::signal(b->signal);  // under the lock: b leaves the list before it is gone
 }
 
-// Who: holder of room_lock_.
-template <machine::machine M> bool engine<M>::reserve_wanted() noexcept {
-  return blocked_workers_ != 0 || (workers() == 1 && foreign_waits_ != 0 && !main_waits_);
+// Nothing can run but submitters that wait for room: one may exceed the window.
+template <machine::machine M> void engine<M>::let_one_exceed() noexcept {
+  if constexpr (M::foreign_threads) return window_.all_idle();
+  M::store(beyond_window_, 1u, base::seq_cst);
+  wake_set_aside();
 }
 
-template <machine::machine M> bool engine<M>::leaves_reserve() noexcept {
-  base::locked<M> guard(room_lock_);
-  return !reserve_wanted();
-}
-
-template <machine::machine M> void engine<M>::call_reserve() {
-  base::locked<M> guard(room_lock_);
-  const reserve_state was = M::load(reserve_, base::relaxed);
-  if (!reserve_wanted() || was == reserve_state::here || was == reserve_state::refused) return;
-  M::store(reserve_, reserve_state::here, base::release);
-  sleep_.set_reserve_away(false);
-  if (was == reserve_state::away) return M::signal(reserve_called_);
-  if (machine_.start_one(workers())) return;
-  sleep_.set_reserve_away(true);
-  M::store(reserve_, reserve_state::refused, base::release);
-}
-
-// Who: the reserve, between two bodies, with what it has found to do or nullptr. Gives whether it goes on with that; if
-// not, r is left to others, and where it was not wanted it has been away.
+// Who: the reserve, between two bodies, with what it has found to do or nullptr. Returns whether it goes on with that;
+// if not, r is left to others, and where it was not wanted it has been away.
 template <machine::machine M> bool engine<M>::take_turn(worker& w, detail::record* r) {
-  {
-    base::locked<M> guard(room_lock_);
-    if (M::load(stopping_, base::seq_cst) != 0) return true;
-    if (reserve_wanted() || w.throttled_head != nullptr) {
-      const auto worker_blocked = [](const waiter* b) { return b->r.pin != worker::no_id; };
-      const auto b = std::find_if(blocked_.begin(), blocked_.end(), worker_blocked);
-      M::store(turn_, detail::peek(turn_) + 1, base::release);
-      M::store(w.shown_id, b != blocked_.end() ? (*b)->r.pin : std::uint16_t{0}, base::seq_cst);
-      return r != nullptr;
-    }
-  }
+  if (M::load(stopping_, base::seq_cst) != 0) return true;
+  if (reserve_.next_turn()) return r != nullptr;
   if (r != nullptr) push_own(w, r);
   // It leaves like a worker that falls asleep: it may have run the last task, and the last who could have run one.
   if (M::load(quiescent_waiting_, base::seq_cst) != 0 && quiescent()) end_quiescent_waits(&w);
   if (deque::expose(w)) sleep_.notify(machine_);
-  {
-    base::locked<M> guard(room_lock_);
-    if (reserve_wanted()) return false;
-    M::store(reserve_called_, 0u, base::relaxed);
-    M::store(reserve_, reserve_state::away, base::release);
-    sleep_.set_reserve_away(true);
-  }
+  if (!reserve_.go_away()) return false;
   // Whoever made work visible while this worker was a searcher relied on it: the last look, as before falling asleep.
   if (anything_visible(w) || deque::stealable(w)) sleep_.notify(machine_);
   if (sleep_.all_asleep()) break_stall(w);
-  if (M::load(stopping_, base::seq_cst) == 0) M::block(reserve_called_);
+  if (M::load(stopping_, base::seq_cst) == 0) reserve_.block();
   return false;
-}
-
-// A worker that waits for its id runs no tasks: it stands, as those do that are blocked.
-template <machine::machine M> class engine<M>::standing {
- public:
-  explicit standing(engine& e) : engine_(e) {
-    base::locked<M> guard(e.room_lock_);
-    ++e.turn_waits_;
-    e.tell_front_if_all_stand();
-  }
-  ~standing() {
-    base::locked<M> guard(engine_.room_lock_);
-    --engine_.turn_waits_;
-  }
-  standing(const standing&) = delete;
-  standing& operator=(const standing&) = delete;
-
- private:
-  engine& engine_;
-};
-
-// Returns when the reserve does not run a body under this id. If that body waits for something - perhaps for the lock
-// that the caller holds - it would not end before the caller has gone on: that is so if nothing moves, or if the
-// reserve alone has had no core for so long that it cannot be for want of cores. A body that waits for room gets it.
-template <machine::machine M> void engine<M>::await_turn(unsigned id) noexcept {
-  if constexpr (M::foreign_threads) {
-    worker& reserve = *workers_.back();
-    if (M::load(reserve_, base::acquire) != reserve_state::here || M::load(reserve.shown_id, base::seq_cst) != id)
-      return;
-    const standing for_a_turn(*this);
-    detail::cell<std::uint32_t> never;
-    progress before = look();
-    std::uint64_t reserve_busy = machine_.reserve_busy_ns(), alone = 0;
-    std::uint64_t waited = 0, poll = 20'000;  // longer and longer: this thread's own looks must not count as work
-    while (M::load(reserve.shown_id, base::seq_cst) == id) {
-      const std::uint64_t turn = M::load(turn_, base::acquire);
-      if (turn == M::load(turn_given_up_, base::relaxed)) return;
-      static_cast<void>(M::block_for(never, poll));
-      waited += poll;
-      poll = std::min(2 * poll, base::patience_ns / 4);
-      if (waited < base::patience_ns) continue;
-      const progress now = look();
-      const std::uint64_t busy = machine_.reserve_busy_ns();
-      const bool hangs = busy == reserve_busy && !M::load(reserve_blocked_, base::acquire);
-      alone = hangs ? alone + waited : 0;
-      if ((hangs && before.stands(now)) || alone >= base::patience_alone_ns)
-        return M::store(turn_given_up_, turn, base::relaxed);
-      before = now;
-      reserve_busy = busy;
-      waited = 0;
-    }
-  } else {
-    static_cast<void>(id);
-  }
 }
 
 }  // namespace weft::sched

@@ -32,7 +32,7 @@ template <machine::machine M> void engine<M>::loop() {
       r = search(w);
     if (M::load(attention_, base::relaxed) != 0 && r != nullptr && passes_over(w, r)) [[unlikely]]
       continue;
-    if (w.is_reserve && !take_turn(w, r)) [[unlikely]]
+    if (w.is_reserve && (r == nullptr || !reserve_.has_turn()) && !take_turn(w, r)) [[unlikely]]
       continue;
     if (r == nullptr) {  // stopping
       fiber* mine = w.running;
@@ -56,9 +56,9 @@ template <machine::machine M> bool engine<M>::passes_over(worker& w, detail::rec
 // The reserve and the creator. As the two steps of loop() for others.
 template <machine::machine M> detail::record* engine<M>::next_special(worker& w) {
   if (w.creates_only) return next_of_creator(w);
-  detail::poke(w.shown_id, worker::no_id);
-  detail::record* r = next(w);
-  return r != nullptr ? r : search(w);
+  if (detail::record* r = next(w)) return r;
+  reserve_.rest();
+  return reserve_.is_wanted() ? search(w) : nullptr;
 }
 
 // Own deque first, newest first; from time to time the inboxes, so that a worker that never runs dry serves them too.
@@ -70,7 +70,7 @@ template <machine::machine M> detail::record* engine<M>::next(worker& w) {
     if (paused()) return nullptr;
     if (detail::record* r = next_urgent()) return r;
   }
-  if (w.tick >= w.tick_limit) {
+  if (w.tick >= detail::peek(w.tick_limit)) {
     w.tick = 0;
     w.timed = w.watched = true;
     w.body_end_ps = 0;
@@ -143,7 +143,7 @@ template <machine::machine M> bool engine<M>::paused() noexcept {
 // Whoever had something last time has more, as a rule; so it is asked before the policy is. With many workers most
 // looks find nothing, and each is a line that may have to come from far away.
 template <machine::machine M> detail::record* engine<M>::steal(worker& w) {
-  const bool keeps_away = w.reluctant && bodies_are_tiny();
+  const bool keeps_away = w.reluctant && !w.is_reserve && bodies_are_tiny();
   if (keeps_away && w.id != 0) return nullptr;
   if (w.robbed_last != worker::no_id && !keeps_away) {
     if (detail::record* r = rob(w, *workers_[w.robbed_last])) return r;
@@ -238,7 +238,7 @@ template <machine::machine M> detail::record* engine<M>::search(worker& w) {
       counted = w.reluctant;
       if (counted) continue;
     }
-    if (w.is_reserve && w.throttled_head == nullptr && leaves_reserve()) return nullptr;
+    if (w.is_reserve && !reserve_.is_wanted()) return nullptr;
     if (pull(w)) {
       counted = sleep_.begin_search();
       if (detail::record* r = next_shared(w)) {
@@ -247,6 +247,7 @@ template <machine::machine M> detail::record* engine<M>::search(worker& w) {
       }
       continue;
     }
+    if (window_.anyone_lately()) window_.worker_idle();
     // Passed over because of a pause, and perhaps the last that is left: who looks for a stall must see it.
     if (w.passed_over) static_cast<void>(deque::expose(w));
     if (sleep_.announce(w.id)) break_stall(w);
@@ -323,7 +324,7 @@ template <machine::machine M> void engine<M>::note_length(worker& w, std::uint64
 template <machine::machine M> detail::record* engine<M>::follow(worker& w, detail::record* r) {
   detail::record* follower = done(w, r);
   if (follower == nullptr) return nullptr;
-  if (++w.tick < w.tick_limit && M::load(attention_, base::relaxed) == 0) return follower;
+  if (++w.tick < detail::peek(w.tick_limit) && M::load(attention_, base::relaxed) == 0) return follower;
   push_own(w, follower);
   return nullptr;
 }

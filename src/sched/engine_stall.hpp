@@ -17,10 +17,7 @@ template <machine::machine M> void engine<M>::break_stall(worker& w) {
   if (!sleep_.all_asleep() || sleep_.announcements() != announcements) return;
   // A submitter waits for room, and all free records are in the lists of workers that sleep: with nothing left to run
   // it may as well go on, however many tasks are live.
-  if (M::load(throttled_, base::seq_cst) != 0) {
-    M::store(beyond_window_, 1u, base::seq_cst);
-    return room_made(true);
-  }
+  if (window_.anyone()) return let_one_exceed();
   if (paused()) return;  // nothing runs because nothing may
   // What could still be missing? A task waits only for versions, units and children that were registered before, so no
   // later submission can help it: not one of the main thread, which waits, and not one of another thread, unless its
@@ -180,7 +177,7 @@ template <machine::machine M> auto engine<M>::look_for_standstill() noexcept -> 
   std::uint64_t steps = sleep_.announcements() + detail::peek(outside_.created) + detail::peek(outside_.finished);
   for (const auto& w : workers_) steps += detail::peek(w->created) + detail::peek(w->finished);
   const bool still = detail::peek(program_waiter_) == nullptr && M::load(outside_calls_, base::seq_cst) == 0 &&
-                     M::load(throttled_, base::seq_cst) == 0 && !paused() && sleep_.all_asleep_but_first() &&
+                     !window_.anyone() && !paused() && sleep_.all_asleep_but_first() &&
                      !quiescent();
   return {still, steps};
 }

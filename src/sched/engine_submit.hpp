@@ -77,7 +77,7 @@ template <machine::machine M> detail::record* engine<M>::allocate(std::size_t by
 }
 
 template <machine::machine M> detail::record* engine<M>::allocate_on(worker& w, std::uint8_t size_class) {
-  if (detail::record* r = pool_.allocate(w, size_class, false)) return r;
+  if (detail::record* r = pool_.allocate(w, size_class, window_.limit())) return r;
   return throttle(w, size_class);
 }
 
@@ -95,9 +95,10 @@ template <machine::machine M> void engine<M>::recycle(worker& w, detail::record*
     pool_.free_large(r);
     return;
   }
+  const std::uint8_t size_class = r->size_class;
   if (!pool_.recycle(w, r)) return;
   // A batch has become free. Somebody may be waiting for room on a worker that sleeps.
-  if (M::load(throttled_, base::seq_cst) != 0) room_made(false);
+  if (window_.anyone()) room_made(size_class);
 }
 
 template <machine::machine M> void engine<M>::discard(detail::record* r) noexcept {
@@ -224,10 +225,10 @@ void engine<M>::apply_reduction(worker* w, detail::handle_state& h, const detail
   // Beyond the window if need be: a submitter that is in the middle of registering must not be set aside.
   detail::record* r = nullptr;
   if (w != nullptr) {
-    r = pool_.allocate(*w, size_class, true);
+    r = pool_.allocate(*w, size_class, pool_.no_limit);
   } else {
     base::locked<M> guard(outside_lock_);
-    r = pool_.allocate(outside_, size_class, true);
+    r = pool_.allocate(outside_, size_class, pool_.no_limit);
   }
   const std::uint8_t its_class = r->size_class;
   *r = detail::record{};

@@ -40,10 +40,11 @@ inline constexpr unsigned ticks_between_looks = 64;  // bodies a busy worker run
 
 template <class M> struct worker : detail::worker {
   static constexpr std::uint16_t no_id = 0xffff;
-  bool is_reserve = false;    // engine_room.hpp
+  bool is_reserve = false;    // reserve.hpp
   bool creates_only = false;  // engine_create.hpp
   bool is_special = false;    // either
-  unsigned tick_limit = ticks_between_looks;
+  detail::cell<unsigned> tick_limit{ticks_between_looks};  // lowered where somebody waits for the reserve
+  detail::cell<std::uint32_t> let_go;                      // what its thread blocks on at a full window
   fiber* running = nullptr;  // the stack this worker is on
   fiber* home = nullptr;     // the stack its thread began on
   std::vector<fiber*> idle;  // stacks of worker loops that gave way to a resumed body
@@ -71,7 +72,6 @@ template <class M> struct worker : detail::worker {
   bool timed = true;                  // the next body is, as all are while they are long
   bool watched = true;                // timed or traced
   unsigned short_bodies = 0;          // in a row, while coarse
-  unsigned looks_aside = 0;           // look_aside()
   unsigned aside_next = 0;            // whom it asks first
   detail::cell<bool> gives_way;       // to the main thread, which may take what is here
   // Written by this worker alone, read by statistics() at any time: hence cells.
