@@ -57,8 +57,8 @@ std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
                                               .body_scale = opt.body_scale,
                                               .first_core = opt.core,
                                               .model = std::move(m)};
-  sched::engine_setup engine_setup{opt.workers,         opt.seed, opt.window,     opt.stack_kib * 1024,
-                                   false,    decoupled(opt), opt.creator};
+  sched::engine_setup engine_setup{opt.workers, opt.seed,       opt.window, opt.stack_kib * 1024,
+                                   false,       decoupled(opt), opt.creator};
   if (setup.disturbed.deque_slots != 0) engine_setup.deque_slots = setup.disturbed.deque_slots;
   auto e = std::make_unique<engine>(engine_setup, setup);
   if (opt.trace != nullptr) {

@@ -374,7 +374,7 @@ template <machine::machine M> class engine final : public any_engine {
   room_needs room_needs_{*this};
   window<M> window_;
   reserve<M> reserve_{machine_, sleep_};
-  bool stall_told_ = false;                     // the program has had the report of a stall
+  bool stall_told_ = false;  // the program has had the report of a stall
   // What the main thread waits in; written by worker 0. What it points to is read when all sleep.
   detail::cell<waiter*> program_waiter_;
   detail::cell<std::uint32_t> stopping_;

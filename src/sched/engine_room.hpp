@@ -179,7 +179,8 @@ template <machine::machine M> void engine<M>::take_back(worker& w) noexcept {
     standing& operator=(const standing&) = delete;
   };
   if constexpr (M::foreign_threads)
-    reserve_.take_back(w.id, w.let_go, [this] { return look(); }, [this] { return standing(window_); });
+    reserve_.take_back(
+        w.id, w.let_go, [this] { return look(); }, [this] { return standing(window_); });
 }
 
 template <machine::machine M> void engine<M>::room_needs::wake(submitter& s) noexcept {

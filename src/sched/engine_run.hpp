@@ -284,6 +284,8 @@ template <machine::machine M> bool engine<M>::anything_visible(worker& w) noexce
 // Runs r and gives a task to run next, or nullptr. May return on another worker than it was called on.
 template <machine::machine M> detail::record* engine<M>::run(worker& w, detail::record* r) {
   if (r->kind == detail::record_kind::resume) {
+    if (M::foreign_threads && window_.anyone_lately())
+      ++w.tick;  // a body that submits and waits in turns: look_aside()
     resume(w, waiter::of(r));
     return nullptr;
   }

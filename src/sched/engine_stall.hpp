@@ -177,8 +177,7 @@ template <machine::machine M> auto engine<M>::look_for_standstill() noexcept -> 
   std::uint64_t steps = sleep_.announcements() + detail::peek(outside_.created) + detail::peek(outside_.finished);
   for (const auto& w : workers_) steps += detail::peek(w->created) + detail::peek(w->finished);
   const bool still = detail::peek(program_waiter_) == nullptr && M::load(outside_calls_, base::seq_cst) == 0 &&
-                     !window_.anyone() && !paused() && sleep_.all_asleep_but_first() &&
-                     !quiescent();
+                     !window_.anyone() && !paused() && sleep_.all_asleep_but_first() && !quiescent();
   return {still, steps};
 }
 

@@ -199,6 +199,7 @@ template <machine::machine M> void engine<M>::wait_quiescent(worker& w) {
     if (self.stalled) throw_stall();
     apply_reductions(&w);  // of tasks that were submitted by tasks meanwhile
   }
+  window_.calm();
   if (!waited && w.trace != nullptr) [[unlikely]]
     trace_passed(w, {trace::why::all});
   if (failures_.any()) [[unlikely]] {

@@ -72,7 +72,7 @@ template <class M> class reserve {
   // share an id. A body that waits for room gets it. Who: id's thread. `look` tells what was done so far.
   template <class Look, class Stand> void take_back(std::uint16_t id, word& wake, Look look, Stand stand) noexcept {
     if (ends_loan(id, wake)) return;
-    const auto standing = stand();
+    [[maybe_unused]] const auto standing = stand();
     progress before = look();
     std::uint64_t reserve_busy = machine_.reserve_busy_ns(), alone = 0;
     std::uint64_t waited = 0, poll = 20'000;  // longer and longer: this thread's own looks must not count as work

@@ -80,7 +80,7 @@ template <class M> class window {
   void comes() noexcept { static_cast<void>(M::fetch_add(waiting_, 1u, base::seq_cst)); }
   void goes() noexcept { static_cast<void>(M::fetch_sub(waiting_, 1u, base::seq_cst)); }
   [[nodiscard]] bool anyone() noexcept { return M::load(waiting_, base::seq_cst) != 0; }
-  [[nodiscard]] bool anyone_lately() noexcept { return M::load(waiting_, base::relaxed) != 0; }
+  [[nodiscard]] bool anyone_lately() const noexcept { return detail::peek(waiting_) != 0; }
 
   // --- threads that block ---
 
@@ -129,10 +129,10 @@ template <class M> class window {
       s.before = s.since = now;
       return;
     }
-    const bool needed = limit() < most_ ? bodies_are_long(s.before, now) || s.before.stands(now)
-                                        : s.before.stands(now) || only_others_move(s.since, now);
+    const bool stands = s.before.stands(now);
+    const bool rather = limit() < most_ ? bodies_are_long(s.before, now) : only_others_move(s.since, now);
     s.before = now;
-    if (needed) grow();
+    if (stands || rather) grow(rather);
   }
 
   // --- those who run tasks ---
@@ -194,14 +194,15 @@ template <class M> class window {
     --standing_;
   }
   // Everybody who is blocked goes on, with a batch that nobody can take before. Beyond options::window the steps double
-  // as long as no task begins: a million tasks that wait for a lock of their submitter's are through in seconds, while
-  // bodies that sleep for long cost a batch each time.
-  void grow() noexcept {
+  // as long as no task begins, or those that do will not make room: a million tasks that wait for a lock of their
+  // submitter's are through in seconds, while bodies that sleep for long cost a batch each time.
+  void grow(bool tasks_make_no_room = false) noexcept {
     if (limit() < most_) {
       detail::poke(limit_, std::min(2 * limit(), most_));
     } else {
       const std::uint64_t tasks = needs_.tasks_begun();
-      step_ = step_ != 0 && tasks == tasks_at_step_ ? std::min(2 * step_, step_max) : 1;
+      const bool again = tasks_make_no_room || tasks == tasks_at_step_;
+      step_ = step_ != 0 && again ? std::min(2 * step_, step_max) : 1;
       tasks_at_step_ = tasks;
       detail::poke(limit_, limit() + step_ * base::pool_batch_records);
     }

@@ -40,14 +40,14 @@ inline constexpr unsigned ticks_between_looks = 64;  // bodies a busy worker run
 
 template <class M> struct worker : detail::worker {
   static constexpr std::uint16_t no_id = 0xffff;
-  bool is_reserve = false;    // reserve.hpp
-  bool creates_only = false;  // engine_create.hpp
-  bool is_special = false;    // either
+  bool is_reserve = false;                                 // reserve.hpp
+  bool creates_only = false;                               // engine_create.hpp
+  bool is_special = false;                                 // either
   detail::cell<unsigned> tick_limit{ticks_between_looks};  // lowered where somebody waits for the reserve
   detail::cell<std::uint32_t> let_go;                      // what its thread blocks on at a full window
-  fiber* running = nullptr;  // the stack this worker is on
-  fiber* home = nullptr;     // the stack its thread began on
-  std::vector<fiber*> idle;  // stacks of worker loops that gave way to a resumed body
+  fiber* running = nullptr;                                // the stack this worker is on
+  fiber* home = nullptr;                                   // the stack its thread began on
+  std::vector<fiber*> idle;                                // stacks of worker loops that gave way to a resumed body
   inbox<M> box;
   detail::record* throttled_head = nullptr;  // submitters that found the window full, oldest first
   detail::record* throttled_tail = nullptr;
