@@ -45,9 +45,10 @@ struct options {
   unsigned core = 0;
   // Live tasks (submitted and not done) at most, 64 to 2^40, counted per size of task and beside 128 per worker. A
   // submitter that meets the limit sleeps until there is room, and a reserve thread runs tasks in its place: no body
-  // ever runs on a submitter's stack, so it may hold a lock that bodies take. Nothing is dropped. The limit is exceeded
-  // step by step when for 20 ms no task begins and no worker uses its core - bodies then wait for something, perhaps
-  // for the submitter - and it does not hold for tasks above 640 bytes.
+  // ever runs on a submitter's stack, so it may hold a lock that bodies take. Nothing is dropped. On real machines the
+  // limit begins at 4096, so that small tasks stay in the caches, and grows up to this where that helps: a program need
+  // not know. It is exceeded step by step when for 20 ms no task begins and no worker uses its core - bodies then wait
+  // for something, perhaps for the submitter - and it does not hold for tasks above 640 bytes.
   std::size_t window = std::size_t{1} << 20;
   // Stack of a task body in KiB, 64 to 4194304 (4 GiB). Reserved address space; memory is used as touched.
   std::size_t stack_kib = 1024;
