@@ -36,8 +36,9 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   if constexpr (M::modelled) machine_.set_program_stack(program_);
   workers_[0]->running = &program_;
   sleep_.open(n, reserves != 0);
-  window_.open(n + reserves);
   if (setup_.decoupled) open_creation(setup_.creator);
+  const bool creator_apart = creator_ != nullptr && creator_->creates_only;  // and runs no tasks
+  window_.open(n + reserves - (creator_apart ? 1 : 0));
   {
     visit v(*this);
     for (auto& w : workers_) deque::open(*w, n > 1, setup_.deque_slots);

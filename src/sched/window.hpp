@@ -66,11 +66,12 @@ struct window_needs {
 
 template <class M> class window {
  public:
-  // most: options::window. threads: how many may run tasks, the reserve included.
+  // most: options::window.
   window(window_needs& needs, std::size_t most) noexcept
       : needs_(needs), first_(M::foreign_threads ? std::min(most, base::window_tasks_first) : most), most_(most),
         limit_{first_} {}
-  void open(unsigned threads) { threads_ = threads; }
+  // threads: how many may run tasks, the reserve included. Who: whoever makes the engine, before the first submitter.
+  void open(unsigned threads) noexcept { threads_ = threads; }
 
   // Live tasks of one class of records, at most.
   [[nodiscard]] std::size_t limit() const noexcept { return detail::peek(limit_); }
@@ -87,15 +88,14 @@ template <class M> class window {
   // Lists s, which then looks for room and blocks. False: the limit has grown instead, because nobody would run tasks
   // in its place. Who: s's thread.
   [[nodiscard]] bool enter(submitter& s) {
-    comes();
     base::locked<M> guard(lock_);
     if (limit() < most_ && !may_block(s)) {
-      goes();
       grow();
       return false;
     }
     WEFT_ASSERT(std::find(blocked_.begin(), blocked_.end(), &s) == blocked_.end());
     blocked_.push_back(&s);
+    comes();
     if (s.id != submitter::stranger) stands();
     return true;
   }
@@ -186,8 +186,7 @@ template <class M> class window {
   // All who could run tasks stand: then no patience is needed. Who: holder of lock_, as all below.
   void stands() noexcept {
     ++standing_;
-    WEFT_ASSERT(standing_ <= threads_);
-    if (standing_ == threads_ && !blocked_.empty()) grow();
+    if (standing_ >= threads_ && !blocked_.empty()) grow();  // more: a creator may have to run a pinned task
   }
   void stands_no_longer() noexcept {
     WEFT_ASSERT(standing_ != 0);
