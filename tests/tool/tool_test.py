@@ -212,13 +212,12 @@ class Others(Tool):
                 self.assertEqual((ran["machine"], ran["policy"]), (machine["name"], policy["name"]))
 
     def test_bench(self):
-        reply = self.good_json("bench", "chain1", "cholesky20", "--systems", "serial,weft,weft-window",
+        reply = self.good_json("bench", "chain1", "cholesky20", "--systems", "serial,weft",
                                "--workers", "1,2", "--quick")
         self.assertIs(reply["ok"], True)
         found = [(r["problem"], r["system"], r["workers"]) for r in reply["rows"]]
         self.assertEqual(found, [(p, s, w) for p in ("chain1", "cholesky20")
-                                 for s, w in (("serial", 1), ("weft", 1), ("weft", 2), ("weft-window", 1),
-                                              ("weft-window", 2))])
+                                 for s, w in (("serial", 1), ("weft", 1), ("weft", 2))])
         for row in reply["rows"]:
             self.assertGreater(row["value"], 0)
             self.assertEqual(row["unit"], "ns")
@@ -236,7 +235,7 @@ class Others(Tool):
         reply = self.good_json("bench", "cholesky20", "--workers", "1", "--quick")
         measured = {r["system"] for r in reply["rows"]}
         left_out = {text.split()[0] for text in reply["missing"]}
-        self.assertEqual(measured | left_out, {"serial", "weft", "weft-window", "libgomp", "libomp", "tbb", "starpu"})
+        self.assertEqual(measured | left_out, {"serial", "weft", "libgomp", "libomp", "tbb", "starpu"})
         self.assertFalse(measured & left_out)
         self.assertEqual(len({r["version"] for r in reply["rows"]}), len(measured))
         self.assertEqual({r["system"] for r in reply["rows"] if "comparable" in r}, measured & {"libomp"})
