@@ -161,7 +161,7 @@ template <machine::machine M> detail::record* engine<M>::block_for_room(worker* 
   detail::record* r = nullptr;
   while (r == nullptr) {
     if (lends) reserve_.lend(w->id, self.signal);
-    if (!M::block_for(self.signal, window_.patience())) window_.judge(self, look());
+    if (!M::block_for(self.signal, window_.patience(self))) window_.judge(self, look());
     M::store(self.signal, 0u, base::relaxed);
     r = try_room(w, self.size_class, window_.look_again(self));
   }
