@@ -14,10 +14,9 @@
 namespace weft {
 namespace {
 
-constexpr const char* variables[] = {"WEFT_WORKERS",         "WEFT_SEED",      "WEFT_WINDOW",   "WEFT_STACK_KIB",
-                                     "WEFT_MACHINE",         "WEFT_POLICY",    "WEFT_SCHEDULE", "WEFT_PIN",
-                                     "WEFT_TRACE",           "WEFT_TRACE_MIB", "WEFT_COUNTERS", "WEFT_PAUSED",
-                                     "WEFT_SUBMITTERS_HELP", "WEFT_CREATION",  "WEFT_CREATOR"};
+constexpr const char* variables[] = {
+    "WEFT_WORKERS", "WEFT_SEED",  "WEFT_WINDOW",    "WEFT_STACK_KIB", "WEFT_MACHINE", "WEFT_POLICY",   "WEFT_SCHEDULE",
+    "WEFT_PIN",     "WEFT_TRACE", "WEFT_TRACE_MIB", "WEFT_COUNTERS",  "WEFT_PAUSED",  "WEFT_CREATION", "WEFT_CREATOR"};
 
 // An environment with these variables of ours and no others; what was there comes back in the end.
 class environment {
@@ -221,7 +220,7 @@ TEST_CASE("options: names that cannot be") {
   CHECK(refusal({}, {{"WEFT_POLICY", "greedy"}}) ==
         "weft: there is no policy 'greedy'; choose one of: local, random, central");
   for (const char* bad : {"2", "yes", "01", "true"})
-    for (const std::string flag : {"WEFT_PIN", "WEFT_PAUSED", "WEFT_SUBMITTERS_HELP"})
+    for (const std::string flag : {"WEFT_PIN", "WEFT_PAUSED"})
       CHECK(refusal({}, {{flag, bad}}) == "weft: option " + flag + " = '" + bad + "' cannot be; it must be 0 or 1");
 }
 
