@@ -47,7 +47,7 @@ struct submitter {
   // Guarded by the window's lock.
   bool woken = false;
   bool may_exceed = false;
-  bool looked = false;  // before and since are set
+  bool looked = false;  // before and since are set; written by its own thread
   std::uint64_t rooms = 0;
   progress before{};  // one patience ago
   progress since{};   // when room was made last
@@ -115,9 +115,11 @@ template <class M> class window {
     s.woken = false;
     return std::exchange(s.may_exceed, false);
   }
-  // How long s blocks before it asks whether the limit must grow.
-  [[nodiscard]] std::uint64_t patience() const noexcept {
-    return limit() < most_ ? base::patience_first_ns : base::patience_ns;
+  // How long s blocks before it asks whether the limit must grow; the first time it only looks how things are, and
+  // soon, since most who block are woken before. Who: s's thread.
+  [[nodiscard]] std::uint64_t patience(const submitter& s) const noexcept {
+    const std::uint64_t ns = limit() < most_ ? base::patience_first_ns : base::patience_ns;
+    return s.looked ? ns : ns / 4;
   }
   // s has blocked so long and was not woken. The oldest judges for all.
   void judge(submitter& s, const progress& now) noexcept {

@@ -158,12 +158,13 @@ TEST_CASE("window: below the option it grows where bodies are long or nothing mo
   blocked a(0), b(submitter::stranger);
   REQUIRE(p.w.enter(a));
   REQUIRE(p.w.enter(b));
-  CHECK(p.w.patience() == base::patience_first_ns);
+  CHECK(p.w.patience(a) == base::patience_first_ns / 4);
   p.w.judge(b, p.later(2, 2, 10));
   p.w.judge(b, p.later(2, 2, 10));
   CHECK(p.w.limit() == first);  // the oldest judges
   p.w.judge(a, p.later(2, 2, 10));
   CHECK(p.w.limit() == first);  // its first look
+  CHECK(p.w.patience(a) == base::patience_first_ns);
   p.w.judge(a, p.later(2, 2, 20'000));
   CHECK(p.w.limit() == first);
   p.w.judge(a, p.later(2, 2, 10));
@@ -171,7 +172,7 @@ TEST_CASE("window: below the option it grows where bodies are long or nothing mo
   p.w.judge(a, p.later(2, 0, 0));
   p.w.judge(a, p.later(2, 0, 0));
   CHECK(p.w.limit() == most);
-  CHECK(p.w.patience() == base::patience_ns);
+  CHECK(p.w.patience(a) == base::patience_ns);
   CHECK(p.needs.times(b) == 1);
   p.w.leave(a);
   p.w.leave(b);
