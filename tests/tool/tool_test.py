@@ -180,7 +180,8 @@ class Trace(Tool):
             self.assertEqual(path.read_text(), "mine")
             limited = subprocess.run(["sh", "-c", 'trap "" XFSZ; ulimit -f 64; exec "$@"', "sh", WEFT, "run",
                                       "independent", "--n", "20000", "--trace", str(path) + ".weft"],
-                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600, check=False)
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600,
+                                     check=False)
             self.assertEqual(limited.returncode, 2, "a trace that is not there is an error")
             self.assertRegex(limited.stderr, r"^weft: cannot write a trace to '.*mine\.weft': .*\n$")
             self.assertEqual(os.listdir(folder), ["mine"])
