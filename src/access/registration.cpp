@@ -6,7 +6,8 @@
 namespace weft::access {
 
 std::string name_of(const handle_state& h) {
-  return h.name != nullptr ? "'" + std::string(h.name) + "'" : "#" + std::to_string(h.id);
+  const char* const name = detail::name_in(h);
+  return name != nullptr ? "'" + std::string(name) + "'" : "#" + std::to_string(h.id);
 }
 
 bool joins_reduction(record& r, const handle_state& h) noexcept {

@@ -278,7 +278,7 @@ std::string refusal(task& t, accesses::identity& user = engine) {
 
 TEST_CASE("version: two kinds for one handle are refused by name, and nothing is touched") {
   handle_state named, unnamed, first;
-  named.name = "forces";
+  detail::set_name(named, "forces");
   task t, u;
   t.use(first, W).use(named, R).use(named, W);
   u.use(unnamed, A).use(first, R).use(unnamed, R);
@@ -295,7 +295,7 @@ TEST_CASE("version: two kinds for one handle are refused by name, and nothing is
 
 TEST_CASE("version: a handle in use by another runtime is refused, a finished one changes hands") {
   handle_state h, k;
-  h.name = "shared";
+  detail::set_name(h, "shared");
   task mine, theirs, later;
   mine.use(h, W);
   theirs.use(k, R).use(h, R);
