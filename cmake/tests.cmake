@@ -60,8 +60,9 @@ weft_doctests(weft_unit "" "unit;conformance" ${conformance_sources})
 # that builds everything: it is half a build.
 if(WEFT_APPS)
   file(GLOB narrow_sources CONFIGURE_DEPENDS tests/narrow/*.cpp)
-  add_executable(weft_narrow tests/main.cpp ${narrow_sources} src/access/version_test.cpp ${weft_sources}
-                             ${machines_source})
+  set(narrow_access version_test.cpp condition_test.cpp)
+  list(TRANSFORM narrow_access PREPEND ${PROJECT_SOURCE_DIR}/src/access/)
+  add_executable(weft_narrow tests/main.cpp ${narrow_sources} ${narrow_access} ${weft_sources} ${machines_source})
   target_compile_definitions(weft_narrow PRIVATE WEFT_VERSION_BITS=8)
   target_compile_features(weft_narrow PRIVATE cxx_std_20)
   target_include_directories(weft_narrow PRIVATE include src tests)
@@ -69,7 +70,7 @@ if(WEFT_APPS)
   target_link_libraries(weft_narrow PRIVATE weft_strict doctest::doctest PkgConfig::HWLOC SQLite::SQLite3 Boost::context
                                             Threads::Threads)
   weft_doctests(weft_narrow "" unit ${narrow_sources})
-  weft_doctests(weft_narrow narrow/ unit ${PROJECT_SOURCE_DIR}/src/access/version_test.cpp)
+  weft_doctests(weft_narrow narrow/ unit ${narrow_access})
 endif()
 
 # stress and model

@@ -392,9 +392,7 @@ template <machine::machine M> void engine<M>::poison_writes(detail::record& r, c
 }
 
 template <machine::machine M> void engine<M>::finish_accesses(detail::record* r, woken& list) {
-  if (r->plain) return access::finish_plain<M>(*r, list);
-  for (std::uint32_t i = 0; i < r->access_count; ++i)
-    if (!access::is_repeated(r->accesses()[i])) access::finish<M>(r->accesses()[i], list);
+  access::settle<M>(*r, list);
 }
 
 // Whether x, which is ready, may run on w at once. A plain task may run anywhere.
