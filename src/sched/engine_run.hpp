@@ -160,21 +160,27 @@ template <machine::machine M> detail::record* engine<M>::steal(worker& w) {
   return nullptr;
 }
 
+// Of several tasks it takes the oldest is to run next; the others go where the next thief finds them, nearer to it than
+// the victim was. Who has lost against another goes elsewhere.
 template <machine::machine M> detail::record* engine<M>::rob(worker& w, worker& victim) {
-  detail::record* r = nullptr;
-  // Losing means that another took a task, so the victim may have more.
-  steal_result result = steal_result::lost;
-  while (result == steal_result::lost) {
-    M::work(model::step::steal);
-    result = deque::steal(victim, r);
+  loot got;
+  M::work(model::step::steal);
+  const auto how_many = [&](std::uint32_t available) {
+    return std::min(rules_->how_many(w.id, victim.id, available), deque::room(w) + 1);
+  };
+  if (deque::steal(victim, got, how_many) != steal_result::taken) return nullptr;
+  if (&victim != &w) {
+    M::took_from(victim.id);
+    w.robbed_last = victim.id;
+    detail::poke(w.steals, detail::peek(w.steals) + got.count);
+    if (w.trace != nullptr)
+      for (std::uint32_t i = 0; i < got.count; ++i) trace_stolen(w, victim, *got.tasks[i]);
   }
-  if (result == steal_result::empty) return nullptr;
-  if (&victim == &w) return r;
-  M::took_from(victim.id);
-  w.robbed_last = victim.id;
-  count_one(w.steals);
-  if (w.trace != nullptr) trace_stolen(w, victim, *r);
-  return r;
+  if (got.count > 1) {
+    for (std::uint32_t i = 1; i < got.count; ++i) deque::push(w, got.tasks[i]);
+    keep_within_reach(w);
+  }
+  return got.tasks[0];
 }
 
 // Bodies so short that bringing one over to another core costs more than running it here. Then a thief is reluctant: it

@@ -5,6 +5,7 @@
 //                          oldest; or central, the one queue all workers share, oldest first
 //   victim(self, i, rng)   self has no work: whom to rob as i-th of this sweep, 0 <= i < workers-1. Over one sweep
 //                          every other worker must have a chance to be named, or its tasks may wait for it alone
+//   how_many(self, v, n)   self robs v, where n tasks are within reach: how many of them it takes, 1 to n
 //
 // The same answers to the same questions: what looks random is drawn from the rng given, never from time or addresses.
 // To add one: a file in policies/ and a line in its registry. The conformance suite then runs over it.
@@ -27,6 +28,7 @@ class policy {
   virtual ~policy() = default;
   [[nodiscard]] virtual target ready(unsigned self, const detail::record& r) = 0;
   [[nodiscard]] virtual unsigned victim(unsigned self, unsigned i, base::random& rng) = 0;
+  [[nodiscard]] virtual unsigned how_many(unsigned, unsigned, unsigned available) { return (available + 1) / 2; }
   // True lets workers push without asking ready().
   [[nodiscard]] virtual bool always_own_deque() const noexcept { return true; }
 };
