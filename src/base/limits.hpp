@@ -13,6 +13,7 @@ inline constexpr std::size_t stack_kib_max = std::size_t{1} << 22;     // 4 GiB:
 inline constexpr std::uint32_t deque_capacity_first = 256;             // slots; doubles when full
 inline constexpr std::uint32_t deque_capacity_max = 1u << 30;          // indices are 32 bits and must not overlap
 inline constexpr std::uint32_t steal_max = 128;  // tasks at once: to read more slots takes longer than a second steal
+inline constexpr unsigned thieves_sweep_max = 8;
 inline constexpr std::uint32_t pool_batch_records = 64;  // records per hand-over between a worker and the shared pool
 inline constexpr std::uint64_t search_ns = 25'000;       // an idle worker looks for work this long, two wake-ups' worth
 inline constexpr std::uint32_t worth_stealing_ns = 60;   // shorter bodies cost less than bringing them over

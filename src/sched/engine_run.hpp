@@ -103,7 +103,7 @@ template <machine::machine M> void engine<M>::keep_within_reach(worker& w) noexc
 }
 
 // Where to find work, nearest first.
-template <machine::machine M> detail::record* engine<M>::next_shared(worker& w) {
+template <machine::machine M> detail::record* engine<M>::next_shared(worker& w, bool all) {
   if (chooses()) return next_by_order(w);
   w.body_end_ps = 0;
   if (M::load(attention_, base::seq_cst) != 0) [[unlikely]] {
@@ -121,13 +121,20 @@ template <machine::machine M> detail::record* engine<M>::next_shared(worker& w) 
   if (creator_ != nullptr) [[unlikely]]
     if (detail::record* r = next_created(w)) return r;
   if (detail::record* r = central_.pop()) return r;
-  if (detail::record* r = steal(w)) return r;
+  if (detail::record* r = steal(w, all)) return r;
   if (detail::record* r = next_throttled(w)) return r;
-  if (M::load(quiescent_waiting_, base::seq_cst) != 0 && quiescent()) {
-    end_quiescent_waits(&w);
-    return w.box.pop();
-  }
-  return nullptr;
+  return sleep_.somebody_is_busy() ? nullptr : end_if_quiescent(w);
+}
+
+// Who has the lock ends the waits, or is about to look whether they can end: so many come here at once that they would
+// wait for each other for longer than that takes.
+template <machine::machine M> detail::record* engine<M>::end_if_quiescent(worker& w) {
+  const auto is_up_to_w = [this] {
+    return M::load(quiescent_waiting_, base::seq_cst) != 0 && M::load(quiescent_lock_, base::relaxed) == 0;
+  };
+  if (!is_up_to_w() || !quiescent() || !is_up_to_w()) return nullptr;
+  end_quiescent_waits(&w);
+  return w.box.pop();
 }
 
 template <machine::machine M> detail::record* engine<M>::next_urgent() noexcept {
@@ -140,9 +147,11 @@ template <machine::machine M> bool engine<M>::paused() noexcept {
   return (M::load(attention_, base::seq_cst) & paused_bit) != 0;
 }
 
-// Whoever had something last time has more, as a rule; so it is asked before the policy is. With many workers most
-// looks find nothing, and each is a line that may have to come from far away.
-template <machine::machine M> detail::record* engine<M>::steal(worker& w) {
+// Whoever had something last time has more, as a rule; so it is asked before the policy is. Then the partners, whose
+// numbers differ from w's in one bit: tasks reach everybody over those in a few steps, and only a few thieves look at
+// one victim, so that they are not in each other's way. Of the others a few each time, and all of them where `all`.
+// With many workers most looks find nothing, and each is a line that may have to come from far away.
+template <machine::machine M> detail::record* engine<M>::steal(worker& w, bool all) {
   const bool keeps_away = w.reluctant && bodies_are_tiny();
   if (keeps_away && w.id != 0) return nullptr;
   if (w.robbed_last != worker::no_id && !keeps_away) {
@@ -151,7 +160,16 @@ template <machine::machine M> detail::record* engine<M>::steal(worker& w) {
   }
   // The reserve has no place of its own, so it robs in order of ids; and everybody robs it last.
   const unsigned seats = static_cast<unsigned>(workers_.size());
-  for (unsigned i = 0; i + 1 < seats; ++i) {
+  unsigned looks = seats - 1;
+  if (workers() > base::thieves_sweep_max && !all && !keeps_away && !w.is_reserve) {
+    for (unsigned bit = 1; bit < workers(); bit *= 2)
+      if (const unsigned partner = w.id ^ bit; partner < workers())
+        if (detail::record* r = rob(w, *workers_[partner])) return r;
+    looks = base::thieves_sweep_max;
+  }
+  for (; looks != 0; --looks) {
+    const unsigned i = w.victim_next;
+    w.victim_next = i + 2 < seats ? i + 1 : 0;
     const bool ruled = !w.is_reserve && i + 1 < workers();
     worker& victim = *workers_[ruled ? rules_->victim(w.id, i, w.rng) : w.is_reserve ? i : seats - 1];
     if (keeps_away && !M::load(victim.gives_way, base::relaxed)) continue;
@@ -179,6 +197,7 @@ template <machine::machine M> detail::record* engine<M>::rob(worker& w, worker& 
   if (got.count > 1) {
     for (std::uint32_t i = 1; i < got.count; ++i) deque::push(w, got.tasks[i]);
     keep_within_reach(w);
+    if (w.coarse) sleep_.spread(machine_, got.count - 1);
   }
   return got.tasks[0];
 }
@@ -214,8 +233,9 @@ template <machine::machine M> void engine<M>::give_way(worker& w) {
   w.seen_submitted = M::load(main.created, base::relaxed);
 }
 
-// Looks everywhere for the time that a wake-up would cost. Who: a counted searcher.
-template <machine::machine M> detail::record* engine<M>::look_around(worker& w) {
+// Looks everywhere for the time that a wake-up would cost, whether others rely on it or not. One whom they rely on is
+// enough: if it finds something, the next one here takes its place. Who: w, a searcher if `counted`.
+template <machine::machine M> detail::record* engine<M>::look_around(worker& w, bool& counted) {
   const std::uint64_t until = machine_.now_ps() + base::search_ns * 1000;
   unsigned spins = 0;
   do {
@@ -229,14 +249,14 @@ template <machine::machine M> detail::record* engine<M>::look_around(worker& w) 
 // Nothing to do here. Gives a record, sooner or later; nullptr when the runtime stops. Protocol: sleep.md.
 template <machine::machine M> detail::record* engine<M>::search(worker& w) {
   bool counted = sleep_.begin_search();
+  sleep_.set_busy(w.id, false);
   for (;;) {
-    if (counted) {
-      if (detail::record* r = look_around(w)) {
-        sleep_.found(machine_);
-        return r;
-      }
-      sleep_.give_up();
+    if (detail::record* r = look_around(w, counted)) {
+      if (counted) sleep_.found(machine_);
+      sleep_.set_busy(w.id, true);
+      return r;
     }
+    if (counted) sleep_.give_up();
     if (M::load(stopping_, base::seq_cst) != 0) return nullptr;
     if (bodies_are_tiny()) {
       // Who may not search any more, because enough do, must not wait for the others either: it steals.
@@ -247,8 +267,9 @@ template <machine::machine M> detail::record* engine<M>::search(worker& w) {
     if (w.is_reserve && w.throttled_head == nullptr && leaves_reserve()) return nullptr;
     if (pull(w)) {
       counted = sleep_.begin_search();
-      if (detail::record* r = next_shared(w)) {
+      if (detail::record* r = next_shared(w, true)) {
         counted ? sleep_.found(machine_) : sleep_.notify(machine_);
+        sleep_.set_busy(w.id, true);
         return r;
       }
       continue;
@@ -265,7 +286,10 @@ template <machine::machine M> detail::record* engine<M>::search(worker& w) {
     if (counted) {
       machine_.park(w.id);  // takes the wake that is on its way
     } else {
-      if (detail::record* r = next_shared(w)) {
+      detail::record* r = next_shared(w, true);
+      if (r == nullptr) r = end_if_quiescent(w);
+      if (r != nullptr) {
+        sleep_.set_busy(w.id, true);
         sleep_.notify(machine_);  // others may have relied on the search that was given up, and there may be more
         return r;
       }

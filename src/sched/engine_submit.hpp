@@ -369,7 +369,8 @@ template <machine::machine M> void engine<M>::push_slow(detail::worker& w, detai
 }
 
 template <machine::machine M> void engine<M>::share(worker& w) noexcept {
-  if (deque::share(w)) sleep_.notify(machine_);
+  const bool is_away = w.running == &program_ && w.current == nullptr;
+  if (is_away ? deque::expose(w) : deque::share(w)) sleep_.notify(machine_);
 }
 
 }  // namespace weft::sched

@@ -187,6 +187,7 @@ template <machine::machine M> void engine<M>::release_exclusive(detail::handle_s
 template <machine::machine M> void engine<M>::wait_quiescent(worker& w) {
   apply_reductions(&w);
   bool waited = false;
+  if (deque::expose(w)) sleep_.notify(machine_);  // to ask whether all is done takes long, with many workers
   while (!quiescent()) {
     waited = true;
     waiter self;

@@ -2,6 +2,8 @@
 // kernel; whoever makes work visible wakes one sleeper, unless somebody searches already. Protocol and proof: sleep.md.
 #pragma once
 #include <bit>
+#include <algorithm>
+#include <cstdlib>
 #include <cstdint>
 
 #include "base/assert.hpp"
@@ -18,7 +20,8 @@ template <class M> class sleep {
     workers_ = workers;
     words_ = (workers + (reserve ? 1 : 0) + 63) / 64;
     has_reserve_ = reserve;
-    searchers_max_ = workers <= 4 ? workers : workers / 2;
+    spread_max_ = workers <= 4 ? 1 : workers / 4;
+    searchers_max_ = workers <= 4 ? workers : 1;
   }
   // Worker `id` looks for no tasks, so it is woken by its number only and never counts as a searcher: whoever made a
   // task visible must not rely on it. Who: as open(), after it.
@@ -26,14 +29,21 @@ template <class M> class sleep {
 
   // Counts the caller as a searcher, unless enough search. A searcher must call found() or give_up().
   [[nodiscard]] bool begin_search() noexcept {
-    if (M::load(searching_, base::relaxed) >= searchers_max_) return false;
-    static_cast<void>(M::fetch_add(searching_, std::uint32_t{1}, base::seq_cst));
-    return true;
+    std::uint32_t others = M::load(searching_, base::relaxed);
+    return others < searchers_max_ && M::compare_exchange(searching_, others, others + 1, base::seq_cst);
   }
   void give_up() noexcept { static_cast<void>(M::fetch_sub(searching_, std::uint32_t{1}, base::seq_cst)); }
   // A searcher has work. If it was the last one, those who made work visible meanwhile relied on it: it passes it on.
   void found(M& machine) noexcept {
     if (M::fetch_sub(searching_, std::uint32_t{1}, base::seq_cst) == 1) notify(machine);
+  }
+
+  // A hint for who looks whether all is done.
+  void set_busy(unsigned id, bool busy) noexcept { M::store(busy_[id], std::uint8_t{busy}, base::relaxed); }
+  [[nodiscard]] bool somebody_is_busy() noexcept {
+    for (unsigned i = 0; i < workers_; ++i)
+      if (M::load(busy_[i], base::relaxed) != 0) return true;
+    return false;
   }
 
   // Declares worker `id` asleep. It must then look everywhere once more, and park or retract.
@@ -65,11 +75,22 @@ template <class M> class sleep {
   // Order: the caller's publication must be seq_cst, as the loads here are.
   void notify(M& machine) noexcept {
     while (any_asleep()) {
+      if (M::load(searching_, base::seq_cst) != 0) return;
       std::uint32_t none = 0;
       // The woken worker is counted as a searcher from here on, so that others do not wake a second one for this.
       if (!M::compare_exchange(searching_, none, std::uint32_t{1}, base::seq_cst)) return;
       if (wake_one(machine)) return;
       give_up();  // and look again: somebody may have relied on our count while we found no sleeper
+    }
+  }
+
+  // Wakes some more, for a worker with long bodies that has found `surplus` tasks for others.
+  void spread(M& machine, unsigned surplus) noexcept {
+    for (unsigned n = std::min(surplus, spread_wakes_f()); n > 0 && any_asleep(); --n) {
+      std::uint32_t others = M::load(searching_, base::seq_cst);
+      if (others >= std::min(surplus, spread_max_)) return;
+      if (!M::compare_exchange(searching_, others, others + 1, base::seq_cst)) return;
+      if (!wake_one(machine)) return give_up();
     }
   }
 
@@ -128,6 +149,9 @@ template <class M> class sleep {
   detail::cell<std::uint8_t> apart_asleep_;
   detail::cell<std::uint32_t> reserve_away_{1};
   detail::cell<std::uint64_t> announcements_;
+  static unsigned spread_wakes_f() { static unsigned v = getenv("SW") ? atoi(getenv("SW")) : 2; return v; }
+  unsigned spread_max_ = 1;
+  alignas(64) detail::cell<std::uint8_t> busy_[base::workers_max + 1];
   alignas(64) detail::cell<std::uint32_t> searching_;
   alignas(64) detail::cell<std::uint64_t> asleep_[base::workers_max / 64 + 1];
 };

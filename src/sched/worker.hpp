@@ -71,6 +71,7 @@ template <class M> struct worker : detail::worker {
   bool timed = true;                  // the next body is, as all are while they are long
   bool watched = true;                // timed or traced
   unsigned short_bodies = 0;          // in a row, while coarse
+  unsigned victim_next = 0;           // in the policy's order
   unsigned looks_aside = 0;           // look_aside()
   unsigned aside_next = 0;            // whom it asks first
   detail::cell<bool> gives_way;       // to the main thread, which may take what is here
