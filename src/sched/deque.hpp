@@ -100,6 +100,20 @@ template <class M> class deque {
   // is private stays so for all of the next one. Who: the owner. Order and result as share().
   static bool expose(detail::worker& w) noexcept { return give(w, w.deque.bottom - w.deque.split); }
 
+  // Gives thieves all private tasks, but at least as many at a time as makes up for what a batch costs. The batch grows
+  // while thieves come back for more before there is another. For owners that only push. Who, order, result as share().
+  static bool hand_out(detail::worker& w) noexcept {
+    detail::deque_owner& d = w.deque;
+    const std::uint32_t n = d.bottom - d.split;
+    if (n < d.batch) {
+      d.hurried = true;
+      return false;
+    }
+    d.batch = d.hurried || n == d.batch ? std::min(2 * d.batch, base::batch_max) : std::max(d.batch / 2, 1u);
+    d.hurried = false;
+    return give(w, n);
+  }
+
   // Takes the how_many(n) oldest of n shared tasks, 1 <= how_many(n) <= n, or fewer if `out` has no more room.
   // Who: any thief. Order: acquire on success, pairs with give(). Cost: two loads, one for each task, one
   // compare-exchange. Errors: empty; lost to another thief or the owner (retrying is fair).

@@ -189,11 +189,12 @@ template <machine::machine M> class engine final : public any_engine {
   [[nodiscard]] detail::record* end_if_quiescent(worker& w);
   [[nodiscard]] bool paused() noexcept;
   [[nodiscard]] detail::record* steal(worker& w, bool all);
-  [[nodiscard, gnu::always_inline]] inline detail::record* rob(worker& w, worker& victim);
+  [[nodiscard]] detail::record* rob_partners(worker& w);
+  [[nodiscard]] detail::record* rob(worker& w, worker& victim);
   [[nodiscard]] bool bodies_are_tiny() noexcept;
   [[nodiscard]] bool others_move(worker& w) noexcept;
   void give_way(worker& w);
-  [[nodiscard]] detail::record* look_around(worker& w, bool& counted);
+  [[nodiscard]] detail::record* look_around(worker& w);
   [[nodiscard]] detail::record* search(worker& w);
   [[nodiscard]] bool anything_visible(worker& w) noexcept;
   [[nodiscard, gnu::always_inline]] inline detail::record* run(worker& w, detail::record* r);

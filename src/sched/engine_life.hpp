@@ -82,11 +82,6 @@ template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
     open_reductions_.remove(*h);
   }
   static_cast<void>(failures_.take(nullptr));  // heals the handles that outlive this
-  if (getenv("DUMP")) {
-#define D(x) fprintf(stderr, "%s %lx..%lx\n", #x, (unsigned long)&x, (unsigned long)(&x + 1));
-    D(pool_) D(sleep_) D(central_) D(urgent_) D(attention_) D(body_ns_) D(quiescent_waiting_) D(throttled_) D(stopping_) D(outside_) D(quiescent_lock_)
-    for (auto i : {0u, 1u, 2u, 3u, 8u}) if (i < workers_.size()) fprintf(stderr, "worker %u %lx starved %lx shared %lx tasks %lx box %lx slots %lx\n", i, (long)workers_[i].get(), (long)&workers_[i]->starved, (long)&workers_[i]->shared, (long)&workers_[i]->tasks, (long)&workers_[i]->box, (long)workers_[i]->deque.slots);
-  }
   for (auto& w : workers_) deque::close(*w);
 }
 
@@ -153,6 +148,8 @@ template <machine::machine M> void engine<M>::charge(std::uint64_t ps) {
 template <machine::machine M> void engine<M>::charge_program(std::uint64_t ps) noexcept {
   if constexpr (M::modelled) {
     visit v(*this);
+    // In place of a thief that pulls (deque.md).
+    if (workers() > base::sweep_max && deque::expose(*v.self())) sleep_.notify(machine_);
     machine_.charge(ps);
   } else {
     static_cast<void>(ps);

@@ -102,7 +102,7 @@ template <machine::machine M> void engine<M>::keep_within_reach(worker& w) noexc
   }
 }
 
-// Where to find work, nearest first.
+// Where to find work, nearest first. `all`: with every worker, and not only those whose turn it is.
 template <machine::machine M> detail::record* engine<M>::next_shared(worker& w, bool all) {
   if (chooses()) return next_by_order(w);
   w.body_end_ps = 0;
@@ -123,7 +123,8 @@ template <machine::machine M> detail::record* engine<M>::next_shared(worker& w, 
   if (detail::record* r = central_.pop()) return r;
   if (detail::record* r = steal(w, all)) return r;
   if (detail::record* r = next_throttled(w)) return r;
-  return sleep_.somebody_is_busy() ? nullptr : end_if_quiescent(w);
+  if (M::load(quiescent_waiting_, base::seq_cst) == 0 || sleep_.somebody_is_busy()) return nullptr;
+  return end_if_quiescent(w);
 }
 
 // Who has the lock ends the waits, or is about to look whether they can end: so many come here at once that they would
@@ -147,10 +148,9 @@ template <machine::machine M> bool engine<M>::paused() noexcept {
   return (M::load(attention_, base::seq_cst) & paused_bit) != 0;
 }
 
-// Whoever had something last time has more, as a rule; so it is asked before the policy is. Then the partners, whose
-// numbers differ from w's in one bit: tasks reach everybody over those in a few steps, and only a few thieves look at
-// one victim, so that they are not in each other's way. Of the others a few each time, and all of them where `all`.
-// With many workers most looks find nothing, and each is a line that may have to come from far away.
+// Whoever had something last time has more, as a rule; so it is asked before the policy is. With many workers most
+// looks find nothing, and each is a line that may have to come from far away; so then the partners come next, and of the
+// others a few each time, but all of them where `all`.
 template <machine::machine M> detail::record* engine<M>::steal(worker& w, bool all) {
   const bool keeps_away = w.reluctant && bodies_are_tiny();
   if (keeps_away && w.id != 0) return nullptr;
@@ -158,16 +158,13 @@ template <machine::machine M> detail::record* engine<M>::steal(worker& w, bool a
     if (detail::record* r = rob(w, *workers_[w.robbed_last])) return r;
     w.robbed_last = worker::no_id;
   }
+  all = all || workers() <= base::sweep_max || keeps_away || w.is_reserve;
+  if (!all && rules_->has_partners())
+    if (detail::record* r = rob_partners(w)) return r;
   // The reserve has no place of its own, so it robs in order of ids; and everybody robs it last.
   const unsigned seats = static_cast<unsigned>(workers_.size());
-  unsigned looks = seats - 1;
-  if (workers() > base::thieves_sweep_max && !all && !keeps_away && !w.is_reserve) {
-    for (unsigned bit = 1; bit < workers(); bit *= 2)
-      if (const unsigned partner = w.id ^ bit; partner < workers())
-        if (detail::record* r = rob(w, *workers_[partner])) return r;
-    looks = base::thieves_sweep_max;
-  }
-  for (; looks != 0; --looks) {
+  if (all) w.victim_next = 0;
+  for (unsigned looks = all ? seats - 1 : base::sweep_max; looks != 0; --looks) {
     const unsigned i = w.victim_next;
     w.victim_next = i + 2 < seats ? i + 1 : 0;
     const bool ruled = !w.is_reserve && i + 1 < workers();
@@ -178,12 +175,22 @@ template <machine::machine M> detail::record* engine<M>::steal(worker& w, bool a
   return nullptr;
 }
 
+// The workers whose number differs from w's in one bit, nearest first as numbers go. Tasks reach everybody over those
+// in a few steps, and a victim has few thieves, which would else be in each other's way on the one line that is its word.
+template <machine::machine M> detail::record* engine<M>::rob_partners(worker& w) {
+  for (unsigned bit = 1; bit < workers(); bit *= 2)
+    if (const unsigned partner = w.id ^ bit; partner < workers())
+      if (detail::record* r = rob(w, *workers_[partner])) return r;
+  return nullptr;
+}
+
 // Of several tasks it takes the oldest is to run next; the others go where the next thief finds them, nearer to it than
 // the victim was. Who has lost against another goes elsewhere.
 template <machine::machine M> detail::record* engine<M>::rob(worker& w, worker& victim) {
   loot got;
   M::work(model::step::steal);
   const auto how_many = [&](std::uint32_t available) {
+    if (&victim == &w) return 1u;
     return std::min(rules_->how_many(w.id, victim.id, available), deque::room(w) + 1);
   };
   if (deque::steal(victim, got, how_many) != steal_result::taken) return nullptr;
@@ -233,9 +240,8 @@ template <machine::machine M> void engine<M>::give_way(worker& w) {
   w.seen_submitted = M::load(main.created, base::relaxed);
 }
 
-// Looks everywhere for the time that a wake-up would cost, whether others rely on it or not. One whom they rely on is
-// enough: if it finds something, the next one here takes its place. Who: w, a searcher if `counted`.
-template <machine::machine M> detail::record* engine<M>::look_around(worker& w, bool& counted) {
+// Looks for the time that a wake-up would cost, whether others rely on it or not.
+template <machine::machine M> detail::record* engine<M>::look_around(worker& w) {
   const std::uint64_t until = machine_.now_ps() + base::search_ns * 1000;
   unsigned spins = 0;
   do {
@@ -251,7 +257,7 @@ template <machine::machine M> detail::record* engine<M>::search(worker& w) {
   bool counted = sleep_.begin_search();
   sleep_.set_busy(w.id, false);
   for (;;) {
-    if (detail::record* r = look_around(w, counted)) {
+    if (detail::record* r = look_around(w)) {
       if (counted) sleep_.found(machine_);
       sleep_.set_busy(w.id, true);
       return r;

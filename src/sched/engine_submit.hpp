@@ -368,9 +368,13 @@ template <machine::machine M> void engine<M>::push_slow(detail::worker& w, detai
   push_own(static_cast<worker&>(w), r);
 }
 
+// The main thread between its calls takes nothing back, so there is nothing to keep for it.
 template <machine::machine M> void engine<M>::share(worker& w) noexcept {
-  const bool is_away = w.running == &program_ && w.current == nullptr;
-  if (is_away ? deque::expose(w) : deque::share(w)) sleep_.notify(machine_);
+  const bool only_pushes = w.running == &program_ && w.current == nullptr;
+  const bool shared = !only_pushes                    ? deque::share(w)
+                      : workers() <= base::sweep_max ? deque::expose(w)
+                                                      : deque::hand_out(w);
+  if (shared) sleep_.notify(machine_);
 }
 
 }  // namespace weft::sched

@@ -51,6 +51,8 @@ struct deque_owner {
   std::uint32_t mask = 0;
   std::uint32_t bottom = 0;  // next free index; the tasks in [split, bottom) are private
   std::uint32_t split = 0;   // copy of the shared word's split: only the owner moves it
+  std::uint32_t batch = 1;   // tasks at least that an owner that only pushes shares at once
+  bool hurried = false;      // thieves starved before there was such a batch
   std::uint32_t limit = 0;   // push is certain to have room while bottom != limit
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdio>
 
 namespace weft::machine {
 
@@ -37,7 +36,6 @@ lines::number lines::enter(std::uintptr_t a) {
   while (table_[slot].address != 0) slot = (slot + 1) & mask_;
   table_[slot] = {a, static_cast<number>(lines_.size())};
   lines_.emplace_back();
-  lines_.back().addr = a << 6;
   return table_[slot].line;
 }
 
@@ -56,7 +54,7 @@ std::uint64_t lines::ask(unsigned core, number l, std::uint64_t now, bool alone)
     ++counts_.transfers;
   }
   const std::uint64_t start = std::max(now, x.busy_until);
-  counts_.waits_ps += start - now; x.w += start - now; ++x.asks;
+  counts_.waits_ps += start - now;
   const std::uint64_t end = start + cost;
   if (alone) {
     x.busy_until = end;
@@ -93,15 +91,7 @@ void lines::forget(const void* address, std::size_t bytes) {
     if (table_[slot].address == 0) continue;
     table_[slot].line = static_cast<number>(lines_.size());
     lines_.emplace_back();
-    lines_.back().addr = a << 6;
   }
 }
 
-void lines::dump() const {
-  std::vector<const line*> v;
-  for (const line& l : lines_) v.push_back(&l);
-  std::sort(v.begin(), v.end(), [](const line* a, const line* b) { return a->w > b->w; });
-  for (unsigned i = 0; i < 14 && i < v.size(); ++i)
-    fprintf(stderr, "line %lx waits %lu us asks %lu\n", v[i]->addr, v[i]->w / 1000000, v[i]->asks);
-}
 }  // namespace weft::machine

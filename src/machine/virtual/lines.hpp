@@ -63,14 +63,12 @@ class lines {
     std::uint64_t fetches = 0;    // from memory
     std::uint64_t waits_ps = 0;   // time spent behind others who wanted the same line
   };
-  void dump() const;
   [[nodiscard]] const counts& total() const noexcept { return counts_; }
 
  private:
   static constexpr unsigned line_bits = 6;
   static constexpr std::uint16_t nobody = 0xffff;
   struct line {
-    std::uint64_t w = 0, asks = 0; std::uintptr_t addr = 0;
     std::uint64_t busy_until = 0;  // when the last transfer that somebody asked for is over
     std::uint32_t version = 0;     // grows when copies become worthless
     std::uint16_t owner = nobody;  // who wrote it last

@@ -30,10 +30,7 @@ virtual_machine::virtual_machine(setup s)
   if (setup_.model.cores.empty()) setup_.model = model::flat();
 }
 // Nobody may be left asleep for ever; an event that was put off has left one behind that counts no more.
-static void dump_hist();
 virtual_machine::~virtual_machine() {
-  if (getenv("DUMP") && lines_) dump_hist();
-  if (getenv("DUMP") && lines_) lines_->dump();
   WEFT_ASSERT(std::ranges::none_of(awake_, [&](const event& e) { return cores_[e.id].event == e.sequence; }));
 }
 
@@ -146,24 +143,13 @@ void virtual_machine::wait_until(std::uint64_t time) { advance(time > self_->clo
 
 // --- shared words
 
-static bool dumping = getenv("DUMP") != nullptr;
-struct cnt { unsigned long n[3] = {}; double w[3] = {}; };
-static std::unordered_map<const void*, cnt> hist;
-static void dump_hist() {
-  std::vector<std::pair<const void*, cnt>> v(hist.begin(), hist.end());
-  std::sort(v.begin(), v.end(), [](auto& a, auto& b) { return a.second.w[0] + a.second.w[2] > b.second.w[0] + b.second.w[2]; });
-  for (unsigned i = 0; i < 16 && i < v.size(); ++i)
-    fprintf(stderr, "word %lx loads-missed %lu %.0f us stores-missed %lu modify-missed %lu %.0f us\n", (unsigned long)v[i].first, v[i].second.n[0], v[i].second.w[0], v[i].second.n[1], v[i].second.n[2], v[i].second.w[2]);
-}
 void virtual_machine::load_finely(const void* address) {
   const std::uint64_t hit = setup_.model.lines.load_ps;
   if (mode_ == mode::random) return advance(hit);
   const lines::number l = lines_->of(address);
   if (lines_->readable(running_, l)) return run_on(hit);
   self_->missed = true;
-  const auto at = lines_->ask(running_, l, self_->clock, false) + hit;
-  if (dumping) { hist[address].n[0]++; hist[address].w[0] += (at - self_->clock) / 1e6; }
-  wait_until(at);
+  wait_until(lines_->ask(running_, l, self_->clock, false) + hit);
   lines_->arrived(running_, l, false);
 }
 
@@ -178,7 +164,6 @@ void virtual_machine::before_store(const void* address) {
   const lines::number l = lines_->of(address);
   if (lines_->writable(running_, l)) return;
   wake_watchers(l);
-  if (dumping) hist[address].n[1]++;
   lines_->take(running_, l, self_->clock);
 }
 
@@ -192,9 +177,7 @@ void virtual_machine::before_modify(const void* address) {
   const lines::number l = lines_->of(address);
   if (lines_->writable(running_, l)) return run_on(hit);
   self_->missed = true;
-  const auto at = lines_->ask(running_, l, self_->clock, true) + hit;
-  if (dumping) { hist[address].n[2]++; hist[address].w[2] += (at - self_->clock) / 1e6; }
-  wait_until(at);
+  wait_until(lines_->ask(running_, l, self_->clock, true) + hit);
   have_alone(l);
 }
 
