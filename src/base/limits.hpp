@@ -13,9 +13,11 @@ inline constexpr std::size_t stack_kib_max = std::size_t{1} << 22;     // 4 GiB:
 inline constexpr std::uint32_t deque_capacity_first = 256;             // slots; doubles when full
 inline constexpr std::uint32_t deque_capacity_max = 1u << 30;          // indices are 32 bits and must not overlap
 inline constexpr std::uint32_t steal_max = 128;  // tasks at once: to read more slots takes longer than a second steal
-inline constexpr std::uint32_t batch_max = 256;  // tasks at once to thieves: what the two lines take is then a hundredth
+inline constexpr std::uint32_t batch_max =
+    256;                                  // tasks at once to thieves: what the two lines take is then a hundredth
 inline constexpr unsigned sweep_max = 8;  // victims a thief looks at each time beside its partners; all, up to so many
-inline constexpr unsigned wakes_at_once = 4;  // by one thief: more would keep it from its own task for three long bodies
+inline constexpr unsigned wakes_at_once =
+    4;  // by one thief: more would keep it from its own task for three long bodies
 inline constexpr std::uint32_t pool_batch_records = 64;  // records per hand-over between a worker and the shared pool
 inline constexpr std::uint64_t search_ns = 25'000;       // an idle worker looks for work this long, two wake-ups' worth
 inline constexpr std::uint32_t worth_stealing_ns = 60;   // shorter bodies cost less than bringing them over

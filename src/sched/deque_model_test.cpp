@@ -92,17 +92,18 @@ struct forgetful_share : sound {
 template <class D> class trial {
  public:
   explicit trial(std::uint64_t seed)
-      : play_(seed), rng_(seed * 3), unasked_(seed % 2 == 0), coarse_(seed % 5 == 0), single_(seed % 3 == 0), thieves_(1 + rng_.below(3)),
+      : play_(seed), rng_(seed * 3), unasked_(seed % 2 == 0), coarse_(seed % 5 == 0),
+        slots_(seed % 4 < 2 ? 4 : base::deque_capacity_first), single_(seed % 3 == 0), thieves_(1 + rng_.below(3)),
         tasks_(seed % 32 == 0 ? base::deque_capacity_first + 1 + rng_.below(300) : 2 + rng_.below(24)),
         taken_(tasks_.size()), inside_(thieves_) {}
 
   // What is wrong, or nullptr.
   const char* run() {
     const auto core = [this](unsigned id) { id == 1 ? owner() : thief(id - 2); };
-    deque<machine::host>::open(w_, true);  // the same storage, and no machine is needed yet
+    deque<machine::host>::open(w_, true, slots_);  // the same storage, and no machine is needed yet
     const std::uint32_t start = rng_.below(2) == 0 ? 0 : 0u - rng_.below(20);  // on some seeds indices wrap at once
     w_.deque.bottom = w_.deque.split = start;
-    w_.deque.limit = start + base::deque_capacity_first;
+    w_.deque.limit = start + slots_;
     w_.shared.raw = shared_part{start, 0}.word();
     if (!play_.run(1 + thieves_, core, [this] { return play_.all_left() || wrong_ != nullptr; })) complain("no end");
     for (const int times : taken_)
@@ -188,8 +189,9 @@ template <class D> class trial {
   interleave::play<M> play_;
   base::random rng_;
   bool unasked_;
-  bool coarse_;  // as for long bodies: everything is shared, and taken back one by one
-  bool single_;  // thieves take one task at a time
+  bool coarse_;          // as for long bodies: everything is shared, and taken back one by one
+  std::uint32_t slots_;  // to begin with; with few of them a slot is soon used again
+  bool single_;          // thieves take one task at a time
   unsigned thieves_;
   detail::worker w_;
   std::vector<record> tasks_;

@@ -293,7 +293,8 @@ void compare_with_model(std::uint32_t start, std::uint64_t seed) {
       REQUIRE(b.share() == (gives != 0));
       shared += gives;
     } else {
-      const std::uint32_t n = shared == 0 ? 0 : 1 + rng.below(static_cast<std::uint32_t>(std::min(shared, std::size_t{9})));
+      const std::uint32_t n =
+          shared == 0 ? 0 : 1 + rng.below(static_cast<std::uint32_t>(std::min(shared, std::size_t{9})));
       std::vector<int> wanted;
       for (std::uint32_t i = 0; i < n; ++i) wanted.push_back(take(false));
       REQUIRE(b.steal(n) == wanted);

@@ -149,8 +149,8 @@ template <machine::machine M> bool engine<M>::paused() noexcept {
 }
 
 // Whoever had something last time has more, as a rule; so it is asked before the policy is. With many workers most
-// looks find nothing, and each is a line that may have to come from far away; so then the partners come next, and of the
-// others a few each time, but all of them where `all`.
+// looks find nothing, and each is a line that may have to come from far away; so then the partners come next, and of
+// the others a few each time, but all of them where `all`.
 template <machine::machine M> detail::record* engine<M>::steal(worker& w, bool all) {
   const bool keeps_away = w.reluctant && bodies_are_tiny();
   if (keeps_away && w.id != 0) return nullptr;
@@ -176,7 +176,8 @@ template <machine::machine M> detail::record* engine<M>::steal(worker& w, bool a
 }
 
 // The workers whose number differs from w's in one bit, nearest first as numbers go. Tasks reach everybody over those
-// in a few steps, and a victim has few thieves, which would else be in each other's way on the one line that is its word.
+// in a few steps, and a victim has few thieves, which would else be in each other's way on the one line that is its
+// word.
 template <machine::machine M> detail::record* engine<M>::rob_partners(worker& w) {
   for (unsigned bit = 1; bit < workers(); bit *= 2)
     if (const unsigned partner = w.id ^ bit; partner < workers())

@@ -371,9 +371,9 @@ template <machine::machine M> void engine<M>::push_slow(detail::worker& w, detai
 // The main thread between its calls takes nothing back, so there is nothing to keep for it.
 template <machine::machine M> void engine<M>::share(worker& w) noexcept {
   const bool only_pushes = w.running == &program_ && w.current == nullptr;
-  const bool shared = !only_pushes                    ? deque::share(w)
+  const bool shared = !only_pushes                   ? deque::share(w)
                       : workers() <= base::sweep_max ? deque::expose(w)
-                                                      : deque::hand_out(w);
+                                                     : deque::hand_out(w);
   if (shared) sleep_.notify(machine_);
 }
 

@@ -28,7 +28,9 @@ class policy {
   virtual ~policy() = default;
   [[nodiscard]] virtual target ready(unsigned self, const detail::record& r) = 0;
   [[nodiscard]] virtual unsigned victim(unsigned self, unsigned i, base::random& rng) = 0;
-  [[nodiscard]] virtual unsigned how_many(unsigned /*self*/, unsigned /*victim*/, unsigned available) { return (available + 1) / 2; }
+  [[nodiscard]] virtual unsigned how_many(unsigned /*self*/, unsigned /*victim*/, unsigned available) {
+    return (available + 1) / 2;
+  }
   // True lets thieves go to some fixed victims first where there are many workers, so that tasks spread in a few steps.
   [[nodiscard]] virtual bool has_partners() const noexcept { return true; }
   // True lets workers push without asking ready().

@@ -54,12 +54,14 @@ void check(const char* machine, const std::vector<expected>& rows) {
 }  // namespace
 
 TEST_CASE("fan-out: all workers of a flat machine are fed by one submitter") {
-  check("virtual", {{1, 400, 1e5, 0.98}, {16, 40, 1e5, 0.9}, {64, 40, 1e5, 0.9}, {256, 40, 1e5, 0.9}, {512, 40, 1e5, 0.9}});
+  check("virtual",
+        {{1, 400, 1e5, 0.98}, {16, 40, 1e5, 0.9}, {64, 40, 1e5, 0.9}, {256, 40, 1e5, 0.9}, {512, 40, 1e5, 0.9}});
 }
 TEST_CASE("fan-out: and of one with memory nodes") {
   check("epyc-7551-32", {{1, 400, 1e4, 0.98}, {8, 40, 1e4, 0.9}, {16, 40, 1e4, 0.9}, {32, 40, 1e4, 0.9}});
 }
 // Short of nine tenths from 64 workers on: docs/decisions/0019-steal-several.md.
 TEST_CASE("fan-out: with bodies ten times as short more workers are no slower") {
-  check("virtual", {{1, 400, 1e4, 0.98}, {16, 40, 1e4, 0.9}, {64, 100, 1e4, 0.85}, {256, 40, 1e4, 0.6}, {512, 40, 1e4, 0.45}});
+  check("virtual",
+        {{1, 400, 1e4, 0.98}, {16, 40, 1e4, 0.9}, {64, 100, 1e4, 0.85}, {256, 40, 1e4, 0.6}, {512, 40, 1e4, 0.45}});
 }

@@ -1,6 +1,7 @@
-// The deque on real threads: one owner pushes, pops and shares, thieves steal one or several; each record is taken exactly once, by
-// whoever. The ring starts small and grows under the thieves' hands. Catches what the model checker's few operations
-// cannot reach: growth while a thief holds the old ring, indices far apart, a starved flag that is lost for good.
+// The deque on real threads: one owner pushes, pops and shares, thieves steal one or several; each record is taken
+// exactly once, by whoever. The ring starts small and grows under the thieves' hands. Catches what the model checker's
+// few operations cannot reach: growth while a thief holds the old ring, indices far apart, a starved flag that is lost
+// for good.
 #include "sched/deque.hpp"
 
 #include <atomic>
@@ -29,7 +30,8 @@ struct field {
   }
 };
 
-void thief(weft::detail::worker& w, field& f, std::atomic<bool>& over, std::atomic<std::size_t>& stolen, std::uint64_t seed) {
+void thief(weft::detail::worker& w, field& f, std::atomic<bool>& over, std::atomic<std::size_t>& stolen,
+           std::uint64_t seed) {
   weft::base::random rng(seed);
   std::size_t mine = 0;
   while (!over.load(std::memory_order_acquire)) {

@@ -1,5 +1,5 @@
-// random: like local, but an idle worker robs whom chance names, one task at a time, as Cilk and TBB do. A sweep starts at a random worker
-// and goes round, so it reaches everyone (SuperGlue §4.1).
+// random: like local, but an idle worker robs whom chance names, one task at a time, as Cilk and TBB do. A sweep starts
+// at a random worker and goes round, so it reaches everyone (SuperGlue §4.1).
 #include "sched/policies/registry.hpp"
 
 namespace weft::sched {
