@@ -127,17 +127,6 @@ template <machine::machine M> detail::record* engine<M>::next_shared(worker& w, 
   return end_if_quiescent(w);
 }
 
-// Who has the lock ends the waits, or is about to look whether they can end: so many come here at once that they would
-// wait for each other for longer than that takes.
-template <machine::machine M> detail::record* engine<M>::end_if_quiescent(worker& w) {
-  const auto is_up_to_w = [this] {
-    return M::load(quiescent_waiting_, base::seq_cst) != 0 && M::load(quiescent_lock_, base::relaxed) == 0;
-  };
-  if (!is_up_to_w() || !quiescent() || !is_up_to_w()) return nullptr;
-  end_quiescent_waits(&w);
-  return w.box.pop();
-}
-
 template <machine::machine M> detail::record* engine<M>::next_urgent() noexcept {
   detail::record* r = urgent_.pop();
   if (r != nullptr) static_cast<void>(M::fetch_sub(attention_, 1u, base::seq_cst));

@@ -238,6 +238,17 @@ template <machine::machine M> bool engine<M>::quiescent() noexcept {
   return finished == created;
 }
 
+// Who has the lock ends the waits, or is about to look whether they can end: so many come here at once that they would
+// wait for each other for longer than that takes.
+template <machine::machine M> detail::record* engine<M>::end_if_quiescent(worker& w) {
+  const auto is_up_to_w = [this] {
+    return M::load(quiescent_waiting_, base::seq_cst) != 0 && M::load(quiescent_lock_, base::relaxed) == 0;
+  };
+  if (!is_up_to_w() || !quiescent() || !is_up_to_w()) return nullptr;
+  end_quiescent_waits(&w);
+  return w.box.pop();
+}
+
 template <machine::machine M> void engine<M>::end_quiescent_waits(worker* w) {
   std::vector<waiter*> over;
   {
