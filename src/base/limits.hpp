@@ -12,6 +12,10 @@ inline constexpr std::size_t stack_kib_min = 64;                       // a body
 inline constexpr std::size_t stack_kib_max = std::size_t{1} << 22;     // 4 GiB: address space for 32,768 such stacks
 inline constexpr std::uint32_t deque_capacity_first = 256;             // slots; doubles when full
 inline constexpr std::uint32_t deque_capacity_max = 1u << 30;          // indices are 32 bits and must not overlap
+inline constexpr std::uint32_t steal_max = 128;  // tasks at once: to read more slots takes longer than a second steal
+inline constexpr unsigned sweep_max = 8;  // victims a thief looks at each time beside its partners; all, up to so many
+inline constexpr unsigned wakes_at_once =
+    4;  // by one thief: more would keep it from its own task for three long bodies
 inline constexpr std::uint32_t pool_batch_records = 64;  // records per hand-over between a worker and the shared pool
 inline constexpr std::uint64_t search_ns = 25'000;       // an idle worker looks for work this long, two wake-ups' worth
 inline constexpr std::uint32_t worth_stealing_ns = 60;   // shorter bodies cost less than bringing them over

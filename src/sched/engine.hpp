@@ -167,7 +167,7 @@ template <machine::machine M> class engine final : public any_engine, private ch
   registrar<M> registrar_{this, pool_, recording_, ordering_, quiescence_, placement_, readiness_};
   stacks<M> stacks_;
   suspension<M> suspension_{machine_, stacks_, recording_, readiness_, quiescence_};
-  stealing<M> stealing_{machine_, crew_, placement_, tempo_, recording_};
+  stealing<M> stealing_{machine_, sleep_, crew_, placement_, tempo_, recording_};
   urgent_source<M> urgent_{placement_, attention_};
   own_source<M> own_{placement_};
   box_source<M> box_;

@@ -88,7 +88,11 @@ template <machine::machine M> class engine<M>::quiescent_source final : public s
  public:
   explicit quiescent_source(engine& e) : source<M>("waits that are over", {.shared = true}), engine_(e) {}
   [[nodiscard]] detail::record* take(worker& w) override {
-    if (!engine_.quiescence_.is_over_for_some()) return nullptr;
+    // To ask whether all is done takes a look at as many lines as there are workers; so first a hint, but for who is
+    // about to sleep.
+    if (!engine_.quiescence_.is_awaited() || (!w.looks_at_all && engine_.sleep_.somebody_is_busy())) return nullptr;
+    if (!engine_.quiescence_.is_up_to_caller() || !engine_.quiescence_.reached()) return nullptr;
+    if (!engine_.quiescence_.is_up_to_caller()) return nullptr;
     engine_.readiness_.quiescent(w);
     return engine_.ordering_.chooses() ? engine_.ordering_.take(w) : w.box.pop();
   }
@@ -366,6 +370,7 @@ template <machine::machine M> void engine<M>::charge(std::uint64_t ps) {
 template <machine::machine M> void engine<M>::charge_program(std::uint64_t ps) noexcept {
   if constexpr (M::modelled) {
     visit v(*this);
+    if (workers() > base::sweep_max) placement_.expose(v.self());  // in place of a thief that pulls (deque.md)
     machine_.charge(ps);
   } else {
     static_cast<void>(ps);

@@ -71,8 +71,10 @@ template <class M> class placement {
     deque::push(w, r);
     if (deque::starved(w)) share(w);
   }
+  // The main thread between its calls takes nothing back, so there is nothing to keep for it.
   void share(worker<M>& w) noexcept {
-    if (deque::share(w)) sleep_.notify(machine_);
+    const bool only_pushes = w.on_program_stack() && w.current == nullptr;
+    if (only_pushes ? deque::expose(w) : deque::share(w)) sleep_.notify(machine_);
   }
   // Puts all that is private within reach of thieves.
   void expose(worker<M>& w) noexcept {

@@ -83,6 +83,10 @@ template <class M> class quiescence {
   // Whether somebody waits for the end and it has come. Who: a worker that found nothing to do. Order: seq_cst on the
   // number of waiters: either such a worker sees a waiter, or the waiter, which lists itself first, sees the end.
   [[nodiscard]] bool is_over_for_some() noexcept { return M::load(waiting_, base::seq_cst) != 0 && reached(); }
+  [[nodiscard]] bool is_awaited() noexcept { return M::load(waiting_, base::seq_cst) != 0; }
+  // Who has the lock ends the waits, or is about to look whether they can end: so many come here at once that they
+  // would wait for each other for longer than that takes. A look, and nobody relies on it.
+  [[nodiscard]] bool is_up_to_caller() noexcept { return is_awaited() && M::load(lock_, base::relaxed) == 0; }
   void await(waiter& self) {
     base::locked<M> guard(lock_);
     waiters_.push_back(&self);

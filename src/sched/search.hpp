@@ -84,7 +84,15 @@ template <class M> class search {
     return take_any(w, use_.attention.called_now() && use_.attention.paused());
   }
 
-  // Who: a counted searcher.
+  // The same with every worker, and not only those whose turn it is.
+  [[nodiscard]] detail::record* look_at_all(worker<M>& w) {
+    w.looks_at_all = true;
+    detail::record* r = look(w);
+    w.looks_at_all = false;
+    return r;
+  }
+
+  // For the time that a wake-up would cost, whether others rely on it or not.
   [[nodiscard]] detail::record* look_around(worker<M>& w) {
     const std::uint64_t until = use_.machine.now_ps() + search_ps_;
     unsigned spins = 0;
@@ -103,21 +111,25 @@ template <class M> class search {
   // Nothing to do here.
   [[nodiscard, gnu::noinline]] detail::record* wait_for_work(worker<M>& w) {
     bool counted = use_.sleep.begin_search();
+    use_.sleep.set_busy(w.id, false);
+    detail::record* r = search_and_sleep(w, counted);
+    if (r != nullptr) use_.sleep.set_busy(w.id, true);
+    return r;
+  }
+  [[nodiscard]] detail::record* search_and_sleep(worker<M>& w, bool counted) {
     for (;;) {
-      if (counted) {
-        if (detail::record* r = look_around(w)) {
-          use_.sleep.found(use_.machine);
-          return r;
-        }
-        use_.sleep.give_up();
+      if (detail::record* r = look_around(w)) {
+        if (counted) use_.sleep.found(use_.machine);
+        return r;
       }
+      if (counted) use_.sleep.give_up();
       if (stopping()) return nullptr;
       counted = use_.stealing.insists(w, [this, &w] { return anything_visible(w) && use_.sleep.begin_search(); });
       if (counted) continue;
       if (w.role == role::reserve && !use_.admission.the_reserve().is_wanted()) return nullptr;
       if (use_.stealing.pull(w)) {
         counted = use_.sleep.begin_search();
-        if (detail::record* r = look(w)) {
+        if (detail::record* r = look_at_all(w)) {
           counted ? use_.sleep.found(use_.machine) : use_.sleep.notify(use_.machine);
           return r;
         }
@@ -143,7 +155,7 @@ template <class M> class search {
       use_.machine.park(w.id);  // takes the wake that is on its way
       return nullptr;
     }
-    if (detail::record* r = look(w)) {
+    if (detail::record* r = look_at_all(w)) {
       use_.sleep.notify(use_.machine);  // others may have relied on the search that was given up; there may be more
       return r;
     }

@@ -76,6 +76,7 @@ template <class M> class waits {
   [[nodiscard]] bool for_all(worker<M>& w) {
     use_.registrar.close_all(w);
     bool waited = false;
+    use_.placement.expose(w);  // to ask whether all is done takes long, with many workers
     while (!use_.quiescence.reached()) {
       waited = true;
       waiter self;

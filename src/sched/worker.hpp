@@ -82,6 +82,8 @@ template <class M> struct worker : detail::worker {
   std::uint16_t requested_by = 0;    // and by whom, as an event says it
   bool creates_request = false;      // such a task is being created here at the moment
   std::uint16_t robbed_last = no_id;  // who had a task when this worker stole last
+  unsigned victim_next = 0;           // whom it looks at next, in the policy's order
+  bool looks_at_all = false;          // for one look: at every worker, and not only those whose turn it is
   std::uint64_t seen_moves = 0;       // stealing.hpp: what others had done when this worker last looked
   std::uint64_t seen_submitted = 0;
   bool reluctant = true;         // does not steal tiny tasks whose owners are at work on them
