@@ -157,6 +157,23 @@ TEST_CASE("placement: what follows without a policy: tasks that may run here, ne
   CHECK(!s.placement.follows(s.all[1], waiting.r));
 }
 
+TEST_CASE("placement: what was to follow and is put off stays with its worker, out of reach if it is pinned there") {
+  notes machine;
+  ground::scheduler<notes> s(machine, 2);
+  s.open();
+  task plain, pinned;
+  pinned.r.pin = 1;
+  s.placement.put_off(s.all[1], &plain.r);
+  CHECK(s.own(1) == records{&plain.r});
+  s.placement.put_off(s.all[1], &pinned.r);
+  CHECK(s.own(1).empty());
+  CHECK(s.content(s.all[1].box) == records{&pinned.r});
+  ruled t(destination::worker(1));
+  task named;
+  t.s.placement.put_off(t.s.all[1], &named.r);
+  CHECK(t.where() == box_of + 1);
+}
+
 TEST_CASE("placement: a waiting stack asks no policy: it goes on where it became ready, or where it must") {
   ruled t(destination::central());
   waiter anywhere, main;

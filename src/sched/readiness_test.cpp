@@ -105,6 +105,23 @@ TEST_CASE("readiness: the policy is asked about the one that would run at once, 
   CHECK(s.content(s.all[0].box) == records{&a.r});
 }
 
+TEST_CASE(
+    "readiness: of several that the policy names this worker for, those that do not run at once wait in its inbox") {
+  notes machine;
+  ground::storey<notes> s(machine, 2);
+  s.open_with_policy();
+  s.rules.next = destination::worker(1);
+  detail::handle_state h;
+  task first, a, b;
+  s.submit(1, first.uses(h, kind_write));
+  s.submit(1, a.uses(h, kind_read));
+  s.submit(1, b.uses(h, kind_read));
+  CHECK(s.content(s.all[1].box) == records{&first.r});
+  CHECK(s.finish(1, first) == &a.r);
+  CHECK(s.own(1).empty());  // where a thief would find it
+  CHECK(s.content(s.all[1].box) == records{&b.r});
+}
+
 TEST_CASE("readiness: who waits for the end of everything goes on with it") {
   fixture f;
   task t;
