@@ -64,6 +64,11 @@ template <flaw Flaw> const char* tried(std::uint64_t seed) {
   return seen_to_end || play.machine().woken != 0 ? nullptr : "all sleep, the last call is over, and nobody looks";
 }
 
+[[nodiscard]] std::vector<waiter*> listed(outside& o) {
+  const base::locked<notes> hold(o.all.waits_lock());
+  return o.all.waits();
+}
+
 }  // namespace
 
 TEST_CASE("guests: a thread is a worker without a number while it calls, and the next one the same") {
@@ -155,13 +160,13 @@ TEST_CASE("guests: a wait is listed while it lasts, with what it is for") {
     const guests<notes>::wait first(o.all, x, &h);
     {
       const guests<notes>::wait second(o.all, y, nullptr);
-      CHECK(o.all.waits() == std::vector<waiter*>{&x, &y});
+      CHECK(listed(o) == std::vector<waiter*>{&x, &y});
     }
-    CHECK(o.all.waits() == std::vector<waiter*>{&x});
+    CHECK(listed(o) == std::vector<waiter*>{&x});
     CHECK((x.awaited == &h && y.awaited == nullptr));
     CHECK(x.r.kind == detail::record_kind::external);
   }
-  CHECK(o.all.waits().empty());
+  CHECK(listed(o).empty());
 }
 
 TEST_CASE("guests: under random schedules the end of the last call is never overlooked by all") {

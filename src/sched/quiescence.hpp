@@ -6,6 +6,7 @@
 // mean that nothing was live in between. A task is counted before it is registered: it may be done before registration
 // returns, and a count of finished tasks that runs ahead would look like the end.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -85,6 +86,7 @@ template <class M> class quiescence {
   [[nodiscard]] bool is_over_for_some() noexcept { return M::load(waiting_, base::seq_cst) != 0 && reached(); }
   void await(waiter& self) {
     base::locked<M> guard(lock_);
+    WEFT_ASSERT(std::find(waiters_.begin(), waiters_.end(), &self) == waiters_.end());
     waiters_.push_back(&self);
     static_cast<void>(M::exchange(waiting_, static_cast<std::uint32_t>(waiters_.size()), base::seq_cst));
   }
@@ -95,8 +97,8 @@ template <class M> class quiescence {
     M::store(waiting_, static_cast<std::uint32_t>(waiters_.size()), base::seq_cst);
     return listed;
   }
-  // Those who wait, if it is over for them; the caller lets them go. Asked again with the list in hand: since the caller
-  // asked, whoever waited may have gone on, submitted more and come back to wait for that.
+  // Those who wait, if it is over for them; the caller lets them go. Asked again with the list in hand: since the
+  // caller asked, whoever waited may have gone on, submitted more and come back to wait for that.
   [[nodiscard]] std::vector<waiter*> take_over() {
     std::vector<waiter*> over;
     base::locked<M> guard(lock_);

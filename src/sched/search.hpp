@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include "base/assert.hpp"
 #include "base/limits.hpp"
 #include "sched/attention.hpp"
 #include "sched/creation.hpp"
@@ -95,6 +96,7 @@ template <class M> class search {
 
   // Nothing to do here.
   [[nodiscard, gnu::noinline]] detail::record* wait_for_work(worker<M>& w) {
+    WEFT_ASSERT(w.role != role::guest && w.current == nullptr && !w.sources.empty());
     bool counted = use_.sleep.begin_search();
     for (;;) {
       if (counted) {
@@ -122,7 +124,8 @@ template <class M> class search {
     }
   }
 
-  // Announces sleep, looks once more, and sleeps or takes the announcement back. counted: whether w is a searcher after.
+  // Announces sleep, looks once more, and sleeps or takes the announcement back. counted: whether w is a searcher
+  // after.
   [[nodiscard]] detail::record* fall_asleep(worker<M>& w, bool& counted) {
     if (use_.sleep.announce(w.id)) use_.stall.look(w);
     counted = true;
@@ -144,6 +147,7 @@ template <class M> class search {
 
   // The creator is no searcher: nobody may rely on it to find tasks, and it is woken by its number.
   [[nodiscard]] detail::record* next_of_creator(worker<M>& w) {
+    WEFT_ASSERT(use_.creation.creator() == w.id && w.current == nullptr);
     w.body_end_ps = 0;
     use_.creation.is_back();
     for (;;) {

@@ -1,7 +1,7 @@
 // The stacks that worker loops run on. When a body waits its whole stack is set aside and a fresh loop goes on in its
 // place, on a stack from here; the loop that enters a stack that waited leaves its own here, for the next wait.
-// A worker keeps few: after deep waits here, a deep descent elsewhere would make all its stacks anew. A modelled machine
-// has one thread, for whose memory that hardly matters, and each lock would cost it virtual time.
+// A worker keeps few: after deep waits here, a deep descent elsewhere would make all its stacks anew. A modelled
+// machine has one thread, for whose memory that hardly matters, and each lock would cost it virtual time.
 #pragma once
 #include <cstddef>
 #include <cstdio>

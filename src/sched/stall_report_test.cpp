@@ -96,7 +96,11 @@ TEST_CASE("stall report: who is listed on a handle, tasks only") {
   all.use("reads", h, detail::kind_read);
   record& place = all.use("place", h, detail::kind_read);
   place.kind = detail::record_kind::place;
-  const std::string text = describe_listed(h);
+  std::string text;
+  {
+    const base::locked<host> hold(h.lock);
+    text = describe_listed(h);
+  }
   CHECK((has(text, "'reads'") && !has(text, "'place'") && !has(text, "'holds'")));
   abandon_all(all.pool.all());
 }

@@ -1,5 +1,5 @@
-// Taking tasks from other workers, the source of last resort. Whoever had something last time has more, as a rule, so it
-// is asked before the policy is. With many workers most looks find nothing, and each is a line that may have to come
+// Taking tasks from other workers, the source of last resort. Whoever had something last time has more, as a rule, so
+// it is asked before the policy is. With many workers most looks find nothing, and each is a line that may have to come
 // from far away.
 //
 // Where bodies are so short that bringing one over costs more than running it here, a thief is reluctant: it keeps away
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/limits.hpp"
 #include "sched/crew.hpp"
 #include "sched/deque.hpp"
@@ -27,9 +28,13 @@ template <class M> class stealing final : public source<M> {
   stealing(M& machine, crew<M>& all, placement<M>& placement, tempo<M>& tempo, recording<M>& recording)
       : source<M>("the deques of others", {.shared = true}), machine_(machine), crew_(all), placement_(placement),
         tempo_(tempo), recording_(recording) {}
-  void open(policy& rules) noexcept { rules_ = &rules; }
+  void open(policy& rules) noexcept {
+    WEFT_ASSERT(rules_ == nullptr && crew_.is_open());
+    rules_ = &rules;
+  }
 
   [[nodiscard]] detail::record* take(worker<M>& w) override {
+    WEFT_ASSERT(rules_ != nullptr && w.role != role::guest);
     const bool keeps_away = w.reluctant && tempo_.tiny();
     if (keeps_away && w.id != 0) return nullptr;
     if (w.robbed_last != worker<M>::no_id && !keeps_away) {
@@ -42,6 +47,7 @@ template <class M> class stealing final : public source<M> {
     for (unsigned i = 0; i + 1 < seats; ++i) {
       const bool ruled = !is_reserve && i + 1 < crew_.workers();
       worker<M>& victim = crew_[ruled ? rules_->victim(w.id, i, w.rng) : is_reserve ? i : seats - 1];
+      WEFT_ASSERT(&victim != &w);
       if (keeps_away && !M::load(victim.gives_way, base::relaxed)) continue;
       if (detail::record* r = rob(w, victim)) return r;
     }
@@ -64,6 +70,7 @@ template <class M> class stealing final : public source<M> {
       result = deque::steal(victim, r);
     }
     if (result == steal_result::empty) return nullptr;
+    WEFT_ASSERT(r != nullptr && r->state == detail::record_state::ready);
     if (&victim == &w) return r;
     M::took_from(victim.id);
     if (victim.role != role::creator) w.robbed_last = victim.id;
@@ -81,6 +88,7 @@ template <class M> class stealing final : public source<M> {
       if (&w == &owner || M::load(owner.inside, base::relaxed) != 0) return false;
       if (M::exchange(owner.pulled, std::uint8_t{1}, base::acq_rel) != 0) return false;  // another thief does it
       const bool got = M::barrier_everywhere() && M::load(owner.inside, base::acquire) == 0 && deque::expose(owner);
+      WEFT_ASSERT(detail::peek(owner.pulled) != 0);
       M::store(owner.pulled, std::uint8_t{0}, base::release);  // pairs with await_pull()
       return got;
     } else {

@@ -10,8 +10,8 @@
 
 #include "base/assert.hpp"
 #include "sched/quiescence.hpp"
-#include "sched/recording.hpp"
 #include "sched/readiness.hpp"
+#include "sched/recording.hpp"
 #include "sched/stacks.hpp"
 #include "sched/worker.hpp"
 
@@ -82,6 +82,7 @@ template <class M> class suspension {
                &stacks_,
                &w,
                w.running};
+    WEFT_ASSERT(to.r.kind == detail::record_kind::resume && w.current == nullptr);
     WEFT_ASSERT(to.stack != nullptr && to.stack != w.running);
     fiber* mine = w.running;
     w.running = to.stack;

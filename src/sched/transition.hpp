@@ -19,14 +19,14 @@ namespace weft::sched {
 [[nodiscard]] constexpr bool may_become(detail::record_state from, detail::record_state to) noexcept {
   using enum detail::record_state;
   switch (to) {
-    case filling: return from == free || from == filling;
-    case blocked: return from == filling || from == blocked || from == running;
-    // A waiter is not filled in and never freed: it goes from its first state, or from its list, to a queue. A record
-    // that the inline path fills in keeps the state it had in the free list.
-    case ready: return from == free || from == filling || from == blocked || from == ready;
-    case running: return from == ready;
-    case draining: return from == running;
-    case free: return from != free;
+  case filling: return from == free || from == filling;
+  case blocked: return from == filling || from == blocked || from == running;
+  // A waiter is not filled in and never freed: it goes from its first state, or from its list, to a queue. A record
+  // that the inline path fills in keeps the state it had in the free list.
+  case ready: return from == free || from == filling || from == blocked || from == ready;
+  case running: return from == ready;
+  case draining: return from == running;
+  case free: return from != free;
   }
   return false;
 }

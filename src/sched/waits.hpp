@@ -1,14 +1,15 @@
 // The program's waits: for the children of a task, for all tasks, for a handle. A wait inside a task, and the main
 // thread's, sets its stack aside (suspension.hpp); a guest's blocks its thread.
 //
-// A task whose children are all that is left to do here runs them itself: while the newest task of its worker's deque is
-// its own child, that child runs on the waiting stack, as a call would, and nothing is switched. Only a child: anything
-// else there could wait for what the stack below holds. Not while the task holds exclusive access, which its children
-// may need from each other, and not when the stack is half used: then it is set aside.
+// A task whose children are all that is left to do here runs them itself: while the newest task of its worker's deque
+// is its own child, that child runs on the waiting stack, as a call would, and nothing is switched. Only a child:
+// anything else there could wait for what the stack below holds. Not while the task holds exclusive access, which its
+// children may need from each other, and not when the stack is half used: then it is set aside.
 #pragma once
 #include <cstdint>
 
 #include "access/registration.hpp"
+#include "base/assert.hpp"
 #include "sched/poison.hpp"
 #include "sched/registrar.hpp"
 #include "sched/stall.hpp"
@@ -52,14 +53,14 @@ template <class M> class waits {
 
   // Who: the main thread, outside of tasks. Returns false if nothing can run any more.
   [[nodiscard]] bool for_all(worker<M>& w) {
+    WEFT_ASSERT(w.role != role::guest && w.current == nullptr);
     use_.registrar.close_all(w);
     bool waited = false;
     while (!use_.quiescence.reached()) {
       waited = true;
       waiter self;
       // This worker's loop looks for the end before it sleeps.
-      use_.suspension.suspend(w, self, {trace::why::all},
-                              [this, &self](worker<M>&) { use_.quiescence.await(self); });
+      use_.suspension.suspend(w, self, {trace::why::all}, [this, &self](worker<M>&) { use_.quiescence.await(self); });
       if (self.stalled) return false;
       use_.registrar.close_all(w);  // of tasks that were submitted by tasks meanwhile
     }
@@ -69,6 +70,7 @@ template <class M> class waits {
   }
   // Who: a guest.
   void for_all_outside(worker<M>& g) {
+    WEFT_ASSERT(g.role == role::guest);
     do {
       waiter self;
       typename guests<M>::wait listed(use_.outside, self, nullptr);
@@ -106,6 +108,7 @@ template <class M> class waits {
   }
   // For the accesses registered so far. Who: a worker. Returns false if nothing can run any more.
   [[nodiscard]] bool for_handle(worker<M>& w, detail::handle_state& h) {
+    WEFT_ASSERT(w.role != role::guest);
     waiter self;
     self.awaited = &h;
     use_.registrar.close_if_open(w, h);
@@ -125,6 +128,7 @@ template <class M> class waits {
   }
   // Who: a guest.
   void for_handle_outside(worker<M>& g, detail::handle_state& h) {
+    WEFT_ASSERT(g.role == role::guest);
     waiter self;
     typename guests<M>::wait listed(use_.outside, self, &h);
     bool has_to_wait = false;

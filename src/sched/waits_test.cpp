@@ -127,6 +127,7 @@ TEST_CASE("waits: a thread outside waits for what there is and leaves no trace o
   f.bad.fail(a.r, std::make_exception_ptr(std::runtime_error("x")));
   CHECK_THROWS_AS(f.w.for_all_outside(g), std::runtime_error);
   f.s.outside.leave(g);
+  const base::locked<notes> hold(f.s.outside.waits_lock());
   CHECK(f.s.outside.waits().empty());
   CHECK(!f.s.outside.calls_under_way());
 }

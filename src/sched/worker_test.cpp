@@ -27,6 +27,7 @@ struct without_threads : machine::host {
 
 TEST_CASE("worker: a waiter is where its record is, with its access behind it") {
   waiter x;
+  x.r.kind = detail::record_kind::external;
   CHECK(&waiter::of(&x.r) == &x);
   CHECK(x.r.accesses() == &x.a);
   CHECK((!x.stalled && x.awaited == nullptr && detail::peek(x.signal) == 0));
