@@ -2,6 +2,7 @@
 // thread, on real stacks, and while it waits a loop runs what is in its inbox and its deque. When nothing is left the
 // loop looks for the end and, with everybody asleep, for a stall. Nobody else runs, so a test is one thread.
 #pragma once
+#include "sched/admission.hpp"
 #include "sched/stacks.hpp"
 #include "sched/stall.hpp"
 #include "sched/suspension.hpp"
@@ -9,21 +10,10 @@
 
 namespace weft::ground {
 
-struct window_notes : sched::window_terms {
-  [[nodiscard]] bool leaves_reserve() noexcept override { return reserve_goes; }
-  [[nodiscard]] bool let_exceed() noexcept override {
-    ++asked_to_exceed;
-    return somebody;
-  }
-  [[nodiscard]] bool somebody_waits() noexcept override { return somebody; }
-  bool somebody = false;
-  bool reserve_goes = false;
-  unsigned asked_to_exceed = 0;
-};
-
 struct looped : storey<notes> {
   looped(notes& on, unsigned workers) : storey(on, workers) {
     open();
+    thieves.open(rules);
     suspension.open(w);
     sched::set_current_worker(&w);
   }
@@ -38,7 +28,7 @@ struct looped : storey<notes> {
     t.r.invoke(t.r, true);
     w.current = nullptr;
     access::woken list;
-    for (std::uint32_t i = 0; i < t.r.access_count; ++i) access::finish<notes>(t.a[i], list);
+    access::settle<notes>(t.r, list);
     readiness.all(w, list);
     record* const parent = t.r.parent;
     if (parent == nullptr) return quiescence.finished(w);
@@ -52,10 +42,14 @@ struct looped : storey<notes> {
     for (unsigned id = 0; id < all.workers(); ++id) static_cast<void>(sleep.retract(id));
   }
 
-  window_notes window;
   sched::stacks<notes> stacks{std::size_t{128} << 10, &looped::enter, this};
   sched::suspension<notes> suspension{machine, stacks, recording, readiness, quiescence};
-  sched::stall<notes> stall{{machine, sleep, all, outside, attention, quiescence, placement, suspension, pool, window}};
+  sched::tempo<notes> lengths;
+  sched::stealing<notes> thieves{machine, all, placement, lengths, recording};
+  sched::admission<notes> admission{
+      {machine, sleep, all, pool, attention, recording, placement, readiness, suspension, thieves}, 1024};
+  sched::stall<notes> stall{
+      {machine, sleep, all, outside, attention, quiescence, placement, suspension, pool, admission}};
   sched::worker<notes>& w = all[0];
   unsigned idle_looks = 0;
 

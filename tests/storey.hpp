@@ -27,12 +27,12 @@ template <class M> struct storey : scheduler<M> {
   // As an engine ends a body on worker `id`. Returns what runs next there.
   record* finish(unsigned id, task& t) {
     access::woken list;
-    for (std::uint32_t i = 0; i < t.r.access_count; ++i) access::finish<M>(t.a[i], list);
+    access::settle<M>(t.r, list);
     quiescence.finished(this->all[id]);
     return readiness.all_but_one(this->all[id], list);
   }
 
-  weft::task::pool<M> pool{1024, this->all.seats()};
+  weft::task::pool<M> pool{this->all.seats()};
   sched::guests<M> outside{this->machine, this->sleep, pool};
   sched::quiescence<M> quiescence{this->all, outside};
   sched::recording<M> recording{this->machine};

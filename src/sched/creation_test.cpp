@@ -83,7 +83,7 @@ TEST_CASE("creation: a request is counted by who submits it and has no versions 
   CHECK(f.creates.all_created());
   CHECK(f.s.own(2).size() == 1);
   access::woken list;
-  access::finish<notes>(t.a[0], list);
+  access::settle<notes>(t.r, list);
 }
 
 TEST_CASE("creation: requests get their versions in the order in which they were handed over") {
@@ -95,7 +95,7 @@ TEST_CASE("creation: requests get their versions in the order in which they were
   CHECK(f.creates.created_so_far() == 20);
   for (std::size_t i = 0; i < tasks.size(); ++i) CHECK(tasks[i].a[0].required == i);
   access::woken list;
-  for (task& t : tasks) access::finish<notes>(t.a[0], list);
+  for (task& t : tasks) access::settle<notes>(t.r, list);
 }
 
 TEST_CASE("creation: the creator looks elsewhere from time to time, with requests left") {

@@ -57,7 +57,7 @@ struct machine_with_engine {
                        .seed = seed,
                        .window_tasks = 1024,
                        .stack_bytes = stack_bytes,
-                       .submitters_help = false,
+                       .search_ns = base::search_ns,
                        .decoupled = decoupled},
           M::setup{.seed = seed, .random_order = true}) {
     e.the_machine().start(workers, &engine<M>::worker_entry, &e, stack_bytes);

@@ -19,7 +19,7 @@ using ground::notes;
 struct outside {
   notes machine;
   sched::sleep<notes> sleep;
-  task::pool<notes> pool{1024, 1};
+  task::pool<notes> pool{1};
   guests<notes> all{machine, sleep, pool};
   outside() { sleep.open(2); }
 };
@@ -39,7 +39,7 @@ enum class flaw { none, looks_before_it_counts };
 template <flaw Flaw> const char* tried(std::uint64_t seed) {
   interleave::play<M> play(seed);
   sched::sleep<M> sleep;
-  task::pool<M> pool(1024, 1);
+  task::pool<M> pool(1);
   guests<M> all(play.machine(), sleep, pool);
   sleep.open(1);
   detail::cell<std::uint32_t> copy;  // of the count, for the flawed call
@@ -110,7 +110,7 @@ TEST_CASE("guests: more threads keep free records, so the window grows with them
   outside o;
   const auto left = [&o](worker<notes>& w) {
     std::size_t n = 0;
-    while (record* r = o.pool.allocate(w, 0, false)) {
+    while (record* r = o.pool.allocate(w, 0, 1024)) {
       r->state = detail::record_state::filling;
       ++n;
     }

@@ -32,8 +32,8 @@ class task_order {
     std::uint64_t seed = 1;
     unsigned depth = 0;
     std::uint64_t length = 0;  // of a run, in choices: where the moments are drawn from
-    std::string given;         // file with the list: lines "run ACTOR NUMBER"; others are passed over
-    std::string log;           // file to append to; "": none
+    std::string given{};       // file with the list: lines "run ACTOR NUMBER"; others are passed over
+    std::string log{};         // file to append to; "": none
     unsigned runtime = 1;      // which one of the process, part of the names from the second on
   };
   // Errors: weft::error naming the file and the reason.

@@ -51,6 +51,15 @@ template <class M> class placement {
     put(w, r, destination_of(w, *r));
   }
 
+  // The same for a plain task, which no clause sends anywhere: most of them. Cost: a push.
+  [[gnu::always_inline]] void place_plain(worker<M>& w, detail::record* r) {
+    if (!own_only_) [[unlikely]]
+      return place(w, r);
+    WEFT_ASSERT(w.role != role::guest);
+    transition(*r, detail::record_state::ready);
+    push_own(w, r);
+  }
+
   // Whether x, which is ready, is to run next on w rather than wait in a queue: it would go to w's own deque. A plain
   // task may go anywhere.
   [[nodiscard, gnu::always_inline]] bool follows(worker<M>& w, const detail::record& x) {

@@ -130,7 +130,7 @@ template <flaw Flaw> class trial {
   unsigned each_;
   sched::sleep<M> sleep_;
   crew<M> all_;
-  weft::task::pool<M> pool_{1024, 4};
+  weft::task::pool<M> pool_{4};
   guests<M> outside_;
   quiescence<M> end_{all_, outside_};
   std::vector<task> tasks_;

@@ -18,7 +18,7 @@ struct counters {
   notes machine;
   sched::sleep<notes> sleep;
   crew<notes> all;
-  weft::task::pool<notes> pool{1024, 2};
+  weft::task::pool<notes> pool{2};
   guests<notes> outside{machine, sleep, pool};
   quiescence<notes> end{all, outside};
   counters() {

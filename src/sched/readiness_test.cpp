@@ -85,7 +85,7 @@ TEST_CASE("readiness: without a body that ended, everything that is ready is pla
   f.s.submit(0, a.uses(h, kind_read));
   f.s.submit(0, b.uses(h, kind_read));
   access::woken list;
-  access::finish<notes>(first.a[0], list);
+  access::settle<notes>(first.r, list);
   f.s.readiness.all(f.s.all[1], list);
   CHECK(f.s.own(1).size() == 2);
 }

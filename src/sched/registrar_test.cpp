@@ -32,7 +32,7 @@ struct fixture {
       r->state = detail::record_state::running;
       r->invoke(*r, true);
       access::woken list;
-      access::finish<notes>(r->accesses()[0], list);
+      access::settle<notes>(*r, list);
       CHECK(s.pool.recycle(s.all[0], r) == false);
       s.quiescence.finished(s.all[0]);
       s.readiness.all(s.all[0], list);
@@ -76,7 +76,7 @@ TEST_CASE("registrar: readers share a version, a writer needs all before it, by 
     CHECK(first.r.state == detail::record_state::ready);
     for (task* t : {&a, &b, &second}) CHECK(t->r.state == detail::record_state::blocked);
     access::woken list;
-    for (task* t : all) access::finish<notes>(t->a[0], list);
+    for (task* t : all) access::settle<notes>(t->r, list);
   }
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("registrar: the short way is left where a lock is taken, and then noth
   CHECK(f.s.registrar.plain(f.s.all[0], &t.r) == access::short_outcome::ready);
   CHECK(h.registered == 1);
   access::woken list;
-  access::finish<notes>(t.a[0], list);
+  access::settle<notes>(t.r, list);
 }
 
 TEST_CASE("registrar: what another access follows closes the group of reduces, once, and is counted") {

@@ -29,10 +29,8 @@ struct fixture {
   };
   notes machine;
   ground::looped s{machine, 3};
-  tempo<notes> lengths;
   failures<notes> failed;
   poison<notes> bad{failed};
-  stealing<notes> thieves{machine, s.all, s.placement, lengths, s.recording};
   urgent_source<notes> urgent{s.placement, s.attention};
   own_source<notes> own{s.placement};
   box_source<notes> box;
@@ -40,14 +38,14 @@ struct fixture {
   late_source late;
   creation<notes> creates{
       nullptr,
-      {machine, s.sleep, s.all, s.attention, s.recording, s.registrar, s.readiness, s.placement, bad, thieves, own}};
+      {machine, s.sleep, s.all, s.attention, s.recording, s.registrar, s.readiness, s.placement, bad, s.thieves, own}};
   search<notes> looks{
-      {machine, s.sleep, s.attention, s.order, s.placement, thieves, creates, s.recording, s.stall, s.window}};
+      {machine, s.sleep, s.attention, s.order, s.placement, s.thieves, creates, s.recording, s.stall, s.admission},
+      base::search_ns};
   worker<notes>& w = s.all[1];
 
   fixture() {
-    thieves.open(s.rules);
-    for (const auto& x : s.all) x->sources = {&urgent, &own, &box, &central, &late, &thieves};
+    for (const auto& x : s.all) x->sources = {&urgent, &own, &box, &central, &late, &s.thieves};
     // Whoever parks here for good would hang the test.
     machine.at_park = [this](unsigned id) { end(id); };
   }
@@ -87,10 +85,10 @@ TEST_CASE("search: a worker that never runs dry comes by where others wait for i
   task own, pinned;
   f.keep(own);
   f.w.box.push(&pinned.r);
-  f.w.tick = f.w.tick_limit - 1;
+  f.w.tick = detail::peek(f.w.tick_limit) - 1;
   CHECK(f.looks.next_or_sleep(f.w) == &own.r);
   f.keep(own);
-  f.w.tick = f.w.tick_limit;
+  f.w.tick = detail::peek(f.w.tick_limit);
   f.w.pace.timed = false;
   CHECK(f.looks.next_or_sleep(f.w) == &pinned.r);
   CHECK(f.w.tick == 0);
@@ -157,7 +155,7 @@ TEST_CASE("search: who is claimed while it takes its announcement back takes the
 
 TEST_CASE("search: what the main thread keeps private while it is away is pulled before anybody sleeps") {
   fixture f;
-  task t;
+  task t(detail::record_state::ready);
   deque<notes>::push(f.s.all.main(), &t.r);
   CHECK(f.looks.next_or_sleep(f.w) == &t.r);
   CHECK(f.machine.parked == 0);
@@ -169,15 +167,6 @@ TEST_CASE("search: the end of the runtime ends it, without sleep") {
   CHECK(f.looks.stopping());
   CHECK(f.looks.next_or_sleep(f.w) == nullptr);
   CHECK(f.machine.parked == 0);
-}
-
-TEST_CASE("search: the reserve goes when it is told to instead of sleeping") {
-  fixture f;
-  f.w.role = role::reserve;
-  f.s.window.reserve_goes = true;
-  CHECK(f.looks.next_or_sleep(f.w) == nullptr);
-  CHECK(f.machine.parked == 0);
-  CHECK(!f.looks.stopping());
 }
 
 TEST_CASE("search: the creator is away while it runs what is pinned to it, and back when it looks again") {

@@ -18,12 +18,12 @@ using detail::record_state;
 using machine::host;
 
 struct records {
-  task::pool<host> pool{1024, 1};
+  task::pool<host> pool{1};
   detail::worker w;
   access::open_reductions<host> open;
 
   record& make(const char* name, record_state at) {
-    record* r = pool.allocate(w, detail::record_class(sizeof(record) + sizeof(access::entry) + 32), false);
+    record* r = pool.allocate(w, detail::record_class(sizeof(record) + sizeof(access::entry) + 32), pool.no_limit);
     const std::uint8_t size_class = r->size_class;
     *r = {};
     r->size_class = size_class;
@@ -53,7 +53,7 @@ struct records {
 TEST_CASE("stall report: every task that is not done is named with what it waits for") {
   records all;
   detail::handle_state h;
-  h.name = "total";
+  detail::set_name(h, "total");
   all.use("first", h, detail::kind_write);
   all.use("second", h, detail::kind_write);
   all.make("parent", record_state::draining);
@@ -83,7 +83,7 @@ TEST_CASE("stall report: of many tasks the first are named and the others counte
 
 TEST_CASE("stall report: units of a resource, and a handle that is gone") {
   detail::handle_state h;
-  h.name = "licence";
+  detail::set_name(h, "licence");
   const access::entry units{reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(detail::kind_resource), 3};
   CHECK(describe_wait(units) == "3 units of resource 'licence'");
   CHECK(describe_wait({detail::kind_repeated, 0}) == "a handle that is gone");

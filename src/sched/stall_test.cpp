@@ -97,19 +97,10 @@ TEST_CASE("stall: not while a thread's call is under way, the runtime is paused,
   CHECK(f.s.machine.woken.size() == 1);  // by the end of the call above: somebody was to look again
 }
 
-TEST_CASE("stall: first who waits for room may exceed the window") {
-  fixture f;
-  waiter self;
-  f.s.window.somebody = true;
-  while_all_sleep(f.s, self, [&] { f.s.stall.look(f.s.w); });
-  CHECK(f.s.window.asked_to_exceed == 1);
-  CHECK(!self.stalled);
-}
-
 TEST_CASE("stall: threads outside are let go too, with the same report, from whatever they wait in") {
   fixture f;
   detail::handle_state h;
-  h.name = "total";
+  detail::set_name(h, "total");
   task holds;
   CHECK(f.s.submit(0, holds.uses(h, kind_write)));
   CHECK(f.s.own(0).size() == 1);
@@ -130,7 +121,7 @@ TEST_CASE("stall: threads outside are let go too, with the same report, from wha
   CHECK(h.waiters_head == nullptr);
   CHECK(!f.s.stall.told());  // the program itself has not heard of it
   access::woken list;
-  access::finish<notes>(holds.a[0], list);
+  access::settle<notes>(holds.r, list);
 }
 
 TEST_CASE("stall: a wait outside that is over ends without a word") {

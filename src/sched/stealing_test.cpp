@@ -26,6 +26,7 @@ struct fixture {
   }
   // Worker `id` has t, within reach.
   void give(unsigned id, task& t) {
+    t.r.state = detail::record_state::ready;
     deque<notes>::push(s.all[id], &t.r);
     static_cast<void>(deque<notes>::expose(s.all[id]));
   }
@@ -162,7 +163,7 @@ TEST_CASE("stealing: what the main thread keeps private is pulled out while it i
   fixture f(2);
   worker<notes>& main = f.s.all.main();
   worker<notes>& thief = f.s.all[1];
-  task t;
+  task t(detail::record_state::ready);
   deque<notes>::push(main, &t.r);
   detail::poke(main.inside, std::uint8_t{1});
   CHECK(!f.thieves.pull(thief));

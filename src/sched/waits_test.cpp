@@ -21,7 +21,19 @@ struct fixture {
   ground::looped s{machine, 2};
   failures<notes> failed;
   poison<notes> bad{failed};
-  waits<notes> w{nullptr, {s.outside, s.recording, s.registrar, s.placement, s.quiescence, bad, s.suspension, s.stall}};
+  // As an engine runs what a waiting body finds to be its own child.
+  struct runner final : child_runner<notes> {
+    ground::looped& s;
+    unsigned children = 0;
+    explicit runner(ground::looped& of) : s(of) {}
+    void run_child(worker<notes>&, detail::record* x) override {
+      ++children;
+      s.run(reinterpret_cast<task&>(*x));
+    }
+  } on_stack{s};
+  waits<notes> w{nullptr,
+                 {on_stack, s.attention, s.order, s.stacks, s.outside, s.recording, s.registrar, s.placement,
+                  s.quiescence, bad, s.suspension, s.stall}};
   [[nodiscard]] std::uint64_t set_aside() const { return detail::peek(s.w.suspends); }
 };
 

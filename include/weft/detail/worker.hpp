@@ -58,7 +58,7 @@ struct alignas(64) worker {
   engine_base* engine = nullptr;
   bool hooked = true;
   std::uint16_t id = 0;
-  cell<std::uint16_t> shown_id;       // what worker_id() says: id, but for the reserve (src/sched/engine_room.hpp)
+  cell<std::uint16_t> shown_id;       // what worker_id() says: id, but for the reserve (src/sched/reserve.hpp)
   record* free[record_classes] = {};  // ready to use, linked by next
   std::uint32_t free_count[record_classes] = {};
   record* current = nullptr;  // the task whose body runs here
