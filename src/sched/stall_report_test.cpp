@@ -81,11 +81,11 @@ TEST_CASE("stall report: of many tasks the first are named and the others counte
   CHECK(named == 8);
 }
 
-TEST_CASE("stall report: units of a resource, and a handle that is gone") {
+TEST_CASE("stall report: the version that is waited for, and a handle that is gone") {
   detail::handle_state h;
-  detail::set_name(h, "licence");
-  const access::entry units{reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(detail::kind_resource), 3};
-  CHECK(describe_wait(units) == "3 units of resource 'licence'");
+  detail::set_name(h, "total");
+  const access::entry third{reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(detail::kind_read), 3};
+  CHECK(describe_wait(third) == "version 3 of handle 'total', which is at 0");
   CHECK(describe_wait({detail::kind_repeated, 0}) == "a handle that is gone");
 }
 

@@ -111,7 +111,10 @@ TEST_CASE("stall: threads outside are let go too, with the same report, from wha
     f.s.quiescence.await(for_all);
     for_handle.r.access_count = 1;
     for_handle.a = {reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(detail::kind_read), h.registered};
-    CHECK(access::wait_unless_available<notes>(h, &for_handle.r));
+    {
+      const base::locked<notes> hold(h.lock);
+      CHECK(access::wait_unless_available<notes>(h, &for_handle.r));
+    }
     while_all_sleep(f.s, self, [&] { f.s.stall.look(f.s.w); });
     for (waiter* x : {&for_all, &for_handle}) {
       CHECK(x->stalled);
