@@ -20,6 +20,14 @@ FUNCTION_LINES_MAX = 70
 FILE_LINES_MAX = 500
 POLICY_LINES_MAX = 150
 COLUMNS_MAX = 120
+# The scheduler is nouns: one a file, each compiled and tested alone.
+SCHED_LINES_MAX = 350
+SCHED_LINES_MORE = {"src/sched/engine.hpp": 490, "src/sched/engine_calls.hpp": 388}
+SCHED_WITHOUT_TEST = {"src/sched/any_engine.hpp": "an interface, without a line of its own to test",
+                      "src/sched/admission.hpp": "window.hpp and reserve.hpp, both tested, for an engine",
+                      "src/sched/engine_calls.hpp": "the engine's, through which tests/conformance goes"}
+# A room -> assertions for each 1000 lines of code, at least.
+ASSERTIONS_MIN = {"sched": 20, "access": 20}
 HEAVY = {"atomic", "thread", "mutex", "chrono", "functional", "iostream", "ranges", "memory"}
 NOT_IN_SCHED = {"thread", "mutex", "chrono", "random", "iostream"}
 ATOMIC_FILE = "src/base/atomic.hpp"
@@ -237,6 +245,63 @@ def short_files(tree: Tree) -> Complaints:
 
 
 @rule
+def short_sched_files(tree: Tree) -> Complaints:
+    for path, text in tree.items():
+        lines = text.count("\n")
+        limit = SCHED_LINES_MORE.get(path, SCHED_LINES_MAX)
+        if path.startswith("src/sched/") and is_cpp(path) and not is_test(path) and lines > limit:
+            yield path, limit + 1, f"file of {lines} lines in src/sched, limit {limit}: what is its second noun?"
+
+
+@rule
+def nouns_have_tests(tree: Tree) -> Complaints:
+    for path in tree:
+        found = re.fullmatch(r"src/(sched/\w+)\.hpp", path)
+        if not found or path in SCHED_WITHOUT_TEST:
+            continue
+        test = f"src/{found[1]}_test.cpp"
+        if test not in tree and f"src/{found[1]}_model_test.cpp" not in tree:
+            yield path, 1, f"no {test} beside it"
+        elif test in tree and next((name for _, _, name in includes(tree[test])), "") != f"{found[1]}.hpp":
+            yield path, 1, f"{test} does not include it first, so nothing says that it compiles alone"
+
+
+@rule
+def whole_nouns(tree: Tree) -> Complaints:
+    for path, number, _ in lines_with(tree, lambda p: p.startswith("src/sched/"), r"\bPart of\b"):
+        yield path, number, "a part of something is no noun: a file of src/sched stands for itself"
+
+
+@rule
+def nouns_without_cycles(tree: Tree) -> Complaints:
+    graph = {path: [f"src/{name}" for _, _, name in includes(text) if name.startswith("sched/")]
+             for path, text in tree.items() if path.startswith("src/sched/") and is_cpp(path)}
+    done: set[str] = set()
+
+    def walk(path: str, above: list[str]) -> Complaints:
+        if path in above:
+            yield path, 1, "includes itself: " + " -> ".join([*above[above.index(path):], path])
+        elif path in graph and path not in done:
+            for other in graph[path]:
+                yield from walk(other, [*above, path])
+            done.add(path)
+
+    for path in sorted(graph):
+        yield from walk(path, [])
+
+
+@rule
+def enough_assertions(tree: Tree) -> Complaints:
+    for room, wanted in ASSERTIONS_MIN.items():
+        lines = [line for path, text in tree.items() if room_of(path) == room and is_cpp(path) and not is_test(path)
+                 for line in text.splitlines() if line.strip() and not line.lstrip().startswith("//")]
+        found = sum(1 for line in lines if re.search(r"WEFT_ASSERT|transition\(|held\(", line))
+        if lines and 1000 * found < wanted * len(lines):
+            yield f"src/{room}", 1, (f"{1000 * found / len(lines):.1f} assertions for 1000 lines of code ({found} in "
+                                     f"{len(lines)}), at least {wanted}")
+
+
+@rule
 def narrow_lines(tree: Tree) -> Complaints:
     for path, text in tree.items():
         if is_code(path):
@@ -305,7 +370,11 @@ GOOD: Tree = {
     "include/weft/a.hpp": '// A.\n#pragma once\n#include <cstddef>\n#include "weft/b.hpp"\n',
     "include/weft/b.hpp": "// B.\n#pragma once\n",
     "src/base/atomic.hpp": "// Atomics.\n#include <atomic>\nusing a = std::atomic<int>;\n",
-    "src/sched/deque.hpp": '// A deque. std::atomic in a comment is fine.\n#include "base/atomic.hpp"\n',
+    "src/sched/deque.hpp": '// Of std::atomic a comment may speak.\n#include "base/atomic.hpp"\nWEFT_ASSERT(true);\n',
+    "src/sched/sleep.hpp": '// Sleep. Who: holder.\n#include "sched/deque.hpp"\n#include "sched/any_engine.hpp"\n',
+    "src/sched/sleep_model_test.cpp": '#include "interleave.hpp"\n#include "sched/sleep.hpp"\n' + "int x;\n" * 400,
+    "src/sched/any_engine.hpp": '// An interface.\n#include "sched/deque.hpp"\n',
+    "tests/interleave.hpp": "// Schedules.\n",
     "src/sched/deque_test.cpp": '#include "sched/deque.hpp"\n#include "weft/a.hpp"\n#include <thread>\n',
     "src/runtime/runtime.cpp": '#include "machine/host/host.hpp"\nnamespace x {\n' + "void f();\n" * 80 + "}\n",
     "src/machine/host/host.hpp": "// Host.\nstruct alignas(64) w {\n" + "  int f() { return 1'000; }\n" * 80 + "};\n",
@@ -334,6 +403,15 @@ BAD: dict[str, list[Tree]] = {
                         {"apps/x_test.cpp": 'TEST_CASE("{") {\n' + BODY + "}\n"}],
     "short_files": [{"src/base/x.cpp": "\n" * (FILE_LINES_MAX + 1)},
                     {"src/sched/policies/x.cpp": "\n" * (POLICY_LINES_MAX + 1)}],
+    "short_sched_files": [{"src/sched/x.cpp": "\n" * (SCHED_LINES_MAX + 1)},
+                          {"src/sched/engine.hpp": "//\n" * (SCHED_LINES_MORE["src/sched/engine.hpp"] + 1)}],
+    "nouns_have_tests": [{"src/sched/x.hpp": "// X.\n"},
+                         {"src/sched/x.hpp": "// X.\n", "src/sched/x_test.cpp": '#include "sched/deque.hpp"\n'}],
+    "whole_nouns": [{"src/sched/x.cpp": "// Part of the engine.\n"}],
+    "enough_assertions": [{"src/sched/x.cpp": "int x;\n" * 200 + "// WEFT_ASSERT(x)\n"},
+                          {"src/access/x.cpp": "int x;\n" * 300 + "WEFT_ASSERT(x);\n"}],
+    "nouns_without_cycles": [{"src/sched/deque.hpp": '// A deque.\n#include "sched/deque.hpp"\n'},
+                             {"src/sched/deque.hpp": '// A deque.\n#include "sched/sleep.hpp"\n'}],
     "narrow_lines": [{"src/base/x.cpp": "//" + "x" * COLUMNS_MAX + "\n"}],
     "files_open_with_essay": [{"src/base/atomic.hpp": "#pragma once\n"}],
     "finished": [{"docs/a.md": f"{word}: later\n"} for word in UNFINISHED],
@@ -352,7 +430,7 @@ def self_test() -> int:
             failed += 1
             print(f"{name}: complains about a good tree: {problems}")
         for bad in BAD.get(name) or [{}]:
-            if not [c for c in check({**GOOD, **bad}) if c[0] in bad]:
+            if not [c for c in check({**GOOD, **bad}) if any(path.startswith(c[0]) for path in bad)]:
                 failed += 1
                 print(f"{name}: does not notice {bad or 'anything: it has no bad example'}")
     print(f"self-test: {len(RULES)} rules, {sum(map(len, BAD.values()))} bad trees, {failed} unnoticed")

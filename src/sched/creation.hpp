@@ -17,6 +17,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/limits.hpp"
 #include "base/lock.hpp"
 #include "sched/attention.hpp"
@@ -53,6 +54,7 @@ template <class M> class creation final : public source<M> {
   // Who: the thread that makes the runtime, with all workers made and none running. wanted: 0 for the last worker.
   // Returns whether others create from now on.
   [[nodiscard]] bool open(unsigned wanted) {
+    WEFT_ASSERT(!on() && use_.all.is_open());
     const unsigned n = use_.all.workers();
     if (n == 1) {  // fewer threads than were asked for
       std::fprintf(stderr, "weft: with one worker left tasks are created inline, by those who submit them.\n");
@@ -110,7 +112,10 @@ template <class M> class creation final : public source<M> {
   }
   // The runtime ends after a stall: what was never created never will be.
   void abandon() noexcept {
-    while (detail::record* r = requests_.pop()) r->invoke(*r, false);
+    while (detail::record* r = requests_.pop()) {
+      WEFT_ASSERT(r->state == detail::record_state::filling);
+      r->invoke(*r, false);
+    }
   }
 
   [[nodiscard]] detail::record* take(worker<M>& w) override {
@@ -128,6 +133,7 @@ template <class M> class creation final : public source<M> {
 
   // The creator runs something, or is back. Who: the creator.
   void leaves() noexcept {
+    WEFT_ASSERT(on() && creator_->role == role::creator);
     M::store(away_, 1u, base::seq_cst);
     if (!requests_.empty()) use_.sleep.notify(use_.machine);
   }
@@ -142,6 +148,7 @@ template <class M> class creation final : public source<M> {
    public:
     explicit made_source(creation& c) : source<M>("the creator's deque", {.shared = true}), creation_(c) {}
     [[nodiscard]] detail::record* take(worker<M>& w) override {
+      WEFT_ASSERT(creation_.on());
       return creation_.creator_->role == role::creator ? creation_.use_.stealing.rob(w, *creation_.creator_) : nullptr;
     }
     [[nodiscard]] bool visible(worker<M>&) noexcept override { return sched::deque<M>::stealable(*creation_.creator_); }
@@ -152,6 +159,7 @@ template <class M> class creation final : public source<M> {
 
   // From time to time the creator looks elsewhere, so that requests do not shut out a pinned task for ever.
   [[nodiscard]] detail::record* create_many(worker<M>& w) {
+    WEFT_ASSERT(&w == creator_);
     for (unsigned n = 0; n < ticks_between_looks && create_one(w); ++n) {
     }
     use_.placement.expose(w);
@@ -166,6 +174,7 @@ template <class M> class creation final : public source<M> {
       base::release_lock<M>(creating_);
       return false;
     }
+    WEFT_ASSERT(w.role != role::guest && r->state == detail::record_state::filling);
     pay_creation<M>(*r, false);
     const at_own_end<M> here(w);
     use_.recording.creates(w, *r);
@@ -177,6 +186,7 @@ template <class M> class creation final : public source<M> {
       refuse(w, *r);
     }
     use_.recording.creation_over(w);
+    WEFT_ASSERT(base::held(creating_));
     M::store(created_, detail::peek(created_) + 1, base::release);  // pairs with await()
     base::release_lock<M>(creating_);
     if (is_ready) use_.placement.place(w, r);

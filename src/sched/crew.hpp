@@ -30,9 +30,15 @@ template <class M> class crew {
   // Without the reserve.
   [[nodiscard]] unsigned workers() const noexcept { return workers_; }
   [[nodiscard]] unsigned seats() const noexcept { return static_cast<unsigned>(seats_.size()); }
-  [[nodiscard]] worker<M>& operator[](unsigned seat) const noexcept { return *seats_[seat]; }
+  [[nodiscard]] worker<M>& operator[](unsigned seat) const noexcept {
+    WEFT_ASSERT(seat < seats_.size());
+    return *seats_[seat];
+  }
   [[nodiscard]] worker<M>& main() const noexcept { return *seats_.front(); }
-  [[nodiscard]] worker<M>& reserve() const noexcept { return *seats_.back(); }
+  [[nodiscard]] worker<M>& reserve() const noexcept {
+    WEFT_ASSERT(seats() == workers_ + 1);
+    return *seats_.back();
+  }
   [[nodiscard]] auto begin() const noexcept { return seats_.begin(); }
   [[nodiscard]] auto end() const noexcept { return seats_.end(); }
 

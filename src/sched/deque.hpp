@@ -52,6 +52,7 @@ template <class M> class deque {
   // Who: the owner, once, before any thief exists. `thieves`: whether anyone else may ever steal here. `slots`: to
   // begin with, a power of two.
   static void open(detail::worker& w, bool thieves, std::uint32_t slots = base::deque_capacity_first) {
+    WEFT_ASSERT(slots != 0 && (slots & (slots - 1)) == 0);
     use(w, make_ring(slots, nullptr));
     w.deque.bottom = w.deque.split = 0;
     w.deque.limit = slots;

@@ -431,7 +431,7 @@ template <machine::machine M> detail::record* engine<M>::follow(worker& w, detai
   detail::record* follower = done(w, r);
   if (follower == nullptr) return nullptr;
   if (++w.tick < detail::peek(w.tick_limit) && !attention_.called()) return follower;
-  placement_.push_own(w, follower);
+  placement_.put_off(w, follower);
   return nullptr;
 }
 

@@ -33,6 +33,7 @@ template <class M> class placement {
 
   // Who: the thread that makes the runtime, before any worker runs.
   void open(policy& rules, const place::tree& places) {
+    WEFT_ASSERT(rules_ == nullptr && nodes_.empty());
     rules_ = &rules;
     own_only_ = rules.always_own_deque() && !ordering_.chooses();
     if (rules.uses_nodes()) nodes_ = std::vector<inbox<M>>(places.nodes());
@@ -67,6 +68,13 @@ template <class M> class placement {
            (x.kind == detail::record_kind::task && !x.urgent && (x.pin == detail::record::unpinned || x.pin == w.id));
   }
 
+  // r, which was to follow on w, waits after all, because w looks elsewhere first. It goes back to w's deque, or, if
+  // only w may run it, where no thief finds it. Who: w's thread.
+  void put_off(worker<M>& w, detail::record* r) {
+    if (own_only_ && r->pin == detail::record::unpinned) return push_own(w, r);
+    put(w, r, destination_of(w, *r));
+  }
+
   [[gnu::always_inline]] void push_own(worker<M>& w, detail::record* r) {
     deque::push(w, r);
     if (deque::starved(w)) share(w);
@@ -95,6 +103,7 @@ template <class M> class placement {
   // By number of memory node; empty unless the policy uses them.
   [[nodiscard]] std::vector<inbox<M>>& nodes() noexcept { return nodes_; }
   [[nodiscard]] unsigned node_of(const worker<M>& w) const noexcept {
+    WEFT_ASSERT(places_ != nullptr);
     return places_->node_of(w.id < crew_.workers() ? w.id : 0);
   }
 
@@ -111,6 +120,7 @@ template <class M> class placement {
 
   // Not own_only_: the policy is asked, also for what could follow. Its answer is final: place() would ask again.
   [[nodiscard]] bool asks_to_follow(worker<M>& w, const detail::record& x) {
+    WEFT_ASSERT(!own_only_);
     if (ordering_.chooses() || x.kind != detail::record_kind::task) return false;
     const destination d = destination_of(w, x);
     return d.where == destination::queue::own || (d.where == destination::queue::worker && d.number == w.id);

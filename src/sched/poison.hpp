@@ -33,6 +33,7 @@ template <class M> class poison {
   }
 
   [[gnu::cold]] void fail(detail::record& r, const std::exception_ptr& e) {
+    WEFT_ASSERT(e != nullptr);
     failures_.add(r, e);
     writes(r, e);
   }
@@ -47,6 +48,7 @@ template <class M> class poison {
   // registered, so it forgets its accesses. It is still run, as one that is skipped: destroying its body may wait, for
   // a handle that it owns. Who: whoever creates r, which nobody else knows.
   [[gnu::cold]] void refuse(detail::record& r, const detail::engine_base* engine, const std::exception_ptr& why) {
+    WEFT_ASSERT(why != nullptr && r.state == detail::record_state::filling);
     failures_.add(r, why);
     for (std::uint32_t i = 0; i < r.access_count; ++i) {
       access::entry& a = r.accesses()[i];

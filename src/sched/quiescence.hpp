@@ -6,6 +6,7 @@
 // mean that nothing was live in between. A task is counted before it is registered: it may be done before registration
 // returns, and a count of finished tasks that runs ahead would look like the end.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -89,6 +90,7 @@ template <class M> class quiescence {
   [[nodiscard]] bool is_up_to_caller() noexcept { return is_awaited() && M::load(lock_, base::relaxed) == 0; }
   void await(waiter& self) {
     base::locked<M> guard(lock_);
+    WEFT_ASSERT(std::find(waiters_.begin(), waiters_.end(), &self) == waiters_.end());
     waiters_.push_back(&self);
     static_cast<void>(M::exchange(waiting_, static_cast<std::uint32_t>(waiters_.size()), base::seq_cst));
   }

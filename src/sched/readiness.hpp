@@ -39,7 +39,9 @@ template <class M> class readiness {
     detail::record* follower = nullptr;
     while (detail::record* x = list.take()) {
       if (!advance(x, list)) continue;
-      if (!placement_.follows(w, *x) || (follower != nullptr && !x->plain)) {
+      // Of several the first that may; the others join it in the deque only where that is what the policy always says.
+      const bool may = follower == nullptr || (x->plain && placement_.own_only());
+      if (!may || !placement_.follows(w, *x)) {
         placement_.place(w, x);
         continue;
       }

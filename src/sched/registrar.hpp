@@ -11,6 +11,7 @@
 
 #include "access/plain.hpp"
 #include "access/registration.hpp"
+#include "base/assert.hpp"
 #include "sched/ordering.hpp"
 #include "sched/placement.hpp"
 #include "sched/quiescence.hpp"
@@ -50,6 +51,7 @@ template <class M> class registrar {
   // Returns whether r is ready. `list` receives what its registration made runnable. beside: r is counted already, by
   // its submitter, and internal tasks belong beside it. Errors: weft::error, and then nothing is registered.
   [[nodiscard]] bool any(worker<M>& w, detail::record* r, woken& list, bool beside) {
+    WEFT_ASSERT(r->state == detail::record_state::filling);
     if (r->access_count == 0) {
       if (recording_.on()) [[unlikely]]
         recording_.submitted(w, *r);
@@ -119,6 +121,7 @@ template <class M> class registrar {
     constexpr std::uint8_t size_class =
         detail::record_class(sizeof(detail::record) + sizeof(access::entry) + sizeof(closure));
     detail::record* r = pool_.allocate(w, size_class, pool_.no_limit);
+    WEFT_ASSERT(r != nullptr && r->state == detail::record_state::free);
     const std::uint8_t its_class = r->size_class;
     *r = detail::record{};
     r->size_class = its_class;

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include "base/assert.hpp"
 #include "sched/admission.hpp"
 #include "sched/attention.hpp"
 #include "sched/creation.hpp"
@@ -110,6 +111,7 @@ template <class M> class search {
 
   // Nothing to do here.
   [[nodiscard, gnu::noinline]] detail::record* wait_for_work(worker<M>& w) {
+    WEFT_ASSERT(w.role != role::guest && w.current == nullptr && !w.sources.empty());
     bool counted = use_.sleep.begin_search();
     use_.sleep.set_busy(w.id, false);
     detail::record* r = search_and_sleep(w, counted);
@@ -165,6 +167,7 @@ template <class M> class search {
 
   // The creator is no searcher: nobody may rely on it to find tasks, and it is woken by its number.
   [[nodiscard]] detail::record* next_of_creator(worker<M>& w) {
+    WEFT_ASSERT(use_.creation.creator() == w.id && w.current == nullptr);
     w.body_end_ps = 0;
     use_.creation.is_back();
     for (;;) {

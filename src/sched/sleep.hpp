@@ -16,6 +16,7 @@ template <class M> class sleep {
   // Who: the thread that makes the runtime, before any other worker runs. Everybody counts as awake, but the reserve,
   // worker number `workers`, if there is one: it begins away.
   void open(unsigned workers, bool reserve = false) noexcept {
+    WEFT_ASSERT(workers_ == 0 && workers != 0 && workers <= base::workers_max);
     workers_ = workers;
     words_ = (workers + (reserve ? 1 : 0) + 63) / 64;
     has_reserve_ = reserve;
@@ -24,7 +25,10 @@ template <class M> class sleep {
   }
   // Worker `id` looks for no tasks, so it is woken by its number only and never counts as a searcher: whoever made a
   // task visible must not rely on it. Who: as open(), after it.
-  void set_apart(unsigned id) noexcept { apart_ = id; }
+  void set_apart(unsigned id) noexcept {
+    WEFT_ASSERT(apart_ == nobody && id < workers_);
+    apart_ = id;
+  }
 
   // Counts the caller as a searcher, on whom those rely who make work visible, unless there is one already (with few
   // workers: unless all are). The count is one line for all, so whoever is not counted searches all the same, and who
@@ -33,10 +37,15 @@ template <class M> class sleep {
     std::uint32_t others = M::load(searching_, base::relaxed);
     return others < searchers_max_ && M::compare_exchange(searching_, others, others + 1, base::seq_cst);
   }
-  void give_up() noexcept { static_cast<void>(M::fetch_sub(searching_, std::uint32_t{1}, base::seq_cst)); }
+  void give_up() noexcept {
+    const std::uint32_t before = M::fetch_sub(searching_, std::uint32_t{1}, base::seq_cst);
+    WEFT_ASSERT(before != 0);
+  }
   // A searcher has work. If it was the last one, those who made work visible meanwhile relied on it: it passes it on.
   void found(M& machine) noexcept {
-    if (M::fetch_sub(searching_, std::uint32_t{1}, base::seq_cst) == 1) notify(machine);
+    const std::uint32_t before = M::fetch_sub(searching_, std::uint32_t{1}, base::seq_cst);
+    WEFT_ASSERT(before != 0);
+    if (before == 1) notify(machine);
   }
 
   // Worker `id` has taken a task, or looks for one. A hint: who asks whether all is done, which takes a look at as many
@@ -52,10 +61,9 @@ template <class M> class sleep {
   // Gives whether every worker now sleeps.
   [[nodiscard]] bool announce(unsigned id) noexcept {
     static_cast<void>(M::fetch_add(announcements_, std::uint64_t{1}, base::seq_cst));
-    if (id == apart_) [[unlikely]]
-      static_cast<void>(M::exchange(apart_asleep_, std::uint8_t{1}, base::seq_cst));
-    else
-      static_cast<void>(M::fetch_or(asleep_[id / 64], bit(id), base::seq_cst));
+    const bool slept = id == apart_ ? M::exchange(apart_asleep_, std::uint8_t{1}, base::seq_cst) != 0
+                                    : (M::fetch_or(asleep_[id / 64], bit(id), base::seq_cst) & bit(id)) != 0;
+    WEFT_ASSERT(!slept);  // whoever announces is awake
     return all_asleep();
   }
   // How often anyone has announced sleep: unchanged between two all_asleep() means that nobody ran in between.

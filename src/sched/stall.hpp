@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <string>
 
+#include "base/assert.hpp"
 #include "base/limits.hpp"
 #include "sched/admission.hpp"
 #include "sched/attention.hpp"
@@ -68,6 +69,7 @@ template <class M> class stall {
       base::locked<M> guard(use_.outside.waits_lock());
       text = text_;
     }
+    WEFT_ASSERT(!text.empty());
     throw error(text);
   }
   // Whether the program has had the report. Who: the thread that made the runtime.
@@ -110,6 +112,7 @@ template <class M> class stall {
   // Lets everybody go who waits outside of tasks. The report is made first: afterwards they run.
   // Who: holder of the guests' waits_lock(), so a waiter found in the list lives until it is released.
   void end_waits(worker<M>& w) {
+    WEFT_ASSERT(base::held(use_.outside.waits_lock()) && use_.suspension.program_waiter() != nullptr);
     text_ = describe_stall(use_.pool.all());
     for (waiter* x : use_.outside.waits()) {
       if (!delist(*x)) continue;
@@ -127,6 +130,7 @@ template <class M> class stall {
     if (x.awaited == nullptr) return use_.quiescence.delist(x);
     base::locked<M> guard(x.awaited->lock);
     if (x.r.state != detail::record_state::blocked) return false;
+    WEFT_ASSERT(x.awaited->waiters_head != nullptr);
     access::remove_waiter(*x.awaited, &x.r);
     transition(x.r, detail::record_state::ready);  // a second stall may find it here before its thread has gone
     return true;

@@ -57,6 +57,7 @@ std::string describe_wait(const access::entry& a) {
 }
 
 std::string describe_listed(const detail::handle_state& h) {
+  WEFT_ASSERT(base::held(h.lock));
   lines all;
   for (detail::record* r = h.waiters_head; r != nullptr; r = r->next)
     if (r->kind == detail::record_kind::task) all.add(describe_blocked(*r));

@@ -29,10 +29,14 @@ template <class M> class stealing final : public source<M> {
   stealing(M& machine, sleep<M>& sleep, crew<M>& all, placement<M>& placement, tempo<M>& tempo, recording<M>& recording)
       : source<M>("the deques of others", {.shared = true}), machine_(machine), sleep_(sleep), crew_(all),
         placement_(placement), tempo_(tempo), recording_(recording) {}
-  void open(policy& rules) noexcept { rules_ = &rules; }
+  void open(policy& rules) noexcept {
+    WEFT_ASSERT(rules_ == nullptr && crew_.is_open());
+    rules_ = &rules;
+  }
 
   // With many workers the partners come next, and of the others a few each time, but all of them where w looks at all.
   [[nodiscard]] detail::record* take(worker<M>& w) override {
+    WEFT_ASSERT(rules_ != nullptr && w.role != role::guest);
     const bool is_reserve = w.role == role::reserve;
     const bool keeps_away = w.reluctant && !is_reserve && tempo_.tiny();
     if (keeps_away && w.id != 0) return nullptr;
@@ -52,6 +56,7 @@ template <class M> class stealing final : public source<M> {
       w.victim_next = i + 2 < seats ? i + 1 : 0;
       const bool ruled = !is_reserve && i + 1 < crew_.workers();
       worker<M>& victim = crew_[ruled ? rules_->victim(w.id, i, w.rng) : is_reserve ? i : seats - 1];
+      WEFT_ASSERT(&victim != &w);
       if (keeps_away && !M::load(victim.gives_way, base::relaxed)) continue;
       if (detail::record* r = rob(w, victim)) return r;
     }
@@ -75,7 +80,7 @@ template <class M> class stealing final : public source<M> {
       return std::min(rules_->how_many(w.id, victim.id, available), deque::room(w) + 1);
     };
     if (deque::steal(victim, got, how_many) != steal_result::taken) return nullptr;
-    WEFT_ASSERT(got.count != 0);
+    WEFT_ASSERT(got.count != 0 && got.tasks[0]->state == detail::record_state::ready);
     if (&victim != &w) {
       M::took_from(victim.id);
       if (victim.role != role::creator) w.robbed_last = victim.id;
@@ -100,6 +105,7 @@ template <class M> class stealing final : public source<M> {
       if (&w == &owner || M::load(owner.inside, base::relaxed) != 0) return false;
       if (M::exchange(owner.pulled, std::uint8_t{1}, base::acq_rel) != 0) return false;  // another thief does it
       const bool got = M::barrier_everywhere() && M::load(owner.inside, base::acquire) == 0 && deque::expose(owner);
+      WEFT_ASSERT(detail::peek(owner.pulled) != 0);
       M::store(owner.pulled, std::uint8_t{0}, base::release);  // pairs with await_pull()
       return got;
     } else {

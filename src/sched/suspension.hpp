@@ -84,6 +84,7 @@ template <class M> class suspension {
                &stacks_,
                &w,
                w.running};
+    WEFT_ASSERT(to.r.kind == detail::record_kind::resume && w.current == nullptr);
     WEFT_ASSERT(to.stack != nullptr && to.stack != w.running);
     fiber* mine = w.running;
     w.running = to.stack;

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "access/registration.hpp"
+#include "base/assert.hpp"
 #include "sched/attention.hpp"
 #include "sched/deque.hpp"
 #include "sched/ordering.hpp"
@@ -74,6 +75,7 @@ template <class M> class waits {
 
   // Who: the main thread, outside of tasks. Returns false if nothing can run any more.
   [[nodiscard]] bool for_all(worker<M>& w) {
+    WEFT_ASSERT(w.role != role::guest && w.current == nullptr);
     use_.registrar.close_all(w);
     bool waited = false;
     use_.placement.expose(w);  // to ask whether all is done takes long, with many workers
@@ -91,6 +93,7 @@ template <class M> class waits {
   }
   // Who: a guest.
   void for_all_outside(worker<M>& g) {
+    WEFT_ASSERT(g.role == role::guest);
     do {
       waiter self;
       typename guests<M>::wait listed(use_.outside, self, nullptr);
@@ -128,6 +131,7 @@ template <class M> class waits {
   }
   // For the accesses registered so far. Who: a worker. Returns false if nothing can run any more.
   [[nodiscard]] bool for_handle(worker<M>& w, detail::handle_state& h) {
+    WEFT_ASSERT(w.role != role::guest);
     waiter self;
     self.awaited = &h;
     use_.registrar.close_if_open(w, h);
@@ -147,6 +151,7 @@ template <class M> class waits {
   }
   // Who: a guest.
   void for_handle_outside(worker<M>& g, detail::handle_state& h) {
+    WEFT_ASSERT(g.role == role::guest);
     waiter self;
     typename guests<M>::wait listed(use_.outside, self, &h);
     bool has_to_wait = false;

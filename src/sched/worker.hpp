@@ -9,6 +9,7 @@
 #include <new>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/random.hpp"
 #include "machine/fiber.hpp"
 #include "sched/inbox.hpp"
@@ -35,7 +36,10 @@ struct waiter {
   detail::cell<std::uint32_t> signal;
   bool stalled = false;  // it was ended because nothing else could run
 
-  [[nodiscard]] static waiter& of(detail::record* r) noexcept { return *reinterpret_cast<waiter*>(r); }
+  [[nodiscard]] static waiter& of(detail::record* r) noexcept {
+    WEFT_ASSERT(r->kind == detail::record_kind::resume || r->kind == detail::record_kind::external);
+    return *reinterpret_cast<waiter*>(r);
+  }
 };
 static_assert(offsetof(waiter, a) == sizeof(detail::record));
 
