@@ -346,7 +346,7 @@ def self_test() -> int:
 
 
 def repository() -> Tree:
-    """Every text file that is or could be committed."""
+    """Every file that is or could be committed; what is not text is empty."""
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
                             capture_output=True, text=True)
     if listed.returncode == 0:
@@ -361,7 +361,7 @@ def repository() -> Tree:
             try:
                 tree[name] = path.read_text(encoding="utf-8")
             except UnicodeDecodeError:
-                pass  # not text
+                tree[name] = ""  # not text, but links lead here
     return tree
 
 
