@@ -115,6 +115,31 @@ def floors(tree: Tree) -> Complaints:
 
 
 @rule
+def sched_floors(tree: Tree) -> Complaints:
+    """ARCHITECTURE.md draws src/sched: an include goes to a lower floor, or to the right of a '>' on its own."""
+    floor = {}  # noun -> its height
+    for line in re.findall(r"^  ([1-9] .*)$", tree.get("ARCHITECTURE.md", ""), flags=re.MULTILINE):
+        parts = line[1:].split(">")
+        for i, part in enumerate(parts):
+            floor.update({noun: int(line[0]) - i / len(parts) for noun in part.split()})
+    for path, text in tree.items():
+        if not path.startswith("src/sched/") or not is_cpp(path) or is_test(path):
+            continue
+        mine = sched_noun(path.removeprefix("src/sched/"))
+        if mine not in floor:
+            yield path, 1, f"{mine} is on no floor of src/sched in ARCHITECTURE.md"
+            continue
+        for number, _, name in includes(text):
+            other = sched_noun(name.removeprefix("sched/"))
+            if name.startswith("sched/") and other != mine and floor.get(other, 99) >= floor[mine]:
+                yield path, number, f"{mine} may not include {other}: ARCHITECTURE.md has it above or beside"
+
+
+def sched_noun(name: str) -> str:
+    return "engine" if name.startswith("engine_") else "policies" if "/" in name else name.rsplit(".", 1)[0]
+
+
+@rule
 def machines_behind_contract(tree: Tree) -> Complaints:
     for path, text in tree.items():
         for number, _, name in includes(text):
@@ -294,8 +319,12 @@ GOOD: Tree = {
     "include/weft/b.hpp": "// B.\n#pragma once\n",
     "src/base/atomic.hpp": "// Atomics.\n#include <atomic>\nusing a = std::atomic<int>;\n",
     "src/sched/deque.hpp": '// A deque. std::atomic in a comment is fine.\n#include "base/atomic.hpp"\n',
+    "src/sched/engine.hpp": '// An engine.\n#include "sched/deque.hpp"\n#include "sched/engine_end.hpp"\n',
+    "src/sched/engine_end.hpp": '// Its end.\n#include "sched/deque.hpp"\n',
+    "ARCHITECTURE.md": "  2  engine > x\n  1  deque  policies\n",
     "src/sched/deque_test.cpp": '#include "sched/deque.hpp"\n#include "weft/a.hpp"\n#include <thread>\n',
-    "src/runtime/runtime.cpp": '#include "machine/host/host.hpp"\nnamespace x {\n' + "void f();\n" * 80 + "}\n",
+    "src/runtime/runtime.cpp": '#include "sched/engine.hpp"\n#include "machine/host/host.hpp"\nnamespace x {\n'
+                               + "void f();\n" * 80 + "}\n",
     "src/machine/host/host.hpp": "// Host.\nstruct alignas(64) w {\n" + "  int f() { return 1'000; }\n" * 80 + "};\n",
     "apps/qr/qr.cpp": '#include <memory>\n#include "weft/a.hpp"\n',
     "docs/a.md": "[a](../apps/qr) [b](a.md#x) [c](https://example.org/home/x)\n",
@@ -303,6 +332,9 @@ GOOD: Tree = {
 BODY = "  int x;\n" * FUNCTION_LINES_MAX
 BAD: dict[str, list[Tree]] = {
     "floors": [{"src/base/x.cpp": '#include "sched/deque.hpp"\n'}, {"src/attic/x.cpp": ""}],
+    "sched_floors": [{"src/sched/deque.hpp": '// A deque.\n#include "sched/engine.hpp"\n'},
+                     {"src/sched/x.hpp": '// Beside.\n#include "sched/engine.hpp"\n'},
+                     {"src/sched/policies/a.cpp": '#include "sched/deque.hpp"\n'}, {"src/sched/other.cpp": ""}],
     "machines_behind_contract": [{"src/sched/x.cpp": '#include "machine/virtual/clock.hpp"\n'},
                                  {"src/machine/host/x.cpp": '#include "machine/virtual/clock.hpp"\n'}],
     "public_headers_stand_alone": [{"include/weft/b.hpp": "// B.\n#include <mutex>\n"},
