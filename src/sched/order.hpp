@@ -7,7 +7,7 @@
 // schedule: a task is the path of submission numbers from the main thread down to it, a step has its actor's count.
 //
 // An order that is decided here is one of the task graph: everything that could run goes into one pool, an actor goes
-// there at each of its calls, and whoever looks for work gets what the rule says (engine_order.hpp):
+// there at each of its calls, and whoever looks for work gets what the rule says (ordering.hpp):
 //   drawn   the actor with the highest priority. Priorities are drawn per actor, and at `depth` moments, drawn too, the
 //           first in the pool becomes the last of all: PCT (Burckhardt et al., ASPLOS 2010) on tasks instead of threads
 //   given   the actor whose next step comes first in a list; what is not in the list comes after it

@@ -37,7 +37,7 @@ template <class M> class sleep {
   }
 
   // Declares worker `id` asleep. It must then look everywhere once more, and park or retract.
-  // Gives whether every worker now sleeps.
+  // Returns whether every worker now sleeps.
   [[nodiscard]] bool announce(unsigned id) noexcept {
     static_cast<void>(M::fetch_add(announcements_, std::uint64_t{1}, base::seq_cst));
     if (id == apart_) [[unlikely]]

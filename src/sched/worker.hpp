@@ -47,7 +47,7 @@ template <class M> class source;
 
 enum class role : std::uint8_t {
   ordinary,
-  reserve,  // runs tasks while others are blocked; comes and goes (engine_room.hpp)
+  reserve,  // runs tasks while others are blocked; comes and goes (reserve.hpp)
   creator,  // creates what the others submit, and runs only what must run there (creation.hpp)
   guest,    // a thread from outside, for the time of a call: no deque, runs nothing
 };
@@ -84,7 +84,7 @@ template <class M> struct worker : detail::worker {
   std::uint64_t seen_moves = 0;       // stealing.hpp: what others had done when this worker last looked
   std::uint64_t seen_submitted = 0;
   bool reluctant = true;         // does not steal tiny tasks whose owners are at work on them
-  unsigned looks_aside = 0;      // engine_room.hpp
+  unsigned looks_aside = 0;      // reserve.hpp
   unsigned aside_next = 0;
   detail::cell<bool> gives_way;  // to the main thread, which may take what is here
   // Written by this worker alone, read by statistics at any time: hence cells.
