@@ -222,7 +222,7 @@ typedef struct weft_task {
   size_t access_count;
   const char* name;  /* in reports; not copied: a literal, or weft_intern() */
   double cost_ns;    /* how long the body takes on a modelled machine; 0: the machine's default (1 us) */
-  int32_t priority;  /* above 0: before those with 0 or less, by any worker that becomes free */
+  int32_t priority;  /* 0 or 1, which goes first, by any worker that becomes free */
   uint32_t flags;    /* weft_task_flag */
   uint32_t worker;   /* WEFT_PINNED: 0 to workers - 1; worker 0 is the thread that made the runtime, while it waits */
   uint32_t reserved; /* 0 */

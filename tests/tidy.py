@@ -23,6 +23,7 @@ COLUMNS_MAX = 120
 HEAVY = {"atomic", "thread", "mutex", "chrono", "functional", "iostream", "ranges", "memory"}
 NOT_IN_SCHED = {"thread", "mutex", "chrono", "random", "iostream"}
 ATOMIC_FILE = "src/base/atomic.hpp"
+COMPILED_ONCE = {"CLI/": "tools/weft/command_line.cpp", "nlohmann/": "tools/weft/json.cpp"}
 BUILTIN_ATOMIC_FILES = {ATOMIC_FILE, "include/weft/detail/cell.hpp"}
 # A fiber may continue on another thread, so each thread_local needs an argument why that is safe; it is made there.
 THREAD_LOCAL_FILES = ["include/weft/detail/worker.hpp", "src/sched/worker.cpp", "src/sched/engine.cpp",
@@ -52,7 +53,7 @@ def is_code(path: str) -> bool:
 
 
 def is_test(path: str) -> bool:
-    return path.startswith("tests/") or path.endswith(("_test.cpp", "_bench.cpp", "_model.cpp"))
+    return path.startswith("tests/") or path.endswith(("_test.cpp", "_bench.cpp"))
 
 
 def is_library(path: str) -> bool:
@@ -178,6 +179,17 @@ def one_atomic_header(tree: Tree) -> Complaints:
         for number, _, name in includes(text):
             if name in ("atomic", "stdatomic.h") and path != ATOMIC_FILE:
                 yield path, number, f"only {ATOMIC_FILE} includes <atomic>"
+
+
+@rule
+def heavy_libraries_once(tree: Tree) -> Complaints:
+    for path, text in tree.items():
+        if not is_cpp(path):
+            continue
+        for number, _, name in includes(text):
+            for start, only in COMPILED_ONCE.items():
+                if name.startswith(start) and path != only:
+                    yield path, number, f"only {only} includes <{start}...>: it costs ten times what most files cost"
 
 
 @rule
@@ -342,6 +354,8 @@ BAD: dict[str, list[Tree]] = {
                                    {"include/weft/b.hpp": '// B.\n#include "base/atomic.hpp"\n'}],
     "programs_use_public_api": [{"apps/qr/qr.cpp": '#include "sched/deque.hpp"\n'}],
     "one_atomic_header": [{"src/task/x.cpp": "#include <atomic>\n"}],
+    "heavy_libraries_once": [{"tools/weft/x.cpp": "#include <CLI/CLI.hpp>\n"},
+                             {"tools/weft/x_test.cpp": "#include <nlohmann/json.hpp>\n"}],
     "one_atomic_seam": [{"src/task/x.cpp": "std::atomic<int> a;\n"},
                         {"src/task/x.cpp": "int f(int* p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }\n"}],
     "sched_knows_no_clock": [{"src/sched/x.cpp": "#include <chrono>\n"}],

@@ -100,6 +100,11 @@ void handle_state::drain() noexcept {
   engine = nullptr;  // said once: a handle with data drains before the data goes, and again as a member
 }
 
+void throw_no_such_priority(int level) {
+  throw error("weft: priority(" + std::to_string(level) +
+              ") cannot be; there are two levels, 0 and 1, which goes first");
+}
+
 void throw_too_wide(std::size_t accesses) {
   throw error("weft: a task names " + std::to_string(accesses) + " handles; a task takes at most 1 MiB, about " +
               std::to_string(task_bytes_max / sizeof(access)) +

@@ -4,12 +4,12 @@
 //
 // Order. A request is created before the next one is taken (creating_), and requests are taken in the order in which
 // they were handed over. So the tasks of one submitter get their versions in program order, and a wait that first sees
-// to it that all requests so far are created (await) waits for what it would wait for inline. What is counted - parents,
-// children, top-level tasks - is counted by the submitter, so other waits need not look at requests at all.
+// to it that all requests so far are created (await) waits for what it would wait for inline. What is counted -
+// parents, children, top-level tasks - is counted by the submitter, so other waits need not look at requests at all.
 //
-// Who creates. The creator is never lent to tasks, because while it ran one nobody would get any. It runs only what must
-// run there, pinned tasks, and is away meanwhile: then whoever has nothing else to do creates. So does a thread that
-// waits for its requests. With two workers nobody can be spared, and the creator is away for good. Protocol with
+// Who creates. The creator is never lent to tasks, because while it ran one nobody would get any. It runs only what
+// must run there, pinned tasks, and is away meanwhile: then whoever has nothing else to do creates. So does a thread
+// that waits for its requests. With two workers nobody can be spared, and the creator is away for good. Protocol with
 // sleepers (sleep.md): a request is pushed, then away_ is read; the creator stores away_, then looks for requests. All
 // seq_cst, so one of the two sees the other and wakes somebody.
 #pragma once
@@ -193,11 +193,11 @@ template <class M> class creation final : public source<M> {
   detail::engine_base* engine_;
   creation_parts<M> use_;
   made_source made_;
-  worker<M>* creator_ = nullptr;           // nullptr: tasks are created inline
-  detail::cell<std::uint32_t> away_;       // the creator runs a task: whoever is idle creates
-  inbox<M> requests_;                      // submitted, counted, not yet created
-  detail::cell<std::uint8_t> creating_;    // held from taking a request until it is registered
-  detail::cell<std::uint64_t> created_;    // requests so far; written under creating_
+  worker<M>* creator_ = nullptr;         // nullptr: tasks are created inline
+  detail::cell<std::uint32_t> away_;     // the creator runs a task: whoever is idle creates
+  inbox<M> requests_;                    // submitted, counted, not yet created
+  detail::cell<std::uint8_t> creating_;  // held from taking a request until it is registered
+  detail::cell<std::uint64_t> created_;  // requests so far; written under creating_
 };
 
 }  // namespace weft::sched

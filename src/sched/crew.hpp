@@ -1,5 +1,5 @@
-// The workers of a runtime: worker 0 is the thread that made it, and where threads are real the last one is the reserve,
-// which has no number of its own. Made once, before any of them runs; never grows or shrinks.
+// The workers of a runtime: worker 0 is the thread that made it, and where threads are real the last one is the
+// reserve, which has no number of its own. Made once, before any of them runs; never grows or shrinks.
 #pragma once
 #include <cstdint>
 #include <memory>

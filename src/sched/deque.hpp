@@ -57,7 +57,7 @@ template <class M> class deque {
   }
 
   // Makes r the newest task. Who: the owner. Errors: std::bad_alloc when it must grow and cannot.
-  static void push(detail::worker& w, record* r) {
+  [[gnu::always_inline]] static void push(detail::worker& w, record* r) {
     detail::deque_owner& d = w.deque;
     if (d.bottom == d.limit) make_room(w);
     M::store(d.slots[d.bottom & d.mask], r, base::relaxed);  // published by share()'s exchange
@@ -66,7 +66,7 @@ template <class M> class deque {
 
   // Takes the newest task. Who: the owner. Cost: two loads if the private part has one, else a compare-exchange, which
   // also takes back half of what is shared, or with `only_one` nothing more.
-  [[nodiscard]] static record* pop(detail::worker& w, bool only_one = false) noexcept {
+  [[nodiscard, gnu::always_inline]] static record* pop(detail::worker& w, bool only_one = false) noexcept {
     detail::deque_owner& d = w.deque;
     if (d.bottom == d.split) return reclaim(w, only_one);
     --d.bottom;
@@ -135,7 +135,7 @@ template <class M> class deque {
  private:
   // The private part is empty: takes back the newer half of the shared part, but never the task at top, whose slot must
   // keep its content while top stands; if that is the only one, takes it as a thief does.
-  [[nodiscard]] static record* reclaim(detail::worker& w, bool only_one) noexcept {
+  [[nodiscard, gnu::noinline]] static record* reclaim(detail::worker& w, bool only_one) noexcept {
     detail::deque_owner& d = w.deque;
     std::uint64_t word = M::load(w.shared, base::acquire);
     for (;;) {

@@ -36,9 +36,9 @@
 #include "sched/policy.hpp"
 #include "sched/queues.hpp"
 #include "sched/quiescence.hpp"
+#include "sched/readiness.hpp"
 #include "sched/recording.hpp"
 #include "sched/registrar.hpp"
-#include "sched/readiness.hpp"
 #include "sched/search.hpp"
 #include "sched/sleep.hpp"
 #include "sched/stacks.hpp"
@@ -52,7 +52,7 @@
 
 namespace weft::sched {
 
-template <machine::machine M> class engine final : public any_engine, private window_terms {
+template <machine::machine M> class engine final : public any_engine, private window_terms, private child_runner<M> {
  public:
   using worker = sched::worker<M>;
   using woken = access::woken;
@@ -62,7 +62,8 @@ template <machine::machine M> class engine final : public any_engine, private wi
   // with &engine::worker_entry and this engine, then calls open() with the places of the workers there really are.
   template <class... MachineArgs> explicit engine(const engine_setup& setup, const MachineArgs&... machine_args);
   void open(place::tree places, const policy_entry& rules);
-  // Before open(): everything is recorded; the program's steps are written down, and perhaps ordered (modelled machines).
+  // Before open(): everything is recorded; the program's steps are written down, and perhaps ordered (modelled
+  // machines).
   void record(std::unique_ptr<trace::session> s) noexcept { recording_.begin(std::move(s)); }
   void order(std::unique_ptr<task_order> o) noexcept { ordering_.begin(std::move(o)); }
   ~engine() override;
@@ -100,7 +101,7 @@ template <machine::machine M> class engine final : public any_engine, private wi
 
  private:
   // always_inline below: parts of one step that are cut apart to be read and put together for speed.
-  class visit;         // a call from the program: which worker the calling thread is
+  class visit;  // a call from the program: which worker the calling thread is
   class throttled_source;
   class quiescent_source;
   using program_call = typename ordering<M>::program_call;
@@ -127,6 +128,7 @@ template <machine::machine M> class engine final : public any_engine, private wi
   [[nodiscard, gnu::noinline]] detail::record* run_traced(worker& w, detail::record* r);
   [[gnu::always_inline]] inline trace::outcome call_body(worker& w, detail::record* r);
   void ran(worker& w, const detail::record& r, std::uint64_t body_ps);
+  void run_child(worker& w, detail::record* x) override;
 
   // done
   [[nodiscard, gnu::always_inline]] inline detail::record* follow(worker& w, detail::record* r);
@@ -172,14 +174,15 @@ template <machine::machine M> class engine final : public any_engine, private wi
   box_source<M> box_;
   node_source<M> nodes_{placement_};
   central_source<M> central_{placement_};
-  creation<M> creation_{this,
-                        {machine_, sleep_, crew_, attention_, recording_, registrar_, readiness_, placement_, poison_,
-                         stealing_, own_}};
-  stall<M> stall_{
-      {machine_, sleep_, crew_, guests_, attention_, quiescence_, placement_, suspension_, pool_, *this}};
+  creation<M> creation_{
+      this,
+      {machine_, sleep_, crew_, attention_, recording_, registrar_, readiness_, placement_, poison_, stealing_, own_}};
+  stall<M> stall_{{machine_, sleep_, crew_, guests_, attention_, quiescence_, placement_, suspension_, pool_, *this}};
   waits<M> waits_{this,
-                  {guests_, recording_, registrar_, placement_, quiescence_, poison_, suspension_, stall_}};
-  search<M> search_{{machine_, sleep_, attention_, ordering_, placement_, stealing_, creation_, recording_, stall_, *this}};
+                  {*this, attention_, ordering_, stacks_, guests_, recording_, registrar_, placement_, quiescence_,
+                   poison_, suspension_, stall_}};
+  search<M> search_{
+      {machine_, sleep_, attention_, ordering_, placement_, stealing_, creation_, recording_, stall_, *this}};
   std::unique_ptr<throttled_source> throttled_source_;
   std::unique_ptr<quiescent_source> quiescent_source_;
   const void* owner_thread_;  // identity of the thread that made the runtime
@@ -235,7 +238,7 @@ template <machine::machine M> void engine<M>::enter_plain(worker& w, detail::rec
     return enter_counted(w, r);
   }
   if (was_away) detail::come_in(w);
-  placement_.place(w, r);
+  placement_.place_plain(w, r);
   if (was_away) detail::go_out(w);
 }
 
@@ -343,6 +346,21 @@ template <machine::machine M> detail::record* engine<M>::run(worker& w, detail::
     static_cast<void>(call_body(w, r));
   }
   return follow(static_cast<worker&>(*current_worker()), r);
+}
+
+// On the stack of its parent, which waits.
+template <machine::machine M> void engine<M>::run_child(worker& w, detail::record* x) {
+  const detail::record* parent = w.current;
+  WEFT_ASSERT(x->parent == parent && x->kind == detail::record_kind::task);
+  worker* here = &w;
+  while (x != nullptr) {
+    x = run(*here, x);
+    here = static_cast<worker*>(current_worker());
+    if (x != nullptr && x->parent != parent) {
+      placement_.push_own(*here, x);
+      x = nullptr;
+    }
+  }
 }
 
 template <machine::machine M> void engine<M>::run_timed(worker& w, detail::record* r) {

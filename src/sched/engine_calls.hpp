@@ -212,7 +212,7 @@ template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
     creation_.abandon();
     abandon_all(pool_.all());
   }
-  registrar_.forget_all();                       // none is left but after a stall
+  registrar_.forget_all();                     // none is left but after a stall
   static_cast<void>(failures_.take(nullptr));  // heals the handles that outlive this
   for (const auto& w : crew_) deque::close(*w);
 }
@@ -275,7 +275,8 @@ template <machine::machine M> void engine<M>::drain(detail::handle_state& h) noe
 
 template <machine::machine M> void engine<M>::await_creation() noexcept {
   if (!creation_.on()) return;
-  if (!M::foreign_threads && &detail::this_worker != owner_thread_) return;  // no stranger can have handed over anything
+  if (!M::foreign_threads && &detail::this_worker != owner_thread_)
+    return;  // no stranger can have handed over anything
   visit v(*this);
   creation_.await(v.self());
 }

@@ -264,7 +264,8 @@ template <machine::machine M> bool engine<M>::use_credit() noexcept {
 template <machine::machine M> detail::record* engine<M>::look_aside(worker& w) {
   if constexpr (!M::foreign_threads) return nullptr;
   if (M::load(throttled_, base::relaxed) == 0 || setup_.submitters_help) return nullptr;
-  if ((w.role == role::reserve) && ++w.looks_aside % ticks_between_looks != 0) return nullptr;  // it comes by after each body
+  if ((w.role == role::reserve) && ++w.looks_aside % ticks_between_looks != 0)
+    return nullptr;  // it comes by after each body
   if (deque::expose(w)) sleep_.notify(machine_);
   const unsigned seats = static_cast<unsigned>(crew_.seats());
   for (unsigned i = 0; i < seats; ++i) {

@@ -134,9 +134,9 @@ template <class M> class guests {
   sleep<M>& sleep_;
   task::pool<M>& pool_;
   detail::cell<std::uint8_t> lock_;
-  std::vector<worker<M>*> free_;     // guarded by lock_
-  std::size_t made_ = 0;             // guarded by lock_
-  detail::cell<worker<M>*> all_;     // linked by next_guest; written under lock_, never shrinks
+  std::vector<worker<M>*> free_;  // guarded by lock_
+  std::size_t made_ = 0;          // guarded by lock_
+  detail::cell<worker<M>*> all_;  // linked by next_guest; written under lock_, never shrinks
   detail::cell<std::uint64_t> submitted_;
   detail::cell<std::uint32_t> calls_;  // under way, that may make something ready or fill in a record
   detail::cell<std::uint8_t> waits_lock_;

@@ -50,12 +50,21 @@ template <class M> class placement {
     put(w, r, destination_of(w, *r));
   }
 
+  // The same for a plain task, which no clause sends anywhere: most of them. Cost: a push.
+  [[gnu::always_inline]] void place_plain(worker<M>& w, detail::record* r) {
+    if (!own_only_) [[unlikely]]
+      return place(w, r);
+    WEFT_ASSERT(w.role != role::guest);
+    transition(*r, detail::record_state::ready);
+    push_own(w, r);
+  }
+
   // Whether x, which is ready, is to run next on w rather than wait in a queue: it would go to w's own deque. A plain
   // task may go anywhere.
   [[nodiscard, gnu::always_inline]] bool follows(worker<M>& w, const detail::record& x) {
     if (!own_only_) return asks_to_follow(w, x);
-    return x.plain || (x.kind == detail::record_kind::task && !x.urgent &&
-                       (x.pin == detail::record::unpinned || x.pin == w.id));
+    return x.plain ||
+           (x.kind == detail::record_kind::task && !x.urgent && (x.pin == detail::record::unpinned || x.pin == w.id));
   }
 
   [[gnu::always_inline]] void push_own(worker<M>& w, detail::record* r) {
@@ -107,21 +116,21 @@ template <class M> class placement {
 
   void put(worker<M>& w, detail::record* r, destination d) {
     switch (d.where) {
-      case destination::queue::own: return push_own(w, r);
-      case destination::queue::central: central_.push(r); break;
-      case destination::queue::urgent:
-        attention_.add_urgent();
-        urgent_.push(r);
-        break;
-      case destination::queue::worker:
-        WEFT_ASSERT(d.number < crew_.seats());
-        crew_[d.number].box.push(r);  // r may be gone from here on
-        if (d.number != w.id) sleep_.notify(machine_, d.number);
-        return;
-      case destination::queue::node:
-        WEFT_ASSERT(d.number < nodes_.size());
-        nodes_[d.number].push(r);
-        break;
+    case destination::queue::own: return push_own(w, r);
+    case destination::queue::central: central_.push(r); break;
+    case destination::queue::urgent:
+      attention_.add_urgent();
+      urgent_.push(r);
+      break;
+    case destination::queue::worker:
+      WEFT_ASSERT(d.number < crew_.seats());
+      crew_[d.number].box.push(r);  // r may be gone from here on
+      if (d.number != w.id) sleep_.notify(machine_, d.number);
+      return;
+    case destination::queue::node:
+      WEFT_ASSERT(d.number < nodes_.size());
+      nodes_[d.number].push(r);
+      break;
     }
     sleep_.notify(machine_);
   }

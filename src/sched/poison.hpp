@@ -44,8 +44,8 @@ template <class M> class poison {
   }
 
   // Registration has refused r: what would have been thrown at submission is what it fails with. Nothing of it is
-  // registered, so it forgets its accesses. It is still run, as one that is skipped: destroying its body may wait, for a
-  // handle that it owns. Who: whoever creates r, which nobody else knows.
+  // registered, so it forgets its accesses. It is still run, as one that is skipped: destroying its body may wait, for
+  // a handle that it owns. Who: whoever creates r, which nobody else knows.
   [[gnu::cold]] void refuse(detail::record& r, const detail::engine_base* engine, const std::exception_ptr& why) {
     failures_.add(r, why);
     for (std::uint32_t i = 0; i < r.access_count; ++i) {

@@ -3,8 +3,8 @@
 //
 //   ready(self, r)           task r became ready on worker self (policy::nobody: on a thread outside): where it goes.
 //                            own, where self takes the newest first and thieves the oldest; central, the one queue all
-//                            workers share, oldest first; the queue of a memory node; or one worker. What the clauses of
-//                            r fix (pin, priority) is stronger than the answer. Default: own
+//                            workers share, oldest first; the queue of a memory node; or one worker. What the clauses
+//                            of r fix (pin, priority) is stronger than the answer. Default: own
 //   victim(self, i, rng)     self has no work: whom to rob as i-th of this sweep, 0 <= i < workers-1. Over one sweep
 //                            every other worker must have a chance to be named, or its tasks may wait for it alone.
 //                            Default: the nearest first

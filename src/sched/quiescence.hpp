@@ -95,8 +95,8 @@ template <class M> class quiescence {
     M::store(waiting_, static_cast<std::uint32_t>(waiters_.size()), base::seq_cst);
     return listed;
   }
-  // Those who wait, if it is over for them; the caller lets them go. Asked again with the list in hand: since the caller
-  // asked, whoever waited may have gone on, submitted more and come back to wait for that.
+  // Those who wait, if it is over for them; the caller lets them go. Asked again with the list in hand: since the
+  // caller asked, whoever waited may have gone on, submitted more and come back to wait for that.
   [[nodiscard]] std::vector<waiter*> take_over() {
     std::vector<waiter*> over;
     base::locked<M> guard(lock_);

@@ -17,11 +17,12 @@ template <class M> class readiness {
  public:
   using woken = access::woken;
 
-  readiness(placement<M>& placement, access::reservations<M>& reservations, ordering<M>& order, quiescence<M>& quiescence)
+  readiness(placement<M>& placement, access::reservations<M>& reservations, ordering<M>& order,
+            quiescence<M>& quiescence)
       : placement_(placement), reservations_(reservations), ordering_(order), quiescence_(quiescence) {}
 
-  // The condition that r was listed for is met. Returns whether r is ready; if not, it is listed elsewhere. Where r only
-  // stood for a task (reservation.hpp) it is that task afterwards.
+  // The condition that r was listed for is met. Returns whether r is ready; if not, it is listed elsewhere. Where r
+  // only stood for a task (reservation.hpp) it is that task afterwards.
   [[nodiscard, gnu::always_inline]] bool advance(detail::record*& r, woken& out) {
     if (r->plain) return access::advance_plain<M>(r);
     return advance_any(r, out);

@@ -1,8 +1,8 @@
 // What goes into a trace, and when the clock is read for it. Without a trace each step of a task's life costs the test
-// of one pointer; with it, a task costs two looks at the clock - at its submission and at its end, which is the start of
-// the task that follows directly - and 32 bytes at each, and 32 for each access.
-// Recording takes no modelled time and no decision looks at it: a virtual machine runs the same with and without.
-// Who: each worker writes with its own recorder; a guest with the one for threads outside.
+// of one pointer; with it, a task costs two looks at the clock - at its submission and at its end, which is the start
+// of the task that follows directly - and 32 bytes at each, and 32 for each access. Recording takes no modelled time
+// and no decision looks at it: a virtual machine runs the same with and without. Who: each worker writes with its own
+// recorder; a guest with the one for threads outside.
 #pragma once
 #include <cstdio>
 #include <exception>

@@ -14,8 +14,8 @@
 #include "sched/ordering.hpp"
 #include "sched/placement.hpp"
 #include "sched/quiescence.hpp"
-#include "sched/recording.hpp"
 #include "sched/readiness.hpp"
+#include "sched/recording.hpp"
 #include "task/pool.hpp"
 
 namespace weft::sched {
@@ -61,8 +61,8 @@ template <class M> class registrar {
       r->plain = false;
     }
     for (;;) {
-      const access::registered done =
-          access::register_task<M>(r, engine_, open_, list, recording_.of_submission(w), ordering_.chooses_among_adds(*r));
+      const access::registered done = access::register_task<M>(r, engine_, open_, list, recording_.of_submission(w),
+                                                               ordering_.chooses_among_adds(*r));
       if (done.what != access::outcome::apply_first) return done.what == access::outcome::ready;
       close(w, *done.reduction, beside ? r : nullptr);
     }

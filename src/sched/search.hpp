@@ -122,7 +122,8 @@ template <class M> class search {
     }
   }
 
-  // Announces sleep, looks once more, and sleeps or takes the announcement back. counted: whether w is a searcher after.
+  // Announces sleep, looks once more, and sleeps or takes the announcement back. counted: whether w is a searcher
+  // after.
   [[nodiscard]] detail::record* fall_asleep(worker<M>& w, bool& counted) {
     if (use_.sleep.announce(w.id)) use_.stall.look(w);
     counted = true;

@@ -61,9 +61,9 @@ template <class M> class stall {
     // A submitter waits for room, and all free records are in the lists of workers that sleep: with nothing left to run
     // it may as well go on, however many tasks are live.
     if (use_.window.let_exceed() || paused) return;
-    // What could still be missing? A task waits only for versions, units and children that were registered before, so no
-    // later submission can help it: not one of the main thread, which waits, and not one of another thread, unless its
-    // call is under way and what it registers is not yet where it was looked for.
+    // What could still be missing? A task waits only for versions, units and children that were registered before, so
+    // no later submission can help it: not one of the main thread, which waits, and not one of another thread, unless
+    // its call is under way and what it registers is not yet where it was looked for.
     if (all_done || use_.suspension.program_waiter() == nullptr) return;
     base::locked<M> guard(use_.outside.waits_lock());  // no such call begins from here on
     if (use_.outside.calls_under_way()) return;
@@ -146,8 +146,8 @@ template <class M> class stall {
   [[nodiscard]] standstill look_for_standstill() noexcept {
     const std::uint64_t steps = use_.sleep.announcements() + use_.quiescence.steps();
     const bool still = use_.suspension.program_waiter() == nullptr && !use_.outside.calls_under_way() &&
-                       !use_.window.somebody_waits() && !use_.attention.paused() &&
-                       use_.sleep.all_asleep_but_first() && !use_.quiescence.reached();
+                       !use_.window.somebody_waits() && !use_.attention.paused() && use_.sleep.all_asleep_but_first() &&
+                       !use_.quiescence.reached();
     return {still, steps};
   }
 
@@ -169,7 +169,7 @@ template <class M> class stall {
   }
 
   stall_parts<M> use_;
-  std::string text_;                            // guarded by the guests' waits_lock()
+  std::string text_;                             // guarded by the guests' waits_lock()
   detail::cell<std::uint32_t> standstill_told_;  // not 0: it has been reported on stderr
   bool told_ = false;
 };

@@ -1,6 +1,7 @@
 #include "sched/stall_report.hpp"
 
 #include "access/registration.hpp"
+#include "sched/worker.hpp"
 
 namespace weft::sched {
 
@@ -18,6 +19,15 @@ constexpr int shown_max = 8;
 
 [[nodiscard]] std::string describe_blocked(detail::record& r) {
   return describe_task(r) + " waits for " + describe_wait(access::awaited(&r));
+}
+
+// A body that is set aside names what it waits in (suspension.hpp). One that never waited can be found here only while
+// it computes; then it is nobody's to describe.
+[[nodiscard]] std::string describe_running(const detail::record& r) {
+  const std::string who = describe_task(r) + " waits inside its body";
+  if (!r.has_waited) return who;
+  const waiter* self = r.prev != nullptr ? &waiter::of(r.prev) : nullptr;
+  return who + " for " + (self != nullptr && self->awaited != nullptr ? describe_wait(self->a) : "its children");
 }
 
 // Lines, of which only the first few are kept.
@@ -62,7 +72,7 @@ std::string describe_listed(const detail::handle_state& h) {
 std::string describe_stall(task::slabs& records) {
   lines all;
   records.for_each([&all](detail::record& r) {
-    if (r.state == detail::record_state::running) all.add(describe_task(r) + " waits inside its body");
+    if (r.state == detail::record_state::running) all.add(describe_running(r));
     if (r.state == detail::record_state::draining) all.add(describe_task(r) + " waits for its subtasks");
     if (r.state == detail::record_state::blocked) all.add(describe_blocked(r));
   });

@@ -1,5 +1,5 @@
-// Taking tasks from other workers, the source of last resort. Whoever had something last time has more, as a rule, so it
-// is asked before the policy is. With many workers most looks find nothing, and each is a line that may have to come
+// Taking tasks from other workers, the source of last resort. Whoever had something last time has more, as a rule, so
+// it is asked before the policy is. With many workers most looks find nothing, and each is a line that may have to come
 // from far away.
 //
 // Where bodies are so short that bringing one over costs more than running it here, a thief is reluctant: it keeps away

@@ -58,12 +58,12 @@ template <class M> struct worker : detail::worker {
   static constexpr std::uint16_t no_id = 0xffff;
   sched::role role = sched::role::ordinary;
   unsigned tick_limit = ticks_between_looks;
-  unsigned tick = 0;         // bodies since the last look elsewhere
+  unsigned tick = 0;          // bodies since the last look elsewhere
   bool own_deferred = false;  // the own deque may hold tasks although the search began with it empty
   sched::pace pace;
-  fiber* running = nullptr;  // the stack this worker is on
-  fiber* home = nullptr;     // the stack its thread began on; of worker 0 the program's
-  std::vector<fiber*> idle;  // stacks of worker loops that gave way to a resumed body
+  fiber* running = nullptr;         // the stack this worker is on
+  fiber* home = nullptr;            // the stack its thread began on; of worker 0 the program's
+  std::vector<fiber*> idle;         // stacks of worker loops that gave way to a resumed body
   std::vector<source<M>*> sources;  // where to look for work, in this order
   inbox<M> box;
   detail::record* throttled_head = nullptr;  // submitters that found the window full, oldest first
@@ -75,16 +75,16 @@ template <class M> struct worker : detail::worker {
   std::unique_ptr<std::byte, free_scratch> scratch;  // workspace()
   std::size_t scratch_bytes = 0;
   base::random rng{0};
-  trace::recorder* trace = nullptr;   // nullptr: nothing is recorded
-  std::uint64_t body_end_ps = 0;      // when the last body ended, if nothing came in between; else 0. Only for the trace
-  std::uint64_t requested_ps = 0;     // when the task that is being created here was handed over. Only for the trace
-  std::uint16_t requested_by = 0;     // and by whom, as an event says it
-  bool creates_request = false;       // such a task is being created here at the moment
+  trace::recorder* trace = nullptr;  // nullptr: nothing is recorded
+  std::uint64_t body_end_ps = 0;     // when the last body ended, if nothing came in between; else 0. Only for the trace
+  std::uint64_t requested_ps = 0;    // when the task that is being created here was handed over. Only for the trace
+  std::uint16_t requested_by = 0;    // and by whom, as an event says it
+  bool creates_request = false;      // such a task is being created here at the moment
   std::uint16_t robbed_last = no_id;  // who had a task when this worker stole last
   std::uint64_t seen_moves = 0;       // stealing.hpp: what others had done when this worker last looked
   std::uint64_t seen_submitted = 0;
-  bool reluctant = true;         // does not steal tiny tasks whose owners are at work on them
-  unsigned looks_aside = 0;      // reserve.hpp
+  bool reluctant = true;     // does not steal tiny tasks whose owners are at work on them
+  unsigned looks_aside = 0;  // reserve.hpp
   unsigned aside_next = 0;
   detail::cell<bool> gives_way;  // to the main thread, which may take what is here
   // Written by this worker alone, read by statistics at any time: hence cells.

@@ -38,6 +38,20 @@ void add_ones(weft::runtime& rt, weft::reduction<long>& sum, int tasks) {
 
 }  // namespace
 
+TEST_CASE("features: a priority is 0 or 1, and nothing is submitted with another") {
+  weft::runtime rt({.workers = 2, .machine = "virtual"});
+  int ran = 0;
+  for (const int level : {2, -1, 1'000'000})
+    CHECK_THROWS_WITH_AS(
+        rt.submit(weft::priority(level), [&ran] { ++ran; }),
+        ("weft: priority(" + std::to_string(level) + ") cannot be; there are two levels, 0 and 1, which goes first")
+            .c_str(),
+        weft::error);
+  for (const int level : {0, 1}) rt.submit(weft::priority(level), [&ran] { ++ran; });
+  rt.wait();
+  CHECK(ran == 2);
+}
+
 TEST_CASE("features: reductions are whole after get, after wait, and for every other access") {
   everywhere([](weft::runtime& rt) {
     weft::reduction<long> sum;

@@ -23,7 +23,7 @@ def run(*args, env=None, **kwargs):
     clean.update(env or {})
     if "stdout" not in kwargs:
         kwargs["stdout"] = subprocess.PIPE
-    return subprocess.run([WEFT, *args], stderr=subprocess.PIPE, text=True, timeout=120, env=clean, **kwargs)
+    return subprocess.run([WEFT, *args], stderr=subprocess.PIPE, text=True, timeout=600, env=clean, **kwargs)
 
 
 class Tool(unittest.TestCase):
@@ -180,7 +180,7 @@ class Trace(Tool):
             self.assertEqual(path.read_text(), "mine")
             limited = subprocess.run(["sh", "-c", 'trap "" XFSZ; ulimit -f 64; exec "$@"', "sh", WEFT, "run",
                                       "independent", "--n", "20000", "--trace", str(path) + ".weft"],
-                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=600, check=False)
             self.assertEqual(limited.returncode, 2, "a trace that is not there is an error")
             self.assertRegex(limited.stderr, r"^weft: cannot write a trace to '.*mine\.weft': .*\n$")
             self.assertEqual(os.listdir(folder), ["mine"])
@@ -302,7 +302,7 @@ class Others(Tool):
                 self.assertEqual(done.returncode, 2)
                 self.assertIn("weft: cannot write to standard output: No space left on device", done.stderr)
                 closed = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", WEFT, *args], stderr=subprocess.PIPE,
-                                        text=True, timeout=60, check=False)
+                                        text=True, timeout=600, check=False)
                 self.assertEqual(closed.returncode, 2)
                 self.assertIn("weft: cannot write to standard output", closed.stderr)
 

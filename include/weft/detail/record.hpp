@@ -35,7 +35,7 @@ enum class record_state : std::uint8_t { free, filling, blocked, ready, running,
 struct record {
   void (*invoke)(record& self, bool run);  // calls the body if `run`; destroys the closure in either case
   record* next;
-  record* prev;
+  record* prev;                 // while a body is set aside: the record of what it waits in
   record* parent;               // the task that submitted this one, nullptr at top level
   const char* name;             // static storage; nullptr: unnamed
   std::uint64_t cost_ps;        // modelled duration of the body, 0: the machine's default; see the bits below
