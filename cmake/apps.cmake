@@ -81,7 +81,8 @@ target_compile_definitions(
 
 add_executable(weft_tool tools/weft/main.cpp)
 target_link_libraries(weft_tool PRIVATE weft_tool_parts weft_strict)
-add_dependencies(weft_tool bench_system_serial bench_system_weft)  # `weft bench` at once; peers cost: target bench_systems
+# `weft bench` shall say something at once; the peers that need a package come with the target bench_systems.
+add_dependencies(weft_tool bench_system_serial bench_system_weft)
 if(TARGET bench_system_libgomp)  # comes with the compiler
   add_dependencies(weft_tool bench_system_libgomp)
 endif()

@@ -70,7 +70,7 @@ typedef struct weft_options {
   uint32_t workers;        /* 1 to 1024; default weft_usable_cpus() on real cores, 1 on a modelled machine */
   int32_t paused;          /* not 0: no task runs until weft_start() or a wait outside of tasks */
   int32_t no_pin;          /* not 0: worker threads are not bound to cores (WEFT_PIN=0) */
-  int32_t submitters_help; /* not 0: at a full window a submitter runs other tasks; it must hold no lock they take */
+  int32_t reserved;        /* 0 */
   const char* trace;       /* file to record a trace in (an SQLite database); NULL: none */
   const char* counters;    /* to read around each task, "cycles,instructions"; needs trace, real cores only */
   uint64_t trace_mib;      /* memory that recording may use, in MiB; default 1024 */

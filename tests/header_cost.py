@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What `#include <weft/weft.hpp>` costs its users: at most 0.6 s of compile time, and none of the heavy standard headers
-by name. The time is the processor's, and the best of as many tries as it takes, up to ATTEMPTS_MAX: busy neighbours make
-a compiler slower, and none can make it faster than it is.
+"""What `#include <weft/weft.hpp>` costs its users: at most 0.6 s of compile time, and none of the heavy standard
+headers by name. The time is the processor's, and the best of as many tries as it takes, up to ATTEMPTS_MAX: busy
+neighbours make a compiler slower, and none can make it faster than it is.
 
 usage: header_cost.py --compiler CXX --include DIR
 """

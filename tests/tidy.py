@@ -123,6 +123,9 @@ def sched_floors(tree: Tree) -> Complaints:
         parts = line[1:].split(">")
         for i, part in enumerate(parts):
             floor.update({noun: int(line[0]) - i / len(parts) for noun in part.split()})
+    files = {sched_noun(path.removeprefix("src/sched/")) for path in tree if path.startswith("src/sched/")}
+    for noun in floor.keys() - files:
+        yield "ARCHITECTURE.md", 1, f"it draws {noun} on a floor of src/sched, where no such file is"
     for path, text in tree.items():
         if not path.startswith("src/sched/") or not is_cpp(path) or is_test(path):
             continue
@@ -334,6 +337,8 @@ GOOD: Tree = {
     "src/sched/engine.hpp": '// An engine.\n#include "sched/deque.hpp"\n#include "sched/engine_end.hpp"\n',
     "src/sched/engine_end.hpp": '// Its end.\n#include "sched/deque.hpp"\n',
     "ARCHITECTURE.md": "  2  engine > x\n  1  deque  policies\n",
+    "src/sched/x.cpp": "",
+    "src/sched/policies/a.cpp": '#include "sched/policies/b.hpp"\n',
     "src/sched/deque_test.cpp": '#include "sched/deque.hpp"\n#include "weft/a.hpp"\n#include <thread>\n',
     "src/runtime/runtime.cpp": '#include "sched/engine.hpp"\n#include "machine/host/host.hpp"\nnamespace x {\n'
                                + "void f();\n" * 80 + "}\n",
@@ -346,7 +351,8 @@ BAD: dict[str, list[Tree]] = {
     "floors": [{"src/base/x.cpp": '#include "sched/deque.hpp"\n'}, {"src/attic/x.cpp": ""}],
     "sched_floors": [{"src/sched/deque.hpp": '// A deque.\n#include "sched/engine.hpp"\n'},
                      {"src/sched/x.hpp": '// Beside.\n#include "sched/engine.hpp"\n'},
-                     {"src/sched/policies/a.cpp": '#include "sched/deque.hpp"\n'}, {"src/sched/other.cpp": ""}],
+                     {"src/sched/policies/a.cpp": '#include "sched/deque.hpp"\n'}, {"src/sched/other.cpp": ""},
+                     {"ARCHITECTURE.md": "  2  engine  gone > x\n  1  deque  policies\n"}],
     "machines_behind_contract": [{"src/sched/x.cpp": '#include "machine/virtual/clock.hpp"\n'},
                                  {"src/machine/host/x.cpp": '#include "machine/virtual/clock.hpp"\n'}],
     "public_headers_stand_alone": [{"include/weft/b.hpp": "// B.\n#include <mutex>\n"},

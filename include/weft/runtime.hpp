@@ -54,14 +54,11 @@ struct options {
   model_options model{};
   // Live tasks (submitted and not done) at most, 64 to 2^40, counted per size of task and beside 128 per worker. A
   // submitter that meets the limit sleeps until there is room, and a reserve thread runs tasks in its place: no body
-  // ever runs on a submitter's stack, so it may hold a lock that bodies take. Nothing is dropped. The limit is exceeded
-  // step by step when for 20 ms no task begins and no worker uses its core - bodies then wait for something, perhaps
-  // for the submitter - and it does not hold for tasks above 640 bytes.
+  // ever runs on a submitter's stack, so it may hold a lock that bodies take. Nothing is dropped. On real machines the
+  // limit begins at 4096, so that small tasks stay in the caches, and grows up to this where that helps: a program need
+  // not know. It is exceeded step by step when for 20 ms no task begins and no worker uses its core - bodies then wait
+  // for something, perhaps for the submitter - and it does not hold for tasks above 640 bytes.
   std::size_t window = std::size_t{1} << 20;
-  // A submitter that meets the limit runs other tasks itself until there is room, on its own thread. With a window of
-  // some hundred tasks their records stay in the caches, which makes small tasks up to three times cheaper; the price
-  // is that a submitter must not hold a lock that a body takes. Modelled machines always do this.
-  bool submitters_help = false;
   // How long a worker without work looks for some before it sleeps, in microseconds, 0 to 1000000. 0: it looks once and
   // sleeps at once, which burns no core where others need it; the next task then waits for a wake-up, some 25 us.
   unsigned search_us = 25;

@@ -17,10 +17,13 @@ inline constexpr std::uint64_t search_ns = 25'000;       // an idle worker looks
 inline constexpr std::uint32_t worth_stealing_ns = 60;   // shorter bodies cost less than bringing them over
 inline constexpr std::uint64_t long_body_ps = 2'000'000;  // ten times what handing a task to a thief costs
 inline constexpr unsigned short_bodies_max = 32;          // in a row, then a worker stops keeping all within reach
-inline constexpr std::uint64_t patience_ns = 20'000'000;  // a blocked submitter looks this often whether anything moves
+inline constexpr std::size_t window_tasks_first = 4096;   // records that stay in the second-level cache: 512 KiB
+inline constexpr std::uint64_t patience_first_ns =
+    2'000'000;                                            // below options::window a blocked submitter looks so often
+inline constexpr std::uint64_t cached_body_ns = 1000;     // bodies longer than this gain nothing from warm records
+inline constexpr std::uint64_t patience_ns = 20'000'000;  // at options::window: so often, whether anything moves
 inline constexpr std::uint64_t patience_busy_ns = 1'000'000;     // cores that did more than this meanwhile compute
 inline constexpr std::uint64_t patience_alone_ns = 200'000'000;  // the same where others move: long beside a time slice
-inline constexpr unsigned lead_steps = 16;  // times in a row that one submitter exceeds the window before the next may
 inline constexpr unsigned denials_max = 3;  // times told in vain before a task with several adds reserves; two bits
 inline constexpr std::uint32_t relax_before_yield = 64;        // spins on a lock before the holder may need our core
 inline constexpr std::uint64_t standstill_ns = 2'000'000'000;  // nothing moves and a thread waits: told after so long

@@ -104,7 +104,6 @@ namespace {
   if (o.stack_kib != 0) opt.stack_kib = o.stack_kib;
   opt.paused = o.paused != 0;
   opt.pin = o.no_pin == 0;
-  opt.submitters_help = o.submitters_help != 0;
   opt.trace = o.trace;
   opt.counters = o.counters;
   if (o.trace_mib != 0) opt.trace_mib = o.trace_mib;

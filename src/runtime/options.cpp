@@ -182,7 +182,6 @@ options complete(options asked) {
   from.number("creator", o.creator, defaults.creator, "the number of a worker, above 0");
   from.flag("paused", o.paused, defaults.paused);
   from.flag("pin", o.pin, defaults.pin);
-  from.flag("submitters_help", o.submitters_help, defaults.submitters_help);
   from.text("trace", o.trace, nullptr);
   from.number("trace_mib", o.trace_mib, defaults.trace_mib, trace_allowed);
   from.text("counters", o.counters, nullptr);

@@ -25,7 +25,7 @@ constexpr const char* variables[] = {"WEFT_WORKERS",  "WEFT_SEED",      "WEFT_WI
                                      "WEFT_MACHINE",  "WEFT_POLICY",    "WEFT_SCHEDULE",   "WEFT_PIN",
                                      "WEFT_TRACE",    "WEFT_TRACE_MIB", "WEFT_COUNTERS",   "WEFT_PAUSED",
                                      "WEFT_MODE",     "WEFT_BODY",      "WEFT_BODY_SCALE", "WEFT_CORE",
-                                     "WEFT_CREATION", "WEFT_CREATOR",   "WEFT_SEARCH_US",  "WEFT_SUBMITTERS_HELP"};
+                                     "WEFT_CREATION", "WEFT_CREATOR",   "WEFT_SEARCH_US"};
 
 // An environment with these variables of ours and no others; what was there comes back in the end.
 class environment {
@@ -228,7 +228,7 @@ TEST_CASE("options: names that cannot be") {
   CHECK(refusal({}, {{"WEFT_POLICY", "greedy"}}) ==
         "weft: WEFT_POLICY = 'greedy': there is no policy 'greedy'; choose one of: local, random, central");
   for (const char* bad : {"2", "yes", "01", "true"})
-    for (const std::string flag : {"WEFT_PIN", "WEFT_PAUSED", "WEFT_SUBMITTERS_HELP"})
+    for (const std::string flag : {"WEFT_PIN", "WEFT_PAUSED"})
       CHECK(refusal({}, {{flag, bad}}) == "weft: " + flag + " = '" + bad + "' cannot be; it must be 0 or 1");
 }
 

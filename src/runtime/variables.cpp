@@ -22,7 +22,7 @@ constexpr std::string_view prefix = "WEFT_";
 const std::vector<std::string>& known() {
   static const std::vector<std::string> names{
       "WORKERS",    "MACHINE", "POLICY", "SEED",      "SCHEDULE",        "MODE",      "BODY",
-      "BODY_SCALE", "CORE",    "WINDOW", "SEARCH_US", "SUBMITTERS_HELP", "STACK_KIB", "CREATION",
+      "BODY_SCALE", "CORE",    "WINDOW", "SEARCH_US", "STACK_KIB", "CREATION",
       "CREATOR",    "PAUSED",  "PIN",    "TRACE",     "TRACE_MIB",       "COUNTERS",  "ORDER_LOG"};
   return names;
 }

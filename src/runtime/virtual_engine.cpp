@@ -58,8 +58,13 @@ std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
                                               .body_scale = opt.model.body_scale,
                                               .first_core = opt.model.core,
                                               .model = std::move(m)};
-  sched::engine_setup engine_setup{opt.workers,         opt.seed, opt.window,     opt.stack_kib * 1024,
-                                   opt.submitters_help, false,    decoupled(opt), opt.creator};
+  sched::engine_setup engine_setup{.workers_wanted = opt.workers,
+                                   .seed = opt.seed,
+                                   .window_tasks = opt.window,
+                                   .stack_bytes = opt.stack_kib * 1024,
+                                   .search_ns = opt.search_us * std::uint64_t{1000},
+                                   .decoupled = decoupled(opt),
+                                   .creator = opt.creator};
   if (setup.disturbed.deque_slots != 0) engine_setup.deque_slots = setup.disturbed.deque_slots;
   auto e = std::make_unique<engine>(engine_setup, setup);
   if (opt.trace != nullptr) {

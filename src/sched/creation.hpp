@@ -67,12 +67,14 @@ template <class M> class creation final : public source<M> {
       detail::poke(away_, 1u);
     } else {
       creator_->role = role::creator;
-      creator_->tick_limit = 1;  // what follows on a pinned task is for others
+      detail::poke(creator_->tick_limit, 1u);  // what follows on a pinned task is for others
       use_.sleep.set_apart(creator_->id);
     }
     return true;
   }
   [[nodiscard]] bool on() const noexcept { return creator_ != nullptr; }
+  // One worker creates and runs no tasks.
+  [[nodiscard]] bool has_creator_apart() const noexcept { return on() && creator_->role == role::creator; }
   [[nodiscard]] int creator() const noexcept { return on() ? creator_->id : -1; }
   // Of the creator's deque, for others.
   [[nodiscard]] source<M>& made() noexcept { return made_; }

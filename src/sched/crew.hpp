@@ -21,10 +21,7 @@ template <class M> class crew {
       seats_.push_back(std::make_unique<worker<M>>());
       worker<M>& w = *seats_.back();
       w.id = static_cast<std::uint16_t>(id);
-      if (id == workers) {
-        w.role = role::reserve;
-        w.tick_limit = 1;  // after each body it asks whether it is still wanted
-      }
+      if (id == workers) w.role = role::reserve;
       detail::poke(w.shown_id, id == workers ? worker<M>::no_id : w.id);
     }
   }

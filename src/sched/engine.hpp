@@ -23,6 +23,7 @@
 #include "base/limits.hpp"
 #include "machine/machine.hpp"
 #include "place/tree.hpp"
+#include "sched/admission.hpp"
 #include "sched/any_engine.hpp"
 #include "sched/attention.hpp"
 #include "sched/creation.hpp"
@@ -52,7 +53,7 @@
 
 namespace weft::sched {
 
-template <machine::machine M> class engine final : public any_engine, private window_terms, private child_runner<M> {
+template <machine::machine M> class engine final : public any_engine, private child_runner<M> {
  public:
   using worker = sched::worker<M>;
   using woken = access::woken;
@@ -102,15 +103,14 @@ template <machine::machine M> class engine final : public any_engine, private wi
  private:
   // always_inline below: parts of one step that are cut apart to be read and put together for speed.
   class visit;  // a call from the program: which worker the calling thread is
-  class throttled_source;
   class quiescent_source;
   using program_call = typename ordering<M>::program_call;
+  using main_wait = typename admission<M>::main_wait;
 
   // create
   [[nodiscard]] worker* mine() noexcept;
   [[nodiscard, gnu::always_inline]] inline worker* at_home() noexcept;
   [[nodiscard, gnu::always_inline]] inline worker* creates_here() noexcept;
-  [[nodiscard]] detail::record* allocate_on(worker& w, std::uint8_t size_class);
   [[gnu::always_inline]] inline void enter_plain(worker& w, detail::record* r);
   [[gnu::noinline]] void enter_slow(detail::record* r);
   void enter_visiting(worker& w, detail::record* r);
@@ -123,6 +123,7 @@ template <machine::machine M> class engine final : public any_engine, private wi
   static void loop_entry(void* engine_address) { static_cast<engine*>(engine_address)->loop(); }
   void loop();
   [[nodiscard, gnu::noinline]] bool passes_over(worker& w, detail::record* r);
+  [[nodiscard]] bool take_turn(worker& w, detail::record* r);
   [[nodiscard, gnu::always_inline]] inline detail::record* run(worker& w, detail::record* r);
   [[gnu::noinline]] void run_timed(worker& w, detail::record* r);
   [[nodiscard, gnu::noinline]] detail::record* run_traced(worker& w, detail::record* r);
@@ -143,8 +144,7 @@ template <machine::machine M> class engine final : public any_engine, private wi
   void wait_for(detail::handle_state& h);
   void start_if_paused();
   [[nodiscard]] trace::facts about() const;
-
-#include "sched/engine_room_members.hpp"
+  void offer_turn(worker& w);
 
   engine_setup setup_;
   M machine_;
@@ -177,13 +177,13 @@ template <machine::machine M> class engine final : public any_engine, private wi
   creation<M> creation_{
       this,
       {machine_, sleep_, crew_, attention_, recording_, registrar_, readiness_, placement_, poison_, stealing_, own_}};
-  stall<M> stall_{{machine_, sleep_, crew_, guests_, attention_, quiescence_, placement_, suspension_, pool_, *this}};
+  admission<M> admission_;
+  stall<M> stall_{
+      {machine_, sleep_, crew_, guests_, attention_, quiescence_, placement_, suspension_, pool_, admission_}};
   waits<M> waits_{this,
                   {*this, attention_, ordering_, stacks_, guests_, recording_, registrar_, placement_, quiescence_,
                    poison_, suspension_, stall_}};
-  search<M> search_{
-      {machine_, sleep_, attention_, ordering_, placement_, stealing_, creation_, recording_, stall_, *this}};
-  std::unique_ptr<throttled_source> throttled_source_;
+  search<M> search_;
   std::unique_ptr<quiescent_source> quiescent_source_;
   const void* owner_thread_;  // identity of the thread that made the runtime
   std::uint64_t start_ps_ = 0;
@@ -193,22 +193,17 @@ template <machine::machine M> class engine final : public any_engine, private wi
 
 template <machine::machine M> detail::record* engine<M>::allocate(std::size_t bytes) {
   const std::uint8_t c = detail::record_class(bytes);
-  if (worker* w = at_home(); w != nullptr && c != detail::record_classes) return allocate_on(*w, c);
+  if (worker* w = at_home(); w != nullptr && c != detail::record_classes) return admission_.get(*w, c);
   visit v(*this);
   worker& w = v.self();
   const bool is_guest = w.role == role::guest;
   if (is_guest) guests_.begin_call();  // until discard() or the end of enter()
   try {
-    return c == detail::record_classes ? pool_.allocate_large(bytes) : allocate_on(w, c);
+    return c == detail::record_classes ? pool_.allocate_large(bytes) : admission_.get(w, c);
   } catch (...) {
     if (is_guest) guests_.end_call();
     throw;
   }
-}
-
-template <machine::machine M> detail::record* engine<M>::allocate_on(worker& w, std::uint8_t size_class) {
-  if (detail::record* r = pool_.allocate(w, size_class, false)) return r;
-  return throttle(w, size_class);
 }
 
 template <machine::machine M> void engine<M>::discard(detail::record* r) noexcept {
@@ -305,12 +300,11 @@ template <machine::machine M> void engine<M>::enter_counted(worker& w, detail::r
 template <machine::machine M> void engine<M>::loop() {
   for (;;) {
     worker& w = static_cast<worker&>(*current_worker());
-    if (w.role == role::reserve) [[unlikely]]
-      detail::poke(w.shown_id, worker::no_id);
     detail::record* r = search_.next_or_sleep(w);
     if (attention_.called() && r != nullptr && passes_over(w, r)) [[unlikely]]
       continue;
-    if (w.role == role::reserve && !take_turn(w, r)) [[unlikely]]
+    if (w.role == role::reserve && (r == nullptr || !admission_.the_reserve().has_turn()) && !take_turn(w, r))
+        [[unlikely]]
       continue;
     if (r == nullptr) {  // stopping
       fiber* mine = w.running;
@@ -331,9 +325,28 @@ template <machine::machine M> bool engine<M>::passes_over(worker& w, detail::rec
   return true;
 }
 
+// Who: the reserve, between two bodies, with what it has found to do or nullptr. Returns whether it goes on with that;
+// if not, r is left to others, and where it was not wanted it has been away.
+template <machine::machine M> bool engine<M>::take_turn(worker& w, detail::record* r) {
+  if (search_.stopping()) return true;
+  reserve<M>& self = admission_.the_reserve();
+  if (self.next_turn()) return r != nullptr;
+  if (r != nullptr) placement_.place(w, r);
+  // It leaves like a worker that falls asleep: it may have run the last task, and the last who could have run one.
+  if (quiescence_.is_over_for_some()) readiness_.quiescent(w);
+  placement_.expose(w);
+  if (!self.go_away()) return false;
+  // Whoever made work visible while this worker was a searcher relied on it: the last look, as before falling asleep.
+  if (any_visible(w, attention_.paused())) sleep_.notify(machine_);
+  if (sleep_.all_asleep()) stall_.look(w);
+  if (!search_.stopping()) self.block();
+  return false;
+}
+
 // Runs r and returns a task to run next, or nullptr. May return on another worker than it was called on.
 template <machine::machine M> detail::record* engine<M>::run(worker& w, detail::record* r) {
   if (r->kind == detail::record_kind::resume) {
+    admission_.resumes(w);
     suspension_.resume(w, waiter::of(r));
     return nullptr;
   }
@@ -418,7 +431,7 @@ template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, det
 template <machine::machine M> detail::record* engine<M>::follow(worker& w, detail::record* r) {
   detail::record* follower = done(w, r);
   if (follower == nullptr) return nullptr;
-  if (++w.tick < w.tick_limit && !attention_.called()) return follower;
+  if (++w.tick < detail::peek(w.tick_limit) && !attention_.called()) return follower;
   placement_.push_own(w, follower);
   return nullptr;
 }
@@ -475,12 +488,10 @@ template <machine::machine M> void engine<M>::finish_accesses(detail::record* r,
 
 template <machine::machine M> void engine<M>::recycle(worker& w, detail::record* r) noexcept {
   if (r->size_class == detail::record_classes) return pool_.free_large(r);
-  if (!pool_.recycle(w, r)) return;
-  // A batch has become free. Somebody may be waiting for room on a worker that sleeps.
-  if (M::load(throttled_, base::seq_cst) != 0) room_made(false);
+  const std::uint8_t size_class = r->size_class;
+  if (pool_.recycle(w, r)) admission_.batch_back(size_class);
 }
 
 }  // namespace weft::sched
 
 #include "sched/engine_calls.hpp"
-#include "sched/engine_room.hpp"

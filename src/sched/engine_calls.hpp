@@ -83,23 +83,6 @@ template <machine::machine M> void engine<M>::push_slow(detail::worker& w, detai
 
 // ---- beginning and end
 
-// Submitters that this worker set aside; and, where others are blocked, tasks at the old ends of deques.
-template <machine::machine M> class engine<M>::throttled_source final : public source<M> {
- public:
-  explicit throttled_source(engine& e)
-      : source<M>("submitters that wait for room", {.while_paused = true, .now_and_then = true}), engine_(e) {}
-  [[nodiscard]] detail::record* take(worker& w) override {
-    detail::record* r = engine_.next_throttled(w);
-    return r != nullptr || w.tick != 0 || engine_.attention_.paused() ? r : engine_.look_aside(w);
-  }
-  [[nodiscard]] bool visible(worker& w) noexcept override {
-    return M::load(engine_.beyond_window_, base::seq_cst) != 0 && M::load(w.throttled_here, base::seq_cst);
-  }
-
- private:
-  engine& engine_;
-};
-
 // Those who wait for everything to be done: whoever finds nothing else to do lets them go.
 template <machine::machine M> class engine<M>::quiescent_source final : public source<M> {
  public:
@@ -117,8 +100,13 @@ template <machine::machine M> class engine<M>::quiescent_source final : public s
 
 template <machine::machine M> template <class... MachineArgs>
 engine<M>::engine(const engine_setup& setup, const MachineArgs&... machine_args)
-    : setup_(setup), machine_(machine_args...), pool_(setup.window_tasks, setup.workers_wanted),
-      stacks_(setup.stack_bytes, &loop_entry, this), throttled_source_(std::make_unique<throttled_source>(*this)),
+    : setup_(setup), machine_(machine_args...), pool_(setup.workers_wanted),
+      stacks_(setup.stack_bytes, &loop_entry, this), admission_({machine_, sleep_, crew_, pool_, attention_, recording_,
+                                                                 placement_, readiness_, suspension_, stealing_},
+                                                                setup.window_tasks),
+      search_(
+          {machine_, sleep_, attention_, ordering_, placement_, stealing_, creation_, recording_, stall_, admission_},
+          setup.search_ns),
       quiescent_source_(std::make_unique<quiescent_source>(*this)), owner_thread_(&detail::this_worker) {}
 
 template <machine::machine M> void engine<M>::open(place::tree places, const policy_entry& rules) {
@@ -139,6 +127,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   if constexpr (M::modelled) machine_.set_program_stack(suspension_.program());
   sleep_.open(workers(), M::foreign_threads);
   if (setup_.decoupled && creation_.open(setup_.creator)) enlist();
+  admission_.open(creation_.has_creator_apart());
   list_sources();
   {
     visit v(*this);
@@ -155,15 +144,15 @@ template <machine::machine M> void engine<M>::list_sources() {
   for (const auto& w : crew_) {
     std::vector<source<M>*>& s = w->sources;
     if (ordering_.chooses()) {
-      s = {&ordering_, throttled_source_.get(), quiescent_source_.get()};
+      s = {&ordering_, &admission_, quiescent_source_.get()};
     } else if (w->role == role::creator) {
-      s = {&creation_, &box_, throttled_source_.get(), quiescent_source_.get()};
+      s = {&creation_, &box_, &admission_, quiescent_source_.get()};
     } else {
       s = {&urgent_, &box_};
       if (creation_.on()) s.insert(s.end(), {&creation_.made(), &creation_});
       s.push_back(&own_);
       if (rules_->uses_nodes()) s.push_back(&nodes_);
-      s.insert(s.end(), {&central_, &stealing_, throttled_source_.get(), quiescent_source_.get()});
+      s.insert(s.end(), {&central_, &stealing_, &admission_, quiescent_source_.get()});
     }
   }
 }
@@ -194,7 +183,7 @@ template <machine::machine M> engine<M>::~engine() {
 }
 
 template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
-  owner_section at_own_end(*this, v.self(), owner_section::waits);
+  const main_wait here(admission_, v.self());
   start_if_paused();
   const bool told_before = stall_.told();
   try {
@@ -206,7 +195,7 @@ template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
   }
   search_.stop();
   for (const auto& w : crew_) sleep_.notify(machine_, w->id);
-  M::signal(reserve_called_);
+  admission_.the_reserve().release();
   machine_.join();
   if (!quiescence_.reached()) {
     creation_.abandon();
@@ -224,14 +213,15 @@ template <machine::machine M> void engine<M>::wait_all() {
   worker& w = v.self();
   if (w.role == role::guest) {
     start_if_paused();
-    foreign_wait needed(*this);
+    const typename admission<M>::outside_wait needed(admission_);
     return waits_.for_all_outside(w);
   }
   const program_call call(ordering_);
   if (w.current != nullptr) return waits_.for_children(w);
-  owner_section at_own_end(*this, w, owner_section::waits);
+  const main_wait here(admission_, w);
   start_if_paused();
   if (!waits_.for_all(w)) stall_.raise(true);
+  admission_.calm();
 }
 
 template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& h) {
@@ -247,10 +237,10 @@ template <machine::machine M> void engine<M>::wait_for(detail::handle_state& h) 
   if (!waits_.concerns(w, h)) return;
   if (w.role == role::guest) {
     start_if_paused();
-    foreign_wait needed(*this);
+    const typename admission<M>::outside_wait needed(admission_);
     waits_.for_handle_outside(w, h);
   } else {
-    owner_section at_own_end(*this, w, owner_section::waits);
+    const main_wait here(admission_, w);
     if (w.current == nullptr) start_if_paused();
     if (!waits_.for_handle(w, h)) stall_.raise(true);
   }

@@ -118,7 +118,7 @@ template <class M> class registrar {
   [[nodiscard]] detail::record* make_task(worker<M>& w, detail::handle_state& h) {
     constexpr std::uint8_t size_class =
         detail::record_class(sizeof(detail::record) + sizeof(access::entry) + sizeof(closure));
-    detail::record* r = pool_.allocate(w, size_class, true);
+    detail::record* r = pool_.allocate(w, size_class, pool_.no_limit);
     const std::uint8_t its_class = r->size_class;
     *r = detail::record{};
     r->size_class = its_class;

@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include "base/limits.hpp"
+#include "sched/admission.hpp"
 #include "sched/attention.hpp"
 #include "sched/creation.hpp"
 #include "sched/recording.hpp"
@@ -24,14 +24,14 @@ template <class M> struct search_parts {
   sched::creation<M>& creation;
   sched::recording<M>& recording;
   sched::stall<M>& stall;
-  window_terms& window;
+  sched::admission<M>& admission;
 };
 
 template <class M> class search {
  public:
   using deque = sched::deque<M>;
 
-  explicit search(const search_parts<M>& parts) : use_(parts) {}
+  search(const search_parts<M>& parts, std::uint64_t search_ns) : use_(parts), search_ps_(search_ns * 1000) {}
 
   // The runtime ends: every search returns nullptr. The caller wakes who sleeps.
   void stop() noexcept { M::store(stopping_, 1u, base::seq_cst); }
@@ -39,13 +39,20 @@ template <class M> class search {
 
   // A record for w to run, sooner or later; nullptr when the runtime stops. Who: w's thread, on a loop's stack.
   [[nodiscard, gnu::always_inline]] detail::record* next_or_sleep(worker<M>& w) {
-    if (w.role == role::creator) [[unlikely]]
-      return next_of_creator(w);
+    if (w.is_special()) [[unlikely]]
+      return next_of_special(w);
     detail::record* r = next(w);
     return r != nullptr ? r : wait_for_work(w);
   }
 
  private:
+  [[nodiscard]] detail::record* next_of_special(worker<M>& w) {
+    if (w.role == role::creator) return next_of_creator(w);
+    if (detail::record* r = next(w)) return r;
+    use_.admission.the_reserve().rest();
+    return use_.admission.the_reserve().is_wanted() ? wait_for_work(w) : nullptr;
+  }
+
   // A worker that never runs dry serves others, too, now and then.
   [[nodiscard, gnu::always_inline]] detail::record* next(worker<M>& w) {
     if (use_.order.chooses()) return look(w);
@@ -55,7 +62,7 @@ template <class M> class search {
       if (use_.attention.paused()) return nullptr;
       return look(w);
     }
-    if (w.tick >= w.tick_limit) [[unlikely]]
+    if (w.tick >= detail::peek(w.tick_limit)) [[unlikely]]
       if (detail::record* r = look_up(w)) return r;
     detail::record* r = deque::pop(w, w.pace.coarse);
     if (r == nullptr) return look(w);
@@ -79,7 +86,7 @@ template <class M> class search {
 
   // Who: a counted searcher.
   [[nodiscard]] detail::record* look_around(worker<M>& w) {
-    const std::uint64_t until = use_.machine.now_ps() + base::search_ns * 1000;
+    const std::uint64_t until = use_.machine.now_ps() + search_ps_;
     unsigned spins = 0;
     do {
       if (detail::record* r = look(w)) return r;
@@ -107,7 +114,7 @@ template <class M> class search {
       if (stopping()) return nullptr;
       counted = use_.stealing.insists(w, [this, &w] { return anything_visible(w) && use_.sleep.begin_search(); });
       if (counted) continue;
-      if (w.role == role::reserve && use_.window.leaves_reserve()) return nullptr;
+      if (w.role == role::reserve && !use_.admission.the_reserve().is_wanted()) return nullptr;
       if (use_.stealing.pull(w)) {
         counted = use_.sleep.begin_search();
         if (detail::record* r = look(w)) {
@@ -116,6 +123,7 @@ template <class M> class search {
         }
         continue;
       }
+      use_.admission.worker_idle();
       // Passed over because of a pause, and perhaps the last that is left: who looks for a stall must see it.
       if (w.own_deferred) static_cast<void>(deque::expose(w));
       if (detail::record* r = fall_asleep(w, counted)) return r;
@@ -161,14 +169,14 @@ template <class M> class search {
     }
   }
   [[nodiscard]] detail::record* create_for_a_while(worker<M>& w) {
-    std::uint64_t until = use_.machine.now_ps() + base::search_ns * 1000;
+    std::uint64_t until = use_.machine.now_ps() + search_ps_;
     unsigned spins = 0;
     do {
       const std::uint64_t before = use_.creation.created_so_far();
       if (detail::record* r = look(w)) return r;
       if (M::load(stopping_, base::acquire) != 0) return nullptr;
       if (use_.creation.created_so_far() != before)
-        until = use_.machine.now_ps() + base::search_ns * 1000;
+        until = use_.machine.now_ps() + search_ps_;
       else
         M::relax(++spins);
     } while (use_.machine.now_ps() < until);
@@ -176,6 +184,7 @@ template <class M> class search {
   }
 
   search_parts<M> use_;
+  const std::uint64_t search_ps_;  // about what a wake-up costs, or as options::search_us says
   detail::cell<std::uint32_t> stopping_;
 };
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/limits.hpp"
+#include "sched/admission.hpp"
 #include "sched/attention.hpp"
 #include "sched/guests.hpp"
 #include "sched/quiescence.hpp"
@@ -21,18 +22,6 @@
 
 namespace weft::sched {
 
-// What the window and its reserve say to those that look for work and for a stall.
-struct window_terms {
-  // Whether the reserve, which has nothing to do, is to go. Who: the reserve.
-  [[nodiscard]] virtual bool leaves_reserve() noexcept = 0;
-  // Nothing can run: lets somebody exceed the window who waits for room. Returns whether there was anybody.
-  [[nodiscard]] virtual bool let_exceed() noexcept = 0;
-  [[nodiscard]] virtual bool somebody_waits() noexcept = 0;
-
- protected:
-  ~window_terms() = default;
-};
-
 template <class M> struct stall_parts {
   M& machine;
   sched::sleep<M>& sleep;
@@ -43,7 +32,7 @@ template <class M> struct stall_parts {
   sched::placement<M>& placement;
   sched::suspension<M>& suspension;
   task::pool<M>& pool;
-  window_terms& window;
+  sched::admission<M>& admission;
 };
 
 template <class M> class stall {
@@ -60,7 +49,7 @@ template <class M> class stall {
     if (!use_.sleep.all_asleep() || use_.sleep.announcements() != announcements) return;
     // A submitter waits for room, and all free records are in the lists of workers that sleep: with nothing left to run
     // it may as well go on, however many tasks are live.
-    if (use_.window.let_exceed() || paused) return;
+    if (use_.admission.let_exceed() || paused) return;
     // What could still be missing? A task waits only for versions, units and children that were registered before, so
     // no later submission can help it: not one of the main thread, which waits, and not one of another thread, unless
     // its call is under way and what it registers is not yet where it was looked for.
@@ -146,8 +135,8 @@ template <class M> class stall {
   [[nodiscard]] standstill look_for_standstill() noexcept {
     const std::uint64_t steps = use_.sleep.announcements() + use_.quiescence.steps();
     const bool still = use_.suspension.program_waiter() == nullptr && !use_.outside.calls_under_way() &&
-                       !use_.window.somebody_waits() && !use_.attention.paused() && use_.sleep.all_asleep_but_first() &&
-                       !use_.quiescence.reached();
+                       !use_.admission.somebody_waits() && !use_.attention.paused() &&
+                       use_.sleep.all_asleep_but_first() && !use_.quiescence.reached();
     return {still, steps};
   }
 

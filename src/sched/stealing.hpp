@@ -30,7 +30,7 @@ template <class M> class stealing final : public source<M> {
   void open(policy& rules) noexcept { rules_ = &rules; }
 
   [[nodiscard]] detail::record* take(worker<M>& w) override {
-    const bool keeps_away = w.reluctant && tempo_.tiny();
+    const bool keeps_away = w.reluctant && w.role != role::reserve && tempo_.tiny();
     if (keeps_away && w.id != 0) return nullptr;
     if (w.robbed_last != worker<M>::no_id && !keeps_away) {
       if (detail::record* r = rob(w, crew_[w.robbed_last])) return r;

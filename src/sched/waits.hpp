@@ -181,7 +181,8 @@ template <class M> class waits {
   }
   // nullptr: none, or this is not the place or the time to run it.
   [[nodiscard]] detail::record* newest_child(worker<M>& w, detail::record& r) {
-    if (w.is_special() || w.tick >= w.tick_limit || use_.attention.called() || !use_.stacks.has_room_for_body(w))
+    if (w.is_special() || w.tick >= detail::peek(w.tick_limit) || use_.attention.called() ||
+        !use_.stacks.has_room_for_body(w))
       return nullptr;
     if (!lives_on(r)) return nullptr;
     detail::record* x = deque<M>::pop(w, w.pace.coarse);

@@ -47,7 +47,7 @@ template <class M> class source;
 
 enum class role : std::uint8_t {
   ordinary,
-  reserve,  // runs tasks while others are blocked; comes and goes (reserve.hpp)
+  reserve,  // runs tasks in the place of workers that block; comes and goes (reserve.hpp)
   creator,  // creates what the others submit, and runs only what must run there (creation.hpp)
   guest,    // a thread from outside, for the time of a call: no deque, runs nothing
 };
@@ -57,8 +57,8 @@ inline constexpr unsigned ticks_between_looks = 64;  // bodies a busy worker run
 template <class M> struct worker : detail::worker {
   static constexpr std::uint16_t no_id = 0xffff;
   sched::role role = sched::role::ordinary;
-  unsigned tick_limit = ticks_between_looks;
-  unsigned tick = 0;          // bodies since the last look elsewhere
+  detail::cell<unsigned> tick_limit{ticks_between_looks};  // lowered where somebody waits for the reserve
+  unsigned tick = 0;                                       // bodies since the last look elsewhere
   bool own_deferred = false;  // the own deque may hold tasks although the search began with it empty
   sched::pace pace;
   fiber* running = nullptr;         // the stack this worker is on
@@ -68,7 +68,8 @@ template <class M> struct worker : detail::worker {
   inbox<M> box;
   detail::record* throttled_head = nullptr;  // submitters that found the window full, oldest first
   detail::record* throttled_tail = nullptr;
-  detail::cell<bool> throttled_here;  // whether there are any: for those who free records
+  detail::cell<bool> throttled_here;   // whether there are any: for those who free records
+  detail::cell<std::uint32_t> let_go;  // what its thread blocks on at a full window
   struct free_scratch {
     void operator()(std::byte* p) const noexcept { ::operator delete(p, std::align_val_t{64}); }
   };
@@ -83,9 +84,8 @@ template <class M> struct worker : detail::worker {
   std::uint16_t robbed_last = no_id;  // who had a task when this worker stole last
   std::uint64_t seen_moves = 0;       // stealing.hpp: what others had done when this worker last looked
   std::uint64_t seen_submitted = 0;
-  bool reluctant = true;     // does not steal tiny tasks whose owners are at work on them
-  unsigned looks_aside = 0;  // reserve.hpp
-  unsigned aside_next = 0;
+  bool reluctant = true;         // does not steal tiny tasks whose owners are at work on them
+  unsigned aside_next = 0;       // admission.hpp
   detail::cell<bool> gives_way;  // to the main thread, which may take what is here
   // Written by this worker alone, read by statistics at any time: hence cells.
   detail::cell<std::uint64_t> tasks;

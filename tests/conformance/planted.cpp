@@ -84,7 +84,7 @@ template <flaw Flaw> bool all_run_once(const machine::virtual_machine::setup& se
                                  .seed = setup.seed,
                                  .window_tasks = 1024,
                                  .stack_bytes = stack,
-                                 .submitters_help = false,
+                                 .search_ns = base::search_ns,
                                  .deque_slots = 4},
              setup);
     e.the_machine().start(workers, &engine::worker_entry, &e, stack);

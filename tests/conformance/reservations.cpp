@@ -135,7 +135,6 @@ std::string run_on(const char* machine, std::uint64_t seed) {
   if (machine[0] == 'v') o.model.schedule = seed % 8 == 0 ? "time" : "random";
   if (seed % 3 == 0) o.window = 64;
   o.stack_kib = 128;
-  o.submitters_help = seed % 2 == 0;
   weft::runtime rt(o);
   return program(rt, seed).run();
 }

@@ -23,8 +23,8 @@ inline constexpr bool sanitized = false;
 // The amount of work: `full`, or a part of it where each step costs more.
 [[nodiscard]] inline unsigned amount(unsigned full) { return (sanitized ? full / 20 + 1 : full) * amount_factor(); }
 
-// A hang is a failure, too: the setting that hung is on the last line. Ten minutes a setting, because a busy machine is no
-// hang; as many times that as there is work.
+// A hang is a failure, too: the setting that hung is on the last line. Ten minutes a setting, because a busy machine is
+// no hang; as many times that as there is work.
 inline void begin(const std::string& setting) {
   std::printf("%s\n", setting.c_str());
   std::fflush(stdout);

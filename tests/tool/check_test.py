@@ -100,8 +100,8 @@ class Found(Check):
             words = shlex.split(line)
             settings = dict(w.split("=", 1) for w in words if w.startswith("WEFT_"))
             command = [w for w in words if not w.startswith("WEFT_")]
-            done = subprocess.run(command, cwd=self.folder.name, text=True, capture_output=True, timeout=600, check=True,
-                                  env={**clean_environment(), **settings})
+            done = subprocess.run(command, cwd=self.folder.name, text=True, capture_output=True, timeout=600,
+                                  check=True, env={**clean_environment(), **settings})
             seen.append(done.stdout.strip())
         difference = reply["found"]["difference"]
         self.assertEqual(seen[:2], [difference["plain"], difference["other"]])

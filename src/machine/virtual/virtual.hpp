@@ -126,6 +126,10 @@ class virtual_machine {
   static bool block_for(cell<std::uint32_t>&, std::uint64_t) noexcept { return true; }
   static void signal(cell<std::uint32_t>&) noexcept {}
   [[nodiscard]] static bool start_one(unsigned) noexcept { return false; }
+  static void bring_reserve(bool) noexcept {}
+  struct stay {
+    stay(virtual_machine&, bool) noexcept {}
+  };
   [[nodiscard]] static std::uint64_t busy_ns() noexcept { return 0; }
   [[nodiscard]] static std::uint64_t reserve_busy_ns() noexcept { return 0; }
   static bool barrier_everywhere() noexcept { return false; }
