@@ -77,11 +77,13 @@ set_tests_properties(long/seeds PROPERTIES TIMEOUT 36000 ENVIRONMENT "${WEFT_TES
 # preset that builds everything.
 if(WEFT_APPS)
   file(GLOB narrow_sources CONFIGURE_DEPENDS tests/narrow/*.cpp)
+  set(narrow_access version_test.cpp condition_test.cpp)
+  list(TRANSFORM narrow_access PREPEND ${PROJECT_SOURCE_DIR}/src/access/)
   set(below_access "src/(base|place|task|memory|model)/")
   set(version_sources ${weft_sources})
   list(FILTER version_sources EXCLUDE REGEX ${below_access})
   add_executable(
-    weft_narrow ${cases_main} ${narrow_sources} src/access/version_test.cpp ${version_sources}
+    weft_narrow ${cases_main} ${narrow_sources} ${narrow_access} ${version_sources}
                 $<FILTER:$<TARGET_OBJECTS:weft>,INCLUDE,${below_access}|/generated/>)
   target_compile_definitions(weft_narrow PRIVATE WEFT_VERSION_BITS=8)
   target_compile_features(weft_narrow PRIVATE cxx_std_20)
@@ -89,7 +91,7 @@ if(WEFT_APPS)
   target_link_libraries(weft_narrow PRIVATE weft_cases PkgConfig::HWLOC SQLite::SQLite3 Boost::context
                                             Threads::Threads)
   weft_doctests(weft_narrow "" unit ${narrow_sources})
-  weft_doctests(weft_narrow narrow/ unit ${PROJECT_SOURCE_DIR}/src/access/version_test.cpp)
+  weft_doctests(weft_narrow narrow/ unit ${narrow_access})
 endif()
 
 # stress

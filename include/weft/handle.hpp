@@ -21,13 +21,13 @@ namespace weft {
 class handle_base {
  public:
   // For reports, traces and error messages. `text` must outlive the handle (a literal does).
-  void name(const char* text) noexcept { state_.name = text; }
+  void name(const char* text) noexcept { detail::set_name(state_, text); }
   // nullptr if the handle was never named. Reports then say "handle #id".
-  [[nodiscard]] const char* name() const noexcept { return state_.name; }
+  [[nodiscard]] const char* name() const noexcept { return detail::name_in(state_); }
   // How large the data is, in bytes, wherever it lies: a modelled machine then charges what moving it takes, from the
   // caches or the memory node where it is (docs/guide/28-memory-model.md). 0, the default: moving it takes no time.
-  // Who: one thread, before the first task names the handle. Cost: a locked table. Real machines ignore it.
-  // Errors: weft::error above 2^40.
+  // Who: one thread, before the first task names the handle. Cost: a store, and with a name an allocation. Real
+  // machines ignore it. Errors: weft::error above 2^40.
   void bytes(std::uint64_t n);
   [[nodiscard]] std::uint64_t bytes() const noexcept { return detail::bytes_of(state_); }
   // Number of this handle in order of creation in the process, from 1.

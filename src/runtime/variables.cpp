@@ -20,10 +20,10 @@ constexpr std::string_view prefix = "WEFT_";
 
 // Without the prefix: with it any two would be near each other.
 const std::vector<std::string>& known() {
-  static const std::vector<std::string> names{
-      "WORKERS",    "MACHINE", "POLICY", "SEED",      "SCHEDULE",        "MODE",      "BODY",
-      "BODY_SCALE", "CORE",    "WINDOW", "SEARCH_US", "STACK_KIB", "CREATION",
-      "CREATOR",    "PAUSED",  "PIN",    "TRACE",     "TRACE_MIB",       "COUNTERS",  "ORDER_LOG"};
+  static const std::vector<std::string> names{"WORKERS",   "MACHINE",   "POLICY",     "SEED",     "SCHEDULE",
+                                              "MODE",      "BODY",      "BODY_SCALE", "CORE",     "WINDOW",
+                                              "SEARCH_US", "STACK_KIB", "CREATION",   "CREATOR",  "PAUSED",
+                                              "PIN",       "TRACE",     "TRACE_MIB",  "COUNTERS", "ORDER_LOG"};
   return names;
 }
 

@@ -135,7 +135,6 @@ template <machine::machine M> class engine final : public any_engine, private ch
   [[nodiscard, gnu::always_inline]] inline detail::record* follow(worker& w, detail::record* r);
   [[nodiscard, gnu::always_inline]] inline detail::record* done(worker& w, detail::record* r);
   [[gnu::noinline]] void wholly_done(worker& w, detail::record* r);
-  [[gnu::always_inline]] inline void finish_accesses(detail::record* r, woken& list);
   [[gnu::always_inline]] inline void recycle(worker& w, detail::record* r) noexcept;
 
   // the engine's own beginning and end, and its calls
@@ -443,12 +442,12 @@ template <machine::machine M> detail::record* engine<M>::done(worker& w, detail:
   if (r->has_children) [[unlikely]] {
     transition(*r, detail::record_state::draining);
     if (!r->subtasks)
-      finish_accesses(r, list);
+      access::settle<M>(*r, list);
     else if (r->exclusives != 0)
       readiness_.wait_begins(list);
     if (M::fetch_sub(r->pending, 1u, base::acq_rel) == 1) wholly_done(w, r);
   } else {
-    if (r->access_count != 0) finish_accesses(r, list);
+    if (r->access_count != 0) access::settle<M>(*r, list);
     if (r->parent == nullptr && !failures_.any()) [[likely]] {
       recycle(w, r);
       quiescence_.finished(w);
@@ -468,7 +467,7 @@ template <machine::machine M> void engine<M>::wholly_done(worker& w, detail::rec
       poison_.hand_up(*r);
     if (r->subtasks && r->has_children) {
       woken list;
-      finish_accesses(r, list);
+      access::settle<M>(*r, list);
       if (r->exclusives != 0) readiness_.wait_ends();
       readiness_.all(w, list);
     }
@@ -478,12 +477,6 @@ template <machine::machine M> void engine<M>::wholly_done(worker& w, detail::rec
     if (parent->next != nullptr) return placement_.place(w, parent->next);
     r = parent;
   }
-}
-
-template <machine::machine M> void engine<M>::finish_accesses(detail::record* r, woken& list) {
-  if (r->plain) return access::finish_plain<M>(*r, list);
-  for (std::uint32_t i = 0; i < r->access_count; ++i)
-    if (!access::is_repeated(r->accesses()[i])) access::finish<M>(r->accesses()[i], list);
 }
 
 template <machine::machine M> void engine<M>::recycle(worker& w, detail::record* r) noexcept {

@@ -106,7 +106,7 @@ void task_order::submitted(detail::record& r) {
     for (std::uint32_t i = 0; i < r.access_count; ++i) {
       const detail::handle_state& h = access::handle_of(r.accesses()[i]);
       line += "\t" + trace::kind_text(trace::kind_code(r.accesses()[i])) + "\t" + std::to_string(h.id) + "\t" +
-              field(h.name != nullptr ? h.name : "");
+              field(detail::name_in(h) != nullptr ? detail::name_in(h) : "");
     }
     write(line + "\n");
   }

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "access/conditions.hpp"
+#include "access/walk.hpp"
 #include "sched/order.hpp"
 #include "sched/sleep.hpp"
 #include "sched/source.hpp"

@@ -1,6 +1,6 @@
 #include "sched/stall_report.hpp"
 
-#include "access/registration.hpp"
+#include "access/condition.hpp"
 #include "sched/worker.hpp"
 
 namespace weft::sched {
@@ -17,9 +17,7 @@ constexpr int shown_max = 8;
   return r.name != nullptr ? "task '" + std::string(r.name) + "'" : std::string("an unnamed task");
 }
 
-[[nodiscard]] std::string describe_blocked(detail::record& r) {
-  return describe_task(r) + " waits for " + describe_wait(access::awaited(&r));
-}
+[[nodiscard]] std::string describe_blocked(detail::record& r) { return describe_task(r) + " " + access::describe(r); }
 
 // A body that is set aside names what it waits in (suspension.hpp). One that never waited can be found here only while
 // it computes; then it is nobody's to describe.
@@ -55,11 +53,7 @@ class lines {
 }  // namespace
 
 std::string describe_wait(const access::entry& a) {
-  if (is_gone(a)) return "a handle that is gone";
-  const detail::handle_state& h = access::handle_of(a);
-  if (access::is_resource(a)) return std::to_string(a.required) + " units of resource " + access::name_of(h);
-  return "version " + std::to_string(a.required & access::version_mask) + " of handle " + access::name_of(h) +
-         ", which is at " + std::to_string(access::version_in(detail::peek(h.word)));
+  return is_gone(a) ? "a handle that is gone" : access::describe_version(access::handle_of(a), a.required);
 }
 
 std::string describe_listed(const detail::handle_state& h) {

@@ -136,6 +136,23 @@ TEST_CASE("features: a resource is never used beyond its units, alone or beside 
   });
 }
 
+TEST_CASE("features: a wait for a resource does not hold up tasks that were submitted before it and come to it later") {
+  everywhere([](weft::runtime& rt) {
+    for (int round = 0; round < 5; ++round) {
+      std::vector<int> ran(3, 0);
+      {
+        weft::handle<int> x{0};
+        weft::resource two(2);
+        rt.submit(weft::write(x), weft::cost(50'000), [](int& v) { v = 1; });
+        for (std::uint32_t i = 0; i < 3; ++i)
+          rt.submit(weft::read(x), weft::use(two, 1 + i % 2), [&ran, i](const int& v) { ran[i] = v; });
+        if (round % 2 == 0) rt.wait(two);  // else its destructor does
+      }
+      CHECK(ran == std::vector<int>(3, 1));
+    }
+  });
+}
+
 TEST_CASE("features: a resource refuses what would wait for ever") {
   weft::runtime rt({.workers = 1});
   weft::resource three(3);

@@ -42,7 +42,7 @@ struct record {
   std::uint64_t order;          // submission number: "first in program order" compares these
   cell<std::uint32_t> pending;  // 1 for the task itself + its children that are not wholly done
   std::uint32_t access_count;
-  std::uint32_t cursor;  // conditions already met: versions first, then exclusive access (access/conditions.hpp)
+  std::uint32_t cursor;  // conditions already met: versions first, then exclusive access (src/access/walk.hpp)
   std::uint16_t pin;     // worker that must run this, or unpinned
   record_kind kind;
   record_state state;
