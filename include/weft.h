@@ -140,7 +140,7 @@ typedef struct weft_reduction {
   /* Adds `from` to the datum; `from` is destroyed next. NULL: the datum is a buffer itself. Then merge does it, and a
    * task that finds the datum free adds to it directly. */
   void (*apply)(void* context, void* target, void* from);
-  /* Gives back what create took; NULL: nothing. The buffer's own memory is not its affair. */
+  /* Frees what create took; NULL: nothing. The buffer's own memory is not its affair. */
   void (*destroy)(void* context, void* buffer);
 } weft_reduction;
 

@@ -72,7 +72,7 @@ inline void age(handle_state& h, std::uint64_t version) noexcept {
   return access::outstanding(h.word.raw, h.registered) == 0 && h.waiters_head == nullptr && h.lock.raw == 0;
 }
 
-// Calls ready(task) for each record of the list that has nothing left to wait for (engine::make_all_ready).
+// Calls ready(task) for each record of the list that has nothing left to wait for (readiness::all).
 template <class M, class Ready> void walk(woken& list, Ready ready) {
   while (record* r = list.take()) {
     if (r->plain) {

@@ -45,7 +45,7 @@ struct looped : storey<notes> {
   sched::stacks<notes> stacks{std::size_t{128} << 10, &looped::enter, this};
   sched::suspension<notes> suspension{machine, stacks, recording, readiness, quiescence};
   sched::tempo<notes> lengths;
-  sched::stealing<notes> thieves{machine, all, placement, lengths, recording};
+  sched::stealing<notes> thieves{machine, sleep, all, placement, lengths, recording};
   sched::admission<notes> admission{
       {machine, sleep, all, pool, attention, recording, placement, readiness, suspension, thieves}, 1024};
   sched::stall<notes> stall{

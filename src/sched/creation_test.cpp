@@ -23,7 +23,7 @@ struct fixture {
   tempo<notes> lengths;
   failures<notes> failed;
   poison<notes> bad{failed};
-  stealing<notes> thieves{machine, s.all, s.placement, lengths, s.recording};
+  stealing<notes> thieves{machine, s.sleep, s.all, s.placement, lengths, s.recording};
   own_source<notes> own{s.placement};
   creation<notes> creates{
       nullptr,

@@ -58,7 +58,7 @@ template <class M> class sleep {
   }
 
   // Declares worker `id` asleep. It must then look everywhere once more, and park or retract.
-  // Gives whether every worker now sleeps.
+  // Returns whether every worker now sleeps.
   [[nodiscard]] bool announce(unsigned id) noexcept {
     static_cast<void>(M::fetch_add(announcements_, std::uint64_t{1}, base::seq_cst));
     const bool slept = id == apart_ ? M::exchange(apart_asleep_, std::uint8_t{1}, base::seq_cst) != 0

@@ -179,7 +179,7 @@ template <class Sleep, habit Worker = habit::sound> class trial {
     }
   }
 
-  // As engine::search(), with a few looks in place of a stretch of time.
+  // As search::wait_for_work(), with a few looks in place of a stretch of time.
   [[nodiscard]] detail::record* search(unsigned id) {
     bool counted = sleep_.begin_search();
     while (!ends()) {

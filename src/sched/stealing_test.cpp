@@ -19,7 +19,7 @@ struct fixture {
   ground::scheduler<notes> s;
   tempo<notes> lengths;
   recording<notes> none{machine};
-  stealing<notes> thieves{machine, s.all, s.placement, lengths, none};
+  stealing<notes> thieves{machine, s.sleep, s.all, s.placement, lengths, none};
   explicit fixture(unsigned workers, bool with_reserve = false) : s(machine, workers, with_reserve) {
     s.open();
     thieves.open(s.rules);

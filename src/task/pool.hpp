@@ -96,7 +96,7 @@ template <class M> class pool {
   }
 
   // Who: w's owner. A worker keeps at most two batches per class; the rest goes where others find it.
-  // Gives whether a batch went there.
+  // Returns whether a batch went there.
   [[gnu::always_inline]] bool recycle(worker& w, record* r) noexcept {
     WEFT_ASSERT(r->state != detail::record_state::free);
     const std::uint8_t c = r->size_class;

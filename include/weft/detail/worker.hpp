@@ -78,7 +78,7 @@ struct alignas(64) worker {
 };
 
 // The owner comes back to its deque from the program's own code, and leaves it. Who: the owner, outside of tasks.
-// Order: a thief that pulls (src/sched/engine_room.hpp) issues a barrier on all threads between its store of `pulled`
+// Order: a thief that pulls (src/sched/stealing.hpp) issues a barrier on all threads between its store of `pulled`
 // and its load of `inside`, so that here none is needed. Cost: two plain stores and a predictable branch.
 inline void come_in(worker& w) noexcept {
   poke(w.inside, std::uint8_t{1});

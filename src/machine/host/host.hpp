@@ -51,7 +51,7 @@ class host {
   [[nodiscard]] unsigned start(unsigned n, entry e, void* engine, const std::vector<unsigned>& cpus);
   void run() noexcept;  // lets the threads go
   // Makes the thread of a worker beyond the n of start(), which begins at once. Who: one thread at a time, after run().
-  // Gives whether there is one now; if the system refuses, that is said once.
+  // Returns whether there is one now; if the system refuses, that is said once.
   [[nodiscard]] bool start_one(unsigned id);
   // Where workers are bound: that thread, made or to be made, runs on the caller's core from now on, or anywhere.
   // Who: as start_one().

@@ -36,7 +36,7 @@ enum class target { trace, program };
 // Errors: weft::error if it is neither: what is wrong and what is expected.
 [[nodiscard]] target what_is(const std::string& path);
 
-// Makes a runtime with these settings and ends it, so that what cannot be is said before anything runs. Gives the
+// Makes a runtime with these settings and ends it, so that what cannot be is said before anything runs. Returns the
 // number of its workers. Errors: weft::error.
 unsigned try_out(const settings& s);
 
