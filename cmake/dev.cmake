@@ -21,7 +21,9 @@ if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION MATCHES 
 endif()
 
 set(WEFT_TEST_LAUNCHER "")  # put before every test program
-set(WEFT_TEST_ENVIRONMENT UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1)
+# hwloc itself loses objects of some machines' topologies when it reads back what it has exported.
+set(WEFT_TEST_ENVIRONMENT UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
+                          LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/leaks.supp)
 set(WEFT_TIMEOUT_FACTOR 1)
 if(WEFT_SANITIZE)
   set(WEFT_TIMEOUT_FACTOR 5)

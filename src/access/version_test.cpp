@@ -387,7 +387,7 @@ class program {
  private:
   enum state : char { waits, runs, over };
   // So that alarms are passed over, and with narrow versions no more than may be is outstanding.
-  static constexpr std::uint32_t amount_max = versions_are_narrow ? outstanding_max / 40 : 600;
+  static constexpr auto amount_max = static_cast<std::uint32_t>(versions_are_narrow ? outstanding_max / 40 : 600);
   struct use {
     std::size_t handle;
     std::uint8_t kind;

@@ -19,6 +19,7 @@ inline constexpr unsigned wakes_at_once =
 inline constexpr std::uint32_t pool_batch_records = 64;  // records per hand-over between a worker and the shared pool
 inline constexpr std::uint64_t search_ns = 25'000;       // an idle worker looks for work this long, two wake-ups' worth
 inline constexpr std::uint32_t worth_stealing_ns = 60;   // shorter bodies cost less than bringing them over
+inline constexpr std::uint32_t worth_taking_ns = 250;    // a thief takes one task more for each of these in a body
 inline constexpr std::uint64_t long_body_ps = 2'000'000;  // ten times what handing a task to a thief costs
 inline constexpr unsigned short_bodies_max = 32;          // in a row, then a worker stops keeping all within reach
 inline constexpr std::size_t window_tasks_first = 4096;   // records that stay in the second-level cache: 512 KiB

@@ -11,7 +11,9 @@
 namespace weft::c {
 namespace {
 
-constexpr std::size_t message_bytes_max = 2048;
+// Small, because it is part of what a plug-in that is loaded later needs of the threads' static storage (some 1600
+// bytes).
+constexpr std::size_t message_bytes_max = 1024;
 thread_local constinit char last_message[message_bytes_max] = {};
 
 // Out of line, like everything here that touches last_message: a task that waited may be on another thread now.

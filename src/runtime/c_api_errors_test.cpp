@@ -310,7 +310,7 @@ TEST_CASE("c errors: a body throws") {
           outcome{WEFT_TASK_FAILED, "weft: a task threw something that is no std::exception"});
     CHECK(thrown([](void**) { throw std::bad_alloc(); }) == outcome{WEFT_NO_MEMORY, "weft: no memory"});
     CHECK(thrown([](void**) { throw std::runtime_error(std::string(5000, 'x')); }) ==
-          outcome{WEFT_TASK_FAILED, std::string(2047, 'x')});
+          outcome{WEFT_TASK_FAILED, std::string(1023, 'x')});
     REQUIRE(b.submit(rt, {}, [](void**) { weft_fail("unnoticed"); }) == WEFT_OK);
     int status = WEFT_OK;
     CHECK(stderr_of([&] { status = weft_runtime_destroy(rt); }).empty());

@@ -77,7 +77,8 @@ template <class M> class stealing final : public source<M> {
     M::work(model::step::steal);
     const auto how_many = [&](std::uint32_t available) {
       if (&victim == &w) return 1u;
-      return std::min(rules_->how_many(w.id, victim.id, available), deque::room(w) + 1);
+      const std::uint32_t wanted = std::min(rules_->how_many(w.id, victim.id, available), deque::room(w) + 1);
+      return w.role == role::reserve ? wanted : std::min(wanted, tempo_.worth_taking());  // it shares its victim's core
     };
     if (deque::steal(victim, got, how_many) != steal_result::taken) return nullptr;
     WEFT_ASSERT(got.count != 0 && got.tasks[0]->state == detail::record_state::ready);

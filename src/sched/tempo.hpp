@@ -27,6 +27,12 @@ template <class M> class tempo {
   // Whether bodies are so short that bringing one over to another core costs more than running it here. A hint.
   [[nodiscard]] bool tiny() noexcept { return M::load(body_ns_, base::relaxed) < base::worth_stealing_ns; }
 
+  // How many tasks a thief should take at once at most: the shorter the bodies, the more it costs that their records
+  // come from far away and go back there. A hint.
+  [[nodiscard]] std::uint32_t worth_taking() noexcept {
+    return M::load(body_ns_, base::relaxed) / base::worth_taking_ns + 1;
+  }
+
   // A body has run for so long. Who: p's worker. Order: relaxed; the mean is a hint, and a lost update is a sample
   // less.
   void ran(pace& p, std::uint64_t body_ps) noexcept {
