@@ -29,7 +29,7 @@ struct ordered {
     s.placement.place(s.all[0], &t.r);
   }
 };
-constexpr task_order::setup drawn{.how = task_order::rule::drawn, .seed = 3, .depth = 0};
+const task_order::setup drawn{.how = task_order::rule::drawn, .seed = 3, .depth = 0};
 
 }  // namespace
 
