@@ -27,10 +27,11 @@ template <class M> class tempo {
   // Whether bodies are so short that bringing one over to another core costs more than running it here. A hint.
   [[nodiscard]] bool tiny() noexcept { return M::load(body_ns_, base::relaxed) < base::worth_stealing_ns; }
 
-  // How many tasks a thief should take at once at most: the shorter the bodies, the more it costs that their records
-  // come from far away and go back there. A hint.
+  // How many tasks a thief should take at once at most. Where bodies are short it matters that their records come from
+  // far away and go back there: the shorter, the fewer. A hint.
   [[nodiscard]] std::uint32_t worth_taking() noexcept {
-    return M::load(body_ns_, base::relaxed) / base::worth_taking_ns + 1;
+    const std::uint32_t ns = M::load(body_ns_, base::relaxed);
+    return ns < base::cached_body_ns ? ns / base::worth_taking_ns + 1 : base::steal_max;
   }
 
   // A body has run for so long. Who: p's worker. Order: relaxed; the mean is a hint, and a lost update is a sample

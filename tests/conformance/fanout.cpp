@@ -45,7 +45,6 @@ void check(const char* machine, const std::vector<expected>& rows) {
     CAPTURE(e.body_ns);
     CAPTURE(creation);
     CAPTURE(used);
-    MESSAGE(e.workers << " workers, bodies of " << e.body_ns << " ns: " << used << " cores of " << possible);
     CHECK(used >= e.efficiency * possible);
     CHECK(used >= 0.95 * before);
     before = used;
