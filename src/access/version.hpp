@@ -194,9 +194,18 @@ template <class M> void set_alarm_now(handle_state& h) noexcept {
   }
 }
 
+// The name that stands in a waiter for a version nobody has submitted yet. Such a one may be last in a list although it
+// requires a later version than who comes next, and the alarm may be set for it alone.
+inline constexpr char ahead[] = "a wait for a version that is not submitted";
+[[nodiscard]] inline bool ends_ahead(const handle_state& h) noexcept {
+  return h.waiters_tail != nullptr && h.waiters_tail->name == ahead;
+}
+
 // Lists r behind all others: right for units, which have no order, and at registration, because nobody listed there
 // requires a later version than the newest. Who: holder of h's lock, with the alarm set.
 inline void append_waiter(handle_state& h, record* r) noexcept {
+  if (ends_ahead(h)) [[unlikely]]
+    return insert_waiter(h, r, awaited(r).required);
   r->state = detail::record_state::blocked;
   r->next = nullptr;
   r->prev = h.waiters_tail;

@@ -124,6 +124,7 @@ options complete(options asked) {
   take_flag("WEFT_PAUSED", o.paused, defaults.paused);
   take_flag("WEFT_PIN", o.pin, defaults.pin);
   take_flag("WEFT_SUBMITTERS_HELP", o.submitters_help, defaults.submitters_help);
+  take_number("WEFT_STUCK_MS", o.stuck_ms, defaults.stuck_ms, "a number of milliseconds, or 0 for never", true);
   take_text("WEFT_TRACE", o.trace, nullptr);
   take_number("WEFT_TRACE_MIB", o.trace_mib, defaults.trace_mib, trace_allowed);
   take_text("WEFT_COUNTERS", o.counters, nullptr);

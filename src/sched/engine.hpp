@@ -28,6 +28,7 @@
 #include "sched/creation.hpp"
 #include "sched/crew.hpp"
 #include "sched/deque.hpp"
+#include "sched/events.hpp"
 #include "sched/failures.hpp"
 #include "sched/guests.hpp"
 #include "sched/ordering.hpp"
@@ -46,13 +47,15 @@
 #include "sched/stealing.hpp"
 #include "sched/suspension.hpp"
 #include "sched/tempo.hpp"
+#include "sched/timers.hpp"
 #include "sched/waits.hpp"
+#include "sched/watch.hpp"
 #include "sched/worker.hpp"
 #include "task/pool.hpp"
 
 namespace weft::sched {
 
-template <machine::machine M> class engine final : public any_engine, private window_terms {
+template <machine::machine M> class engine final : public any_engine, private window_terms, private timers<M>::settler {
  public:
   using worker = sched::worker<M>;
   using woken = access::woken;
@@ -78,6 +81,13 @@ template <machine::machine M> class engine final : public any_engine, private wi
   void wait_all() override;
   void wait_handle(detail::handle_state& h) override;
   void drain(detail::handle_state& h) noexcept override;
+  void wait_version(detail::handle_state& h, std::uint64_t version) override;
+  void wait_event(event_state& s) override;
+  void settle(const event_end& of) override;
+  void settle_after(event_state& s, std::uint64_t ps) override;
+  void fail_with_children(detail::record& r, const std::exception_ptr& why) override { poison_.fail_below(r, why); }
+  [[nodiscard]] event_board& events() noexcept override { return events_; }
+  void yield() override;
   void pause(bool on) override;
   void* exchange(detail::handle_state& h, detail::cell<void*>& c, void* value) override;
   [[nodiscard]] bool try_exclusive(detail::handle_state& h) override;
@@ -135,10 +145,17 @@ template <machine::machine M> class engine final : public any_engine, private wi
   [[gnu::always_inline]] inline void finish_accesses(detail::record* r, woken& list);
   [[gnu::always_inline]] inline void recycle(worker& w, detail::record* r) noexcept;
 
+  // events (engine_events.hpp)
+  void settle_on(worker& w, const event_end& of) override;
+  void one_event_less(worker& w, detail::record& r, const std::exception_ptr& why);
+  [[gnu::cold, gnu::noinline]] void abandon_event(worker& w, detail::record& r, std::exception_ptr why);
+  [[nodiscard]] bool fulfilled(event_state& s);
+  void count_yield();
+
   // the engine's own beginning and end, and its calls
   void list_sources();
   void end(const visit& v) noexcept;
-  void wait_for(detail::handle_state& h);
+  void wait_for(detail::handle_state& h, const std::uint64_t* version = nullptr);
   void start_if_paused();
   [[nodiscard]] trace::facts about() const;
 
@@ -156,6 +173,10 @@ template <machine::machine M> class engine final : public any_engine, private wi
   tempo<M> tempo_;
   failures<M> failures_;
   access::reservations<M> reservations_;
+  event_board events_;
+  timers<M> timers_{machine_, events_, *this};
+  std::uint64_t yields_ = 0;     // in a row, on a modelled machine
+  std::uint64_t yields_at_ = 0;  // what had happened by then
   guests<M> guests_{machine_, sleep_, pool_};
   quiescence<M> quiescence_{crew_, guests_};
   recording<M> recording_{machine_};
@@ -176,9 +197,11 @@ template <machine::machine M> class engine final : public any_engine, private wi
                         {machine_, sleep_, crew_, attention_, recording_, registrar_, readiness_, placement_, poison_,
                          stealing_, own_}};
   stall<M> stall_{
-      {machine_, sleep_, crew_, guests_, attention_, quiescence_, placement_, suspension_, pool_, *this}};
+      {machine_, sleep_, crew_, guests_, attention_, quiescence_, placement_, suspension_, pool_, events_, *this}};
+  watch<M> watch_{
+      {machine_, sleep_, crew_, guests_, attention_, quiescence_, placement_, suspension_, pool_, events_, *this}};
   waits<M> waits_{this,
-                  {guests_, recording_, registrar_, placement_, quiescence_, poison_, suspension_, stall_}};
+                  {guests_, recording_, registrar_, placement_, quiescence_, poison_, suspension_, stall_, events_}};
   search<M> search_{{machine_, sleep_, attention_, ordering_, placement_, stealing_, creation_, recording_, stall_, *this}};
   std::unique_ptr<throttled_source> throttled_source_;
   std::unique_ptr<quiescent_source> quiescent_source_;
@@ -376,6 +399,7 @@ template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, det
   r->cursor = 0;      // from here on: the number of children so far
   w.current = r;
   count_one(w.tasks);
+  detail::poke(w.body_name, r->name);
   machine_.begin_body(*r);
   trace::outcome outcome = trace::outcome::done;
   ordering_.step(r);
@@ -384,9 +408,12 @@ template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, det
       r->invoke(*r, true);
     else if (poison_.skip(*r))
       outcome = trace::outcome::skipped;
+    if (outcome == trace::outcome::skipped) [[unlikely]]
+      abandon_event(w, *r, nullptr);
   } catch (...) {
     poison_.fail(*r, std::current_exception());
     outcome = trace::outcome::failed;
+    abandon_event(static_cast<worker&>(*current_worker()), *r, std::current_exception());
   }
   if constexpr (M::modelled)
     if (outcome != trace::outcome::skipped) machine_.end_body(*r);
@@ -415,7 +442,8 @@ template <machine::machine M> detail::record* engine<M>::done(worker& w, detail:
       finish_accesses(r, list);
     else if (r->exclusives != 0)
       readiness_.wait_begins(list);
-    if (M::fetch_sub(r->pending, 1u, base::acq_rel) == 1) wholly_done(w, r);
+    const std::uint32_t own = 1 | (detail::peek(r->pending) & detail::record::body_bit);
+    if (M::fetch_sub(r->pending, own, base::acq_rel) == own) wholly_done(w, r);
   } else {
     if (r->access_count != 0) finish_accesses(r, list);
     if (r->parent == nullptr && !failures_.any()) [[likely]] {
@@ -443,7 +471,9 @@ template <machine::machine M> void engine<M>::wholly_done(worker& w, detail::rec
     }
     recycle(w, r);
     if (parent == nullptr) return quiescence_.finished(w);
-    if (M::fetch_sub(parent->pending, 1u, base::acq_rel) != 1) return;
+    // Of a task with an event that is outstanding: whether its body waits for its children.
+    const std::uint32_t before = M::fetch_sub(parent->pending, 1u, base::acq_rel);
+    if (before != 1 && (before & ~detail::record::event_bit) != (detail::record::body_bit | 1)) return;
     if (parent->next != nullptr) return placement_.place(w, parent->next);
     r = parent;
   }
@@ -465,4 +495,5 @@ template <machine::machine M> void engine<M>::recycle(worker& w, detail::record*
 }  // namespace weft::sched
 
 #include "sched/engine_calls.hpp"
+#include "sched/engine_events.hpp"
 #include "sched/engine_room.hpp"

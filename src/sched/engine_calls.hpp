@@ -138,6 +138,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   }
   if constexpr (M::modelled) machine_.set_program_stack(suspension_.program());
   sleep_.open(workers(), M::foreign_threads);
+  watch_.open(setup_.stuck_ns);
   if (setup_.decoupled && creation_.open(setup_.creator)) enlist();
   list_sources();
   {
@@ -165,6 +166,7 @@ template <machine::machine M> void engine<M>::list_sources() {
       if (rules_->uses_nodes()) s.push_back(&nodes_);
       s.insert(s.end(), {&central_, &stealing_, throttled_source_.get(), quiescent_source_.get()});
     }
+    if constexpr (M::modelled) s.insert(s.begin(), &timers_);
   }
 }
 
@@ -204,6 +206,9 @@ template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
   } catch (...) {
     std::fprintf(stderr, "weft: at the end of a runtime, unnoticed until now: a task threw something\n");
   }
+  // Who fulfils an event need not know of this runtime, and may still be on the way out.
+  for (unsigned spins = 0; events_.calls_under_way(); ) M::relax(++spins);
+  watch_.stop();
   search_.stop();
   for (const auto& w : crew_) sleep_.notify(machine_, w->id);
   M::signal(reserve_called_);
@@ -212,6 +217,8 @@ template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
     creation_.abandon();
     abandon_all(pool_.all());
   }
+  events_.abandon_all();
+  timers_.close();
   registrar_.forget_all();                       // none is left but after a stall
   static_cast<void>(failures_.take(nullptr));  // heals the handles that outlive this
   for (const auto& w : crew_) deque::close(*w);
@@ -240,19 +247,26 @@ template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& 
   wait_for(h);
 }
 
-template <machine::machine M> void engine<M>::wait_for(detail::handle_state& h) {
+template <machine::machine M> void engine<M>::wait_version(detail::handle_state& h, std::uint64_t version) {
+  const visit v(*this);
+  const program_call call(ordering_);
+  wait_for(h, &version);
+}
+
+// For the accesses registered so far, or for a version.
+template <machine::machine M> void engine<M>::wait_for(detail::handle_state& h, const std::uint64_t* version) {
   visit v(*this);
   worker& w = v.self();
   await_creation();
-  if (!waits_.concerns(w, h)) return;
+  if (!waits_.concerns(w, h) && version == nullptr) return;
   if (w.role == role::guest) {
     start_if_paused();
     foreign_wait needed(*this);
-    waits_.for_handle_outside(w, h);
+    waits_.for_handle_outside(w, h, version);
   } else {
     owner_section at_own_end(*this, w, owner_section::waits);
     if (w.current == nullptr) start_if_paused();
-    if (!waits_.for_handle(w, h)) stall_.raise(true);
+    if (!waits_.for_handle(w, h, version)) stall_.raise(w.current == nullptr);
   }
   poison_.rethrow_for(h);
 }

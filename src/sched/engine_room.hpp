@@ -41,6 +41,7 @@ template <machine::machine M> class engine<M>::owner_section {
 
  private:
   void wait_begins() {
+    engine_.watch_.call();
     engine_.machine_.settle();
     {
       base::locked<M> guard(engine_.room_lock_);
@@ -69,6 +70,7 @@ template <machine::machine M> class engine<M>::foreign_wait {
   explicit foreign_wait(engine& e) : engine_(e) {
     if constexpr (M::foreign_threads) {
       count(1);
+      e.watch_.call();
       e.call_reserve();
     }
   }

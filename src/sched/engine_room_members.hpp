@@ -31,6 +31,7 @@
   [[nodiscard]] bool reserve_wanted() noexcept;
   [[nodiscard]] bool leaves_reserve() noexcept override;
   [[nodiscard]] bool let_exceed() noexcept override;
+  void events_outstanding() override { watch_.call_for_events(); }
   [[nodiscard]] bool somebody_waits() noexcept override { return M::load(throttled_, base::seq_cst) != 0; }
   void call_reserve();
   [[nodiscard]] bool take_turn(worker& w, detail::record* r);

@@ -37,6 +37,15 @@ template <class M> class poison {
     writes(r, e);
   }
 
+  // What r waits for beside its body has failed with e, as a child of r would: behind its children, and once r is wholly
+  // done its own. r itself may not have run yet. Who: whoever ends that.
+  [[gnu::cold]] void fail_below(detail::record& r, const std::exception_ptr& e) {
+    detail::record child{};
+    child.parent = &r;
+    child.order = ~std::uint64_t{0};
+    failures_.add(child, e);
+  }
+
   // r is wholly done: what its children threw and nobody waited for is its own, and what r writes is as bad as theirs.
   [[gnu::cold]] void hand_up(detail::record& r) noexcept {
     const std::exception_ptr e = failures_.hand_up(r);

@@ -10,6 +10,7 @@
 
 #include "base/limits.hpp"
 #include "sched/attention.hpp"
+#include "sched/events.hpp"
 #include "sched/guests.hpp"
 #include "sched/quiescence.hpp"
 #include "sched/sleep.hpp"
@@ -28,6 +29,8 @@ struct window_terms {
   // Nothing can run: lets somebody exceed the window who waits for room. Returns whether there was anybody.
   [[nodiscard]] virtual bool let_exceed() noexcept = 0;
   [[nodiscard]] virtual bool somebody_waits() noexcept = 0;
+  // All sleep, and what is left may wait for an event from outside: if nothing moves for long, that is to be said.
+  virtual void events_outstanding() = 0;
 
  protected:
   ~window_terms() = default;
@@ -43,6 +46,7 @@ template <class M> struct stall_parts {
   sched::placement<M>& placement;
   sched::suspension<M>& suspension;
   task::pool<M>& pool;
+  event_board& events;
   window_terms& window;
 };
 
@@ -64,7 +68,11 @@ template <class M> class stall {
     // What could still be missing? A task waits only for versions, units and children that were registered before, so no
     // later submission can help it: not one of the main thread, which waits, and not one of another thread, unless its
     // call is under way and what it registers is not yet where it was looked for.
-    if (all_done || use_.suspension.program_waiter() == nullptr) return;
+    // But what happens outside can, and what a modelled machine does at a time.
+    waiter* const program = use_.suspension.program_waiter();
+    if (M::foreign_threads && use_.events.outstanding() != 0) return use_.window.events_outstanding();
+    if (program == nullptr || use_.events.any_timed()) return;
+    if (all_done && program->outer == nullptr && !program->is_ahead) return;
     base::locked<M> guard(use_.outside.waits_lock());  // no such call begins from here on
     if (use_.outside.calls_under_way()) return;
     if (!use_.sleep.all_asleep() || use_.sleep.announcements() != announcements) return;  // one may have ended since
@@ -121,7 +129,7 @@ template <class M> class stall {
   // Lets everybody go who waits outside of tasks. The report is made first: afterwards they run.
   // Who: holder of the guests' waits_lock(), so a waiter found in the list lives until it is released.
   void end_waits(worker<M>& w) {
-    text_ = describe_stall(use_.pool.all());
+    text_ = describe_stall(use_.pool.all(), use_.events);
     for (waiter* x : use_.outside.waits()) {
       if (!delist(*x)) continue;
       x->stalled = true;
@@ -135,6 +143,7 @@ template <class M> class stall {
 
   // Takes x from the list it waits in. Returns whether it was there.
   [[nodiscard]] bool delist(waiter& x) noexcept {
+    if (x.outer != nullptr) return use_.events.delist(*x.outer);
     if (x.awaited == nullptr) return use_.quiescence.delist(x);
     base::locked<M> guard(x.awaited->lock);
     if (x.r.state != detail::record_state::blocked) return false;

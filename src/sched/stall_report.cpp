@@ -59,13 +59,19 @@ std::string describe_listed(const detail::handle_state& h) {
   return all.text();
 }
 
-std::string describe_stall(task::slabs& records) {
+std::string describe_stall(task::slabs& records, event_board& events) {
   lines all;
-  records.for_each([&all](detail::record& r) {
-    if (r.state == detail::record_state::running) all.add(describe_task(r) + " waits inside its body");
-    if (r.state == detail::record_state::draining) all.add(describe_task(r) + " waits for its subtasks");
+  records.for_each([&](detail::record& r) {
+    if (r.state == detail::record_state::running)
+      all.add(describe_task(r) + " waits inside its body" + events.awaited_by(&r));
+    if (r.state == detail::record_state::draining)
+      all.add(describe_task(r) + " waits for " +
+              (detail::peek(r.pending) == detail::record::event_bit ? events.event_of(r) : "its subtasks"));
     if (r.state == detail::record_state::blocked) all.add(describe_blocked(r));
   });
+  const std::string main = events.awaited_by(nullptr);
+  if (!main.empty()) return "weft: the main thread waits" + main + ", and no task can run any more" +
+                            (all.count() == 0 ? "." : "; not done:") + all.text();
   return "weft: no task can run any more, but " + std::to_string(all.count()) +
          " are not done; a task must not wait for one that needs what it holds itself:" + all.text();
 }

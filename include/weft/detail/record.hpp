@@ -40,7 +40,7 @@ struct record {
   const char* name;             // static storage; nullptr: unnamed
   std::uint64_t cost_ps;        // modelled duration of the body, 0: the machine's default; see the bits below
   std::uint64_t order;          // submission number: "first in program order" compares these
-  cell<std::uint32_t> pending;  // 1 for the task itself + its children that are not wholly done
+  cell<std::uint32_t> pending;  // 1 for the task itself + its children that are not wholly done; see the bits below
   std::uint32_t access_count;
   std::uint32_t cursor;  // conditions already met: versions first, then exclusive access (access/conditions.hpp)
   std::uint16_t pin;     // worker that must run this, or unpinned
@@ -62,6 +62,10 @@ struct record {
   static constexpr std::uint16_t unpinned = 0xffff;
   static constexpr std::uint64_t charged_bit = std::uint64_t{1} << 63;  // in cost_ps: the body has called charge()
   static constexpr std::uint64_t cycles_bit = std::uint64_t{1} << 62;   // in cost_ps: it counts thousandths of cycles
+  // In `pending`, of a task that completes with an event: the event is not over; the body is not. So its body can wait
+  // for its children without waiting for the event, and whoever brings the word to 0 ends the task.
+  static constexpr std::uint32_t event_bit = std::uint32_t{1} << 31;
+  static constexpr std::uint32_t body_bit = std::uint32_t{1} << 30;
   // On a core of so many cycles per nanosecond.
   [[nodiscard]] std::uint64_t declared_cost_ps(double ghz) const noexcept {
     const std::uint64_t amount = cost_ps & ~(charged_bit | cycles_bit);

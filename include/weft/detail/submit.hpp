@@ -11,6 +11,7 @@
 #include "weft/clause.hpp"
 #include "weft/detail/record.hpp"
 #include "weft/detail/worker.hpp"
+#include "weft/event.hpp"
 #include "weft/range.hpp"
 #include "weft/reduction.hpp"
 #include "weft/resource.hpp"
@@ -39,6 +40,9 @@ template <> struct access_traits<pin_clause> : access_traits<void> {
   static constexpr bool is_clause = true;
 };
 template <> struct access_traits<subtasks_clause> : access_traits<void> {
+  static constexpr bool is_clause = true;
+};
+template <> struct access_traits<completes_clause> : access_traits<void> {
   static constexpr bool is_clause = true;
 };
 struct one_access : access_traits<void> {
@@ -87,9 +91,11 @@ template <class... Clauses> struct clause_list {
   static constexpr std::uint8_t exclusives = adds > 2 || uses ? 2 : adds;
   // Nothing exclusive, no reduction, and nothing that says where or when: the short way of src/access/plain.hpp.
   static constexpr bool plain = (true && ... && access_traits<Clauses>::plain);
-  // Whether a clause says where or when the task runs: then it does not simply go on the submitter's deque.
-  static constexpr bool directed =
-      (false || ... || (std::is_same_v<Clauses, priority_clause> || std::is_same_v<Clauses, pin_clause>));
+  static constexpr int events = (0 + ... + (std::is_same_v<Clauses, completes_clause> ? 1 : 0));
+  // Whether a clause says where or when the task runs or ends: then it does not simply go on the submitter's deque.
+  static constexpr bool directed = events != 0 || (false || ... ||
+                                                   (std::is_same_v<Clauses, priority_clause> ||
+                                                    std::is_same_v<Clauses, pin_clause>));
 };
 
 // Calls `body` with the data of the access clauses. The recursion consumes the clauses and collects the arguments;
@@ -194,6 +200,27 @@ inline void note(record& r, access*&, const cost_clause& c) noexcept { r.cost_ps
 inline void note(record& r, access*&, const priority_clause& c) noexcept { r.urgent = c.level > 0; }
 inline void note(record& r, access*&, const pin_clause& c) noexcept { r.pin = c.worker; }
 inline void note(record& r, access*&, const subtasks_clause&) noexcept { r.subtasks = true; }
+// An event counts as a child that is there from the beginning.
+inline void note(record& r, access*&, const completes_clause&) noexcept {
+  r.subtasks = r.has_children = true;
+  poke(r.pending, 1u | record::body_bit | record::event_bit);
+}
+template <class Clause> void enter_tied(engine_base&, record&, const Clause&) noexcept {}
+inline void enter_tied(engine_base& e, record& r, const completes_clause& c) {
+  try {
+    tie(e, c.target.state(), r);
+  } catch (...) {
+    r.invoke(r, false);
+    e.discard(&r);
+    throw;
+  }
+  try {
+    e.enter(&r);
+  } catch (...) {
+    untie(c.target.state());
+    throw;
+  }
+}
 
 // Owner only, host only. Cost: two predictable branches and three stores.
 inline void push(worker& w, record* r) {
@@ -273,6 +300,7 @@ template <class Body, class... Clauses> struct builder {
 
   static void submit(engine_base& e, Body&& body, const Clauses&... clauses) {
     static_assert((access_traits<Clauses>::is_clause && ...), "weft: every argument before the body must be a clause");
+    static_assert(list::events <= 1, "weft: a task completes with one event; wait for the others in its body");
     static_assert(alignof(kept) <= 16, "weft: a body may not capture data aligned to more than 16 bytes by value");
     constexpr std::size_t bytes = sizeof(record) + list::accesses * sizeof(access) + sizeof(kept);
     static_assert(bytes <= task_bytes_max, "weft: capture large data by reference or through a handle");
@@ -301,7 +329,10 @@ template <class Body, class... Clauses> struct builder {
       if (enter_fast(e, self(), r)) [[likely]]
         return;
     }
-    e.enter(r);
+    if constexpr (list::events != 0)
+      (enter_tied(e, *r, clauses), ...);
+    else
+      e.enter(r);
   }
 
  private:

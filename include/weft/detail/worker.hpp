@@ -5,11 +5,17 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "weft/detail/event_state.hpp"
 #include "weft/detail/record.hpp"
+
+namespace weft::sched {
+class event_board;
+}
 
 namespace weft::detail {
 
 struct worker;
+struct event_end;
 
 // The out-of-line half. One implementation per machine (src/sched/engine.hpp); called at events, never per instruction.
 struct engine_base {
@@ -25,7 +31,16 @@ struct engine_base {
   virtual void await_pull(worker& w) noexcept = 0;
   virtual void wait_all() = 0;
   virtual void wait_handle(handle_state& h) = 0;
+  // For `version` of h, which may be one that nobody has submitted an access for.
+  virtual void wait_version(handle_state& h, std::uint64_t version) = 0;
   virtual void pause(bool on) = 0;
+  // For weft::event (src/sched/events.hpp). wait: returns when s is over. settle: s is, and this is who it concerns.
+  virtual void wait_event(event_state& s) = 0;
+  virtual void settle(const event_end& of) = 0;
+  virtual void settle_after(event_state& s, std::uint64_t ps) = 0;
+  virtual void fail_with_children(record& r, const std::exception_ptr& why) = 0;
+  [[nodiscard]] virtual sched::event_board& events() noexcept = 0;
+  virtual void yield() = 0;
   // For weft::reduction, whose buffers are typed: shared words are touched by the machine only. Who: running tasks.
   // `c` belongs to the reduction around h. Order: acquire, release.
   virtual void* exchange(handle_state& h, cell<void*>& c, void* value) = 0;

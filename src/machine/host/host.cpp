@@ -65,6 +65,12 @@ struct host::threads {
   cell<std::uint32_t> gate;
   entry run = nullptr;
   void* engine = nullptr;
+  struct helper_note {
+    void (*run)(void*) = nullptr;
+    void* argument = nullptr;
+  } helper;
+  pthread_t helper_id{};
+  bool has_helper = false;
   pid_t process = ::getpid();
 
   // Linux likes to wake a thread on the core of who woke it. There the main thread, which is not bound, and a worker
@@ -148,6 +154,19 @@ bool host::start_one(unsigned id) {
   return true;
 }
 
+void host::start_helper(void (*run)(void*), void* argument) {
+  threads& t = *threads_;
+  t.helper = {run, argument};
+  const auto main = [](void* note) -> void* {
+    const threads::helper_note& n = *static_cast<threads::helper_note*>(note);
+    n.run(n.argument);
+    return nullptr;
+  };
+  if (pthread_create(&t.helper_id, nullptr, main, &t.helper) != 0) return;
+  t.has_helper = true;
+  pthread_setname_np(t.helper_id, "weft-watch");
+}
+
 std::uint64_t host::busy_ns() noexcept {
   std::uint64_t sum = 0;
   base::locked<host> guard(threads_->ids_lock);
@@ -167,6 +186,8 @@ bool host::barrier_everywhere() noexcept {
 void host::join() noexcept {
   for (const pthread_t thread : threads_->ids) pthread_join(thread, nullptr);
   threads_->ids.clear();
+  if (threads_->has_helper) pthread_join(threads_->helper_id, nullptr);
+  threads_->has_helper = false;
 }
 
 std::uint64_t host::now_ps() const noexcept {

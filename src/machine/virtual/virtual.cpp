@@ -365,7 +365,14 @@ void virtual_machine::park(unsigned id) {
   if (!self.token) {
     self.clock += setup_.model.runtime.sleep_ps;
     self.parked = true;
+    self.slept_at = self.clock;
+    appoint();
     give_turn();
+    self.rang = self.parked;
+    self.parked = false;
+    if (self.rang) wakes_at_alarm_ = nobody;
+  } else {
+    self.rang = false;
   }
   self.token = false;
 }
@@ -376,10 +383,38 @@ void virtual_machine::wake(unsigned id) {
   sleeper.token = true;
   if (!sleeper.parked) return;
   sleeper.parked = false;
+  if (wakes_at_alarm_ == id) {
+    wakes_at_alarm_ = nobody;
+    sleeper.clock = sleeper.slept_at;
+  }
   turns_.woken(id);
   sleeper.clock = std::max(sleeper.clock, now_ps() + setup_.model.runtime.wake_ps);
   enqueue(id);
+  appoint();
   advance(setup_.model.runtime.waker_ps);
+}
+
+void virtual_machine::alarm(std::uint64_t at_ps) {
+  alarm_ = at_ps;
+  if (wakes_at_alarm_ != nobody) {
+    core& c = cores_[wakes_at_alarm_];
+    c.event = sequence_++;  // the one that it is in the heap with counts no more
+    c.clock = c.slept_at;
+    wakes_at_alarm_ = nobody;
+  }
+  appoint();
+}
+
+// One that sleeps is enough: it stands among those that are awake, at the time of the alarm.
+void virtual_machine::appoint() {
+  if (alarm_ == never || wakes_at_alarm_ != nobody) return;
+  for (unsigned id = 0; id < cores_.size(); ++id) {
+    core& c = cores_[id];
+    if (!c.parked) continue;
+    wakes_at_alarm_ = id;
+    c.clock = std::max(c.clock, alarm_);
+    return enqueue(id);
+  }
 }
 
 void virtual_machine::jump(unsigned id, fiber& from, fiber& to, fiber::action* after) {

@@ -120,12 +120,17 @@ class virtual_machine {
   [[nodiscard]] std::uint64_t now_ps() const noexcept { return self_->clock; }
   void park(unsigned id);
   void wake(unsigned id);
+  // At that time some worker that sleeps wakes by itself, until another time is given; ~0: no more.
+  void alarm(std::uint64_t at_ps);
+  // Whether worker `id` woke by that when it parked last.
+  [[nodiscard]] bool rang(unsigned id) const noexcept { return cores_[id].rang; }
   static void settle() noexcept {}
   // For threads, of which there is one only: nobody blocks, and there is no worker beyond those of start().
   static void block(cell<std::uint32_t>&) noexcept {}
   static bool block_for(cell<std::uint32_t>&, std::uint64_t) noexcept { return true; }
   static void signal(cell<std::uint32_t>&) noexcept {}
   [[nodiscard]] static bool start_one(unsigned) noexcept { return false; }
+  static void start_helper(void (*)(void*), void*) noexcept {}
   [[nodiscard]] static std::uint64_t busy_ns() noexcept { return 0; }
   [[nodiscard]] static std::uint64_t reserve_busy_ns() noexcept { return 0; }
   static bool barrier_everywhere() noexcept { return false; }
@@ -172,6 +177,8 @@ class virtual_machine {
     bool missed = true;     // a line was not here, since its search last paused
     bool watching = false;  // its search sleeps until a line that it has looked at changes
     bool parked = false;
+    bool rang = false;            // it woke by the alarm
+    std::uint64_t slept_at = 0;   // when it parked: its clock, if an alarm that it was to wake by has moved that
     bool token = false;
     bool left = false;
   };
@@ -238,6 +245,7 @@ class virtual_machine {
     if (mode_ == mode::random || self_->clock >= earliest_) yield();
   }
   void wait_until(std::uint64_t time);
+  void appoint();
   void yield();
   void enqueue(unsigned id);
   [[nodiscard]] unsigned take_next();
@@ -268,6 +276,9 @@ class virtual_machine {
   std::uint64_t earliest_ = never;  // time of the first of them
   std::uint64_t horizon_ = never;   // how far the running core may run without looking
   static constexpr std::uint64_t never = ~std::uint64_t{0};
+  std::uint64_t alarm_ = never;
+  static constexpr unsigned nobody = ~0u;
+  unsigned wakes_at_alarm_ = nobody;  // the parked core that does
   std::uint64_t sequence_ = 0;
   std::uint64_t events_ = 0;
   core outside_{};  // before start()
