@@ -154,9 +154,9 @@ bool host::start_one(unsigned id) {
   return true;
 }
 
-void host::start_helper(void (*run)(void*), void* argument) {
+void host::start_helper(void (*entry_point)(void*), void* argument) {
   threads& t = *threads_;
-  t.helper = {run, argument};
+  t.helper = {entry_point, argument};
   const auto main = [](void* note) -> void* {
     const threads::helper_note& n = *static_cast<threads::helper_note*>(note);
     n.run(n.argument);

@@ -53,7 +53,7 @@ class host {
   [[nodiscard]] bool start_one(unsigned id);
   // Makes a thread that is no worker and counts as none; it begins at once. If the system refuses, there is none. Who:
   // one thread, once, after run().
-  void start_helper(void (*run)(void*), void* argument);
+  void start_helper(void (*entry_point)(void*), void* argument);
   void join() noexcept;  // returns when all entries have returned
 
   [[nodiscard]] std::uint64_t now_ps() const noexcept;
