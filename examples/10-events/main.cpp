@@ -16,7 +16,7 @@ int main() {
   for (int i = 0; i < pages; ++i) {
     rt.submit(weft::write(page[static_cast<std::size_t>(i)]), weft::completes(arrived[static_cast<std::size_t>(i)]),
               weft::named("read"), weft::cost(1000), [i, &e = arrived[static_cast<std::size_t>(i)]](int& p) {
-                p = 10 * i;                         // what the disk will have written by then
+                p = 10 * i;                           // what the disk will have written by then
                 e.fulfil_after(250'000.0 * (i + 1));  // the disk reads one page after the other; this body returns
               });
     rt.submit(weft::read(page[static_cast<std::size_t>(i)]), weft::add(sum), weft::named("parse"), weft::cost(50'000),

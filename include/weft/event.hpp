@@ -15,8 +15,8 @@
 // One-shot: an event serves one task at most, and is fulfilled once. It may be destroyed as soon as it was fulfilled;
 // before that its destructor waits, as a handle's does, if a task completes with it.
 // Program that cannot go on: while an event is outstanding on real cores, somebody outside may still fulfil it, so no
-// wait is ended; if nothing moves for two seconds, that is said once on stderr, with the names of tasks and events. On a
-// modelled machine nobody is outside, and the wait throws the same words.
+// wait is ended; if nothing moves for two seconds, that is said once on stderr, with the names of tasks and events. On
+// a modelled machine nobody is outside, and the wait throws the same words.
 #pragma once
 #include <cstdint>
 #include <exception>
@@ -51,13 +51,14 @@ class event {
   void fail(std::exception_ptr why);
   // A modelled machine fulfils it so many nanoseconds from now; the caller goes on at once. For devices that a model
   // stands for. A worker that sleeps then notices on time; where all are in bodies, the first that looks for work.
-  // Errors: weft::error on real cores, where whoever does the work fulfils; for a time that is no number from 0 to 10^15.
+  // Errors: weft::error on real cores, where whoever does the work fulfils; for a time that is no number from 0 to
+  // 10^15.
   void fulfil_after(double nanoseconds);
 
-  // Returns when it is over. In a body the task is set aside and its worker goes on; on the thread that made the runtime
-  // this runs tasks, as other waits do; other threads sleep. Before its first use with a runtime, an event that is
-  // waited for outside belongs to none, and the thread just sleeps.
-  // Errors: what it failed with; weft::error on a modelled machine if nothing can run any more.
+  // Returns when it is over. In a body the task is set aside and its worker goes on; on the thread that made the
+  // runtime this runs tasks, as other waits do; other threads sleep. Before its first use with a runtime, an event that
+  // is waited for outside belongs to none, and the thread just sleeps. Errors: what it failed with; weft::error on a
+  // modelled machine if nothing can run any more.
   void wait();
   // Order: acquire. A hint if it says no.
   [[nodiscard]] bool fulfilled() const noexcept { return detail::peek_acquire(state_.over); }
@@ -79,8 +80,8 @@ struct completes_clause {
 // runtime uses it.
 [[nodiscard]] inline detail::completes_clause completes(event& e) noexcept { return {e}; }
 
-// In a body: other ready tasks of this worker go first, then it goes on, perhaps on another worker; at once if there are
-// none. Outside of tasks it does nothing. For bodies that poll something; to wait for a task or an event, wait.
+// In a body: other ready tasks of this worker go first, then it goes on, perhaps on another worker; at once if there
+// are none. Outside of tasks it does nothing. For bodies that poll something; to wait for a task or an event, wait.
 // Cost: about 20 ns if there are none, else two switches of stacks.
 // Errors: weft::error on a modelled machine when bodies have yielded a million times in a row and nothing else has
 // happened in the runtime: they wait for one another, or for something that no task does.

@@ -70,8 +70,8 @@ struct options {
   // Bind each worker thread to one core. The calling thread is never bound.
   bool pin = true;
   // Real cores only. When every worker has been in a body for so many milliseconds, none of them has ended, and other
-  // tasks wait, that is said on stderr, once, with the names of the bodies: they may wait for those tasks, and then never
-  // end. 0: never. It takes a look by a thread of its own while the program waits: one each third of that time.
+  // tasks wait, that is said on stderr, once, with the names of the bodies: they may wait for those tasks, and then
+  // never end. 0: never. It takes a look by a thread of its own while the program waits: one each third of that time.
   unsigned stuck_ms = 30'000;
   // File to record a trace in: an SQLite database, described in docs/guide/10-traces.md. nullptr: none is recorded. The
   // second runtime of a process that is given the same file writes name.2.weft, the third name.3.weft.
@@ -115,8 +115,8 @@ class runtime {
   // Returns when the accesses to `h` that are submitted so far are done.
   void wait(handle_base& h) { engine_->wait_handle(h.state()); }
 
-  // Returns when h.version() has reached `version`, so many accesses to `h` are done, also if they are not submitted yet.
-  // Among adds on `h` it may return later, when none of them is queued. Of a resource there is no such wait.
+  // Returns when h.version() has reached `version`, so many accesses to `h` are done, also if they are not submitted
+  // yet. Among adds on `h` it may return later, when none of them is queued. Of a resource there is no such wait.
   // Errors: as wait(h); weft::error on a modelled machine if nobody is left to submit them.
   void wait(handle_base& h, std::uint64_t version) { engine_->wait_version(h.state(), version); }
   void wait(resource& r, std::uint64_t version) = delete;

@@ -216,8 +216,7 @@ void tie(engine_base& engine, event_state& s, record& r) {
   std::exception_ptr failed_before;
   {
     const std::scoped_lock hold(sched::table);
-    if (s.used)
-      throw error("weft: two tasks are to complete with " + sched::name_of(s) + "; an event serves one task");
+    if (s.used) throw error("weft: two tasks are to complete with " + sched::name_of(s) + "; an event serves one task");
   }
   engine.events().bind(engine, s);
   {
@@ -379,8 +378,8 @@ event::~event() {
                sched::name_of(state_).c_str());
   state_.abandoned = true;
   try {
-    detail::end(state_, std::make_exception_ptr(error("weft: " + sched::name_of(state_) + " was destroyed before it " +
-                                                      "was fulfilled")));
+    detail::end(state_, std::make_exception_ptr(
+                            error("weft: " + sched::name_of(state_) + " was destroyed before it " + "was fulfilled")));
   } catch (...) {
     // Somebody fulfils it at this moment.
   }

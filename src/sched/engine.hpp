@@ -173,10 +173,6 @@ template <machine::machine M> class engine final : public any_engine, private wi
   tempo<M> tempo_;
   failures<M> failures_;
   access::reservations<M> reservations_;
-  event_board events_;
-  timers<M> timers_{machine_, events_, *this};
-  std::uint64_t yields_ = 0;     // in a row, on a modelled machine
-  std::uint64_t yields_at_ = 0;  // what had happened by then
   guests<M> guests_{machine_, sleep_, pool_};
   quiescence<M> quiescence_{crew_, guests_};
   recording<M> recording_{machine_};
@@ -198,8 +194,6 @@ template <machine::machine M> class engine final : public any_engine, private wi
                          stealing_, own_}};
   stall<M> stall_{
       {machine_, sleep_, crew_, guests_, attention_, quiescence_, placement_, suspension_, pool_, events_, *this}};
-  watch<M> watch_{
-      {machine_, sleep_, crew_, guests_, attention_, quiescence_, placement_, suspension_, pool_, events_, *this}};
   waits<M> waits_{this,
                   {guests_, recording_, registrar_, placement_, quiescence_, poison_, suspension_, stall_, events_}};
   search<M> search_{{machine_, sleep_, attention_, ordering_, placement_, stealing_, creation_, recording_, stall_, *this}};
@@ -207,6 +201,12 @@ template <machine::machine M> class engine final : public any_engine, private wi
   std::unique_ptr<quiescent_source> quiescent_source_;
   const void* owner_thread_;  // identity of the thread that made the runtime
   std::uint64_t start_ps_ = 0;
+  event_board events_;
+  timers<M> timers_{machine_, events_, *this};
+  std::uint64_t yields_ = 0;     // in a row, on a modelled machine
+  std::uint64_t yields_at_ = 0;  // what had happened by then
+  watch<M> watch_{
+      {machine_, sleep_, crew_, guests_, attention_, quiescence_, placement_, suspension_, pool_, events_, *this}};
 };
 
 // ---- create

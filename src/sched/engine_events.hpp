@@ -1,4 +1,5 @@
-// Events in the engine (events.hpp): a wait for one, what follows from the end of one, and the turn that a body gives up.
+// Events in the engine (events.hpp): a wait for one, what follows from the end of one, and the turn that a body gives
+// up.
 #pragma once
 #include <exception>
 #include <string>
@@ -81,8 +82,9 @@ void engine<M>::one_event_less(worker& w, detail::record& r, const std::exceptio
 // The body of r has failed or was skipped: its event, if it is still to come, is not waited for.
 template <machine::machine M> void engine<M>::abandon_event(worker& w, detail::record& r, std::exception_ptr why) {
   if ((detail::peek(r.pending) & detail::record::body_bit) == 0) return;
-  if (why == nullptr) why = std::make_exception_ptr(error("weft: the task of an event was skipped, because what it "
-                                                          "would have used failed"));
+  if (why == nullptr)
+    why = std::make_exception_ptr(error("weft: the task of an event was skipped, because what it "
+                                        "would have used failed"));
   const event_end e = events_.abandon(r, why);
   if (e.task == nullptr) return;  // somebody fulfils it
   const std::uint32_t before = M::fetch_sub(r.pending, detail::record::event_bit, base::acq_rel);
@@ -98,7 +100,8 @@ template <machine::machine M> void engine<M>::settle_after(event_state& s, std::
     const program_call call(ordering_);
     if (ps == event_board::at_no_time) return timers_.set(s, ps);
     events_.bind(*this, s);
-    if (fulfilled(s)) throw error("weft: an event that is over is to be fulfilled a second time; an event happens once");
+    if (fulfilled(s))
+      throw error("weft: an event that is over is to be fulfilled a second time; an event happens once");
     timers_.set(s, machine_.now_ps() + ps);
     offer_turn(static_cast<worker&>(*current_worker()));
   } else {
@@ -137,7 +140,8 @@ template <machine::machine M> void engine<M>::yield() {
   static_cast<worker&>(*current_worker()).current = body;
 }
 
-// Bodies that only yield to one another never end. In virtual time nobody else is there who could help them; timers are.
+// Bodies that only yield to one another never end. In virtual time nobody else is there who could help them; timers
+// are.
 template <machine::machine M> void engine<M>::count_yield() {
   const std::uint64_t steps = quiescence_.steps() + crew_.tasks_begun() + events_.steps();
   if (std::exchange(yields_at_, steps) != steps || timers_.pending()) yields_ = 0;

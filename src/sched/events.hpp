@@ -1,5 +1,5 @@
-// The events of a runtime that are outstanding, and who waits for what nobody has submitted yet: what a report can name,
-// and what must keep a stall from being declared while somebody outside may still act (stall.hpp).
+// The events of a runtime that are outstanding, and who waits for what nobody has submitted yet: what a report can
+// name, and what must keep a stall from being declared while somebody outside may still act (stall.hpp).
 //
 // Everything about events is done under one lock of the process (src/runtime/events.cpp: this room knows no threads),
 // and under it nothing but that: no step that a modelled machine would let another core in at. Who ends an event takes
@@ -23,13 +23,13 @@ namespace weft::detail {
 // A stack or a thread waits for an event, or for a version ahead of what is submitted. Lives where it waits.
 struct event_wait {
   sched::waiter self;
-  event_state* event = nullptr;          // nullptr: a version of `handle`
+  event_state* event = nullptr;  // nullptr: a version of `handle`
   handle_state* handle = nullptr;
   std::uint64_t version = 0;
-  const record* body = nullptr;          // nullptr: no task
-  std::exception_ptr failure;            // of the event
-  event_wait* next = nullptr;            // of the same event
-  event_wait* before = nullptr;          // of the same runtime
+  const record* body = nullptr;  // nullptr: no task
+  std::exception_ptr failure;    // of the event
+  event_wait* next = nullptr;    // of the same event
+  event_wait* before = nullptr;  // of the same runtime
   event_wait* after = nullptr;
 };
 

@@ -5,11 +5,11 @@
 //   events that do not come         everybody sleeps, and somebody outside may still fulfil one (stall.hpp)
 //
 // Both are reported on stderr, once each, and nothing else is done: bodies may just be long, and events late.
-// The look is taken by a thread that is made when the program first waits, sleeps for a third of the time after which it
-// would report, and sleeps for good while nobody waits: a wait then wakes it, for the price of a load if it is awake.
-// It sees counters only, never a record: what a body is called its worker puts into a cell when it begins.
-// What it cannot see: bodies that spin while the program is in no wait, and tasks inside tasks that wait for a core in
-// the private part of the deque of a worker that spins.
+// The look is taken by a thread that is made when the program first waits, sleeps for a third of the time after which
+// it would report, and sleeps for good while nobody waits: a wait then wakes it, for the price of a load if it is
+// awake. It sees counters only, never a record: what a body is called its worker puts into a cell when it begins. What
+// it cannot see: bodies that spin while the program is in no wait, and tasks inside tasks that wait for a core in the
+// private part of the deque of a worker that spins.
 #pragma once
 #include <cstdint>
 #include <cstdio>
@@ -146,18 +146,19 @@ template <class M> class watch {
       where += "\n  worker " + std::to_string(id) + ": " +
                (name != nullptr ? "task '" + std::string(name) + "'" : std::string("an unnamed task"));
     }
-    std::fprintf(stderr,
-                 "weft: for %.1f s no task has begun or ended, every worker is in a body, and other tasks wait. If these "
-                 "bodies wait for those tasks they never end: let them wait by the runtime, or weft::yield().%s\n",
-                 static_cast<double>(for_ns) / 1e9, where.c_str());
+    std::fprintf(
+        stderr,
+        "weft: for %.1f s no task has begun or ended, every worker is in a body, and other tasks wait. If these "
+        "bodies wait for those tasks they never end: let them wait by the runtime, or weft::yield().%s\n",
+        static_cast<double>(for_ns) / 1e9, where.c_str());
   }
 
   stall_parts<M> use_;
   std::uint64_t stuck_ns_ = 0;
   detail::cell<std::uint8_t> lock_;
-  bool made_ = false;                          // the thread; guarded by lock_
-  bool told_of_bodies_ = false;                // its thread's own
-  detail::cell<std::uint32_t> awake_;          // it looks from time to time
+  bool made_ = false;                  // the thread; guarded by lock_
+  bool told_of_bodies_ = false;        // its thread's own
+  detail::cell<std::uint32_t> awake_;  // it looks from time to time
   detail::cell<std::uint32_t> hurried_;
   detail::cell<std::uint32_t> told_of_events_;
   detail::cell<std::uint32_t> called_;

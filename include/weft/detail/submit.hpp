@@ -93,9 +93,9 @@ template <class... Clauses> struct clause_list {
   static constexpr bool plain = (true && ... && access_traits<Clauses>::plain);
   static constexpr int events = (0 + ... + (std::is_same_v<Clauses, completes_clause> ? 1 : 0));
   // Whether a clause says where or when the task runs or ends: then it does not simply go on the submitter's deque.
-  static constexpr bool directed = events != 0 || (false || ... ||
-                                                   (std::is_same_v<Clauses, priority_clause> ||
-                                                    std::is_same_v<Clauses, pin_clause>));
+  static constexpr bool directed =
+      events != 0 ||
+      (false || ... || (std::is_same_v<Clauses, priority_clause> || std::is_same_v<Clauses, pin_clause>));
 };
 
 // Calls `body` with the data of the access clauses. The recursion consumes the clauses and collects the arguments;
