@@ -145,13 +145,11 @@ template <machine::machine M> class engine final : public any_engine, private wi
   [[gnu::always_inline]] inline void finish_accesses(detail::record* r, woken& list);
   [[gnu::always_inline]] inline void recycle(worker& w, detail::record* r) noexcept;
 
-  // events (engine_events.hpp)
   void settle_on(worker& w, const event_end& of) override;
   void one_event_less(worker& w, detail::record& r, const std::exception_ptr& why);
   [[gnu::cold, gnu::noinline]] void abandon_event(worker& w, detail::record& r, std::exception_ptr why);
   [[nodiscard]] bool fulfilled(event_state& s);
   void count_yield();
-
   // the engine's own beginning and end, and its calls
   void list_sources();
   void end(const visit& v) noexcept;
