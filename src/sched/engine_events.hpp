@@ -120,9 +120,9 @@ template <machine::machine M> void engine<M>::yield() {
   if constexpr (M::modelled) {
     count_yield();
     ordering_.yields(body);
+    M::relax(1);  // where cores have priorities, this one's is the last from here on
   }
   if (ordering_.chooses()) return offer_turn(w);
-  M::work(model::step::steal);
   if (attention_.paused() || !(deque::has_private(w) || any_visible(w, false))) return;
   waiter self;
   body->has_waited = true;

@@ -1,4 +1,4 @@
-// yield(), and waits for versions that nobody has submitted yet: on both machines, with a creator, from threads outside.
+// yield(), and waits for versions nobody has submitted yet: on both machines, with a creator, from threads outside.
 #include <atomic>
 #include <cstdint>
 #include <string>
@@ -136,4 +136,41 @@ TEST_CASE("versions: threads outside wait for one that the main thread submits l
     CHECK(over == 3);
     rt.wait();
   });
+}
+
+// Catches: a body that yields and has its turn again for ever, because its actor or its core has the highest priority.
+TEST_CASE("yield: with events and versions under every kind of schedule that weft check draws") {
+  for (const char* schedule : {"tasks", "pct", "random"})
+    for (const unsigned workers : {1u, 2u, 4u})
+      for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        const std::string line = "WEFT_SCHEDULE=" + std::string(schedule) + " WEFT_WORKERS=" + std::to_string(workers) +
+                                 " WEFT_SEED=" + std::to_string(seed);
+        INFO(line);
+        const deadline limit(line);
+        weft::runtime rt({.workers = workers, .machine = "virtual", .seed = seed, .schedule = schedule});
+        weft::handle<int> a{0};
+        weft::event promised("promised"), timed("timed");
+        int in = 0;
+        bool seen = false;
+        rt.submit(weft::write(a), weft::completes(promised), [](int& x) { x = 1; });
+        rt.submit(weft::completes(timed), [&] { timed.fulfil_after(1e5); });
+        for (int i = 0; i < 5; ++i)
+          rt.submit([&] {
+            ++in;
+            while (in < 5) weft::yield();
+          });
+        rt.submit([&] {
+          rt.wait(a, 3);
+          seen = true;
+        });
+        rt.submit([&] {
+          promised.fulfil();
+          timed.wait();
+          for (int i = 0; i < 3; ++i) rt.submit(weft::write(a), [](int& x) { ++x; });
+        });
+        rt.wait();
+        CHECK(a.unguarded() == 4);
+        CHECK(in == 5);
+        CHECK(seen);
+      }
 }
