@@ -7,12 +7,13 @@ ROUNDS := 5
 TODAY := $(shell date -u +%Y-%m-%d)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-build setup-bench build demo test bench validate format clean
+.PHONY: help setup setup-build setup-bench tool build demo test test-long bench validate format clean
 
 help:
-	@echo 'make build    install what is missing (apt) and build the weft tool: $(WEFT)'
+	@echo 'make build    install what is missing (apt), build the weft tool, $(WEFT), and the examples'
 	@echo 'make demo     factor a real matrix, then one of size N=$(N), and say how long it took'
 	@echo 'make test     everything: release, sanitizers, clang, install, format (about 10 minutes on 2 cores)'
+	@echo 'make test-long  beside it, for the night: stress tenfold, many seeds, all orders under ThreadSanitizer'
 	@echo 'make bench    nanoseconds per task, in turns with OpenMP, oneTBB and StarPU (installs them; about 5 minutes)'
 	@echo 'make validate virtual times beside real ones, of this computer (about 5 minutes, on a quiet machine)'
 	@echo 'make format   rewrite the sources as clang-format-16 wants them'
@@ -32,12 +33,16 @@ setup-bench:
 	@echo '==> setup: what is missing for the peers of the benchmark'
 	@cmake/setup.sh bench
 
-build: setup-build
-	@echo '==> build: the weft tool and the examples'
+tool: setup-build
+	@echo '==> build: the weft tool'
 	@cmake --preset release --log-level=WARNING >/dev/null
-	@cmake --build --preset release -j$(JOBS) --target weft_tool examples
+	@cmake --build --preset release -j$(JOBS) --target weft_tool
 
-demo: build
+build: tool
+	@echo '==> build: the examples'
+	@cmake --build --preset release -j$(JOBS) --target examples
+
+demo: tool
 	@echo '==> demo: a matrix from a real problem'
 	$(WEFT) run cholesky --matrix $(MATRIX)
 	@echo '==> demo: a dense matrix of $(N) rows'
@@ -46,9 +51,12 @@ demo: build
 test: setup
 	@tests/all.py --jobs $(JOBS)
 
-bench: setup-bench build
+test-long: setup
+	@tests/all.py --long --jobs $(JOBS)
+
+bench: setup-bench tool
 	@echo '==> bench: the parts, then the whole'
-	@cmake --build --preset release -j$(JOBS) --target benches
+	@cmake --build --preset release -j$(JOBS) --target benches bench_systems
 	@for b in build/release/bench/*; do [ -f "$$b" ] && [ -x "$$b" ] || continue; echo "==> $$b"; "$$b" || exit 1; done
 	@mkdir -p build/bench
 	$(WEFT) bench --rounds $(ROUNDS) --out build/bench/$(TODAY).json --markdown build/bench/$(TODAY).md
@@ -56,7 +64,7 @@ bench: setup-bench build
 
 # In sessions of their own, which come first where the kernel shares the cores among sessions and lets us say so.
 FIRST := setsid -w sh -c 'echo -20 2>/dev/null >/proc/self/autogroup; exec "$$0" "$$@"'
-validate: build
+validate: tool
 	@echo '==> validate: this computer as a machine file'
 	@mkdir -p build/validation
 	$(FIRST) $(WEFT) calibrate --out build/validation/this-host.toml

@@ -9,7 +9,6 @@ const std::vector<listed_system>& all_systems() {
   static const std::vector<listed_system> systems = {
       {"serial", "serial", "a plain loop, no tasks", "", false},
       {"weft", "weft", "this library", "", true},
-      {"weft-window", "weft", "this library with .window = 1024", "", true},
       {"libgomp", "libgomp", "OpenMP depend, compiled by g++", "libgomp1", true},
       {"libomp", "libomp", "OpenMP depend, compiled by clang", "libomp-16-dev clang-16", true},
       {"tbb", "tbb", "oneTBB flow graph", "libtbb-dev", true},

@@ -44,7 +44,7 @@ class modelled {
 
 constexpr double lines_max = 6;
 
-// Prints a row. Gives whether it is as it should be for tiny bodies.
+// Prints a row. Returns whether it is as it should be for tiny bodies.
 bool count(const problem& p, unsigned workers, double body_ns) {
   modelled system(cell_count(p), workers, body_ns);
   submit_pass(p, system, increment{});  // records and deques grow

@@ -10,7 +10,7 @@ namespace weft::bench {
 
 namespace {
 
-template <void (*Configure)(options&)> class weft_system {
+class weft_system {
  public:
   weft_system(std::size_t cells, const settings& how) : cells_(cells), rt_(chosen(how)) {}
 
@@ -25,11 +25,7 @@ template <void (*Configure)(options&)> class weft_system {
   [[nodiscard]] value cell(cell_index c) { return cells_[c].unguarded(); }
 
  private:
-  static options chosen(const settings& how) {
-    options opt{.workers = how.workers, .policy = how.policy};
-    Configure(opt);
-    return opt;
-  }
+  static options chosen(const settings& how) { return {.workers = how.workers, .policy = how.policy}; }
 
   template <std::size_t R, std::size_t W, class Body, std::size_t... I, std::size_t... J>
   void submit(const std::array<cell_index, R>& reads, const std::array<cell_index, W>& writes, Body body,
@@ -48,20 +44,10 @@ template <void (*Configure)(options&)> class weft_system {
   runtime rt_;  // after the cells: ends first, so no task outlives what it uses
 };
 
-void as_shipped(options&) {}
-void small_window(options& opt) {
-  opt.window = 1024;
-  opt.submitters_help = true;
-}
-
 }  // namespace
 
 std::vector<system_entry> systems_here() {
-  const std::string version = std::string("weft ") + weft::version();
-  return {
-      entry_for<weft_system<as_shipped>>("weft", version),
-      entry_for<weft_system<small_window>>("weft-window", version + ", .window = 1024, .submitters_help = true"),
-  };
+  return {entry_for<weft_system>("weft", std::string("weft ") + weft::version())};
 }
 
 }  // namespace weft::bench

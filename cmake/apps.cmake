@@ -35,6 +35,32 @@ target_compile_definitions(
 weft_part(weft_tool_parts tools/weft weft_apps weft_bench CLI11::CLI11 nlohmann_json::nlohmann_json
           SQLite::SQLite3 PkgConfig::HWLOC)
 target_include_directories(weft_tool_parts PUBLIC src)  # described machines: what they are, and their files
+
+# Commands declare options and write answers: a second of compiling at -O3 saves no user a microsecond. So in the build
+# that users wait for they have -O1 and a precompiled header; not in others, where a missing #include shall show. Not so
+# what measures, and what goes through traces of millions of tasks.
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  get_target_property(tool_sources weft_tool_parts SOURCES)
+  set(hot_sources ${tool_sources})
+  list(FILTER hot_sources INCLUDE
+       REGEX "/(calibrate/(kernel|lines|memory|probe|programs)|sim/(replay|script|grain)|trace/[a-z]+)\\.cpp$|\
+/report/(analysis|graph|pieces|columns|moments)\\.cpp$")
+  list(REMOVE_ITEM tool_sources ${hot_sources})
+  set_source_files_properties(${tool_sources} PROPERTIES COMPILE_OPTIONS -O1)
+  set_source_files_properties(${hot_sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  target_precompile_headers(
+    weft_tool_parts
+    PRIVATE
+    <algorithm>
+    <filesystem>
+    <functional>
+    <map>
+    <memory>
+    <string>
+    <vector>
+    tools/weft/command.hpp)
+endif()
+
 # The pages of `weft report` and `weft whatif`, from the files beside their sources.
 foreach(room IN ITEMS report sim)
   file(GLOB page_files CONFIGURE_DEPENDS tools/weft/${room}/*.html tools/weft/${room}/*.css tools/weft/${room}/*.js)
@@ -55,9 +81,15 @@ target_compile_definitions(
 
 add_executable(weft_tool tools/weft/main.cpp)
 target_link_libraries(weft_tool PRIVATE weft_tool_parts weft_strict)
-add_dependencies(weft_tool bench_systems)
+# `weft bench` shall say something at once; the peers that need a package come with the target bench_systems.
+add_dependencies(weft_tool bench_system_serial bench_system_weft)
+if(TARGET bench_system_libgomp)  # comes with the compiler
+  add_dependencies(weft_tool bench_system_libgomp)
+endif()
 set_target_properties(
   weft_tool PROPERTIES OUTPUT_NAME weft RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
                        INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-install(TARGETS weft_tool)
-install(DIRECTORY apps/cholesky/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
+if(WEFT_INSTALL)
+  install(TARGETS weft_tool)
+  install(DIRECTORY apps/cholesky/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
+endif()

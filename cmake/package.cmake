@@ -16,6 +16,7 @@ else()
   set(weft_pc_libs "")
 endif()
 
+install(FILES ${machine_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/machines)
 install(TARGETS weft EXPORT weft FILE_SET HEADERS)
 install(EXPORT weft NAMESPACE weft:: FILE weft-targets.cmake DESTINATION ${weft_cmake_dir})
 

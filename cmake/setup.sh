@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what a bare Debian 12 or Ubuntu 24.04 lacks. A tool that is already on the PATH, wherever it came from, is
+# Installs what a bare Debian 12 lacks. A tool that is already on the PATH, wherever it came from, is
 # not installed again. usage: setup.sh build | test | bench
 set -euo pipefail
 
@@ -36,7 +36,7 @@ libomp-16-dev||a peer: OpenMP of clang
 libtbb-dev||a peer: oneTBB
 libstarpu-dev||a peer: StarPU'
 
-# Tests that need one of these are skipped where the distribution has no such package (Ubuntu has Chromium as a snap).
+# Tests that need one of these are skipped where the distribution has no such package.
 optional_packages='
 chromium|chromium|draws the page of weft report in `make test`'
 
@@ -64,7 +64,7 @@ check_versions() {
   local found
   found=$(cmake --version | sed -n '1s/[^0-9]*//p')
   if [ "$(printf '%s\n' 3.25 "$found" | sort -V | head -n1)" != 3.25 ]; then
-    echo "setup: cmake $found is too old, Weft needs 3.25 (Debian 12 and Ubuntu 24.04 have it)" >&2
+    echo "setup: cmake $found is too old, Weft needs 3.25 (Debian 12 has it)" >&2
     exit 1
   fi
 }
@@ -75,7 +75,7 @@ if [ ${#missing[@]} -eq 0 ]; then
 fi
 
 if [ "$have_dpkg" = 0 ] || ! command -v apt-get >/dev/null; then
-  echo "setup: this is not Debian or Ubuntu; please install yourself what these packages hold:" >&2
+  echo "setup: this is no system with apt; please install yourself what these packages hold:" >&2
   echo "    ${missing[*]}" >&2
   echo "then run cmake --preset release && cmake --build --preset release" >&2
   exit 1
@@ -100,7 +100,7 @@ for package in "${missing[@]}"; do
     echo "setup: no package $package here; its tests will be skipped"
   else
     . /etc/os-release
-    echo "setup: ${PRETTY_NAME:-this system} has no package $package. Weft is tested on Debian 12 and Ubuntu 24.04;" >&2
+    echo "setup: ${PRETTY_NAME:-this system} has no package $package. Weft is tested on Debian 12;" >&2
     echo "elsewhere please install yourself what these packages hold: ${missing[*]}" >&2
     exit 1
   fi

@@ -70,7 +70,7 @@ typedef struct weft_options {
   uint32_t workers;        /* 1 to 1024; default weft_usable_cpus() on real cores, 1 on a modelled machine */
   int32_t paused;          /* not 0: no task runs until weft_start() or a wait outside of tasks */
   int32_t no_pin;          /* not 0: worker threads are not bound to cores (WEFT_PIN=0) */
-  int32_t submitters_help; /* not 0: at a full window a submitter runs other tasks; it must hold no lock they take */
+  int32_t reserved;        /* 0 */
   const char* trace;       /* file to record a trace in (an SQLite database); NULL: none */
   const char* counters;    /* to read around each task, "cycles,instructions"; needs trace, real cores only */
   uint64_t trace_mib;      /* memory that recording may use, in MiB; default 1024 */
@@ -140,7 +140,7 @@ typedef struct weft_reduction {
   /* Adds `from` to the datum; `from` is destroyed next. NULL: the datum is a buffer itself. Then merge does it, and a
    * task that finds the datum free adds to it directly. */
   void (*apply)(void* context, void* target, void* from);
-  /* Gives back what create took; NULL: nothing. The buffer's own memory is not its affair. */
+  /* Frees what create took; NULL: nothing. The buffer's own memory is not its affair. */
   void (*destroy)(void* context, void* buffer);
 } weft_reduction;
 
@@ -222,7 +222,7 @@ typedef struct weft_task {
   size_t access_count;
   const char* name;  /* in reports; not copied: a literal, or weft_intern() */
   double cost_ns;    /* how long the body takes on a modelled machine; 0: the machine's default (1 us) */
-  int32_t priority;  /* above 0: before those with 0 or less, by any worker that becomes free */
+  int32_t priority;  /* 0 or 1, which goes first, by any worker that becomes free */
   uint32_t flags;    /* weft_task_flag */
   uint32_t worker;   /* WEFT_PINNED: 0 to workers - 1; worker 0 is the thread that made the runtime, while it waits */
   uint32_t reserved; /* 0 */

@@ -3,7 +3,6 @@
 #pragma once
 #include <cstddef>
 
-#include "access/plain.hpp"
 #include "access/registration.hpp"
 #include "weft/detail/worker.hpp"
 
@@ -22,15 +21,31 @@ struct task {
   record r{};
   entry a[24]{};
 
-  task& use(handle_state& h, std::uint8_t kind) noexcept {
-    WEFT_ASSERT(r.access_count < std::size(a));
-    a[r.access_count++].handle_and_kind = reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(kind);
+  // amount: how far the access advances the version.
+  task& use(handle_state& h, std::uint8_t kind, std::uint64_t amount = 1) noexcept {
+    add({reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(kind), 0});
+    if (amount != 1) add(access::amount_entry(a[r.access_count - 1], amount));
     if (kind == detail::kind_add && r.exclusives < 2) ++r.exclusives;
     return *this;
+  }
+  task& use_units(handle_state& h, std::uint64_t units) noexcept {
+    add({reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(detail::kind_resource), units});
+    r.exclusives = 2;
+    return *this;
+  }
+  void add(const entry& e) noexcept {
+    WEFT_ASSERT(r.access_count < std::size(a));
+    a[r.access_count++] = e;
   }
   [[nodiscard]] static task& of(record* r) noexcept { return *reinterpret_cast<task*>(r); }
 };
 static_assert(offsetof(task, a) == sizeof(record));
+
+[[nodiscard]] inline bool has_amounts(const task& t) noexcept {
+  for (std::uint32_t i = 0; i < t.r.access_count; ++i)
+    if (access::is_repeated(t.a[i])) return true;
+  return false;
+}
 
 // An engine that handles can name and nobody calls.
 class identity {
@@ -46,12 +61,18 @@ template <class Handles> void forget_uses(Handles& handles) noexcept {
   for (handle_state& h : handles) h.engine = nullptr;
 }
 
+// Of one that is set up, with a version of choice.
+inline void age(handle_state& h, std::uint64_t version) noexcept {
+  h.registered = h.group_start = version;
+  h.word.raw = access::word_at(version);
+}
+
 // Whether every access to h is finished, and nobody is left in its list or its lock.
 [[nodiscard]] inline bool is_done(const handle_state& h) noexcept {
   return access::outstanding(h.word.raw, h.registered) == 0 && h.waiters_head == nullptr && h.lock.raw == 0;
 }
 
-// Calls ready(task) for each record of the list that has nothing left to wait for (engine::make_all_ready).
+// Calls ready(task) for each record of the list that has nothing left to wait for (readiness::all).
 template <class M, class Ready> void walk(woken& list, Ready ready) {
   while (record* r = list.take()) {
     if (r->plain) {
@@ -78,11 +99,7 @@ template <class M, class Ready> void submit(task& t, identity& engine, Ready rea
 
 template <class M, class Ready> void finish(task& t, Ready ready) {
   woken list;
-  if (t.r.plain)
-    access::finish_plain<M>(t.r, list);
-  else
-    for (std::uint32_t i = 0; i < t.r.access_count; ++i)
-      if (!access::is_repeated(t.a[i])) access::finish<M>(t.a[i], list);
+  access::settle<M>(t.r, list);
   walk<M>(list, ready);
 }
 

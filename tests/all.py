@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
-"""Everything `make test` runs, in one place, with one sum at the end.
+"""Everything `make test` runs, in one place, with one sum at the end; with --long, what `make test-long` runs instead.
 
 A preset is configured, built and tested; its test preset in CMakePresets.json says which labels. A step that fails
 before its tests counts as one failure and the other presets still run.
+
+What --long adds to `make test`, which has all of these in short: stress programs with ten times the work, also under
+ThreadSanitizer; a hundred thousand seeds for each case that has seeds; under ThreadSanitizer also all small programs in
+all of their orders (conformance/enumeration). Hours, if need be; for the night, and before a release.
 """
 import argparse
 import pathlib
@@ -12,11 +16,16 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PRESETS = {
-    "release": "everything, as users get it",
-    "asan": "unit, stress and examples under AddressSanitizer and UndefinedBehaviorSanitizer",
-    "tsan": "unit and stress under ThreadSanitizer",
-    "clang": "library, unit and examples with clang 16",
+# test preset: preset that is built for it, what it is
+SHORT = {
+    "release": ("release", "everything, as users get it"),
+    "asan": ("asan", "unit, stress and examples under AddressSanitizer and UndefinedBehaviorSanitizer"),
+    "tsan": ("tsan", "unit and stress under ThreadSanitizer"),
+    "clang": ("clang", "library, unit and examples with clang 16"),
+}
+LONG = {
+    "long": ("release", "stress tenfold, and many seeds"),
+    "long-tsan": ("tsan", "stress tenfold and small programs in all orders, under ThreadSanitizer"),
 }
 
 
@@ -41,8 +50,8 @@ def count(output: str) -> tuple[int, int]:
     return int(total[2]) - failed - skipped, failed
 
 
-def preset(name: str, jobs: str) -> tuple[int, int]:
-    steps = [("cmake", "--preset", name, "--log-level=WARNING"), ("cmake", "--build", "--preset", name, f"-j{jobs}")]
+def preset(name: str, built: str, jobs: str) -> tuple[int, int]:
+    steps = [("cmake", "--preset", built, "--log-level=WARNING"), ("cmake", "--build", "--preset", built, f"-j{jobs}")]
     if name == "release":
         steps.append((*steps[-1], "--target", "all_verify_interface_header_sets"))
     for step in steps:
@@ -57,17 +66,23 @@ def preset(name: str, jobs: str) -> tuple[int, int]:
 def main() -> int:
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     args.add_argument("--jobs", default="2")
-    args.add_argument("presets", nargs="*", default=list(PRESETS))
+    args.add_argument("--long", action="store_true")
+    args.add_argument("presets", nargs="*")
     opt = args.parse_args()
-    results = []
+    presets = LONG if opt.long else SHORT
     for name in opt.presets:
-        print(f"==> test {name}: {PRESETS.get(name, '')}", flush=True)
+        if name not in presets:
+            args.error(f"no preset {name}; there are {', '.join(presets)}")
+    results = []
+    for name in opt.presets or presets:
+        built, what = presets[name]
+        print(f"==> test {name}: {what}", flush=True)
         start = time.monotonic()
-        passed, failed = preset(name, opt.jobs)
+        passed, failed = preset(name, built, opt.jobs)
         results.append((name, passed, failed, time.monotonic() - start))
     print()
     for name, passed, failed, seconds in results:
-        print(f"==> {name:8} {passed:4} passed, {failed} failed, {seconds:.0f} s")
+        print(f"==> {name:9} {passed:4} passed, {failed} failed, {seconds:.0f} s")
     passed, failed = sum(r[1] for r in results), sum(r[2] for r in results)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

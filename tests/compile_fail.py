@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks one promise of the form "this does not compile". The file must compile as it is, must not compile with BAD
 defined, and then the compiler must say what the file's line `// expect: REGEX` asks for. So it fails for the right
-reason, and its good branch proves that nothing else is wrong with it.
+reason, and its good branch proves that nothing else is wrong with it. With `// expect in N: REGEX` the first N lines of
+the message must say it: who makes the mistake reads no more. Lines of source that a compiler quotes do not count.
 
 usage: compile_fail.py --compiler CXX --include DIR FILE
 """
@@ -20,9 +21,9 @@ def main() -> int:
     command = [opt.compiler, "-std=c++20", "-fsyntax-only", "-I", opt.include, opt.file]
 
     with open(opt.file, encoding="utf-8") as f:
-        expect = re.search(r"^// expect: (.+)$", f.read(), re.MULTILINE)
+        expect = re.search(r"^// expect(?: in (\d+))?: (.+)$", f.read(), re.MULTILINE)
     if not expect:
-        print(f"{opt.file}: no line `// expect: REGEX`")
+        print(f"{opt.file}: no line `// expect: REGEX` or `// expect in N: REGEX`")
         return 1
 
     good = subprocess.run(command, capture_output=True, text=True)
@@ -33,8 +34,11 @@ def main() -> int:
     if bad.returncode == 0:
         print(f"{opt.file}: the bad branch compiles")
         return 1
-    if not re.search(expect[1], bad.stderr):
-        print(f"{opt.file}: the bad branch fails, but not with {expect[1]!r}\n{bad.stderr}")
+    lines = [line for line in bad.stderr.splitlines(keepends=True) if not re.match(r"\s*\d* \|", line)]
+    read = "".join(lines[:int(expect[1])] if expect[1] else lines)
+    if not re.search(expect[2], read):
+        where = f" in the first {expect[1]} lines" if expect[1] else ""
+        print(f"{opt.file}: the bad branch fails, but not with {expect[2]!r}{where}\n{bad.stderr}")
         return 1
     return 0
 

@@ -19,7 +19,7 @@ template <class Check> void decoupled(unsigned workers, Check check) {
     weft::runtime rt({.workers = workers,
                       .machine = machine,
                       .seed = seed + 1,
-                      .schedule = schedule,
+                      .model = {.schedule = schedule},
                       .creation = "decoupled",
                       .creator = creator});
     check(rt);
@@ -31,12 +31,12 @@ template <class Check> void everywhere_inline(Check check) {
   for (unsigned workers : {1u, 2u, 3u, 7u}) {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
       INFO("WEFT_MACHINE=virtual WEFT_SCHEDULE=random WEFT_WORKERS=" << workers << " WEFT_SEED=" << seed);
-      weft::runtime rt({.workers = workers, .machine = "virtual", .seed = seed, .schedule = "random"});
+      weft::runtime rt({.workers = workers, .machine = "virtual", .seed = seed, .model = {.schedule = "random"}});
       check(rt);
     }
     for (const char* machine : {"host", "virtual"}) {
       INFO("WEFT_MACHINE=" << std::string(machine) << " WEFT_WORKERS=" << workers);
-      weft::runtime rt({.workers = workers, .machine = machine, .schedule = "time"});
+      weft::runtime rt({.workers = workers, .machine = machine, .model = {.schedule = "time"}});
       check(rt);
     }
   }

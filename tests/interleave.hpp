@@ -70,7 +70,7 @@ template <class M> class play {
   // Whether all bodies have returned.
   [[nodiscard]] bool all_left() const noexcept { return live_ == 0; }
 
-  // Calls body(id) on cores 1..n. Gives whether done() came to hold before core 0 had `turns` turns.
+  // Calls body(id) on cores 1..n. Returns whether done() came to hold before core 0 had `turns` turns.
   template <class Body, class Done> [[nodiscard]] bool run(unsigned n, Body body, Done done, unsigned turns = 1 << 16) {
     struct call {
       play* self;

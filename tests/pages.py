@@ -15,7 +15,7 @@ import shlex
 import subprocess
 import sys
 
-SECONDS_MAX = 60
+SECONDS_MAX = 600  # against hangs
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PARAGRAPHS_BETWEEN_MAX = 1
 

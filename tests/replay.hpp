@@ -70,6 +70,7 @@ template <class Check> void on_both_machines(Check check) {
                                  " WEFT_SCHEDULE=" + schedule + " WEFT_CREATION=" + creation;
         INFO(line);
         const deadline limit("the test case with " + line);
-        check(weft::options{.workers = workers, .machine = machine, .schedule = schedule, .creation = creation});
+        check(weft::options{
+            .workers = workers, .machine = machine, .model = {.schedule = schedule}, .creation = creation});
       }
 }

@@ -18,15 +18,22 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FLOORS = ["base", "place", "task", "memory", "model", "access", "trace", "machine", "sched", "runtime", "ordered"]
 FUNCTION_LINES_MAX = 70
 FILE_LINES_MAX = 500
-POLICY_LINES_MAX = 150
-COLUMNS_MAX = 120
+POLICY_LINES_MAX, COLUMNS_MAX = 150, 120
+# The scheduler is nouns: one a file, each compiled and tested alone.
+SCHED_LINES_MAX = 350
+SCHED_WITHOUT_TEST = {"src/sched/any_engine.hpp": "an interface, without a line of its own to test",
+                      "src/sched/admission.hpp": "window.hpp and reserve.hpp, both tested, for an engine",
+                      **{f"src/sched/engine_{part}.hpp": "the engine's, as engine_test.cpp tests it"
+                         for part in ("steps", "life", "calls", "events")}}
+# A room -> assertions for each 1000 lines of code, at least.
+ASSERTIONS_MIN = {"sched": 20, "access": 20}
 HEAVY = {"atomic", "thread", "mutex", "chrono", "functional", "iostream", "ranges", "memory"}
 NOT_IN_SCHED = {"thread", "mutex", "chrono", "random", "iostream"}
 ATOMIC_FILE = "src/base/atomic.hpp"
+COMPILED_ONCE = {"CLI/": "tools/weft/command_line.cpp", "nlohmann/": "tools/weft/json.cpp"}
 BUILTIN_ATOMIC_FILES = {ATOMIC_FILE, "include/weft/detail/cell.hpp"}
 # A fiber may continue on another thread, so each thread_local needs an argument why that is safe; it is made there.
-THREAD_LOCAL_FILES = ["include/weft/detail/worker.hpp", "src/sched/worker.cpp", "src/sched/engine.cpp",
-                      "src/machine/*", "src/runtime/*"]
+THREAD_LOCAL_FILES = ["include/weft/detail/worker.hpp", "src/machine/*", "src/runtime/*"]
 BUILT_FILES = ["src/*.cpp", "apps/*.cpp", "tools/weft/*.cpp", "examples/*/main.cpp", "bench/*.cpp", "tests/main.cpp",
                "tests/conformance/*.cpp", "tests/narrow/*.cpp", "tests/stress/*.cpp", "tests/compile_fail/*.cpp",
                "tests/install/*.cpp", "tests/check/*.cpp"]
@@ -52,7 +59,7 @@ def is_code(path: str) -> bool:
 
 
 def is_test(path: str) -> bool:
-    return path.startswith("tests/") or path.endswith(("_test.cpp", "_bench.cpp", "_model.cpp"))
+    return path.startswith("tests/") or path.endswith(("_test.cpp", "_bench.cpp"))
 
 
 def is_library(path: str) -> bool:
@@ -93,7 +100,6 @@ def lines_with(tree: Tree, which, pattern: str, code_only: bool = False) -> Iter
             if found:
                 yield path, number, found[0]
 
-
 # --- who may include whom
 
 
@@ -112,6 +118,34 @@ def floors(tree: Tree) -> Complaints:
             other = name.split("/")[0] if "/" in name else ""
             if other in FLOORS and FLOORS.index(other) > FLOORS.index(room):
                 yield path, number, f"{room} may not include {other}, which is built on it"
+
+
+@rule
+def sched_floors(tree: Tree) -> Complaints:
+    """ARCHITECTURE.md draws src/sched: an include goes to a lower floor, or to the right of a '>' on its own."""
+    floor = {}  # noun -> its height
+    for line in re.findall(r"^  ([1-9] .*)$", tree.get("ARCHITECTURE.md", ""), flags=re.MULTILINE):
+        parts = line[1:].split(">")
+        for i, part in enumerate(parts):
+            floor.update({noun: int(line[0]) - i / len(parts) for noun in part.split()})
+    files = {sched_noun(path.removeprefix("src/sched/")) for path in tree if path.startswith("src/sched/")}
+    for noun in floor.keys() - files:
+        yield "ARCHITECTURE.md", 1, f"it draws {noun} on a floor of src/sched, where no such file is"
+    for path, text in tree.items():
+        if not path.startswith("src/sched/") or not is_cpp(path) or is_test(path):
+            continue
+        mine = sched_noun(path.removeprefix("src/sched/"))
+        if mine not in floor:
+            yield path, 1, f"{mine} is on no floor of src/sched in ARCHITECTURE.md"
+            continue
+        for number, _, name in includes(text):
+            other = sched_noun(name.removeprefix("sched/"))
+            if name.startswith("sched/") and other != mine and floor.get(other, 99) >= floor[mine]:
+                yield path, number, f"{mine} may not include {other}: ARCHITECTURE.md has it above or beside"
+
+
+def sched_noun(name: str) -> str:
+    return "engine" if name.startswith("engine_") else "policies" if "/" in name else name.rsplit(".", 1)[0]
 
 
 @rule
@@ -156,6 +190,17 @@ def one_atomic_header(tree: Tree) -> Complaints:
 
 
 @rule
+def heavy_libraries_once(tree: Tree) -> Complaints:
+    for path, text in tree.items():
+        if not is_cpp(path):
+            continue
+        for number, _, name in includes(text):
+            for start, only in COMPILED_ONCE.items():
+                if name.startswith(start) and path != only:
+                    yield path, number, f"only {only} includes <{start}...>: it costs ten times what most files cost"
+
+
+@rule
 def one_atomic_seam(tree: Tree) -> Complaints:
     allowed = lambda path: is_library(path) and path not in BUILTIN_ATOMIC_FILES
     for path, number, _ in lines_with(tree, allowed, r"\bstd::atomic|__ATOMIC_|\b__atomic_|\b__sync_", code_only=True):
@@ -177,7 +222,6 @@ def thread_local_is_listed(tree: Tree) -> Complaints:
     other = lambda path: is_library(path) and not matches(path, THREAD_LOCAL_FILES)
     for path, number, _ in lines_with(tree, other, r"\bthread_local\b", code_only=True):
         yield path, number, "thread_local outside of the places listed in tests/tidy.py (tasks move between threads)"
-
 
 # --- size and form
 
@@ -225,6 +269,62 @@ def short_files(tree: Tree) -> Complaints:
 
 
 @rule
+def short_sched_files(tree: Tree) -> Complaints:
+    for path, text in tree.items():
+        lines = text.count("\n")
+        if path.startswith("src/sched/") and is_cpp(path) and not is_test(path) and lines > SCHED_LINES_MAX:
+            yield path, SCHED_LINES_MAX + 1, f"file of {lines} lines in src/sched: what is its second noun?"
+
+
+@rule
+def nouns_have_tests(tree: Tree) -> Complaints:
+    for path in tree:
+        found = re.fullmatch(r"src/(sched/\w+)\.hpp", path)
+        if not found or path in SCHED_WITHOUT_TEST:
+            continue
+        test = f"src/{found[1]}_test.cpp"
+        if test not in tree and f"src/{found[1]}_model_test.cpp" not in tree:
+            yield path, 1, f"no {test} beside it"
+        elif test in tree and next((name for _, _, name in includes(tree[test])), "") != f"{found[1]}.hpp":
+            yield path, 1, f"{test} does not include it first, so nothing says that it compiles alone"
+
+
+@rule
+def whole_nouns(tree: Tree) -> Complaints:
+    for path, number, _ in lines_with(tree, lambda p: p.startswith("src/sched/"), r"\bPart of\b"):
+        yield path, number, "a part of something is no noun: a file of src/sched stands for itself"
+
+
+@rule
+def nouns_without_cycles(tree: Tree) -> Complaints:
+    graph = {path: [f"src/{name}" for _, _, name in includes(text) if name.startswith("sched/")]
+             for path, text in tree.items() if path.startswith("src/sched/") and is_cpp(path)}
+    done: set[str] = set()
+
+    def walk(path: str, above: list[str]) -> Complaints:
+        if path in above:
+            yield path, 1, "includes itself: " + " -> ".join([*above[above.index(path):], path])
+        elif path in graph and path not in done:
+            for other in graph[path]:
+                yield from walk(other, [*above, path])
+            done.add(path)
+
+    for path in sorted(graph):
+        yield from walk(path, [])
+
+
+@rule
+def enough_assertions(tree: Tree) -> Complaints:
+    for room, wanted in ASSERTIONS_MIN.items():
+        lines = [line for path, text in tree.items() if room_of(path) == room and is_cpp(path) and not is_test(path)
+                 for line in text.splitlines() if line.strip() and not line.lstrip().startswith("//")]
+        found = sum(1 for line in lines if re.search(r"WEFT_ASSERT|transition\(|held\(", line))
+        if lines and 1000 * found < wanted * len(lines):
+            yield f"src/{room}", 1, (f"{1000 * found / len(lines):.1f} assertions for 1000 lines of code ({found} in "
+                                     f"{len(lines)}), at least {wanted}")
+
+
+@rule
 def narrow_lines(tree: Tree) -> Complaints:
     for path, text in tree.items():
         if is_code(path):
@@ -245,7 +345,6 @@ def finished(tree: Tree) -> Complaints:
     text = lambda path: not path.endswith(LICENCES)
     for path, number, word in lines_with(tree, text, r"\b(" + "|".join(UNFINISHED) + r")\b"):
         yield path, number, f"{word}: finish it, or write it down in an issue"
-
 
 # --- what leads nowhere
 
@@ -286,16 +385,23 @@ def no_private_paths(tree: Tree) -> Complaints:
     for path, number, found in lines_with(tree, lambda p: True, r"(?<![\w.:/$}~<>-])/(?:home|work|root|Users)/\w+"):
         yield path, number, f"path of somebody's machine: {found}"
 
-
 # --- self-test: for each rule, files that break it. All other rules must be content with GOOD.
 
 GOOD: Tree = {
     "include/weft/a.hpp": '// A.\n#pragma once\n#include <cstddef>\n#include "weft/b.hpp"\n',
     "include/weft/b.hpp": "// B.\n#pragma once\n",
     "src/base/atomic.hpp": "// Atomics.\n#include <atomic>\nusing a = std::atomic<int>;\n",
-    "src/sched/deque.hpp": '// A deque. std::atomic in a comment is fine.\n#include "base/atomic.hpp"\n',
+    "src/sched/deque.hpp": '// Of std::atomic a comment may speak.\n#include "base/atomic.hpp"\nWEFT_ASSERT(true);\n',
+    "src/sched/sleep.hpp": '// Sleep. Who: holder.\n#include "sched/deque.hpp"\n#include "sched/any_engine.hpp"\n',
+    "src/sched/sleep_model_test.cpp": '#include "interleave.hpp"\n#include "sched/sleep.hpp"\n' + "int x;\n" * 400,
+    "src/sched/any_engine.hpp": '// An interface.\n#include "sched/deque.hpp"\n',
+    "tests/interleave.hpp": "// Schedules.\n",
+    "ARCHITECTURE.md": "  3  sleep > x\n  2  any_engine\n  1  deque  policies\n",
+    "src/sched/x.cpp": "",
+    "src/sched/policies/a.cpp": '#include "sched/policies/b.hpp"\n',
     "src/sched/deque_test.cpp": '#include "sched/deque.hpp"\n#include "weft/a.hpp"\n#include <thread>\n',
-    "src/runtime/runtime.cpp": '#include "machine/host/host.hpp"\nnamespace x {\n' + "void f();\n" * 80 + "}\n",
+    "src/runtime/runtime.cpp": '#include "sched/engine.hpp"\n#include "machine/host/host.hpp"\nnamespace x {\n'
+                               + "void f();\n" * 80 + "}\n",
     "src/machine/host/host.hpp": "// Host.\nstruct alignas(64) w {\n" + "  int f() { return 1'000; }\n" * 80 + "};\n",
     "apps/qr/qr.cpp": '#include <memory>\n#include "weft/a.hpp"\n',
     "docs/a.md": "[a](../apps/qr) [b](a.md#x) [c](https://example.org/home/x)\n",
@@ -303,6 +409,10 @@ GOOD: Tree = {
 BODY = "  int x;\n" * FUNCTION_LINES_MAX
 BAD: dict[str, list[Tree]] = {
     "floors": [{"src/base/x.cpp": '#include "sched/deque.hpp"\n'}, {"src/attic/x.cpp": ""}],
+    "sched_floors": [{"src/sched/deque.hpp": '// A deque.\n#include "sched/sleep.hpp"\n'},
+                     {"src/sched/x.hpp": '// Beside.\n#include "sched/engine.hpp"\n'},
+                     {"src/sched/policies/a.cpp": '#include "sched/deque.hpp"\n'}, {"src/sched/other.cpp": ""},
+                     {"ARCHITECTURE.md": "  3  sleep  gone > x\n  2  any_engine\n  1  deque  policies\n"}],
     "machines_behind_contract": [{"src/sched/x.cpp": '#include "machine/virtual/clock.hpp"\n'},
                                  {"src/machine/host/x.cpp": '#include "machine/virtual/clock.hpp"\n'}],
     "public_headers_stand_alone": [{"include/weft/b.hpp": "// B.\n#include <mutex>\n"},
@@ -310,6 +420,8 @@ BAD: dict[str, list[Tree]] = {
                                    {"include/weft/b.hpp": '// B.\n#include "base/atomic.hpp"\n'}],
     "programs_use_public_api": [{"apps/qr/qr.cpp": '#include "sched/deque.hpp"\n'}],
     "one_atomic_header": [{"src/task/x.cpp": "#include <atomic>\n"}],
+    "heavy_libraries_once": [{"tools/weft/x.cpp": "#include <CLI/CLI.hpp>\n"},
+                             {"tools/weft/x_test.cpp": "#include <nlohmann/json.hpp>\n"}],
     "one_atomic_seam": [{"src/task/x.cpp": "std::atomic<int> a;\n"},
                         {"src/task/x.cpp": "int f(int* p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }\n"}],
     "sched_knows_no_clock": [{"src/sched/x.cpp": "#include <chrono>\n"}],
@@ -320,6 +432,14 @@ BAD: dict[str, list[Tree]] = {
                         {"apps/x_test.cpp": 'TEST_CASE("{") {\n' + BODY + "}\n"}],
     "short_files": [{"src/base/x.cpp": "\n" * (FILE_LINES_MAX + 1)},
                     {"src/sched/policies/x.cpp": "\n" * (POLICY_LINES_MAX + 1)}],
+    "short_sched_files": [{"src/sched/x.cpp": "\n" * (SCHED_LINES_MAX + 1)}],
+    "nouns_have_tests": [{"src/sched/x.hpp": "// X.\n"},
+                         {"src/sched/x.hpp": "// X.\n", "src/sched/x_test.cpp": '#include "sched/deque.hpp"\n'}],
+    "whole_nouns": [{"src/sched/x.cpp": "// Part of the engine.\n"}],
+    "enough_assertions": [{"src/sched/x.cpp": "int x;\n" * 200 + "// WEFT_ASSERT(x)\n"},
+                          {"src/access/x.cpp": "int x;\n" * 300 + "WEFT_ASSERT(x);\n"}],
+    "nouns_without_cycles": [{"src/sched/deque.hpp": '// A deque.\n#include "sched/deque.hpp"\n'},
+                             {"src/sched/deque.hpp": '// A deque.\n#include "sched/sleep.hpp"\n'}],
     "narrow_lines": [{"src/base/x.cpp": "//" + "x" * COLUMNS_MAX + "\n"}],
     "files_open_with_essay": [{"src/base/atomic.hpp": "#pragma once\n"}],
     "finished": [{"docs/a.md": f"{word}: later\n"} for word in UNFINISHED],
@@ -338,7 +458,7 @@ def self_test() -> int:
             failed += 1
             print(f"{name}: complains about a good tree: {problems}")
         for bad in BAD.get(name) or [{}]:
-            if not [c for c in check({**GOOD, **bad}) if c[0] in bad]:
+            if not [c for c in check({**GOOD, **bad}) if any(path.startswith(c[0]) for path in bad)]:
                 failed += 1
                 print(f"{name}: does not notice {bad or 'anything: it has no bad example'}")
     print(f"self-test: {len(RULES)} rules, {sum(map(len, BAD.values()))} bad trees, {failed} unnoticed")
@@ -346,7 +466,7 @@ def self_test() -> int:
 
 
 def repository() -> Tree:
-    """Every text file that is or could be committed."""
+    """Every file that is or could be committed; what is not text is empty."""
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
                             capture_output=True, text=True)
     if listed.returncode == 0:
@@ -361,7 +481,7 @@ def repository() -> Tree:
             try:
                 tree[name] = path.read_text(encoding="utf-8")
             except UnicodeDecodeError:
-                pass  # not text
+                tree[name] = ""  # not text, but links lead here
     return tree
 
 

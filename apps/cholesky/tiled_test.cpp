@@ -66,7 +66,8 @@ TEST_CASE("cholesky: same bits on every machine and any number of workers") {
     const outcome one = factor(a, shape, {.workers = 1});
     CHECK(same_lower_bits(one.l, factor(a, shape, {.workers = 3}).l));
     CHECK(same_lower_bits(one.l, factor(a, shape, {.workers = 7, .machine = "virtual"}).l));
-    CHECK(same_lower_bits(one.l, factor(a, shape, {.workers = 4, .machine = "virtual", .schedule = "random"}).l));
+    CHECK(same_lower_bits(one.l,
+                          factor(a, shape, {.workers = 4, .machine = "virtual", .model = {.schedule = "random"}}).l));
   }
 }
 

@@ -18,11 +18,11 @@ template <class Check> void on_every_machine(Check check) {
   for (unsigned workers : {1u, 4u, 16u}) {
     all.push_back({.workers = workers, .machine = "virtual"});
     for (std::uint64_t seed : {1u, 2u, 3u, 4u})
-      all.push_back({.workers = workers, .machine = "virtual", .seed = seed, .schedule = "random"});
+      all.push_back({.workers = workers, .machine = "virtual", .seed = seed, .model = {.schedule = "random"}});
   }
   for (const options& opt : all) {
     INFO("WEFT_WORKERS=" << opt.workers << " WEFT_MACHINE=" << std::string(opt.machine ? opt.machine : "host")
-                         << " WEFT_SCHEDULE=" << std::string(opt.schedule ? opt.schedule : "time")
+                         << " WEFT_SCHEDULE=" << std::string(opt.model.schedule ? opt.model.schedule : "time")
                          << " WEFT_SEED=" << opt.seed);
     check(opt);
   }
@@ -31,7 +31,7 @@ template <class Check> void on_every_machine(Check check) {
 // Whether the benchmark notices the mistake on at least one of these schedules.
 template <class Run> bool found_on_some_schedule(Run run) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    runtime rt({.workers = 4, .machine = "virtual", .seed = seed, .schedule = "random"});
+    runtime rt({.workers = 4, .machine = "virtual", .seed = seed, .model = {.schedule = "random"}});
     if (run(rt).wrong > 0) return true;
   }
   return false;

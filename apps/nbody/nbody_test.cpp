@@ -37,7 +37,7 @@ std::vector<options> every_machine() {
   for (unsigned workers : {1u, 4u, 16u}) {
     all.push_back({.workers = workers, .machine = "virtual"});
     for (std::uint64_t seed : {1u, 2u, 3u, 4u})
-      all.push_back({.workers = workers, .machine = "virtual", .seed = seed, .schedule = "random"});
+      all.push_back({.workers = workers, .machine = "virtual", .seed = seed, .model = {.schedule = "random"}});
   }
   return all;
 }
@@ -53,7 +53,7 @@ TEST_CASE("nbody: every clause on every machine, in random orders too") {
     for (const force_access access : kinds) {
       const problem p{.n = 120, .block = 11, .steps = 5, .access = access};
       INFO("WEFT_WORKERS=" << opt.workers << " WEFT_MACHINE=" << std::string(opt.machine ? opt.machine : "host")
-                           << " WEFT_SCHEDULE=" << std::string(opt.schedule ? opt.schedule : "time")
+                           << " WEFT_SCHEDULE=" << std::string(opt.model.schedule ? opt.model.schedule : "time")
                            << " WEFT_SEED=" << opt.seed << " access " << static_cast<int>(access));
       const result r = judged(p, opt);
       CHECK(r.ok());

@@ -42,7 +42,7 @@ std::vector<options> every_machine() {
   for (unsigned workers : {1u, 4u, 16u}) {
     all.push_back({.workers = workers, .machine = "virtual"});
     for (std::uint64_t seed : {1u, 2u, 3u, 4u})
-      all.push_back({.workers = workers, .machine = "virtual", .seed = seed, .schedule = "random"});
+      all.push_back({.workers = workers, .machine = "virtual", .seed = seed, .model = {.schedule = "random"}});
   }
   return all;
 }
@@ -115,7 +115,7 @@ TEST_CASE("shallow water: both clauses on every machine, in random orders too") 
   for (const options& opt : every_machine())
     for (const tile_access access : {tile_access::add, tile_access::write}) {
       INFO("WEFT_WORKERS=" << opt.workers << " WEFT_MACHINE=" << std::string(opt.machine ? opt.machine : "host")
-                           << " WEFT_SCHEDULE=" << std::string(opt.schedule ? opt.schedule : "time")
+                           << " WEFT_SCHEDULE=" << std::string(opt.model.schedule ? opt.model.schedule : "time")
                            << " WEFT_SEED=" << opt.seed << " access " << static_cast<int>(access));
       const result r = judged(s, {.side = 24, .block = 50, .steps = 9, .ahead = 3, .access = access}, opt);
       for (const check& c : r.checks) CHECK_MESSAGE(c.passed, c.name << ": " << c.detail);

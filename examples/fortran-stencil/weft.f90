@@ -16,7 +16,7 @@ module weft
     integer(c_size_t)  :: size = 0  ! c_sizeof of the variable
     integer(c_int64_t) :: seed = 0, window = 0, stack_kib = 0
     type(c_ptr)        :: machine = c_null_ptr, policy = c_null_ptr, schedule = c_null_ptr
-    integer(c_int32_t) :: workers = 0, paused = 0, no_pin = 0, submitters_help = 0
+    integer(c_int32_t) :: workers = 0, paused = 0, no_pin = 0, reserved = 0
     type(c_ptr)        :: trace = c_null_ptr, counters = c_null_ptr
     integer(c_int64_t) :: trace_mib = 0
     type(c_ptr)        :: creation = c_null_ptr

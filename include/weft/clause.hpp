@@ -65,6 +65,7 @@ struct pin_clause {
   std::uint16_t worker;
 };
 struct subtasks_clause {};
+[[noreturn]] void throw_no_such_priority(int level);  // weft::error
 
 }  // namespace detail
 
@@ -107,9 +108,14 @@ template <class Type, class T> [[nodiscard]] auto with_access(handle<T>& h) noex
 // The task's name in reports. `text` must outlive the program's use of it (a literal does).
 [[nodiscard]] inline detail::name_clause named(const char* text) noexcept { return {text}; }
 
-// Two levels: a ready task with a level above 0 is taken before those with 0 or less, oldest first, by any worker that
+// Two levels, 0 and 1: a ready task of level 1 is taken before those of level 0, oldest first, by any worker that
 // becomes free. No body is interrupted, and no order is promised beyond that; order is what accesses are for.
-[[nodiscard]] inline detail::priority_clause priority(int level) noexcept { return {level}; }
+// Errors: weft::error for any other level, because there is none, and 2 would not come before 1.
+[[nodiscard]] inline detail::priority_clause priority(int level) {
+  if (level != 0 && level != 1) [[unlikely]]
+    detail::throw_no_such_priority(level);
+  return {level};
+}
 
 // The worker that must run the body, 0 to workers()-1; worker 0 is the thread that made the runtime, and runs tasks
 // only while it waits. Errors: submit throws weft::error if there is no such worker.

@@ -6,8 +6,9 @@
 //   weft::handle<void>   token;         orders tasks and carries nothing
 //
 // A handle's address is its identity, so it is neither copied nor moved; std::vector<weft::handle<T>> v(n) and
-// std::deque hold many. Its destructor waits for the tasks that use it.
-// Cost: 64 bytes beside the data, about 5 ns to create. Who: any thread may create, use in submit, and destroy.
+// std::deque hold many. Moving one, as a vector that grows would, does not compile and is told in words. Its destructor
+// waits for the tasks that use it. Cost: 64 bytes beside the data, about 5 ns to create. Who: any thread may create,
+// use in submit, and destroy.
 #pragma once
 #include <type_traits>
 #include <utility>
@@ -20,13 +21,13 @@ namespace weft {
 class handle_base {
  public:
   // For reports, traces and error messages. `text` must outlive the handle (a literal does).
-  void name(const char* text) noexcept { state_.name = text; }
+  void name(const char* text) noexcept { detail::set_name(state_, text); }
   // nullptr if the handle was never named. Reports then say "handle #id".
-  [[nodiscard]] const char* name() const noexcept { return state_.name; }
+  [[nodiscard]] const char* name() const noexcept { return detail::name_in(state_); }
   // How large the data is, in bytes, wherever it lies: a modelled machine then charges what moving it takes, from the
   // caches or the memory node where it is (docs/guide/28-memory-model.md). 0, the default: moving it takes no time.
-  // Who: one thread, before the first task names the handle. Cost: a locked table. Real machines ignore it.
-  // Errors: weft::error above 2^40.
+  // Who: one thread, before the first task names the handle. Cost: a store, and with a name an allocation. Real
+  // machines ignore it. Errors: weft::error above 2^40.
   void bytes(std::uint64_t n);
   [[nodiscard]] std::uint64_t bytes() const noexcept { return detail::bytes_of(state_); }
   // Number of this handle in order of creation in the process, from 1.
@@ -50,6 +51,16 @@ class handle_base {
   detail::handle_state state_;
 };
 
+namespace detail {
+// What moving a handle comes to. Were the move constructor deleted, a vector that grows would be told so deep inside
+// the standard library; declared and never to be instantiated, it has the first words.
+template <class T> struct a_handle_cannot_move_use_vector_v_n_or_deque {
+  static_assert(sizeof(T*) == 0,
+                "weft: a handle cannot move, its address is its identity; a std::vector<handle<T>> v(n) "
+                "of fixed size or a growing std::deque holds many");
+};
+}  // namespace detail
+
 // Owns a T. The value is destroyed after the last task that uses it is done.
 template <class T> class handle : public handle_base {
  public:
@@ -57,6 +68,8 @@ template <class T> class handle : public handle_base {
   template <class... Args>
     requires std::is_constructible_v<T, Args...>
   explicit handle(Args&&... args) : data_(static_cast<Args&&>(args)...) {}
+  handle(const handle&) = delete;
+  handle(handle&&) { static_cast<void>(detail::a_handle_cannot_move_use_vector_v_n_or_deque<T>{}); }
   ~handle() { state().drain(); }  // before data_ goes
 
   // The datum, unprotected: for set-up before any task uses it. After that use weft::runtime::get, which waits.
@@ -71,6 +84,8 @@ template <class T> class handle<T&> : public handle_base {
  public:
   using value_type = T;
   explicit handle(T& data) noexcept : data_(&data) {}
+  handle(const handle&) = delete;
+  handle(handle&&) { static_cast<void>(detail::a_handle_cannot_move_use_vector_v_n_or_deque<T>{}); }
   [[nodiscard]] T& unguarded() noexcept { return *data_; }
 
  private:

@@ -19,9 +19,27 @@
 
 namespace weft {
 
+// What only modelled machines have: options::model. Real ones refuse a schedule, a mode and a core, because a program
+// that asks for them does not mean them. In the environment these too are WEFT_<NAME>: WEFT_SCHEDULE, WEFT_MODE.
+struct model_options {
+  // "time" (default): the earliest event is next. "random": any event, drawn from the seed; finds what depends on the
+  // schedule. "pct" and "tasks" draw priorities of cores and of tasks, "order:FILE" runs the tasks in the order of that
+  // file: docs/guide/26-check.md.
+  const char* schedule = nullptr;
+  // "fine" (default): every cache line that moves is an event. "coarse": one event per step of a task's life, for
+  // sweeps over millions of tasks.
+  const char* mode = nullptr;
+  // How long bodies take. "declared" (default): what cost, cycles and charge say, else the machine's default.
+  // "measured": as long as they run here, times body_scale; then runs do not repeat exactly.
+  const char* body = nullptr;
+  double body_scale = 1;
+  // The modelled core that worker 0 sits on, counted from 0; the others take the rest in order.
+  unsigned core = 0;
+};
+
 // Every option may also be given in the environment as WEFT_<NAME> in capitals (WEFT_WORKERS=8,
 // WEFT_MACHINE=virtual). A field that differs from its default wins over the environment, the environment over the
-// default.
+// default. A variable WEFT_... that no option has is said on stderr, with the nearest that one has.
 struct options {
   // Number of workers, 1 to 1024. 0: usable_cpus() on real cores, all cores of a modelled machine, 1 on "virtual".
   unsigned workers = 0;
@@ -33,29 +51,18 @@ struct options {
   const char* policy = nullptr;
   // Seed of everything random, above 0: victim choice, random schedules. Same seed, same run on a virtual machine.
   std::uint64_t seed = 1;
-  // Virtual machines only. "time" (default): the earliest event is next. "random": any event, drawn from the seed;
-  // finds what depends on the schedule. "pct" and "tasks" draw priorities of cores and of tasks, "order:FILE" runs the
-  // tasks in the order of that file: docs/guide/26-check.md.
-  const char* schedule = nullptr;
-  // Virtual machines only. "fine" (default): every cache line that moves is an event. "coarse": one event per step of
-  // a task's life, for sweeps over millions of tasks.
-  const char* mode = nullptr;
-  // Virtual machines only: how long bodies take. "declared" (default): what cost, cycles and charge say, else the
-  // machine's default. "measured": as long as they run here, times body_scale; then runs do not repeat exactly.
-  const char* body = nullptr;
-  double body_scale = 1;
-  // Virtual machines only: the modelled core that worker 0 sits on, counted from 0; the others take the rest in order.
-  unsigned core = 0;
+  // What only modelled machines have.
+  model_options model{};
   // Live tasks (submitted and not done) at most, 64 to 2^40, counted per size of task and beside 128 per worker. A
   // submitter that meets the limit sleeps until there is room, and a reserve thread runs tasks in its place: no body
-  // ever runs on a submitter's stack, so it may hold a lock that bodies take. Nothing is dropped. The limit is exceeded
-  // step by step when for 20 ms no task begins and no worker uses its core - bodies then wait for something, perhaps
-  // for the submitter - and it does not hold for tasks above 640 bytes.
+  // ever runs on a submitter's stack, so it may hold a lock that bodies take. Nothing is dropped. On real machines the
+  // limit begins at 4096, so that small tasks stay in the caches, and grows up to this where that helps: a program need
+  // not know. It is exceeded step by step when for 20 ms no task begins and no worker uses its core - bodies then wait
+  // for something, perhaps for the submitter - and it does not hold for tasks above 640 bytes.
   std::size_t window = std::size_t{1} << 20;
-  // A submitter that meets the limit runs other tasks itself until there is room, on its own thread. With a window of
-  // some hundred tasks their records stay in the caches, which makes small tasks up to three times cheaper; the price
-  // is that a submitter must not hold a lock that a body takes. Modelled machines always do this.
-  bool submitters_help = false;
+  // How long a worker without work looks for some before it sleeps, in microseconds, 0 to 1000000. 0: it looks once and
+  // sleeps at once, which burns no core where others need it; the next task then waits for a wake-up, some 25 us.
+  unsigned search_us = 25;
   // Stack of a task body in KiB, 64 to 4194304 (4 GiB). Reserved address space; memory is used as touched.
   std::size_t stack_kib = 1024;
   // Who creates tasks, that is gives them their versions and puts them into a queue. "inline" (default): the thread
@@ -102,7 +109,16 @@ class runtime {
   // Cost: the table in README.md; nothing is allocated in the steady state for bodies up to about 400 bytes.
   // Errors: weft::error if one handle is named with two kinds, or is in use by another runtime.
   template <class... Args> void submit(Args&&... clauses_and_body) {
-    detail::submit(*engine_, static_cast<Args&&>(clauses_and_body)...);
+    using given = detail::arguments<Args...>;
+    static_assert(given::has_body,
+                  "weft: submit needs a body, and it comes last: rt.submit(weft::read(a), [](int x) {})");
+    if constexpr (given::has_body) {
+      static_assert(given::no_bare_handle, "weft: a handle alone does not say how the body uses it: write "
+                                           "weft::read(h), weft::write(h), weft::add(h) or weft::concurrent(h)");
+      static_assert(!given::no_bare_handle || given::all_clauses,
+                    "weft: every argument before the body must be a clause");
+      if constexpr (given::all_clauses) detail::submit(*engine_, static_cast<Args&&>(clauses_and_body)...);
+    }
   }
 
   // Outside a task: returns when every task of this runtime is done, with all that those submitted. Inside a task:

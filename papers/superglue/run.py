@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-SECONDS_MAX = 300
+SECONDS_MAX = 600  # against hangs
 
 
 def run(weft: str, arguments: list[str]) -> dict:

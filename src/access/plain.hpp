@@ -8,13 +8,13 @@
 #pragma once
 #include <cstdint>
 
+#include "access/condition.hpp"
 #include "access/reduction.hpp"
-#include "access/version.hpp"
 
 namespace weft::access {
 
 // Locks all handles of r and computes the versions that its accesses require, or does nothing where something calls for
-// the long way. Gives whether; `missing` is then the first whose version is not there, or their number.
+// the long way. Returns whether; `missing` is then the first whose version is not there, or their number.
 template <class M> [[nodiscard, gnu::always_inline]] inline bool
 try_lock_all(record& r, const detail::engine_base* engine, std::uint32_t& missing) noexcept {
   entry* const a = r.accesses();
@@ -52,12 +52,14 @@ register_plain(record* r, const detail::engine_base* engine, Seen seen) {
   for (std::uint32_t i = 0; i < n; ++i) {
     handle_state& h = handle_of(a[i]);
     M::work(model::step::submit_access, &h);
+    WEFT_DEBUG_ASSERT(is_locked(h) && !is_repeated(a[i]));
     h.group_start = a[i].required;
     h.group_kind = group_of(a[i]);
     ++h.registered;
     if (i != missing) base::release_lock<M>(h.lock);
   }
   seen(*r);
+  WEFT_DEBUG_ASSERT(r->exclusives == 0 && !r->waits_exclusive);
   r->cursor = missing;
   if (missing == n) return short_outcome::ready;
   handle_state& h = handle_of(a[missing]);
@@ -70,8 +72,10 @@ register_plain(record* r, const detail::engine_base* engine, Seen seen) {
   return waits || !advance_plain<M>(r) ? short_outcome::waits : short_outcome::ready;
 }
 
-// The version that r was listed for is there. Gives whether all others are; if not, r is listed again and may be gone.
+// The version that r was listed for is there. Returns whether all others are; if not, r is listed again and may be
+// gone.
 template <class M> [[nodiscard, gnu::always_inline]] inline bool advance_plain(record* r) noexcept {
+  WEFT_DEBUG_ASSERT(r->plain && r->cursor < r->access_count);
   M::work(model::step::advance);
   const std::uint32_t n = r->access_count;
   for (std::uint32_t i = r->cursor + 1; i < n; ++i) {
@@ -89,8 +93,26 @@ template <class M> [[nodiscard, gnu::always_inline]] inline bool advance_plain(r
   return true;
 }
 
-// All accesses of r are done: finish() for each.
+// settle() for an access that has found the alarm at 0: as finish_locked(), for a list in which nobody waits for
+// exclusive access.
+template <class M> [[gnu::noinline]] void finish_long(handle_state& h, woken& out) noexcept {
+  base::locked<M> guard(h.lock);
+  const std::uint64_t word = M::load(h.word, base::acquire);
+  if (alarm_in(word) == 0) [[likely]] {
+    const std::uint64_t version = (word >> alarm_bits) + 1;
+    WEFT_DEBUG_ASSERT(outstanding(word, h.registered) >= 1);
+    record* const r = release_reached(h, version, out);
+    if (r == nullptr || !r->waits_exclusive) [[likely]] {
+      const std::uint64_t alarm = r == nullptr ? alarm_max : alarm_for(version, r->accesses()[r->cursor].required);
+      return M::store(h.word, word_at(version, alarm), base::release);
+    }
+  }
+  finish_locked<M>(h, 1, out);
+}
+
+// All accesses of r are done: settle() for each.
 template <class M> [[gnu::always_inline]] inline void finish_plain(record& r, woken& out) noexcept {
+  WEFT_DEBUG_ASSERT(r.plain && r.exclusives == 0);
   const entry* a = r.accesses();
   const entry* const end = a + r.access_count;
   for (; a != end; ++a) {

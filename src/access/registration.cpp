@@ -5,10 +5,6 @@
 
 namespace weft::access {
 
-std::string name_of(const handle_state& h) {
-  return h.name != nullptr ? "'" + std::string(h.name) + "'" : "#" + std::to_string(h.id);
-}
-
 bool joins_reduction(record& r, const handle_state& h) noexcept {
   for (std::uint32_t i = 0; i < r.access_count; ++i)
     if (const entry& a = r.accesses()[i];
@@ -30,8 +26,9 @@ void throw_too_many(const handle_state& h) {
 
 namespace {
 
-// Marks `a` as a repetition of `first`, an entry with the same handle. It may be marked already: a task whose
-// registration had to wait for the end of a reduction is collected again.
+// Marks `a` as a repetition of `first`, an entry with the same handle. It may be marked already: by the submitter, and
+// then it is an amount, or because the task's registration had to wait for the end of a reduction and it is collected
+// again.
 void repeat(const entry& first, entry& a) {
   if ((group_of(a) & ~detail::kind_repeated) != group_of(first))
     throw error("weft: a task names handle " + name_of(handle_of(a)) +
@@ -39,14 +36,19 @@ void repeat(const entry& first, entry& a) {
   if (is_resource(a))
     throw error("weft: a task names resource " + name_of(handle_of(a)) +
                 " twice; name it once, with the sum of the units");
+  if (is_repeated(a)) return;
   a.handle_and_kind |= detail::kind_repeated;
+  a.required = 0;  // no amount
 }
 
 // For a task with repetitions: beyond two the submitter did not say how many exclusive accesses there are.
 [[nodiscard]] std::uint8_t count_exclusives(record& r) noexcept {
   std::uint8_t n = 0;
-  for (std::uint32_t i = 0; i < r.access_count && n < 2; ++i)
-    n = static_cast<std::uint8_t>(n + (is_resource(r.accesses()[i]) ? 2 : is_exclusive(r.accesses()[i]) ? 1 : 0));
+  for (std::uint32_t i = 0; i < r.access_count && n < 2; ++i) switch (condition_of(r.accesses()[i])) {
+    case condition::units: n = 2; break;
+    case condition::exclusive: ++n; break;
+    default: break;
+    }
   return n < 2 ? n : 2;
 }
 

@@ -6,16 +6,12 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <string>
 
-#include "access/conditions.hpp"
 #include "access/reduction.hpp"
+#include "access/walk.hpp"
 #include "weft/error.hpp"
 
 namespace weft::access {
-
-// How a handle is called in messages: its name, or "#id".
-[[nodiscard]] std::string name_of(const handle_state& h);
 
 // The distinct handles of a task in lock order. Few are kept in place; only very wide tasks allocate.
 class lock_set {
@@ -29,17 +25,23 @@ class lock_set {
   }
 
   template <class M> void acquire() noexcept {
-    for (std::uint32_t i = 0; i < size_; ++i) base::acquire_lock<M>(handles_[i]->lock);
+    for (std::uint32_t i = 0; i < size_; ++i) {
+      WEFT_ASSERT(i == 0 || handles_[i - 1]->id <= handles_[i]->id);
+      base::acquire_lock<M>(handles_[i]->lock);
+    }
   }
   template <class M> void release() noexcept {
-    for (std::uint32_t i = 0; i < size_; ++i) base::release_lock<M>(handles_[i]->lock);
+    for (std::uint32_t i = 0; i < size_; ++i) {
+      WEFT_ASSERT(is_locked(*handles_[i]));
+      base::release_lock<M>(handles_[i]->lock);
+    }
   }
   [[nodiscard]] handle_state** begin() noexcept { return handles_; }
   [[nodiscard]] handle_state** end() noexcept { return handles_ + size_; }
 
  private:
   void collect(record& r);
-  // Both give whether a handle is named more than once.
+  // Both return whether a handle is named more than once.
   [[nodiscard]] bool collect_few(record& r);
   [[nodiscard]] bool collect_many(record& r);
 
@@ -55,15 +57,22 @@ class lock_set {
 
 // Whether the runtime that last used h has not finished with it. Who: holder of h's lock.
 template <class M> [[nodiscard]] bool in_use(handle_state& h) noexcept {
+  WEFT_ASSERT(is_locked(h));
   return h.engine != nullptr && (outstanding(M::load(h.word, base::acquire), h.registered) != 0 || reduction_open(h));
 }
 
 [[noreturn]] void throw_in_use(const handle_state& h);
 [[noreturn]] void throw_too_many(const handle_state& h);
 
-// Whether one more access to h could not be told from one of long ago. Who: holder of h's lock.
-template <class M> [[nodiscard]] bool too_many(handle_state& h) noexcept {
-  return versions_are_narrow && outstanding(M::load(h.word, base::relaxed), h.registered) >= outstanding_max;
+// A handle on which an access of r, with what is outstanding there, would advance the version so far that it could not
+// be told from one of long ago; nullptr if there is none. Who: holder of the locks of all r's handles.
+template <class M> [[nodiscard]] handle_state* too_many(record& r) noexcept {
+  for (std::uint32_t i = 0; i < r.access_count; ++i) {
+    if (is_repeated(r.accesses()[i])) continue;
+    handle_state& h = handle_of(r.accesses()[i]);
+    if (outstanding(M::load(h.word, base::relaxed), h.registered) + amount_of(r, i) > outstanding_max) return &h;
+  }
+  return nullptr;
 }
 
 enum class outcome : std::uint8_t { ready, waits, apply_first };
@@ -72,11 +81,11 @@ struct registered {
   handle_state* reduction = nullptr;  // apply_first: the handle on which a group of reduces is open
 };
 
-// Registers r, whose accesses are filled in, for `engine`. When it gives `waits`, r is listed and may already be gone;
-// when it gives `apply_first`, nothing was registered, and what reduces left over must be applied before r registers.
-// `seen` is called with r once all versions are known and while nobody else can run it.
-// leave_exclusive: that walk is left to the caller, who has a say in which of several adds comes first.
-// Errors: weft::error as lock_set, or if a handle is in use by another runtime; r is untouched then.
+// Registers r, whose accesses are filled in, for `engine`. When it returns `waits`, r is listed and may already be
+// gone; when it returns `apply_first`, nothing was registered, and what reduces left over must be applied before r
+// registers. `seen` is called with r once all versions are known and while nobody else can run it. leave_exclusive:
+// that walk is left to the caller, who has a say in which of several adds comes first. Errors: weft::error as lock_set,
+// or if a handle is in use by another runtime; r is untouched then.
 template <class M, class Seen = decltype([](record&) noexcept {})>
 [[nodiscard]] registered register_task(record* r, detail::engine_base* engine, open_reductions<M>& open, woken& out,
                                        Seen seen = {}, bool leave_exclusive = false) {
@@ -101,27 +110,24 @@ template <class M, class Seen = decltype([](record&) noexcept {})>
     }
   }
   if constexpr (versions_are_narrow)
-    if (!r->applies_reduction)
-      for (handle_state* h : handles)
-        if (too_many<M>(*h)) {
-          handles.release<M>();
-          throw_too_many(*h);
-        }
+    if (handle_state* h = r->applies_reduction ? nullptr : too_many<M>(*r)) {
+      handles.release<M>();
+      throw_too_many(*h);
+    }
   bool waits = false;
   const std::uint32_t n = r->access_count;
   r->cursor = n;
   for (std::uint32_t i = 0; i < n; ++i) {
     entry& a = r->accesses()[i];
-    if (is_repeated(a)) continue;
+    const condition c = condition_of(a);
+    if (c == condition::none) continue;
     handle_state& h = handle_of(a);
     M::work(model::step::submit_access, &h);
     if (kind_of(a) == detail::kind_reduce && !reduction_open(h)) [[unlikely]]
       open.add(h);
-    if (is_resource(a))
-      ++h.registered;  // for ~handle and wait(); required is the number of units
-    else
-      a.required = register_access(h, group_of(a));
-    if (waits || !version_awaited(*r, a) || available<M>(h, a.required)) continue;
+    by_kind(c, [&](auto kind) { kind.enter(h, a, amount_of(*r, i)); });
+    const condition first = waits ? condition::none : first_condition(*r, a);
+    if (first == condition::none || is_met<M>(first, a)) continue;
     r->cursor = i;
     waits = wait_unless_available<M>(h, r);
     if (!waits) r->cursor = n;

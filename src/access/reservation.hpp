@@ -1,4 +1,4 @@
-// Fairness for tasks that need several handles exclusively. Such a task takes all of them or none (conditions.hpp), so
+// Fairness for tasks that need several handles exclusively. Such a task takes all of them or none (walk.hpp), so
 // streams of tasks that keep each of its handles busy leave it no moment to start. One that was told often enough in
 // vain *reserves*: a place of its own is listed on each of its handles, behind those that stand there and before all
 // that come, is granted as if it were a task with that one add, and keeps what it got until it has all.
@@ -15,14 +15,14 @@
 #include <new>
 #include <vector>
 
-#include "access/conditions.hpp"
+#include "access/walk.hpp"
 #include "base/limits.hpp"
 
 namespace weft::access {
 
 template <class M> class reservations {
  public:
-  // The condition that r was listed for is met. Gives whether r is ready; if not, it is listed elsewhere and may be
+  // The condition that r was listed for is met. Returns whether r is ready; if not, it is listed elsewhere and may be
   // gone. r may be a place: then r becomes the task that it stood for, if that is ready now.
   // Who: whoever took r from a list of woken records; holds no lock. Cost: for tasks with less than two exclusive
   // accesses that of advance().
@@ -96,12 +96,14 @@ template <class M> class reservations {
   [[nodiscard]] bool reserve(record* r, woken& out) noexcept {
     const std::uint32_t n = r->access_count;
     const std::uint32_t told_of = r->cursor > n ? r->cursor - n - 1 : n;
+    WEFT_ASSERT(waits_ == 0);
     reserver_ = r;
     used_ = 0;
     missing_ = 1;  // not to be complete before the last is listed
     for (std::uint32_t i = 0; i < n; ++i) {
       const entry& a = r->accesses()[i];
-      if (!is_exclusive(a) && !is_resource(a)) continue;
+      if (!is_held(condition_of(a))) continue;
+      WEFT_ASSERT(used_ < capacity_);
       place& p = places_[used_++];
       p.a = a;
       base::locked<M> guard(handle_of(a).lock);
@@ -126,6 +128,7 @@ template <class M> class reservations {
   }
 
   [[nodiscard]] bool is_complete() noexcept {
+    WEFT_ASSERT(reserver_ != nullptr && missing_ != 0);
     if (--missing_ != 0) return false;
     std::erase(claims_, reserver_);
     reserver_ = nullptr;
@@ -140,6 +143,7 @@ template <class M> class reservations {
       give_back(p, out);
       return false;
     }
+    WEFT_ASSERT(reserver_ != nullptr && !p.held);
     p.held = true;
     r = reserver_;
     return is_complete();
@@ -148,13 +152,14 @@ template <class M> class reservations {
   void give_back(const place& p, woken& out) noexcept {
     handle_state& h = handle_of(p.a);
     base::locked<M> guard(h.lock);
-    untake(p.a);
+    access::give_back(p.a);
     tell_next<M>(h, out);
   }
 
   // Everything goes back, and the reserver tries again as any other. Places that have been granted and not arrived are
   // on their way in somebody's list of woken records.
   void revoke(woken& out) noexcept {
+    WEFT_ASSERT(coming_ == 0);
     for (std::uint32_t i = 0; i < used_; ++i) {
       place& p = places_[i];
       if (p.held) {

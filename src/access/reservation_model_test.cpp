@@ -170,7 +170,7 @@ template <flaw Flaw> class trial {
   void end(job& j) {
     occupy(j, -1);
     woken list;
-    for (std::uint32_t i = 0; i < j.t.r.access_count; ++i) finish<M>(j.t.a[i], list);
+    settle<M>(j.t.r, list);
     walk(list);
     if (j.parent != nullptr) {
       j.parent->child_done = true;

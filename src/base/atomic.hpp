@@ -16,7 +16,44 @@ inline constexpr order release = std::memory_order_release;
 inline constexpr order acq_rel = std::memory_order_acq_rel;
 inline constexpr order seq_cst = std::memory_order_seq_cst;
 
-template <class T> [[nodiscard]] std::atomic_ref<T> shared(cell<T>& c) noexcept { return std::atomic_ref<T>(c.raw); }
+#ifdef __cpp_lib_atomic_ref
+template <class T> using atomic_ref = std::atomic_ref<T>;
+#else
+// What of std::atomic_ref is used here, for libc++ before 19, which has none.
+template <class T> class atomic_ref {
+ public:
+  explicit atomic_ref(T& word) noexcept : word_(&word) {}
+  T load(order o) const noexcept {
+    T value;
+    __atomic_load(word_, &value, int(o));
+    return value;
+  }
+  void store(T value, order o) const noexcept { __atomic_store(word_, &value, int(o)); }
+  T exchange(T value, order o) const noexcept {
+    T before;
+    __atomic_exchange(word_, &value, &before, int(o));
+    return before;
+  }
+  bool compare_exchange_strong(T& expected, T value, order met, order failed) const noexcept {
+    return __atomic_compare_exchange(word_, &expected, &value, false, int(met), int(failed));
+  }
+  bool compare_exchange_weak(T& expected, T value, order met, order failed) const noexcept {
+    return __atomic_compare_exchange(word_, &expected, &value, true, int(met), int(failed));
+  }
+  T fetch_add(T n, order o) const noexcept { return __atomic_fetch_add(word_, n, int(o)); }
+  T fetch_sub(T n, order o) const noexcept { return __atomic_fetch_sub(word_, n, int(o)); }
+  T fetch_or(T n, order o) const noexcept { return __atomic_fetch_or(word_, n, int(o)); }
+  T fetch_and(T n, order o) const noexcept { return __atomic_fetch_and(word_, n, int(o)); }
+
+ private:
+  static_assert(int(std::memory_order_seq_cst) == __ATOMIC_SEQ_CST && int(relaxed) == __ATOMIC_RELAXED &&
+                int(acquire) == __ATOMIC_ACQUIRE && int(release) == __ATOMIC_RELEASE &&
+                int(acq_rel) == __ATOMIC_ACQ_REL);
+  T* word_;
+};
+#endif
+
+template <class T> [[nodiscard]] atomic_ref<T> shared(cell<T>& c) noexcept { return atomic_ref<T>(c.raw); }
 
 // The order of a failed compare_exchange: what remains of `o` without its release half.
 [[nodiscard]] constexpr order on_failure(order o) noexcept {

@@ -12,15 +12,22 @@ inline constexpr std::size_t stack_kib_min = 64;                       // a body
 inline constexpr std::size_t stack_kib_max = std::size_t{1} << 22;     // 4 GiB: address space for 32,768 such stacks
 inline constexpr std::uint32_t deque_capacity_first = 256;             // slots; doubles when full
 inline constexpr std::uint32_t deque_capacity_max = 1u << 30;          // indices are 32 bits and must not overlap
+inline constexpr std::uint32_t steal_max = 128;  // tasks at once: to read more slots takes longer than a second steal
+inline constexpr unsigned sweep_max = 8;  // victims a thief looks at each time beside its partners; all, up to so many
+inline constexpr unsigned wakes_at_once =
+    4;  // by one thief: more would keep it from its own task for three long bodies
 inline constexpr std::uint32_t pool_batch_records = 64;  // records per hand-over between a worker and the shared pool
 inline constexpr std::uint64_t search_ns = 25'000;       // an idle worker looks for work this long, two wake-ups' worth
 inline constexpr std::uint32_t worth_stealing_ns = 60;   // shorter bodies cost less than bringing them over
 inline constexpr std::uint64_t long_body_ps = 2'000'000;  // ten times what handing a task to a thief costs
 inline constexpr unsigned short_bodies_max = 32;          // in a row, then a worker stops keeping all within reach
-inline constexpr std::uint64_t patience_ns = 20'000'000;  // a blocked submitter looks this often whether anything moves
+inline constexpr std::size_t window_tasks_first = 4096;   // records that stay in the second-level cache: 512 KiB
+inline constexpr std::uint64_t patience_first_ns =
+    2'000'000;                                            // below options::window a blocked submitter looks so often
+inline constexpr std::uint64_t cached_body_ns = 1000;     // bodies longer than this gain nothing from warm records
+inline constexpr std::uint64_t patience_ns = 20'000'000;  // at options::window: so often, whether anything moves
 inline constexpr std::uint64_t patience_busy_ns = 1'000'000;     // cores that did more than this meanwhile compute
 inline constexpr std::uint64_t patience_alone_ns = 200'000'000;  // the same where others move: long beside a time slice
-inline constexpr unsigned lead_steps = 16;  // times in a row that one submitter exceeds the window before the next may
 inline constexpr unsigned denials_max = 3;  // times told in vain before a task with several adds reserves; two bits
 inline constexpr std::uint32_t relax_before_yield = 64;        // spins on a lock before the holder may need our core
 inline constexpr std::uint64_t idle_yields_max = 1'000'000;    // in a row in virtual time: bodies that never end

@@ -25,6 +25,9 @@ template <class M> void release_lock(detail::cell<std::uint8_t>& lock) noexcept 
   M::store(lock, std::uint8_t{0}, release);  // publishes what the section wrote; pairs with acquire_lock
 }
 
+// Whether somebody has the lock, for assertions of who must. Takes no turn and no time on a modelled machine.
+[[nodiscard]] inline bool held(const detail::cell<std::uint8_t>& lock) noexcept { return detail::peek(lock) != 0; }
+
 template <class M> class locked {
  public:
   [[gnu::always_inline]] explicit locked(detail::cell<std::uint8_t>& lock) noexcept : lock_(lock) {

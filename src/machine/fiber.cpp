@@ -27,6 +27,13 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
+#ifdef _LIBCPPABI_VERSION
+// libc++abi has the function, with the layout of the Itanium ABI, and does not declare it.
+namespace __cxxabiv1 {
+extern "C" void* __cxa_get_globals() noexcept;
+}
+#endif
+
 namespace weft::machine {
 
 namespace fcontext = boost::context::detail;
@@ -57,7 +64,7 @@ struct handled_exceptions {
   void* caught = nullptr;
   unsigned uncaught = 0;
 
-  // <cxxabi.h> declares __cxa_get_globals const, so a compiler may keep its answer over a switch, when it is another
+  // libstdc++ declares __cxa_get_globals const, so a compiler may keep its answer over a switch, when it is another
   // thread's. Neither inlined nor known to be without effects, this is asked again each time.
   [[gnu::noinline]] static handled_exceptions& of_this_thread() noexcept {
     asm volatile("" ::: "memory");

@@ -27,8 +27,8 @@
 //   name()            as options::machine says it
 //   forked()          whether the workers were lost because this is a child of the process that made them
 //   foreign_threads   whether threads outside the runtime may call in; these then block() and are signal()ed
-//   block_for(word, ns), start_one(id), busy_ns(), reserve_busy_ns(), barrier_everywhere()
-//                     what a submitter at a full window, the reserve (sched/engine_room.hpp) and who waits from outside
+//   block_for(word, ns), start_one(id), bring_reserve(here), stay, busy_ns(), reserve_busy_ns(), barrier_everywhere()
+//                     what a submitter at a full window, the reserve (sched/reserve.hpp) and who waits from outside
 //                     need of threads; empty where there are none
 #pragma once
 #include <concepts>

@@ -15,7 +15,7 @@ constexpr int advice_guard_install = 102;  // MADV_GUARD_INSTALL, younger than t
 
 detail::cell<std::uint64_t> protected_now;  // stacks whose guard is a protection, in all runtimes
 
-// Gives whether the guard is a protection, which has to be counted.
+// Returns whether the guard is a protection, which has to be counted.
 bool guard_by_protection(void* page, std::size_t bytes) noexcept {
   if (base::shared(protected_now).fetch_add(1, base::relaxed) < stack::protected_max &&
       ::mprotect(page, bytes, PROT_NONE) == 0)

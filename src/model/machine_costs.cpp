@@ -89,6 +89,9 @@ void read_runtime(const section& top, machine& m) {
   constexpr const char* names[steps] = {"submit", "submit_access", "run", "run_access", "advance", "steal", "request"};
   for (std::size_t i = 0; i < steps; ++i) take(*s, names[i], quantity::time, m.runtime.step_ps[i]);
   take(*s, "relax", quantity::time, m.runtime.relax_ps);
+  // Every loop that waits or searches pauses, and every other step ends: with this one time gets on whatever else is 0.
+  if (m.runtime.relax_ps == 0)
+    s->fail("relax", "a waiting loop would take no time, so time would never advance; it must be at least 1 ps");
   take(*s, "switch", quantity::time, m.runtime.switch_ps);
   take(*s, "body", quantity::time, m.runtime.body_ps);
   take(*s, "sleep", quantity::time, m.runtime.sleep_ps);

@@ -78,6 +78,7 @@ void is_sane(const machine& m) {
   REQUIRE(m.memory.link_bytes_per_ns.size() == m.classes);
   REQUIRE(m.memory.chunk_bytes >= 64);
   REQUIRE(m.memory.lines_in_flight >= 1);
+  REQUIRE(m.runtime.relax_ps > 0);
   REQUIRE(m.ghz > 0);
   REQUIRE(m.speed_when_shared > 0);
   REQUIRE(m.speed_when_shared <= 1);
@@ -139,6 +140,10 @@ TEST_CASE("wrong machines: file, line, key and reason") {
        "8: memory.caches[0].shared_by: it must be \"core\", \"inner\" or \"outer\""},
       {"[[memory.caches]]\nshared_by = \"core\"", "7: memory.caches[0]: the key size is missing"},
       {"[shared_speed]\nx = 2\nfrom = \"lab\"", "7: shared_speed: it must be at most 1"},
+      {"[runtime]\nrelax = { ns = 0, from = \"lab\" }",
+       "8: runtime.relax: a waiting loop would take no time, so time would never advance; it must be at least 1 ps"},
+      {"[runtime]\nrelax = { ps = 0.4, from = \"lab\" }",
+       "8: runtime.relax: a waiting loop would take no time, so time would never advance; it must be at least 1 ps"},
       {"any_size = 1", "7: topology.any_size: there is no such key; there are: hwloc, xml, types, order"},
       {"l\xc3\xb6 = 1", "7: this is no TOML: a letter that is not ASCII outside of texts and comments"},
       {"# \xc3\xb6 \"\nx = , 3", "8: this is no TOML: "},

@@ -98,22 +98,21 @@ namespace {
   opt.workers = o.workers;
   opt.machine = o.machine;
   opt.policy = o.policy;
-  opt.schedule = o.schedule;
+  opt.model.schedule = o.schedule;
   if (o.seed != 0) opt.seed = o.seed;
   if (o.window != 0) opt.window = o.window;
   if (o.stack_kib != 0) opt.stack_kib = o.stack_kib;
   opt.paused = o.paused != 0;
   opt.pin = o.no_pin == 0;
-  opt.submitters_help = o.submitters_help != 0;
   opt.trace = o.trace;
   opt.counters = o.counters;
   if (o.trace_mib != 0) opt.trace_mib = o.trace_mib;
   opt.creation = o.creation;
   opt.creator = o.creator;
-  opt.core = o.core;
-  opt.mode = o.mode;
-  opt.body = o.body;
-  if (o.body_scale != 0) opt.body_scale = o.body_scale;
+  opt.model.core = o.core;
+  opt.model.mode = o.mode;
+  opt.model.body = o.body;
+  if (o.body_scale != 0) opt.model.body_scale = o.body_scale;
   return opt;
 }
 

@@ -224,6 +224,11 @@ TEST_CASE("c errors: tasks that cannot be meant are not submitted") {
   bare.access_count = 1;
   CHECK(of(weft_submit(rt, &bare)) == misuse("weft_submit: access_count is not 0, but accesses is NULL"));
   bare.access_count = 0;
+  for (const int level : {2, -1}) {
+    bare.priority = level;
+    CHECK(of(weft_submit(rt, &bare)) == misuse("weft_submit: there are two priorities, 0 and 1, which goes first"));
+  }
+  bare.priority = 0;
   bare.argument_bytes = 1;
   CHECK(of(weft_submit(rt, &bare)) == misuse("weft_submit: argument_bytes is not 0, but argument is NULL"));
   bare.argument = &x;

@@ -134,6 +134,7 @@ struct shape {
           "a task takes at most 1 MiB, about 43000 accesses; pass large data by pointer or through a handle");
   require((t.flags & ~std::uint32_t{WEFT_PINNED | WEFT_SUBTASKS}) == 0 && t.reserved == 0, "weft_submit",
           "flags has a bit that is no weft_task_flag, or reserved is not 0");
+  require(t.priority == 0 || t.priority == 1, "weft_submit", "there are two priorities, 0 and 1, which goes first");
   return check_accesses(t);
 }
 
@@ -141,11 +142,11 @@ struct shape {
 
 void fill(detail::record& r, const weft_task& t, const shape& s) {
   const auto n = static_cast<std::uint32_t>(t.access_count);
-  const bool plain = s.exclusives == 0 && !s.reduces && t.priority <= 0 && t.flags == 0;
+  const bool plain = s.exclusives == 0 && !s.reduces && t.priority == 0 && t.flags == 0;
   detail::prepare(r, &invoke, n, s.exclusives, plain);
   r.name = t.name;
   r.cost_ps = picoseconds(t.cost_ns);
-  r.urgent = t.priority > 0;
+  r.urgent = t.priority == 1;
   r.subtasks = (t.flags & WEFT_SUBTASKS) != 0;
   if ((t.flags & WEFT_PINNED) != 0) r.pin = weft::pin(t.worker).worker;
   auto* c = new (r.closure()) closure{t.body, t.argument, nullptr, s.reduces};

@@ -1,16 +1,20 @@
 #include "runtime/options.hpp"
 
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <locale>
 #include <mutex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "base/limits.hpp"
 #include "model/machine_file.hpp"
 #include "runtime/schedule.hpp"
+#include "runtime/variables.hpp"
 #include "sched/policy.hpp"
 #include "trace/counters.hpp"
 
@@ -18,47 +22,73 @@ namespace weft {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& option, std::string_view value, const std::string& allowed) {
-  throw error("weft: option " + option + " = '" + std::string(value) + "' cannot be; it must be " + allowed);
-}
-
 constexpr std::size_t trace_mib_max = std::size_t{1} << 20;  // 1 TiB: more is a slip of the keyboard
+constexpr unsigned search_us_max = 1'000'000;                // who searches longer than a second wants to spin
 
-// The value of WEFT_<name>, or nullptr if unset or empty.
-const char* environment(const char* name) {
-  const char* text = std::getenv(name);
-  return text != nullptr && *text != '\0' ? text : nullptr;
-}
+// Fills options from the environment, and knows afterwards which came from there: errors name what the user wrote.
+class filling {
+ public:
+  template <class Number>
+  void number(const char* option, Number& into, Number unset, const std::string& allowed, bool zero_counts = false) {
+    const char* text = into == unset ? take(option) : nullptr;
+    if (text == nullptr) return;
+    // Without zero_counts 0 is refused here: no option takes it, and of some it is the "not set".
+    if (!parse(text, into) || (into == Number{} && !zero_counts)) refuse(option, text, allowed);
+  }
+  void text(const char* option, const char*& into, const char* otherwise) {
+    if (into == nullptr) into = take(option);
+    if (into == nullptr) into = otherwise;
+  }
+  void flag(const char* option, bool& into, bool unset) {
+    const char* text = into == unset ? take(option) : nullptr;
+    if (text == nullptr) return;
+    if (std::strcmp(text, "0") != 0 && std::strcmp(text, "1") != 0) refuse(option, text, "0 or 1");
+    into = *text == '1';
+  }
 
-template <class Number>
-void take_number(const char* name, Number& into, Number unset, const std::string& allowed, bool zero_counts = false) {
-  if (into != unset) return;
-  const char* text = environment(name);
-  if (text == nullptr) return;
-  const char* end = text + std::strlen(text);
-  Number n{};
-  const auto [stop, bad] = std::from_chars(text, end, n);
-  if (bad != std::errc{} || stop != end) refuse(name, text, allowed);
-  if (n == Number{} && !zero_counts)
-    refuse(name, text, allowed);  // no option takes it, and of some it is the "not set"
-  into = n;
-}
+  [[nodiscard]] std::string name(const char* option) const {
+    return taken_.contains(option) ? variable_of(option) : "option " + std::string(option);
+  }
+  [[noreturn]] void refuse(const char* option, std::string_view value, const std::string& allowed) const {
+    throw error("weft: " + name(option) + " = '" + std::string(value) + "' cannot be; it must be " + allowed);
+  }
+  void require(bool right, const char* option, const std::string& value, const std::string& allowed) const {
+    if (!right) refuse(option, value, allowed);
+  }
+  // What `look` returns for the option's value. It knows what is wrong with a value, and not where that is from.
+  template <class Look> auto looked_up(const char* option, const char* value, Look look) const {
+    try {
+      return look(value);
+    } catch (const error& e) {
+      if (!taken_.contains(option)) throw;
+      const std::string_view what = e.what();
+      constexpr std::string_view who = "weft: ";
+      throw error(std::string(who) + variable_of(option) + " = '" + value +
+                  "': " + std::string(what.substr(what.starts_with(who) ? who.size() : 0)));
+    }
+  }
 
-void take_text(const char* name, const char*& into, const char* otherwise) {
-  if (into == nullptr) into = environment(name);
-  if (into == nullptr) into = otherwise;
-}
+ private:
+  const char* take(const char* option) {
+    const char* text = value_of_variable(option);
+    if (text != nullptr) taken_.insert(option);
+    return text;
+  }
+  template <class Number> static bool parse(const char* text, Number& into) {
+    const char* end = text + std::strlen(text);
+    if constexpr (std::is_floating_point_v<Number>) {  // libc++ before 20 has no from_chars for these
+      std::istringstream in(text);
+      in.imbue(std::locale::classic());
+      in >> std::noskipws >> into;
+      return !in.fail() && in.peek() == std::istringstream::traits_type::eof();
+    } else {
+      const auto [stop, bad] = std::from_chars(text, end, into);
+      return bad == std::errc{} && stop == end;
+    }
+  }
 
-void take_flag(const char* name, bool& into, bool unset) {
-  const char* text = environment(name);
-  if (text == nullptr || into != unset) return;
-  if (std::strcmp(text, "0") != 0 && std::strcmp(text, "1") != 0) refuse(name, text, "0 or 1");
-  into = *text == '1';
-}
-
-void require(bool right, const char* option, const std::string& value, const std::string& allowed) {
-  if (!right) refuse(option, value, allowed);
-}
+  std::set<std::string, std::less<>> taken_;
+};
 
 // A name that outlives whoever asked for it: the runtime gives it out again.
 const char* kept(const char* name) {
@@ -69,28 +99,53 @@ const char* kept(const char* name) {
 }
 
 // So many workers as there are cores, on a machine that says how many it has.
-void seat_workers(options& o, const std::string& allowed) {
+void seat_workers(options& o, const filling& from, const std::string& allowed) {
   const bool host = std::strcmp(o.machine, "host") == 0;
-  const model::machine m = host ? model::machine{} : model::load_machine(o.machine);
+  const model::machine m =
+      host ? model::machine{}
+           : from.looked_up("machine", o.machine, [](const char* n) { return model::load_machine(n); });
   const auto cores = static_cast<unsigned>(m.cores.size());
   const bool counted = !host && !m.any_size;
   if (o.workers == 0) o.workers = host ? usable_cpus() : counted ? cores : 1;
-  require(o.workers <= base::workers_max, "workers", std::to_string(o.workers), allowed);
-  require(!counted || o.workers <= cores, "workers", std::to_string(o.workers),
-          "a number from 1 to " + std::to_string(cores) + ", the cores of machine " + m.name);
+  from.require(o.workers <= base::workers_max, "workers", std::to_string(o.workers), allowed);
+  from.require(!counted || o.workers <= cores, "workers", std::to_string(o.workers),
+               "a number from 1 to " + std::to_string(cores) + ", the cores of machine " + m.name);
   const unsigned places = m.any_size ? o.workers : cores;
-  require(host ? o.core == 0 : o.core < places, "core", std::to_string(o.core),
-          host ? "0 on machine host" : "below " + std::to_string(places) + ", the cores of machine " + m.name);
+  from.require(host ? o.model.core == 0 : o.model.core < places, "model.core", std::to_string(o.model.core),
+               host ? "0 on machine host" : "below " + std::to_string(places) + ", the cores of machine " + m.name);
 }
 
-void check_creation(const options& o) {
-  const bool decoupled = std::strcmp(o.creation, "decoupled") == 0;
-  require(decoupled || std::strcmp(o.creation, "inline") == 0, "creation", o.creation, "inline or decoupled");
-  require(!decoupled || o.workers > 1, "creation", o.creation,
-          "inline with one worker; give at least 2 workers, or 3 to have one that only creates");
-  require(decoupled || o.creator == 0, "creator", std::to_string(o.creator), "unset unless creation is decoupled");
-  require(o.creator < o.workers, "creator", std::to_string(o.creator),
-          "a worker from 1 to " + std::to_string(o.workers - 1) + ", or 0 for the last");
+void check_creation(const options& o, const filling& from) {
+  from.require(decoupled(o) || std::strcmp(o.creation, "inline") == 0, "creation", o.creation, "inline or decoupled");
+  from.require(!decoupled(o) || o.workers > 1, "creation", o.creation,
+               "inline with one worker; give at least 2 workers, or 3 to have one that only creates");
+  from.require(decoupled(o) || o.creator == 0, "creator", std::to_string(o.creator),
+               "unset unless creation is decoupled");
+  from.require(o.creator < o.workers, "creator", std::to_string(o.creator),
+               "a worker from 1 to " + std::to_string(o.workers - 1) + ", or 0 for the last");
+}
+
+void check_model(const options& o, const filling& from, const std::string& scale_allowed) {
+  const bool host = std::strcmp(o.machine, "host") == 0;
+  const model_options& m = o.model;
+  const auto is = [](const char* a, const char* b) { return std::strcmp(a, b) == 0; };
+  const schedule::kind how = parse_schedule(m.schedule, from.name("model.schedule")).how;
+  from.require(!host || how == schedule::kind::time, "model.schedule", m.schedule, "time on machine host");
+  from.require(!decoupled(o) || (how != schedule::kind::tasks && how != schedule::kind::order), "model.schedule",
+               m.schedule, "time, random or pct where creation is decoupled");
+  from.require(is(m.mode, "fine") || is(m.mode, "coarse"), "model.mode", m.mode, "fine or coarse");
+  from.require(!host || is(m.mode, "fine"), "model.mode", m.mode, "unset on machine host");
+  from.require(is(m.body, "declared") || is(m.body, "measured"), "model.body", m.body, "declared or measured");
+  from.require(m.body_scale > 0 && m.body_scale < 1e6, "model.body_scale", std::to_string(m.body_scale), scale_allowed);
+}
+
+void check_trace(const options& o, const filling& from, const std::string& mib_allowed) {
+  from.require(o.trace_mib >= 1 && o.trace_mib <= trace_mib_max, "trace_mib", std::to_string(o.trace_mib), mib_allowed);
+  if (o.counters == nullptr) return;
+  from.looked_up("counters", o.counters, [](const char* names) { static_cast<void>(trace::parse_counters(names)); });
+  from.require(std::strcmp(o.machine, "host") == 0, "counters", o.counters,
+               "unset on a modelled machine, which has none");
+  from.require(o.trace != nullptr, "counters", o.counters, "given together with a trace, which is where they go");
 }
 
 }  // namespace
@@ -103,57 +158,46 @@ options complete(options asked) {
   const std::string seed_allowed = "a number above 0";
   const std::string window_allowed = "a number of tasks from " + std::to_string(base::window_tasks_min) + " to " +
                                      std::to_string(base::window_tasks_max);
+  const std::string search_allowed = "a number of microseconds from 0 to " + std::to_string(search_us_max);
   const std::string stack_allowed =
       "a number of KiB from " + std::to_string(base::stack_kib_min) + " to " + std::to_string(base::stack_kib_max);
   const std::string trace_allowed = "a number of MiB, from 1 to " + std::to_string(trace_mib_max);
   const std::string scale_allowed = "a factor above 0 and below 10^6";
+  report_unknown_variables();
   options o = asked;
-  take_number("WEFT_WORKERS", o.workers, defaults.workers, workers_allowed);
-  take_number("WEFT_SEED", o.seed, defaults.seed, seed_allowed);
-  take_number("WEFT_WINDOW", o.window, defaults.window, window_allowed);
-  take_number("WEFT_STACK_KIB", o.stack_kib, defaults.stack_kib, stack_allowed);
-  take_text("WEFT_MACHINE", o.machine, "host");
-  take_text("WEFT_POLICY", o.policy, sched::policies().front().name.name);
-  take_text("WEFT_SCHEDULE", o.schedule, "time");
-  take_text("WEFT_MODE", o.mode, "fine");
-  take_text("WEFT_BODY", o.body, "declared");
-  take_number("WEFT_BODY_SCALE", o.body_scale, defaults.body_scale, scale_allowed);
-  take_number("WEFT_CORE", o.core, defaults.core, "the number of a core of the machine, from 0", true);
-  take_text("WEFT_CREATION", o.creation, "inline");
-  take_number("WEFT_CREATOR", o.creator, defaults.creator, "the number of a worker, above 0");
-  take_flag("WEFT_PAUSED", o.paused, defaults.paused);
-  take_flag("WEFT_PIN", o.pin, defaults.pin);
-  take_flag("WEFT_SUBMITTERS_HELP", o.submitters_help, defaults.submitters_help);
-  take_number("WEFT_STUCK_MS", o.stuck_ms, defaults.stuck_ms, "a number of milliseconds, or 0 for never", true);
-  take_text("WEFT_TRACE", o.trace, nullptr);
-  take_number("WEFT_TRACE_MIB", o.trace_mib, defaults.trace_mib, trace_allowed);
-  take_text("WEFT_COUNTERS", o.counters, nullptr);
-  const bool host = std::strcmp(o.machine, "host") == 0;
+  filling from;
+  from.number("workers", o.workers, defaults.workers, workers_allowed);
+  from.number("seed", o.seed, defaults.seed, seed_allowed);
+  from.number("window", o.window, defaults.window, window_allowed);
+  from.number("search_us", o.search_us, defaults.search_us, search_allowed, true);
+  from.number("stack_kib", o.stack_kib, defaults.stack_kib, stack_allowed);
+  from.text("machine", o.machine, "host");
+  from.text("policy", o.policy, sched::policies().front().name.name);
+  from.text("model.schedule", o.model.schedule, "time");
+  from.text("model.mode", o.model.mode, "fine");
+  from.text("model.body", o.model.body, "declared");
+  from.number("model.body_scale", o.model.body_scale, defaults.model.body_scale, scale_allowed);
+  from.number("model.core", o.model.core, defaults.model.core, "the number of a core of the machine, from 0", true);
+  from.text("creation", o.creation, "inline");
+  from.number("creator", o.creator, defaults.creator, "the number of a worker, above 0");
+  from.flag("paused", o.paused, defaults.paused);
+  from.flag("pin", o.pin, defaults.pin);
+  from.number("stuck_ms", o.stuck_ms, defaults.stuck_ms, "a number of milliseconds, or 0 for never", true);
+  from.text("trace", o.trace, nullptr);
+  from.number("trace_mib", o.trace_mib, defaults.trace_mib, trace_allowed);
+  from.text("counters", o.counters, nullptr);
   o.machine = kept(o.machine);
-  static_cast<void>(parse_schedule(o.schedule));
-  require(!host || std::strcmp(o.schedule, "time") == 0, "schedule", o.schedule, "time on machine host");
-  require(std::strcmp(o.mode, "fine") == 0 || std::strcmp(o.mode, "coarse") == 0, "mode", o.mode, "fine or coarse");
-  require(!host || std::strcmp(o.mode, "fine") == 0, "mode", o.mode, "unset on machine host");
-  require(std::strcmp(o.body, "declared") == 0 || std::strcmp(o.body, "measured") == 0, "body", o.body,
-          "declared or measured");
-  require(o.body_scale > 0 && o.body_scale < 1e6, "body_scale", std::to_string(o.body_scale), scale_allowed);
-  seat_workers(o, workers_allowed);
-  check_creation(o);
-  const schedule::kind how = parse_schedule(o.schedule).how;
-  require(!decoupled(o) || (how != schedule::kind::tasks && how != schedule::kind::order), "schedule", o.schedule,
-          "time, random or pct where creation is decoupled");
-  require(o.seed != 0, "seed", "0", seed_allowed);
-  require(o.window >= base::window_tasks_min && o.window <= base::window_tasks_max, "window", std::to_string(o.window),
-          window_allowed);
-  require(o.stack_kib >= base::stack_kib_min && o.stack_kib <= base::stack_kib_max, "stack_kib",
-          std::to_string(o.stack_kib), stack_allowed);
-  require(o.trace_mib >= 1 && o.trace_mib <= trace_mib_max, "trace_mib", std::to_string(o.trace_mib), trace_allowed);
-  if (o.counters != nullptr) {
-    static_cast<void>(trace::parse_counters(o.counters));
-    require(host, "counters", o.counters, "unset on a modelled machine, which has none");
-    require(o.trace != nullptr, "counters", o.counters, "given together with a trace, which is where they go");
-  }
-  static_cast<void>(sched::find_policy(o.policy));
+  seat_workers(o, from, workers_allowed);
+  check_creation(o, from);
+  check_model(o, from, scale_allowed);
+  from.require(o.seed != 0, "seed", "0", seed_allowed);
+  from.require(o.window >= base::window_tasks_min && o.window <= base::window_tasks_max, "window",
+               std::to_string(o.window), window_allowed);
+  from.require(o.search_us <= search_us_max, "search_us", std::to_string(o.search_us), search_allowed);
+  from.require(o.stack_kib >= base::stack_kib_min && o.stack_kib <= base::stack_kib_max, "stack_kib",
+               std::to_string(o.stack_kib), stack_allowed);
+  check_trace(o, from, trace_allowed);
+  from.looked_up("policy", o.policy, [](const char* name) { static_cast<void>(sched::find_policy(name)); });
   return o;
 }
 

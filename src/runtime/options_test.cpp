@@ -4,20 +4,28 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdlib>
 #include <map>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "base/limits.hpp"
+#include "capture.hpp"
 
 namespace weft {
 namespace {
 
-constexpr const char* variables[] = {"WEFT_WORKERS",         "WEFT_SEED",      "WEFT_WINDOW",   "WEFT_STACK_KIB",
-                                     "WEFT_MACHINE",         "WEFT_POLICY",    "WEFT_SCHEDULE", "WEFT_PIN",
-                                     "WEFT_TRACE",           "WEFT_TRACE_MIB", "WEFT_COUNTERS", "WEFT_PAUSED",
-                                     "WEFT_SUBMITTERS_HELP", "WEFT_CREATION",  "WEFT_CREATOR"};
+constexpr const char* variables[] = {"WEFT_WORKERS",  "WEFT_SEED",      "WEFT_WINDOW",     "WEFT_STACK_KIB",
+                                     "WEFT_MACHINE",  "WEFT_POLICY",    "WEFT_SCHEDULE",   "WEFT_PIN",
+                                     "WEFT_TRACE",    "WEFT_TRACE_MIB", "WEFT_COUNTERS",   "WEFT_PAUSED",
+                                     "WEFT_MODE",     "WEFT_BODY",      "WEFT_BODY_SCALE", "WEFT_CORE",
+                                     "WEFT_CREATION", "WEFT_CREATOR",   "WEFT_SEARCH_US"};
 
 // An environment with these variables of ours and no others; what was there comes back in the end.
 class environment {
@@ -68,7 +76,7 @@ TEST_CASE("options: the defaults") {
   CHECK(o.workers == usable_cpus());
   CHECK(text(o.machine) == "host");
   CHECK(text(o.policy) == "local");
-  CHECK(text(o.schedule) == "time");
+  CHECK(text(o.model.schedule) == "time");
   CHECK(o.seed == 1);
   CHECK(o.window == std::size_t{1} << 20);
   CHECK(o.stack_kib == 1024);
@@ -94,7 +102,7 @@ TEST_CASE("options: the environment wins over the default") {
   CHECK(o.stack_kib == 64);
   CHECK(text(o.machine) == "virtual");
   CHECK(text(o.policy) == "central");
-  CHECK(text(o.schedule) == "random");
+  CHECK(text(o.model.schedule) == "random");
   CHECK(!o.pin);
   CHECK(o.paused);
 }
@@ -113,7 +121,7 @@ TEST_CASE("options: the argument wins over the environment") {
                               .machine = "virtual",
                               .policy = "random",
                               .seed = 5,
-                              .schedule = "random",
+                              .model = {.schedule = "random"},
                               .window = 100,
                               .stack_kib = 200,
                               .paused = true,
@@ -124,7 +132,7 @@ TEST_CASE("options: the argument wins over the environment") {
   CHECK(o.stack_kib == 200);
   CHECK(text(o.machine) == "virtual");
   CHECK(text(o.policy) == "random");
-  CHECK(text(o.schedule) == "random");
+  CHECK(text(o.model.schedule) == "random");
   CHECK(!o.pin);
   CHECK(o.paused);
 }
@@ -156,28 +164,27 @@ TEST_CASE("options: limits are inside") {
 
 TEST_CASE("options: a number of workers that cannot be") {
   CHECK(refusal({.workers = 1025}) == "weft: option workers = '1025" + workers_message);
-  CHECK(refusal({}, {{"WEFT_WORKERS", "1025"}}) == "weft: option workers = '1025" + workers_message);
+  CHECK(refusal({}, {{"WEFT_WORKERS", "1025"}}) == "weft: WEFT_WORKERS = '1025" + workers_message);
   for (const char* bad : {"0", "-1", "eight", "8x", "8 ", " 8", "0x8", "1.5", "99999999999999999999"})
-    CHECK(refusal({}, {{"WEFT_WORKERS", bad}}) == "weft: option WEFT_WORKERS = '" + text(bad) + workers_message);
+    CHECK(refusal({}, {{"WEFT_WORKERS", bad}}) == "weft: WEFT_WORKERS = '" + text(bad) + workers_message);
 }
 
 TEST_CASE("options: other numbers that cannot be") {
   const std::string window_message = "' cannot be; it must be a number of tasks from 64 to 1099511627776";
   for (const std::size_t tasks : {std::size_t{0}, std::size_t{63}, (std::size_t{1} << 40) + 1, ~std::size_t{0}}) {
     CHECK(refusal({.window = tasks}) == "weft: option window = '" + std::to_string(tasks) + window_message);
-    const std::string variable = tasks == 0 ? "WEFT_WINDOW" : "window";  // 0 is refused where it is read
     CHECK(refusal({}, {{"WEFT_WINDOW", std::to_string(tasks)}}) ==
-          "weft: option " + variable + " = '" + std::to_string(tasks) + window_message);
+          "weft: WEFT_WINDOW = '" + std::to_string(tasks) + window_message);
   }
-  CHECK(refusal({}, {{"WEFT_WINDOW", "1M"}}) == "weft: option WEFT_WINDOW = '1M" + window_message);
-  CHECK(refusal({}, {{"WEFT_SEED", "0"}}) == "weft: option WEFT_SEED = '0' cannot be; it must be a number above 0");
+  CHECK(refusal({}, {{"WEFT_WINDOW", "1M"}}) == "weft: WEFT_WINDOW = '1M" + window_message);
+  CHECK(refusal({}, {{"WEFT_SEED", "0"}}) == "weft: WEFT_SEED = '0' cannot be; it must be a number above 0");
   CHECK(refusal({.seed = 0}) == "weft: option seed = '0' cannot be; it must be a number above 0");
   CHECK(refusal({}, {{"WEFT_SEED", "18446744073709551616"}}) ==
-        "weft: option WEFT_SEED = '18446744073709551616' cannot be; it must be a number above 0");
+        "weft: WEFT_SEED = '18446744073709551616' cannot be; it must be a number above 0");
   const std::string stack_message = "' cannot be; it must be a number of KiB from 64 to 4194304";
   for (const std::size_t kib : {std::size_t{63}, (std::size_t{1} << 22) + 1})
     CHECK(refusal({.stack_kib = kib}) == "weft: option stack_kib = '" + std::to_string(kib) + stack_message);
-  CHECK(refusal({}, {{"WEFT_STACK_KIB", "big"}}) == "weft: option WEFT_STACK_KIB = 'big" + stack_message);
+  CHECK(refusal({}, {{"WEFT_STACK_KIB", "big"}}) == "weft: WEFT_STACK_KIB = 'big" + stack_message);
 }
 
 TEST_CASE("options: a machine of a file has as many workers as cores, or fewer") {
@@ -191,7 +198,7 @@ TEST_CASE("options: a machine of a file has as many workers as cores, or fewer")
   CHECK(refusal({.workers = 33, .machine = "epyc-7551-32"}) ==
         "weft: option workers = '33' cannot be; it must be a number from 1 to 32, the cores of machine epyc-7551-32");
   CHECK(refusal({}, {{"WEFT_MACHINE", "i7-2600k-4"}, {"WEFT_WORKERS", "5"}}) ==
-        "weft: option workers = '5' cannot be; it must be a number from 1 to 4, the cores of machine i7-2600k-4");
+        "weft: WEFT_WORKERS = '5' cannot be; it must be a number from 1 to 4, the cores of machine i7-2600k-4");
   CHECK(refusal({.machine = "no/such.toml"}) == "weft: no/such.toml: it cannot be read: No such file or directory");
   CHECK(refusal({.machine = "machines"}).starts_with("weft: there is no machine 'machines'"));
 }
@@ -209,20 +216,20 @@ TEST_CASE("options: names that cannot be") {
   CHECK(refusal({.machine = "epic-7551"}) ==
         "weft: there is no machine 'epic-7551'; did you mean epyc-7551-32? `weft info` lists them");
   CHECK(refusal({}, {{"WEFT_MACHINE", "Host"}}) ==
-        "weft: there is no machine 'Host'; did you mean host? `weft info` lists them");
-  CHECK(refusal({.machine = "virtual", .schedule = "fifo"}) ==
-        "weft: option schedule = 'fifo' cannot be; it must be time, random, pct, pct:DEPTH:EVENTS, tasks, "
+        "weft: WEFT_MACHINE = 'Host': there is no machine 'Host'; did you mean host? `weft info` lists them");
+  CHECK(refusal({.machine = "virtual", .model = {.schedule = "fifo"}}) ==
+        "weft: option model.schedule = 'fifo' cannot be; it must be time, random, pct, pct:DEPTH:EVENTS, tasks, "
         "tasks:DEPTH:CHOICES (DEPTH from 0 to 1000, the other above 0) or order:FILE");
-  CHECK(refusal({.machine = "host", .schedule = "random"}) ==
-        "weft: option schedule = 'random' cannot be; it must be time on machine host");
+  CHECK(refusal({.machine = "host", .model = {.schedule = "random"}}) ==
+        "weft: option model.schedule = 'random' cannot be; it must be time on machine host");
   CHECK(refusal({}, {{"WEFT_SCHEDULE", "random"}}) ==
-        "weft: option schedule = 'random' cannot be; it must be time on machine host");
+        "weft: WEFT_SCHEDULE = 'random' cannot be; it must be time on machine host");
   CHECK(refusal({.policy = "greedy"}) == "weft: there is no policy 'greedy'; choose one of: local, random, central");
   CHECK(refusal({}, {{"WEFT_POLICY", "greedy"}}) ==
-        "weft: there is no policy 'greedy'; choose one of: local, random, central");
+        "weft: WEFT_POLICY = 'greedy': there is no policy 'greedy'; choose one of: local, random, central");
   for (const char* bad : {"2", "yes", "01", "true"})
-    for (const std::string flag : {"WEFT_PIN", "WEFT_PAUSED", "WEFT_SUBMITTERS_HELP"})
-      CHECK(refusal({}, {{flag, bad}}) == "weft: option " + flag + " = '" + bad + "' cannot be; it must be 0 or 1");
+    for (const std::string flag : {"WEFT_PIN", "WEFT_PAUSED"})
+      CHECK(refusal({}, {{flag, bad}}) == "weft: " + flag + " = '" + bad + "' cannot be; it must be 0 or 1");
 }
 
 TEST_CASE("options: a trace, its memory and its counters") {
@@ -242,9 +249,9 @@ TEST_CASE("options: a trace, its memory and its counters") {
   CHECK(text(o.counters) == "cycles");
   CHECK(refusal({.trace_mib = 0})
             .starts_with("weft: option trace_mib = '0' cannot be; it must be a number of MiB, from 1"));
-  CHECK(refusal({}, {{"WEFT_TRACE_MIB", "1G"}}).starts_with("weft: option WEFT_TRACE_MIB = '1G' cannot be;"));
+  CHECK(refusal({}, {{"WEFT_TRACE_MIB", "1G"}}).starts_with("weft: WEFT_TRACE_MIB = '1G' cannot be;"));
   CHECK(refusal({}, {{"WEFT_COUNTERS", "cycles"}})
-            .starts_with("weft: option counters = 'cycles' cannot be; it must be given"));
+            .starts_with("weft: WEFT_COUNTERS = 'cycles' cannot be; it must be given"));
 }
 
 TEST_CASE("options: a refused runtime leaves nothing behind") {
@@ -271,6 +278,101 @@ TEST_CASE("options: creation") {
   CHECK(mentions(refusal({.workers = 3, .creator = 1}, {}), {"creator", "unless creation is decoupled"}));
   CHECK(
       mentions(refusal({.workers = 3, .creation = "decoupled"}, {{"WEFT_CREATOR", "0"}}), {"WEFT_CREATOR", "above 0"}));
+}
+
+TEST_CASE("options: how long a worker without work searches") {
+  {
+    const environment none;
+    CHECK(complete({}).search_us == 25);
+    CHECK(complete({.search_us = 0}).search_us == 0);
+    CHECK(complete({.search_us = 1'000'000}).search_us == 1'000'000);
+  }
+  const environment e(std::map<std::string, std::string>{{"WEFT_SEARCH_US", "0"}});
+  CHECK(complete({}).search_us == 0);
+  CHECK(complete({.search_us = 7}).search_us == 7);
+  const std::string message = "' cannot be; it must be a number of microseconds from 0 to 1000000";
+  CHECK(refusal({.search_us = 1'000'001}) == "weft: option search_us = '1000001" + message);
+  for (const char* bad : {"1000001", "-1", "25us", "99999999999"})
+    CHECK(refusal({}, {{"WEFT_SEARCH_US", bad}}) == "weft: WEFT_SEARCH_US = '" + text(bad) + message);
+}
+
+TEST_CASE("options: those of modelled machines") {
+  {
+    const environment none;
+    const options o = complete({.machine = "virtual"});
+    CHECK(text(o.model.schedule) == "time");
+    CHECK(text(o.model.mode) == "fine");
+    CHECK(text(o.model.body) == "declared");
+    CHECK(o.model.body_scale == 1);
+    CHECK(o.model.core == 0);
+  }
+  const environment e(
+      {{"WEFT_MODE", "coarse"}, {"WEFT_BODY", "measured"}, {"WEFT_BODY_SCALE", "2.5"}, {"WEFT_CORE", "1"}});
+  const options o = complete({.workers = 2, .machine = "virtual"});
+  CHECK(text(o.model.mode) == "coarse");
+  CHECK(text(o.model.body) == "measured");
+  CHECK(o.model.body_scale == 2.5);
+  CHECK(o.model.core == 1);
+  CHECK(text(complete({.workers = 2, .machine = "virtual", .model = {.mode = "fine"}}).model.mode) == "fine");
+  CHECK(refusal({.machine = "virtual", .model = {.mode = "rough"}}) ==
+        "weft: option model.mode = 'rough' cannot be; it must be fine or coarse");
+  CHECK(refusal({.machine = "virtual"}, {{"WEFT_MODE", "rough"}}) ==
+        "weft: WEFT_MODE = 'rough' cannot be; it must be fine or coarse");
+  CHECK(refusal({.machine = "virtual", .model = {.core = 1}}) ==
+        "weft: option model.core = '1' cannot be; it must be below 1, the cores of machine virtual");
+  CHECK(refusal({}, {{"WEFT_CORE", "1"}}) == "weft: WEFT_CORE = '1' cannot be; it must be 0 on machine host");
+  for (const char* bad : {"0", "-1", "nan", "inf", "1e6", "1e999", "1,5", "2x", " 2"})
+    CHECK(refusal({.machine = "virtual"}, {{"WEFT_BODY_SCALE", bad}}).starts_with("weft: WEFT_BODY_SCALE = '"));
+}
+
+TEST_CASE("options: a variable that nothing reads is said on stderr, once, with the nearest that something reads") {
+  const auto said = [](const char* variable) {
+    setenv(variable, "2", 1);
+    const std::string first = stderr_of([] { static_cast<void>(complete({})); });
+    CHECK(stderr_of([] { static_cast<void>(complete({})); }) == "");
+    unsetenv(variable);
+    return first;
+  };
+  const environment none;
+  CHECK(said("WEFT_WORKRES") == "weft: nothing reads the variable WEFT_WORKRES; did you mean WEFT_WORKERS?\n");
+  CHECK(said("WEFT_MACHIN") == "weft: nothing reads the variable WEFT_MACHIN; did you mean WEFT_MACHINE?\n");
+  CHECK(said("WEFT_SEARCH") == "weft: nothing reads the variable WEFT_SEARCH; did you mean WEFT_SEARCH_US?\n");
+  CHECK(said("WEFT_ZEBRA") == "weft: nothing reads the variable WEFT_ZEBRA\n");
+  CHECK(said("WEFT_TEST_ANYTHING") == "");  // of this project's own tests
+  CHECK(said("WEFTY") == "");
+  for (const char* ours : variables) {
+    setenv(ours, "", 1);
+    CHECK(stderr_of([] { static_cast<void>(complete({})); }) == "");
+  }
+}
+
+// What a child says that makes a runtime with a wrong option where nothing catches it.
+std::string last_words(void (*make)()) {
+  return stderr_of([make] {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      std::signal(SIGABRT, SIG_DFL);  // not doctest's
+      const rlimit none{0, 0};
+      ::setrlimit(RLIMIT_CORE, &none);
+      setenv("WEFT_WINDOW", "many", 1);
+      make();
+      ::_exit(0);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status));
+  });
+}
+
+TEST_CASE("options: an error that nobody catches ends the program with its text") {
+  const environment none;
+  const std::string text = "weft: WEFT_WINDOW = 'many' cannot be; it must be a number of tasks from 64 to";
+  const std::string in_main = last_words([]() noexcept { const runtime rt; });
+  CHECK(in_main.find(text) != std::string::npos);
+  const std::string as_static_object = last_words([]() noexcept { static const runtime rt; });
+  CHECK(as_static_object.find(text) != std::string::npos);
+  const std::string in_a_thread = last_words([] { std::thread([] { const runtime rt; }).join(); });
+  CHECK(in_a_thread.find(text) != std::string::npos);
 }
 
 }  // namespace weft

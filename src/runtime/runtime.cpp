@@ -3,10 +3,7 @@
 
 #include <cstdio>
 #include <cstring>
-#include <mutex>
-#include <new>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "access/version.hpp"
@@ -33,47 +30,9 @@ cell<std::uint32_t> handles_made;
 }
 
 handle_state::handle_state() noexcept
-    : registered(0), waiters_head(nullptr), waiters_tail(nullptr), group_start(0), name(nullptr), engine(nullptr),
+    : registered(0), waiters_head(nullptr), waiters_tail(nullptr), group_start(0), engine(nullptr),
       id((base::shared(handles_made).fetch_add(1, base::relaxed) + 1) & 0x7fffffff), sized(false), group_kind(0),
       exclusive_taken(false) {}
-
-namespace {
-
-struct size_table {
-  std::mutex guard;
-  std::unordered_map<const handle_state*, std::uint64_t> bytes;  // looked up, never walked
-
-  static size_table& instance() {
-    static auto* const the = new size_table;  // never destroyed: handles may be static objects
-    return *the;
-  }
-};
-
-}  // namespace
-
-// Without memory for the table the handle stays without a size, which costs a modelled machine some truth and no more.
-void set_bytes(handle_state& h, std::uint64_t bytes) noexcept {
-  size_table& t = size_table::instance();
-  const std::lock_guard hold(t.guard);
-  h.sized = 0;
-  try {
-    if (bytes == 0) {
-      t.bytes.erase(&h);
-    } else {
-      t.bytes.insert_or_assign(&h, bytes);
-      h.sized = 1;
-    }
-  } catch (const std::bad_alloc&) {
-  }
-}
-
-std::uint64_t bytes_of(const handle_state& h) noexcept {
-  if (!h.sized) return 0;
-  size_table& t = size_table::instance();
-  const std::lock_guard hold(t.guard);
-  const auto found = t.bytes.find(&h);
-  return found == t.bytes.end() ? 0 : found->second;
-}
 
 bool handle_state::idle() noexcept {
   if (sched::decoupled::any() && !sched::decoupled::none_pending()) [[unlikely]]
@@ -100,6 +59,11 @@ void handle_state::drain() noexcept {
   engine = nullptr;  // said once: a handle with data drains before the data goes, and again as a member
 }
 
+void throw_no_such_priority(int level) {
+  throw error("weft: priority(" + std::to_string(level) +
+              ") cannot be; there are two levels, 0 and 1, which goes first");
+}
+
 void throw_too_wide(std::size_t accesses) {
   throw error("weft: a task names " + std::to_string(accesses) + " handles; a task takes at most 1 MiB, about " +
               std::to_string(task_bytes_max / sizeof(access)) +
@@ -109,7 +73,7 @@ void throw_too_wide(std::size_t accesses) {
 }  // namespace detail
 
 void handle_base::bytes(std::uint64_t n) {
-  if (n > std::uint64_t{1} << 40)
+  if (n > detail::bytes_max)
     throw error("weft: a handle is said to stand for " + std::to_string(n) + " bytes; at most 2^40 (1 TiB) can be");
   detail::set_bytes(state_, n);
 }

@@ -1,4 +1,4 @@
-// What options::schedule says, taken apart:
+// What model_options::schedule says, taken apart:
 //   time             the earliest event is next
 //   random           any event, drawn from the seed
 //   pct:D:N          the event of the core with the highest priority; D times in about N events a core falls behind
@@ -20,7 +20,7 @@ struct schedule {
   std::string file;
 };
 
-// Errors: weft::error saying what is allowed.
-[[nodiscard]] schedule parse_schedule(std::string_view text);
+// Errors: weft::error saying what is allowed, and calling the text what `name` says.
+[[nodiscard]] schedule parse_schedule(std::string_view text, std::string_view name = "option model.schedule");
 
 }  // namespace weft

@@ -43,7 +43,7 @@ machine::disturbance& disturb_modelled_machines() noexcept {
 
 std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
   using engine = sched::engine<machine::virtual_machine>;
-  const schedule s = parse_schedule(opt.schedule);
+  const schedule s = parse_schedule(opt.model.schedule);
   const bool by_priority = s.how == schedule::kind::pct;
   model::machine m = model::with_cores(model::load_machine(opt.machine), opt.workers);
   auto apart = m.apart;
@@ -53,18 +53,23 @@ std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
                                               .depth = s.depth,
                                               .length = s.length,
                                               .disturbed = disturb_modelled_machines(),
-                                              .coarse = std::string_view(opt.mode) == "coarse",
-                                              .measured = std::string_view(opt.body) == "measured",
-                                              .body_scale = opt.body_scale,
-                                              .first_core = opt.core,
+                                              .coarse = std::string_view(opt.model.mode) == "coarse",
+                                              .measured = std::string_view(opt.model.body) == "measured",
+                                              .body_scale = opt.model.body_scale,
+                                              .first_core = opt.model.core,
                                               .model = std::move(m)};
-  sched::engine_setup engine_setup{opt.workers,         opt.seed, opt.window,     opt.stack_kib * 1024,
-                                   opt.submitters_help, false,    decoupled(opt), opt.creator};
+  sched::engine_setup engine_setup{.workers_wanted = opt.workers,
+                                   .seed = opt.seed,
+                                   .window_tasks = opt.window,
+                                   .stack_bytes = opt.stack_kib * 1024,
+                                   .search_ns = opt.search_us * std::uint64_t{1000},
+                                   .decoupled = decoupled(opt),
+                                   .creator = opt.creator};
   if (setup.disturbed.deque_slots != 0) engine_setup.deque_slots = setup.disturbed.deque_slots;
   auto e = std::make_unique<engine>(engine_setup, setup);
   if (opt.trace != nullptr) {
     auto recorded = std::make_unique<trace::session>(opt.trace, opt.trace_mib, nullptr);
-    recorded->schedule(opt.schedule);
+    recorded->schedule(opt.model.schedule);
     e->record(std::move(recorded));
   }
   if (!decoupled(opt)) e->order(make_order(s, opt.seed));  // there the creator submits, and steps are nobody's

@@ -15,10 +15,10 @@ struct engine_setup {
   std::uint64_t seed;
   std::size_t window_tasks;
   std::size_t stack_bytes;
-  bool submitters_help;
-  bool bound = false;      // worker threads are bound to the cores of their places
-  bool decoupled = false;  // one worker creates the tasks that all submit
-  unsigned creator = 0;    // its number; 0: the last
+  std::uint64_t search_ns;  // that an idle worker looks for work before it sleeps
+  bool bound = false;       // worker threads are bound to the cores of their places
+  bool decoupled = false;   // one worker creates the tasks that all submit
+  unsigned creator = 0;     // its number; 0: the last
   std::uint32_t deque_slots = base::deque_capacity_first;
   std::uint64_t stuck_ns = 0;  // after so long without a task that begins or ends that is said; 0: never
 };

@@ -4,12 +4,12 @@
 //
 // Order. A request is created before the next one is taken (creating_), and requests are taken in the order in which
 // they were handed over. So the tasks of one submitter get their versions in program order, and a wait that first sees
-// to it that all requests so far are created (await) waits for what it would wait for inline. What is counted - parents,
-// children, top-level tasks - is counted by the submitter, so other waits need not look at requests at all.
+// to it that all requests so far are created (await) waits for what it would wait for inline. What is counted -
+// parents, children, top-level tasks - is counted by the submitter, so other waits need not look at requests at all.
 //
-// Who creates. The creator is never lent to tasks, because while it ran one nobody would get any. It runs only what must
-// run there, pinned tasks, and is away meanwhile: then whoever has nothing else to do creates. So does a thread that
-// waits for its requests. With two workers nobody can be spared, and the creator is away for good. Protocol with
+// Who creates. The creator is never lent to tasks, because while it ran one nobody would get any. It runs only what
+// must run there, pinned tasks, and is away meanwhile: then whoever has nothing else to do creates. So does a thread
+// that waits for its requests. With two workers nobody can be spared, and the creator is away for good. Protocol with
 // sleepers (sleep.md): a request is pushed, then away_ is read; the creator stores away_, then looks for requests. All
 // seq_cst, so one of the two sees the other and wakes somebody.
 #pragma once
@@ -17,6 +17,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/limits.hpp"
 #include "base/lock.hpp"
 #include "sched/attention.hpp"
@@ -53,6 +54,7 @@ template <class M> class creation final : public source<M> {
   // Who: the thread that makes the runtime, with all workers made and none running. wanted: 0 for the last worker.
   // Returns whether others create from now on.
   [[nodiscard]] bool open(unsigned wanted) {
+    WEFT_ASSERT(!on() && use_.all.is_open());
     const unsigned n = use_.all.workers();
     if (n == 1) {  // fewer threads than were asked for
       std::fprintf(stderr, "weft: with one worker left tasks are created inline, by those who submit them.\n");
@@ -67,12 +69,14 @@ template <class M> class creation final : public source<M> {
       detail::poke(away_, 1u);
     } else {
       creator_->role = role::creator;
-      creator_->tick_limit = 1;  // what follows on a pinned task is for others
+      detail::poke(creator_->tick_limit, 1u);  // what follows on a pinned task is for others
       use_.sleep.set_apart(creator_->id);
     }
     return true;
   }
   [[nodiscard]] bool on() const noexcept { return creator_ != nullptr; }
+  // One worker creates and runs no tasks.
+  [[nodiscard]] bool has_creator_apart() const noexcept { return on() && creator_->role == role::creator; }
   [[nodiscard]] int creator() const noexcept { return on() ? creator_->id : -1; }
   // Of the creator's deque, for others.
   [[nodiscard]] source<M>& made() noexcept { return made_; }
@@ -108,7 +112,10 @@ template <class M> class creation final : public source<M> {
   }
   // The runtime ends after a stall: what was never created never will be.
   void abandon() noexcept {
-    while (detail::record* r = requests_.pop()) r->invoke(*r, false);
+    while (detail::record* r = requests_.pop()) {
+      WEFT_ASSERT(r->state == detail::record_state::filling);
+      r->invoke(*r, false);
+    }
   }
 
   [[nodiscard]] detail::record* take(worker<M>& w) override {
@@ -126,6 +133,7 @@ template <class M> class creation final : public source<M> {
 
   // The creator runs something, or is back. Who: the creator.
   void leaves() noexcept {
+    WEFT_ASSERT(on() && creator_->role == role::creator);
     M::store(away_, 1u, base::seq_cst);
     if (!requests_.empty()) use_.sleep.notify(use_.machine);
   }
@@ -140,6 +148,7 @@ template <class M> class creation final : public source<M> {
    public:
     explicit made_source(creation& c) : source<M>("the creator's deque", {.shared = true}), creation_(c) {}
     [[nodiscard]] detail::record* take(worker<M>& w) override {
+      WEFT_ASSERT(creation_.on());
       return creation_.creator_->role == role::creator ? creation_.use_.stealing.rob(w, *creation_.creator_) : nullptr;
     }
     [[nodiscard]] bool visible(worker<M>&) noexcept override { return sched::deque<M>::stealable(*creation_.creator_); }
@@ -150,6 +159,7 @@ template <class M> class creation final : public source<M> {
 
   // From time to time the creator looks elsewhere, so that requests do not shut out a pinned task for ever.
   [[nodiscard]] detail::record* create_many(worker<M>& w) {
+    WEFT_ASSERT(&w == creator_);
     for (unsigned n = 0; n < ticks_between_looks && create_one(w); ++n) {
     }
     use_.placement.expose(w);
@@ -164,6 +174,7 @@ template <class M> class creation final : public source<M> {
       base::release_lock<M>(creating_);
       return false;
     }
+    WEFT_ASSERT(w.role != role::guest && r->state == detail::record_state::filling);
     pay_creation<M>(*r, false);
     const at_own_end<M> here(w);
     use_.recording.creates(w, *r);
@@ -175,6 +186,7 @@ template <class M> class creation final : public source<M> {
       refuse(w, *r);
     }
     use_.recording.creation_over(w);
+    WEFT_ASSERT(base::held(creating_));
     M::store(created_, detail::peek(created_) + 1, base::release);  // pairs with await()
     base::release_lock<M>(creating_);
     if (is_ready) use_.placement.place(w, r);
@@ -193,11 +205,11 @@ template <class M> class creation final : public source<M> {
   detail::engine_base* engine_;
   creation_parts<M> use_;
   made_source made_;
-  worker<M>* creator_ = nullptr;           // nullptr: tasks are created inline
-  detail::cell<std::uint32_t> away_;       // the creator runs a task: whoever is idle creates
-  inbox<M> requests_;                      // submitted, counted, not yet created
-  detail::cell<std::uint8_t> creating_;    // held from taking a request until it is registered
-  detail::cell<std::uint64_t> created_;    // requests so far; written under creating_
+  worker<M>* creator_ = nullptr;         // nullptr: tasks are created inline
+  detail::cell<std::uint32_t> away_;     // the creator runs a task: whoever is idle creates
+  inbox<M> requests_;                    // submitted, counted, not yet created
+  detail::cell<std::uint8_t> creating_;  // held from taking a request until it is registered
+  detail::cell<std::uint64_t> created_;  // requests so far; written under creating_
 };
 
 }  // namespace weft::sched

@@ -1,5 +1,5 @@
-// The workers of a runtime: worker 0 is the thread that made it, and where threads are real the last one is the reserve,
-// which has no number of its own. Made once, before any of them runs; never grows or shrinks.
+// The workers of a runtime: worker 0 is the thread that made it, and where threads are real the last one is the
+// reserve, which has no number of its own. Made once, before any of them runs; never grows or shrinks.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -21,10 +21,7 @@ template <class M> class crew {
       seats_.push_back(std::make_unique<worker<M>>());
       worker<M>& w = *seats_.back();
       w.id = static_cast<std::uint16_t>(id);
-      if (id == workers) {
-        w.role = role::reserve;
-        w.tick_limit = 1;  // after each body it asks whether it is still wanted
-      }
+      if (id == workers) w.role = role::reserve;
       detail::poke(w.shown_id, id == workers ? worker<M>::no_id : w.id);
     }
   }
@@ -33,9 +30,15 @@ template <class M> class crew {
   // Without the reserve.
   [[nodiscard]] unsigned workers() const noexcept { return workers_; }
   [[nodiscard]] unsigned seats() const noexcept { return static_cast<unsigned>(seats_.size()); }
-  [[nodiscard]] worker<M>& operator[](unsigned seat) const noexcept { return *seats_[seat]; }
+  [[nodiscard]] worker<M>& operator[](unsigned seat) const noexcept {
+    WEFT_ASSERT(seat < seats_.size());
+    return *seats_[seat];
+  }
   [[nodiscard]] worker<M>& main() const noexcept { return *seats_.front(); }
-  [[nodiscard]] worker<M>& reserve() const noexcept { return *seats_.back(); }
+  [[nodiscard]] worker<M>& reserve() const noexcept {
+    WEFT_ASSERT(seats() == workers_ + 1);
+    return *seats_.back();
+  }
   [[nodiscard]] auto begin() const noexcept { return seats_.begin(); }
   [[nodiscard]] auto end() const noexcept { return seats_.end(); }
 

@@ -1,4 +1,4 @@
-// The runtimes of this process in which others create what a thread submits (engine_create.hpp). A handle learns which
+// The runtimes of this process in which others create what a thread submits (creation.hpp). A handle learns which
 // runtime uses it when its first task is created; until then only this list tells its destructor, and its idle(), that
 // a task on it may be on the way.
 // Not for runtimes that create inline: while there is no other, a handle pays one load.

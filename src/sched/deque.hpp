@@ -1,13 +1,17 @@
 // The work-stealing deque: a private part that only its owner touches, without fences, and a shared part that thieves
-// and owner change by compare-exchange on one word. Protocol, races and proof sketch: deque.md.
+// and owner change by read-modify-writes of one word. Protocol, races and proof sketch: deque.md.
 //
 //   index:   top ........ split ........ bottom
 //            | shared      | private     |
 //   thieves take at top    owner pushes and takes at bottom
 //
-// Everything about the shared part is in the word (top, split). The owner moves tasks between the parts in halves: it
+// Everything about the shared part is in the word (top, size). The owner moves tasks between the parts in halves: it
 // shares only when the shared part has run empty (worker::starved), so a busy owner pays one load per push and pop.
+// A thief takes several tasks by one exchange. The word never has a value twice: what would bring back an earlier one,
+// the owner's taking back, goes once round the ring instead, which changes top and no task's slot.
 #pragma once
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <new>
 
@@ -22,17 +26,25 @@ using detail::record;
 using detail::ring;
 
 struct shared_part {
-  std::uint32_t top;
-  std::uint32_t split;
+  static constexpr unsigned size_bits = 16;
+  static constexpr std::uint32_t size_max = (1u << size_bits) - 1;
+  std::uint64_t top;  // modulo 2^48; its low half is the owner's index
+  std::uint32_t size;
 
   [[nodiscard]] static shared_part of(std::uint64_t word) noexcept {
-    return {static_cast<std::uint32_t>(word >> 32), static_cast<std::uint32_t>(word)};
+    return {word >> size_bits, static_cast<std::uint32_t>(word) & size_max};
   }
-  [[nodiscard]] std::uint64_t word() const noexcept { return std::uint64_t{top} << 32 | split; }
-  [[nodiscard]] std::uint32_t size() const noexcept { return split - top; }
+  [[nodiscard]] std::uint64_t word() const noexcept { return top << size_bits | size; }
+  [[nodiscard]] shared_part without_oldest(std::uint32_t n) const noexcept { return {top + n, size - n}; }
 };
 
 enum class steal_result : std::uint8_t { taken, empty, lost };
+
+// What a thief has taken, oldest first.
+struct loot {
+  std::uint32_t count = 0;
+  std::array<record*, base::steal_max> tasks;
+};
 
 // The operations over one worker's deque. Stateless; the state is in detail::worker.
 template <class M> class deque {
@@ -40,6 +52,7 @@ template <class M> class deque {
   // Who: the owner, once, before any thief exists. `thieves`: whether anyone else may ever steal here. `slots`: to
   // begin with, a power of two.
   static void open(detail::worker& w, bool thieves, std::uint32_t slots = base::deque_capacity_first) {
+    WEFT_ASSERT(slots != 0 && (slots & (slots - 1)) == 0);
     use(w, make_ring(slots, nullptr));
     w.deque.bottom = w.deque.split = 0;
     w.deque.limit = slots;
@@ -57,16 +70,16 @@ template <class M> class deque {
   }
 
   // Makes r the newest task. Who: the owner. Errors: std::bad_alloc when it must grow and cannot.
-  static void push(detail::worker& w, record* r) {
+  [[gnu::always_inline]] static void push(detail::worker& w, record* r) {
     detail::deque_owner& d = w.deque;
     if (d.bottom == d.limit) make_room(w);
-    M::store(d.slots[d.bottom & d.mask], r, base::relaxed);  // published by share()'s exchange
+    M::store(d.slots[d.bottom & d.mask], r, base::relaxed);  // published by give()'s addition
     ++d.bottom;
   }
 
   // Takes the newest task. Who: the owner. Cost: two loads if the private part has one, else a compare-exchange, which
   // also takes back half of what is shared, or with `only_one` nothing more.
-  [[nodiscard]] static record* pop(detail::worker& w, bool only_one = false) noexcept {
+  [[nodiscard, gnu::always_inline]] static record* pop(detail::worker& w, bool only_one = false) noexcept {
     detail::deque_owner& d = w.deque;
     if (d.bottom == d.split) return reclaim(w, only_one);
     --d.bottom;
@@ -79,78 +92,93 @@ template <class M> class deque {
   // Whether thieves found nothing here since the last share().
   [[nodiscard]] static bool starved(detail::worker& w) noexcept { return M::load(w.starved, base::relaxed) != 0; }
 
-  // Gives thieves the older half of the private part if the shared part is empty. Who: the owner, when starved().
-  // Gives whether tasks were shared; the caller then sees to it that somebody is awake.
-  // Order: seq_cst exchange, so that the caller's later look at the sleepers is ordered after it (sleep.md).
-  static bool share(detail::worker& w) noexcept {
-    detail::deque_owner& d = w.deque;
-    const std::uint32_t n = d.bottom - d.split;
-    if (n == 0) return false;
-    // Cleared before the word is read: a thief that empties the shared part after that read sets it again.
-    static_cast<void>(M::exchange(w.starved, std::uint8_t{0}, base::acq_rel));
-    const shared_part s = shared_part::of(M::load(w.shared, base::acquire));
-    WEFT_ASSERT(s.split == d.split);
-    if (s.size() != 0) return false;  // a late flag: there is something to steal
-    d.split += (n + 1) / 2;
-    // Nobody else changes the word of an empty shared part.
-    static_cast<void>(M::exchange(w.shared, shared_part{s.top, d.split}.word(), base::seq_cst));
-    return true;
-  }
+  // Gives thieves the older half of the private part. Who: the owner, when starved().
+  // Returns whether tasks were shared; the caller then sees to it that somebody is awake.
+  // Order: seq_cst addition, so that the caller's later look at the sleepers is ordered after it (sleep.md).
+  static bool share(detail::worker& w) noexcept { return give(w, (w.deque.bottom - w.deque.split + 1) / 2); }
 
   // Puts all private tasks within reach of thieves, whether they starve or not. For owners whose bodies are long: what
   // is private stays so for all of the next one. Who: the owner. Order and result as share().
-  static bool expose(detail::worker& w) noexcept {
-    detail::deque_owner& d = w.deque;
-    if (d.bottom == d.split) return false;
-    static_cast<void>(M::exchange(w.starved, std::uint8_t{0}, base::acq_rel));
-    std::uint64_t word = M::load(w.shared, base::acquire);
-    while (
-        !M::compare_exchange(w.shared, word, shared_part{shared_part::of(word).top, d.bottom}.word(), base::seq_cst)) {
-    }
-    d.split = d.bottom;
-    return true;
-  }
+  static bool expose(detail::worker& w) noexcept { return give(w, w.deque.bottom - w.deque.split); }
 
-  // Takes the oldest shared task. Who: any thief. Order: acquire on success, pairs with share(). Cost: two loads, one
+  // Takes the how_many(n) oldest of n shared tasks, 1 <= how_many(n) <= n, or fewer if `out` has no more room.
+  // Who: any thief. Order: acquire on success, pairs with give(). Cost: two loads, one for each task, one
   // compare-exchange. Errors: empty; lost to another thief or the owner (retrying is fair).
-  static steal_result steal(detail::worker& victim, record*& out) noexcept {
+  template <class HowMany> static steal_result steal(detail::worker& victim, loot& out, HowMany how_many) noexcept {
     std::uint64_t word = M::load(victim.shared, base::seq_cst);
     const shared_part s = shared_part::of(word);
-    if (s.size() == 0) return steal_result::empty;
+    if (s.size == 0) return steal_result::empty;
+    const std::uint32_t n = std::min<std::uint32_t>(how_many(s.size), base::steal_max);
+    WEFT_ASSERT(n >= 1 && n <= s.size);
     ring* r = M::load(victim.shared_ring, base::acquire);
-    // May be stale, but then top has moved and the exchange fails: while top stands, its slot does not change.
-    record* found = M::load(r->slots()[s.top & r->mask], base::relaxed);
-    if (!M::compare_exchange(victim.shared, word, shared_part{s.top + 1, s.split}.word(), base::acq_rel))
-      return steal_result::lost;
-    if (s.size() == 1) M::store(victim.starved, std::uint8_t{1}, base::release);  // pairs with share()'s exchange
-    out = found;
+    // May be stale, but then the word is another one and the exchange fails: while it stands, its slots do not change.
+    for (std::uint32_t i = 0; i < n; ++i) out.tasks[i] = M::load(r->slots()[(s.top + i) & r->mask], base::relaxed);
+    if (!M::compare_exchange(victim.shared, word, s.without_oldest(n).word(), base::acq_rel)) return steal_result::lost;
+    if (s.size == n) M::store(victim.starved, std::uint8_t{1}, base::release);  // comes behind give()'s store
+    out.count = n;
     return steal_result::taken;
+  }
+  // The same for one task.
+  static steal_result steal(detail::worker& victim, record*& out) noexcept {
+    loot one;
+    const steal_result result = steal(victim, one, [](std::uint32_t) { return 1u; });
+    if (result == steal_result::taken) out = one.tasks[0];
+    return result;
   }
 
   // Whether a thief would find something. Order: seq_cst, for the last look before sleeping (sleep.md).
   [[nodiscard]] static bool stealable(detail::worker& victim) noexcept {
-    return shared_part::of(M::load(victim.shared, base::seq_cst)).size() != 0;
+    return shared_part::of(M::load(victim.shared, base::seq_cst)).size != 0;
+  }
+
+  // How many tasks the owner may push that cannot fail. Who: the owner.
+  [[nodiscard]] static std::uint32_t room(detail::worker& w) noexcept {
+    detail::deque_owner& d = w.deque;
+    if (d.limit - d.bottom < base::steal_max) d.limit = top_of(w) + d.mask + 1;
+    return d.limit - d.bottom;
   }
 
  private:
-  // The private part is empty: takes back the newer half of the shared part, but never the task at top, whose slot must
-  // keep its content while top stands; if that is the only one, takes it as a thief does.
-  [[nodiscard]] static record* reclaim(detail::worker& w, bool only_one) noexcept {
+  // The owner's index of the oldest task.
+  [[nodiscard]] static std::uint32_t top_of(detail::worker& w) noexcept {
+    return w.deque.split - shared_part::of(M::load(w.shared, base::acquire)).size;
+  }
+
+  // Shares the n oldest private tasks. More than size_max cannot be: what is left is given when those are used up.
+  static bool give(detail::worker& w, std::uint32_t n) noexcept {
     detail::deque_owner& d = w.deque;
+    if (d.mask >= shared_part::size_max) [[unlikely]]
+      n = std::min(n, shared_part::size_max - shared_part::of(M::load(w.shared, base::acquire)).size);
+    if (n == 0) return false;
+    // Before the addition: a thief that empties the shared part after it has seen this store and sets the flag again.
+    M::store(w.starved, std::uint8_t{0}, base::relaxed);
+    const shared_part s = shared_part::of(M::fetch_add(w.shared, std::uint64_t{n}, base::seq_cst));
+    WEFT_ASSERT(static_cast<std::uint32_t>(s.top) + s.size == d.split && s.size + n <= shared_part::size_max);
+    d.split += n;
+    return true;
+  }
+
+  // The private part is empty: takes back the newer half of the shared part. So that no thief that has read slots
+  // before takes the word for the same when those tasks are shared anew, or others in their slots, all indices go up by
+  // the ring's size. The task at top stays: if it is the only one, it is taken as a thief does.
+  [[nodiscard, gnu::noinline]] static record* reclaim(detail::worker& w, bool only_one) noexcept {
+    detail::deque_owner& d = w.deque;
+    const std::uint32_t lap = d.mask + 1;
     std::uint64_t word = M::load(w.shared, base::acquire);
     for (;;) {
       const shared_part s = shared_part::of(word);
-      if (s.size() == 0) return nullptr;
-      if (s.size() == 1) {
+      if (s.size == 0) return nullptr;
+      if (s.size == 1) {
         record* last = M::load(d.slots[s.top & d.mask], base::relaxed);
-        if (!M::compare_exchange(w.shared, word, shared_part{s.top + 1, s.split}.word(), base::acq_rel)) continue;
+        if (!M::compare_exchange(w.shared, word, s.without_oldest(1).word(), base::acq_rel)) continue;
         M::store(w.starved, std::uint8_t{1}, base::release);
         return last;
       }
-      const std::uint32_t split = s.split - (only_one ? 1 : s.size() / 2);
-      if (!M::compare_exchange(w.shared, word, shared_part{s.top, split}.word(), base::acq_rel)) continue;
-      d.split = split;
-      --d.bottom;
+      const std::uint32_t back = only_one ? 1 : s.size / 2;
+      if (!M::compare_exchange(w.shared, word, shared_part{s.top + lap, s.size - back}.word(), base::acq_rel)) continue;
+      d.split += lap - back;
+      d.limit += lap;
+      d.bottom += lap - 1;
       return M::load(d.slots[d.bottom & d.mask], base::relaxed);
     }
   }
@@ -159,7 +187,7 @@ template <class M> class deque {
   [[gnu::noinline]] static void make_room(detail::worker& w) {
     detail::deque_owner& d = w.deque;
     const std::uint32_t capacity = d.mask + 1;
-    const std::uint32_t top = shared_part::of(M::load(w.shared, base::acquire)).top;
+    const std::uint32_t top = top_of(w);
     if (d.bottom - top == capacity) {
       WEFT_ASSERT(capacity < base::deque_capacity_max);
       ring* bigger = make_ring(2 * capacity, M::load(w.shared_ring, base::relaxed));

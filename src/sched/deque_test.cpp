@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <vector>
@@ -24,7 +25,7 @@ struct bench {
     host_deque::open(w, thieves);
     w.deque.bottom = w.deque.split = start;
     w.deque.limit = start + base::deque_capacity_first;
-    w.shared.raw = shared_part{start, start}.word();
+    w.shared.raw = shared_part{start, 0}.word();
   }
   ~bench() { host_deque::close(w); }
   bench(const bench&) = delete;
@@ -39,8 +40,16 @@ struct bench {
     record* r = nullptr;
     return host_deque::steal(w, r) == steal_result::taken ? number(r) : -1;
   }
+  // The numbers of the tasks that a thief takes who wants n.
+  [[nodiscard]] std::vector<int> steal(std::uint32_t n) {
+    loot got;
+    std::vector<int> numbers;
+    if (host_deque::steal(w, got, [n](std::uint32_t) { return n; }) == steal_result::taken)
+      for (std::uint32_t i = 0; i < got.count; ++i) numbers.push_back(number(got.tasks[i]));
+    return numbers;
+  }
   [[nodiscard]] bool share() { return host_deque::share(w); }
-  [[nodiscard]] std::uint32_t shared() const { return shared_part::of(w.shared.raw).size(); }
+  [[nodiscard]] std::uint32_t shared() const { return shared_part::of(w.shared.raw).size; }
   [[nodiscard]] std::uint32_t capacity() const { return w.deque.mask + 1; }
 };
 
@@ -97,14 +106,73 @@ TEST_CASE("deque: the flag is up while thieves find nothing, down from a share t
   CHECK(!host_deque::starved(alone.w));  // without thieves a push never leaves the short way
 }
 
-TEST_CASE("deque: a late flag shares nothing more, and goes down") {
+TEST_CASE("deque: a late flag shares once more, and goes down") {
   bench b(6);
   b.push(0, 6);
   CHECK(b.share());
   b.w.starved.raw = 1;  // a thief that took the last task of an earlier share() has only now come to say so
-  CHECK(!b.share());
-  CHECK(b.shared() == 3);
+  CHECK(b.share());
+  CHECK(b.shared() == 5);
   CHECK(!host_deque::starved(b.w));
+}
+
+TEST_CASE("deque: a thief takes several at once, oldest first, and says when nothing is left") {
+  bench b(20);
+  b.push(0, 20);
+  CHECK(host_deque::expose(b.w));
+  CHECK(b.steal(3) == std::vector{0, 1, 2});
+  CHECK(b.shared() == 17);
+  CHECK(b.pop() == 19);
+  CHECK(b.shared() == 9);  // 3 to 11
+  CHECK(b.steal(2) == std::vector{3, 4});
+  CHECK(!host_deque::starved(b.w));
+  CHECK(b.steal(7) == std::vector{5, 6, 7, 8, 9, 10, 11});
+  CHECK(host_deque::starved(b.w));
+  CHECK(b.steal(1).empty());
+  for (int i = 18; i >= 12; --i) CHECK(b.pop() == i);
+  CHECK(b.pop() == -1);
+}
+
+TEST_CASE("deque: a thief takes no more than it has room for") {
+  bench b(3 * base::steal_max);
+  b.push(0, 3 * base::steal_max);
+  CHECK(host_deque::expose(b.w));
+  CHECK(b.steal(2 * base::steal_max).size() == base::steal_max);
+  CHECK(b.shared() == 2 * base::steal_max);
+}
+
+TEST_CASE("deque: what is taken back and shared again is another word for thieves") {
+  bench b(8);
+  b.push(0, 8);
+  CHECK(host_deque::expose(b.w));
+  const std::uint64_t seen = b.w.shared.raw;
+  CHECK(b.pop() == 7);
+  b.push(7, 8);
+  CHECK(host_deque::expose(b.w));
+  CHECK(b.shared() == 8);
+  CHECK(b.w.shared.raw != seen);
+  CHECK(b.w.shared.raw == shared_part{b.capacity(), 8}.word());  // once round the ring: every task in its slot
+  CHECK(b.steal(8) == std::vector{0, 1, 2, 3, 4, 5, 6, 7});
+}
+
+TEST_CASE("deque: more tasks than the word counts are shared in parts, and none is lost") {
+  constexpr std::uint32_t most = shared_part::size_max;
+  constexpr std::uint32_t n = 2 * most + 100;
+  bench b(n);
+  b.push(0, n);
+  CHECK(host_deque::expose(b.w));
+  CHECK(b.shared() == most);
+  CHECK(!host_deque::expose(b.w));
+  CHECK(b.steal(10).size() == 10);
+  CHECK(b.share());
+  CHECK(b.shared() == most);
+  int oldest = 10;
+  while (b.shared() != 0) {
+    REQUIRE(b.steal() == oldest++);
+    if (b.shared() == 0) static_cast<void>(host_deque::expose(b.w));
+  }
+  CHECK(oldest == static_cast<int>(n));
+  CHECK(b.pop() == -1);
 }
 
 TEST_CASE("deque: reclaim takes the newer half of the shared part and leaves the task at top") {
@@ -124,7 +192,7 @@ TEST_CASE("deque: reclaim takes the newer half of the shared part and leaves the
   CHECK(b.shared() == 1);
   CHECK(!host_deque::starved(b.w));
   CHECK(b.pop() == 0);  // as a thief does: top moves, the index is not used again
-  CHECK(shared_part::of(b.w.shared.raw).top == 1);
+  CHECK(shared_part::of(b.w.shared.raw).top % b.capacity() == 1);
   CHECK(host_deque::starved(b.w));
   CHECK(b.pop() == -1);
 }
@@ -202,12 +270,16 @@ void compare_with_model(std::uint32_t start, std::uint64_t seed) {
       if (held.size() == shared) shared -= shared == 1 ? 1 : shared / 2;
       REQUIRE(b.pop() == (none ? -1 : take(true)));
     } else if (dice < 80) {
-      const bool gives = shared == 0 && !held.empty();
-      REQUIRE(b.share() == gives);
-      if (gives) shared = (held.size() + 1) / 2;
+      const std::size_t gives = (held.size() - shared + 1) / 2;
+      REQUIRE(b.share() == (gives != 0));
+      shared += gives;
     } else {
-      REQUIRE(b.steal() == (shared == 0 ? -1 : take(false)));
-      shared -= shared == 0 ? 0 : 1;
+      const std::uint32_t n =
+          shared == 0 ? 0 : 1 + rng.below(static_cast<std::uint32_t>(std::min(shared, std::size_t{9})));
+      std::vector<int> wanted;
+      for (std::uint32_t i = 0; i < n; ++i) wanted.push_back(take(false));
+      REQUIRE(b.steal(n) == wanted);
+      shared -= n;
     }
     REQUIRE(b.shared() == shared);
   }

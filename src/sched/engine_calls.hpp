@@ -1,5 +1,5 @@
-// What the program calls: the engine's beginning and end, waits, pauses, and the small questions. Each call first finds
-// out which worker the calling thread is.
+// What the program calls: waits, pauses, and the small questions. Each call first finds out which worker the calling
+// thread is.
 #pragma once
 #include <algorithm>
 #include <cstdio>
@@ -81,149 +81,6 @@ template <machine::machine M> void engine<M>::push_slow(detail::worker& w, detai
   placement_.push_own(static_cast<worker&>(w), r);
 }
 
-// ---- beginning and end
-
-// Submitters that this worker set aside; and, where others are blocked, tasks at the old ends of deques.
-template <machine::machine M> class engine<M>::throttled_source final : public source<M> {
- public:
-  explicit throttled_source(engine& e)
-      : source<M>("submitters that wait for room", {.while_paused = true, .now_and_then = true}), engine_(e) {}
-  [[nodiscard]] detail::record* take(worker& w) override {
-    detail::record* r = engine_.next_throttled(w);
-    return r != nullptr || w.tick != 0 || engine_.attention_.paused() ? r : engine_.look_aside(w);
-  }
-  [[nodiscard]] bool visible(worker& w) noexcept override {
-    return M::load(engine_.beyond_window_, base::seq_cst) != 0 && M::load(w.throttled_here, base::seq_cst);
-  }
-
- private:
-  engine& engine_;
-};
-
-// Those who wait for everything to be done: whoever finds nothing else to do lets them go.
-template <machine::machine M> class engine<M>::quiescent_source final : public source<M> {
- public:
-  explicit quiescent_source(engine& e) : source<M>("waits that are over", {.shared = true}), engine_(e) {}
-  [[nodiscard]] detail::record* take(worker& w) override {
-    if (!engine_.quiescence_.is_over_for_some()) return nullptr;
-    engine_.readiness_.quiescent(w);
-    return engine_.ordering_.chooses() ? engine_.ordering_.take(w) : w.box.pop();
-  }
-  [[nodiscard]] bool visible(worker&) noexcept override { return engine_.quiescence_.is_over_for_some(); }
-
- private:
-  engine& engine_;
-};
-
-template <machine::machine M> template <class... MachineArgs>
-engine<M>::engine(const engine_setup& setup, const MachineArgs&... machine_args)
-    : setup_(setup), machine_(machine_args...), pool_(setup.window_tasks, setup.workers_wanted),
-      stacks_(setup.stack_bytes, &loop_entry, this), throttled_source_(std::make_unique<throttled_source>(*this)),
-      quiescent_source_(std::make_unique<quiescent_source>(*this)), owner_thread_(&detail::this_worker) {}
-
-template <machine::machine M> void engine<M>::open(place::tree places, const policy_entry& rules) {
-  places_ = std::make_unique<place::tree>(std::move(places));
-  rules_ = rules.make(*places_);
-  rules_name_ = rules.name.name;
-  crew_.open(places_->workers(), M::foreign_threads);
-  stealing_.open(*rules_);
-  placement_.open(*rules_, *places_);
-  suspension_.open(crew_.main());
-  const bool hooked = M::modelled || !placement_.own_only() || recording_.on();
-  for (const auto& w : crew_) {
-    w->engine = w->creates_for = this;
-    w->hooked = hooked;
-    w->rng = base::random(setup_.seed * 1024 + w->id);
-    if constexpr (M::modelled) machine_.seat(w->id, w.get());
-  }
-  if constexpr (M::modelled) machine_.set_program_stack(suspension_.program());
-  sleep_.open(workers(), M::foreign_threads);
-  watch_.open(setup_.stuck_ns);
-  if (setup_.decoupled && creation_.open(setup_.creator)) enlist();
-  list_sources();
-  {
-    visit v(*this);
-    for (const auto& w : crew_) deque::open(*w, workers() > 1, setup_.deque_slots);
-    recording_.open(crew_);
-    start_ps_ = machine_.now_ps();
-  }
-  // With several runtimes on one thread the first has the short way in; the others find their worker by visit.
-  if (current_worker() == nullptr) set_current_worker(&crew_.main());
-}
-
-// Where each worker looks for work, in this order: nearest first.
-template <machine::machine M> void engine<M>::list_sources() {
-  for (const auto& w : crew_) {
-    std::vector<source<M>*>& s = w->sources;
-    if (ordering_.chooses()) {
-      s = {&ordering_, throttled_source_.get(), quiescent_source_.get()};
-    } else if (w->role == role::creator) {
-      s = {&creation_, &box_, throttled_source_.get(), quiescent_source_.get()};
-    } else {
-      s = {&urgent_, &box_};
-      if (creation_.on()) s.insert(s.end(), {&creation_.made(), &creation_});
-      s.push_back(&own_);
-      if (rules_->uses_nodes()) s.push_back(&nodes_);
-      s.insert(s.end(), {&central_, &stealing_, throttled_source_.get(), quiescent_source_.get()});
-    }
-    if constexpr (M::modelled) s.insert(s.begin(), &timers_);
-  }
-}
-
-template <machine::machine M> void engine<M>::worker_entry(void* engine_address, unsigned id) {
-  engine& e = *static_cast<engine*>(engine_address);
-  worker& w = e.crew_[id];
-  fiber thread_stack;
-  set_current_worker(&w);
-  e.recording_.open_counters(w);
-  w.home = &thread_stack;
-  if constexpr (M::modelled) w.home = &e.machine_.stack(id);  // a modelled core begins on a fiber of its machine
-  fiber& loop = e.stacks_.take(w);
-  w.running = &loop;
-  e.machine_.jump(w.id, *w.home, loop, nullptr);  // comes back when the runtime stops
-  set_current_worker(nullptr);
-}
-
-// Who: the thread that made the engine. A task that failed unnoticed is reported; nothing can be thrown from here.
-template <machine::machine M> engine<M>::~engine() {
-  if (crew_.is_open() && !machine_.forked()) {
-    visit v(*this);
-    end(v);
-    recording_.write_or_say(about(), start_ps_);
-  }
-  if (crew_.is_open() && current_worker() == &crew_.main()) set_current_worker(nullptr);
-  if (creation_.on()) strike(machine_.forked());
-}
-
-template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
-  owner_section at_own_end(*this, v.self(), owner_section::waits);
-  start_if_paused();
-  const bool told_before = stall_.told();
-  try {
-    if (!waits_.for_all(v.self())) stall_.raise(true);
-  } catch (const std::exception& e) {
-    if (!told_before) std::fprintf(stderr, "weft: at the end of a runtime, unnoticed until now: %s\n", e.what());
-  } catch (...) {
-    std::fprintf(stderr, "weft: at the end of a runtime, unnoticed until now: a task threw something\n");
-  }
-  // Who fulfils an event need not know of this runtime, and may still be on the way out.
-  for (unsigned spins = 0; events_.calls_under_way(); ) M::relax(++spins);
-  watch_.stop();
-  search_.stop();
-  for (const auto& w : crew_) sleep_.notify(machine_, w->id);
-  M::signal(reserve_called_);
-  machine_.join();
-  if (!quiescence_.reached()) {
-    creation_.abandon();
-    abandon_all(pool_.all());
-  }
-  events_.abandon_all();
-  timers_.close();
-  registrar_.forget_all();                       // none is left but after a stall
-  static_cast<void>(failures_.take(nullptr));  // heals the handles that outlive this
-  for (const auto& w : crew_) deque::close(*w);
-}
-
 // ---- waits
 
 template <machine::machine M> void engine<M>::wait_all() {
@@ -231,14 +88,17 @@ template <machine::machine M> void engine<M>::wait_all() {
   worker& w = v.self();
   if (w.role == role::guest) {
     start_if_paused();
-    foreign_wait needed(*this);
+    watch_.call();
+    const typename admission<M>::outside_wait needed(admission_);
     return waits_.for_all_outside(w);
   }
   const program_call call(ordering_);
   if (w.current != nullptr) return waits_.for_children(w);
-  owner_section at_own_end(*this, w, owner_section::waits);
+  watch_.call();
+  const main_wait here(admission_, w);
   start_if_paused();
   if (!waits_.for_all(w)) stall_.raise(true);
+  admission_.calm();
 }
 
 template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& h) {
@@ -259,12 +119,13 @@ template <machine::machine M> void engine<M>::wait_for(detail::handle_state& h, 
   worker& w = v.self();
   await_creation();
   if (!waits_.concerns(w, h) && version == nullptr) return;
+  if (w.current == nullptr) watch_.call();
   if (w.role == role::guest) {
     start_if_paused();
-    foreign_wait needed(*this);
+    const typename admission<M>::outside_wait needed(admission_);
     waits_.for_handle_outside(w, h, version);
   } else {
-    owner_section at_own_end(*this, w, owner_section::waits);
+    const main_wait here(admission_, w);
     if (w.current == nullptr) start_if_paused();
     if (!waits_.for_handle(w, h, version)) stall_.raise(w.current == nullptr);
   }
@@ -289,7 +150,8 @@ template <machine::machine M> void engine<M>::drain(detail::handle_state& h) noe
 
 template <machine::machine M> void engine<M>::await_creation() noexcept {
   if (!creation_.on()) return;
-  if (!M::foreign_threads && &detail::this_worker != owner_thread_) return;  // no stranger can have handed over anything
+  if (!M::foreign_threads && &detail::this_worker != owner_thread_)
+    return;  // no stranger can have handed over anything
   visit v(*this);
   creation_.await(v.self());
 }
@@ -389,6 +251,7 @@ template <machine::machine M> void engine<M>::charge(std::uint64_t ps) {
 template <machine::machine M> void engine<M>::charge_program(std::uint64_t ps) noexcept {
   if constexpr (M::modelled) {
     visit v(*this);
+    if (workers() > base::sweep_max) placement_.expose(v.self());  // in place of a thief that pulls (deque.md)
     machine_.charge(ps);
   } else {
     static_cast<void>(ps);

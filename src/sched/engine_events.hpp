@@ -17,13 +17,14 @@ template <machine::machine M> void engine<M>::wait_event(event_state& s) {
   x.event = &s;
   x.self.outer = &x;
   x.body = w.current;
+  if (x.body == nullptr) watch_.call();
   if (w.role == role::guest) {
     start_if_paused();
-    foreign_wait needed(*this);
+    const typename admission<M>::outside_wait needed(admission_);
     x.self.r.kind = detail::record_kind::external;
     if (events_.list(x)) stall_.await_outside(x.self);
   } else {
-    owner_section at_own_end(*this, w, owner_section::waits);
+    const main_wait here(admission_, w);
     if (w.current == nullptr) start_if_paused();
     if (fulfilled(s)) {
       x.failure = event_board::failure_of(s);
@@ -126,7 +127,7 @@ template <machine::machine M> void engine<M>::yield() {
   if (attention_.paused() || !(deque::has_private(w) || any_visible(w, false))) return;
   waiter self;
   body->has_waited = true;
-  if (deque::expose(w)) sleep_.notify(machine_);
+  placement_.expose(w);
   const typename readiness<M>::exclusive_wait until_it_goes_on(readiness_, w);
   suspension_.set_aside(w, self, [this, &self](worker& here) {
     transition(self.r, detail::record_state::ready);

@@ -49,6 +49,15 @@ using detail::event_end;
 using detail::event_state;
 using detail::event_wait;
 
+// Hears that all workers sleep while events are outstanding: if nothing moves for long, that is to be said.
+struct event_watch {
+  // Who: the worker that fell asleep last.
+  virtual void events_outstanding() = 0;
+
+ protected:
+  ~event_watch() = default;
+};
+
 // One per runtime.
 class event_board {
  public:

@@ -9,6 +9,7 @@
 #include <exception>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "base/lock.hpp"
 #include "weft/detail/handle_state.hpp"
@@ -22,12 +23,14 @@ template <class M> class failures {
 
   // r failed with e, by throwing or because it was skipped. Who: r's worker, before r's accesses finish.
   void add(const detail::record& r, std::exception_ptr e) {
+    WEFT_ASSERT(e != nullptr);
     base::locked<M> guard(lock_);
     all_.push_back({r.parent, r.order, std::move(e)});
     publish();
   }
 
   void poison(detail::handle_state& h, const std::exception_ptr& e) {
+    WEFT_ASSERT(e != nullptr);
     base::locked<M> guard(lock_);
     if (h.poisoned.raw) return;
     M::store(h.poisoned, true, base::release);
@@ -93,9 +96,11 @@ template <class M> class failures {
 
   // Who: holder of the lock, after a change.
   void publish() noexcept {
+    WEFT_ASSERT(base::held(lock_));
     M::store(count_, static_cast<std::uint32_t>(all_.size() + poisoned_.size()), base::release);
   }
   [[nodiscard]] std::exception_ptr peek_first(const detail::record* parent) const noexcept {
+    WEFT_ASSERT(base::held(lock_));
     const entry* best = nullptr;
     for (const entry& e : all_)
       if ((parent == nullptr || e.parent == parent) && (best == nullptr || e.order < best->order)) best = &e;

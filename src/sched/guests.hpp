@@ -57,7 +57,7 @@ template <class M> class guests {
   }
   void leave(worker<M>& g) noexcept {
     base::locked<M> guard(lock_);
-    WEFT_ASSERT(free_.size() < made_);
+    WEFT_ASSERT(free_.size() < made_ && g.role == role::guest && g.current == nullptr);
     free_.push_back(&g);
   }
 
@@ -106,7 +106,8 @@ template <class M> class guests {
     }
     ~wait() {
       base::locked<M> guard(guests_.waits_lock_);
-      std::erase(guests_.waits_, &self_);
+      const std::size_t listed = std::erase(guests_.waits_, &self_);
+      WEFT_ASSERT(listed == 1);
     }
     wait(const wait&) = delete;
     wait& operator=(const wait&) = delete;
@@ -119,7 +120,10 @@ template <class M> class guests {
   // Held while a stall is described: no call begins, and who is in the list stays there.
   [[nodiscard]] detail::cell<std::uint8_t>& waits_lock() noexcept { return waits_lock_; }
   // Who: holder of waits_lock().
-  [[nodiscard]] const std::vector<waiter*>& waits() const noexcept { return waits_; }
+  [[nodiscard]] const std::vector<waiter*>& waits() const noexcept {
+    WEFT_ASSERT(base::held(waits_lock_));
+    return waits_;
+  }
 
  private:
   [[nodiscard]] std::uint64_t sum(detail::cell<std::uint64_t> detail::worker::*counter) noexcept {
@@ -134,9 +138,9 @@ template <class M> class guests {
   sleep<M>& sleep_;
   task::pool<M>& pool_;
   detail::cell<std::uint8_t> lock_;
-  std::vector<worker<M>*> free_;     // guarded by lock_
-  std::size_t made_ = 0;             // guarded by lock_
-  detail::cell<worker<M>*> all_;     // linked by next_guest; written under lock_, never shrinks
+  std::vector<worker<M>*> free_;  // guarded by lock_
+  std::size_t made_ = 0;          // guarded by lock_
+  detail::cell<worker<M>*> all_;  // linked by next_guest; written under lock_, never shrinks
   detail::cell<std::uint64_t> submitted_;
   detail::cell<std::uint32_t> calls_;  // under way, that may make something ready or fill in a record
   detail::cell<std::uint8_t> waits_lock_;

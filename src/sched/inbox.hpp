@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 
+#include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "base/lock.hpp"
 #include "weft/detail/record.hpp"
@@ -16,6 +17,7 @@ template <class M> class inbox {
   void push(detail::record* r) noexcept {
     r->next = nullptr;
     base::locked<M> guard(lock_);
+    WEFT_ASSERT((head_ == nullptr) == (detail::peek(waiting_) == 0));
     (head_ == nullptr ? head_ : tail_->next) = r;
     tail_ = r;
     static_cast<void>(M::fetch_add(waiting_, std::uint32_t{1}, base::seq_cst));
@@ -27,6 +29,7 @@ template <class M> class inbox {
     base::locked<M> guard(lock_);
     detail::record* r = head_;
     if (r == nullptr) return nullptr;
+    WEFT_ASSERT(detail::peek(waiting_) != 0 && (r->next != nullptr || r == tail_));
     head_ = r->next;
     static_cast<void>(M::fetch_sub(waiting_, std::uint32_t{1}, base::seq_cst));
     return r;

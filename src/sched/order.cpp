@@ -98,6 +98,7 @@ const detail::record* task_order::body_of(const detail::record& r) const noexcep
 }
 
 void task_order::submitted(detail::record& r) {
+  WEFT_ASSERT(r.parent != nullptr || r.order != 0);  // at top level numbers begin with 1
   std::string name = r.parent != nullptr   ? actor_of(r.parent).name + "." + std::to_string(r.order + 1)
                      : setup_.runtime == 1 ? std::to_string(r.order)
                                            : std::to_string(setup_.runtime) + "/" + std::to_string(r.order);
@@ -106,7 +107,7 @@ void task_order::submitted(detail::record& r) {
     for (std::uint32_t i = 0; i < r.access_count; ++i) {
       const detail::handle_state& h = access::handle_of(r.accesses()[i]);
       line += "\t" + trace::kind_text(trace::kind_code(r.accesses()[i])) + "\t" + std::to_string(h.id) + "\t" +
-              field(h.name != nullptr ? h.name : "");
+              field(detail::name_in(h) != nullptr ? detail::name_in(h) : "");
     }
     write(line + "\n");
   }
@@ -163,6 +164,7 @@ detail::record* task_order::take(unsigned worker) {
   if (setup_.how == rule::drawn && pool_.size() > 1) {
     const std::uint64_t now = choices_++;
     for (; demoted_ < moments_.size() && moments_[demoted_] <= now; first = first_for(worker)) {
+      WEFT_ASSERT(first < pool_.size());
       ++demoted_;
       actor_of(body_of(*pool_[first])).priority = moments_.size() - demoted_;
     }

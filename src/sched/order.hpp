@@ -7,7 +7,7 @@
 // schedule: a task is the path of submission numbers from the main thread down to it, a step has its actor's count.
 //
 // An order that is decided here is one of the task graph: everything that could run goes into one pool, an actor goes
-// there at each of its calls, and whoever looks for work gets what the rule says (engine_order.hpp):
+// there at each of its calls, and whoever looks for work gets what the rule says (ordering.hpp):
 //   drawn   the actor with the highest priority. Priorities are drawn per actor, and at `depth` moments, drawn too, the
 //           first in the pool becomes the last of all: PCT (Burckhardt et al., ASPLOS 2010) on tasks instead of threads
 //   given   the actor whose next step comes first in a list; what is not in the list comes after it
@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/random.hpp"
 #include "weft/detail/record.hpp"
 
@@ -31,8 +32,8 @@ class task_order {
     std::uint64_t seed = 1;
     unsigned depth = 0;
     std::uint64_t length = 0;  // of a run, in choices: where the moments are drawn from
-    std::string given;         // file with the list: lines "run ACTOR NUMBER"; others are passed over
-    std::string log;           // file to append to; "": none
+    std::string given{};       // file with the list: lines "run ACTOR NUMBER"; others are passed over
+    std::string log{};         // file to append to; "": none
     unsigned runtime = 1;      // which one of the process, part of the names from the second on
   };
   // Errors: weft::error naming the file and the reason.
@@ -51,7 +52,10 @@ class task_order {
   // at once, for ever.
   void yields(const detail::record* body) { actor_of(body).priority = 0; }
   // The body of r has returned.
-  void ended(const detail::record& r) { actors_.erase(&r); }
+  void ended(const detail::record& r) {
+    const std::size_t known = actors_.erase(&r);
+    WEFT_ASSERT(known == 1);
+  }
 
   // The pool. r is a task, or a stack that waited and whose parent is the task it belongs to.
   void add(detail::record* r) { pool_.push_back(r); }

@@ -6,7 +6,8 @@
 #include <memory>
 #include <utility>
 
-#include "access/conditions.hpp"
+#include "access/walk.hpp"
+#include "base/assert.hpp"
 #include "sched/order.hpp"
 #include "sched/sleep.hpp"
 #include "sched/source.hpp"
@@ -19,7 +20,10 @@ template <class M> class ordering final : public source<M> {
       : source<M>("the pool of ordered tasks", {.shared = true}), machine_(machine), sleep_(sleep) {}
 
   // Before the runtime opens.
-  void begin(std::unique_ptr<task_order> o) noexcept { order_ = std::move(o); }
+  void begin(std::unique_ptr<task_order> o) noexcept {
+    WEFT_ASSERT(order_ == nullptr);
+    order_ = std::move(o);
+  }
   [[nodiscard]] bool chooses() const noexcept {
     if constexpr (M::modelled) return order_ != nullptr && order_->chooses();
     return false;
@@ -68,6 +72,7 @@ template <class M> class ordering final : public source<M> {
 
   // r is ready.
   void add(worker<M>& w, detail::record* r) {
+    WEFT_ASSERT(chooses() && r->state == detail::record_state::ready);
     const unsigned pin = r->pin;
     order_->add(r);
     // Stands for the queue that this replaces, and lets other cores in, as that would. seq_cst, as sleep.hpp wants it.
@@ -79,6 +84,7 @@ template <class M> class ordering final : public source<M> {
   }
   // An add that is chosen and cannot have its handle queues for it, and comes back to the pool when it has it.
   [[nodiscard]] detail::record* take(worker<M>& w) override {
+    WEFT_ASSERT(chooses());
     w.body_end_ps = 0;
     static_cast<void>(M::load(changes_, base::seq_cst));
     detail::record* r = order_->take(w.id);

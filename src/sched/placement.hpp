@@ -33,6 +33,7 @@ template <class M> class placement {
 
   // Who: the thread that makes the runtime, before any worker runs.
   void open(policy& rules, const place::tree& places) {
+    WEFT_ASSERT(rules_ == nullptr && nodes_.empty());
     rules_ = &rules;
     own_only_ = rules.always_own_deque() && !ordering_.chooses();
     if (rules.uses_nodes()) nodes_ = std::vector<inbox<M>>(places.nodes());
@@ -50,20 +51,38 @@ template <class M> class placement {
     put(w, r, destination_of(w, *r));
   }
 
+  // The same for a plain task, which no clause sends anywhere: most of them. Cost: a push.
+  [[gnu::always_inline]] void place_plain(worker<M>& w, detail::record* r) {
+    if (!own_only_) [[unlikely]]
+      return place(w, r);
+    WEFT_ASSERT(w.role != role::guest);
+    transition(*r, detail::record_state::ready);
+    push_own(w, r);
+  }
+
   // Whether x, which is ready, is to run next on w rather than wait in a queue: it would go to w's own deque. A plain
   // task may go anywhere.
   [[nodiscard, gnu::always_inline]] bool follows(worker<M>& w, const detail::record& x) {
     if (!own_only_) return asks_to_follow(w, x);
-    return x.plain || (x.kind == detail::record_kind::task && !x.urgent &&
-                       (x.pin == detail::record::unpinned || x.pin == w.id));
+    return x.plain ||
+           (x.kind == detail::record_kind::task && !x.urgent && (x.pin == detail::record::unpinned || x.pin == w.id));
+  }
+
+  // r, which was to follow on w, waits after all, because w looks elsewhere first. It goes back to w's deque, or, if
+  // only w may run it, where no thief finds it. Who: w's thread.
+  void put_off(worker<M>& w, detail::record* r) {
+    if (own_only_ && r->pin == detail::record::unpinned) return push_own(w, r);
+    put(w, r, destination_of(w, *r));
   }
 
   [[gnu::always_inline]] void push_own(worker<M>& w, detail::record* r) {
     deque::push(w, r);
     if (deque::starved(w)) share(w);
   }
+  // The main thread between its calls takes nothing back, so there is nothing to keep for it.
   void share(worker<M>& w) noexcept {
-    if (deque::share(w)) sleep_.notify(machine_);
+    const bool only_pushes = w.on_program_stack() && w.current == nullptr;
+    if (only_pushes ? deque::expose(w) : deque::share(w)) sleep_.notify(machine_);
   }
   // Puts all that is private within reach of thieves.
   void expose(worker<M>& w) noexcept {
@@ -84,6 +103,7 @@ template <class M> class placement {
   // By number of memory node; empty unless the policy uses them.
   [[nodiscard]] std::vector<inbox<M>>& nodes() noexcept { return nodes_; }
   [[nodiscard]] unsigned node_of(const worker<M>& w) const noexcept {
+    WEFT_ASSERT(places_ != nullptr);
     return places_->node_of(w.id < crew_.workers() ? w.id : 0);
   }
 
@@ -100,6 +120,7 @@ template <class M> class placement {
 
   // Not own_only_: the policy is asked, also for what could follow. Its answer is final: place() would ask again.
   [[nodiscard]] bool asks_to_follow(worker<M>& w, const detail::record& x) {
+    WEFT_ASSERT(!own_only_);
     if (ordering_.chooses() || x.kind != detail::record_kind::task) return false;
     const destination d = destination_of(w, x);
     return d.where == destination::queue::own || (d.where == destination::queue::worker && d.number == w.id);
@@ -107,21 +128,21 @@ template <class M> class placement {
 
   void put(worker<M>& w, detail::record* r, destination d) {
     switch (d.where) {
-      case destination::queue::own: return push_own(w, r);
-      case destination::queue::central: central_.push(r); break;
-      case destination::queue::urgent:
-        attention_.add_urgent();
-        urgent_.push(r);
-        break;
-      case destination::queue::worker:
-        WEFT_ASSERT(d.number < crew_.seats());
-        crew_[d.number].box.push(r);  // r may be gone from here on
-        if (d.number != w.id) sleep_.notify(machine_, d.number);
-        return;
-      case destination::queue::node:
-        WEFT_ASSERT(d.number < nodes_.size());
-        nodes_[d.number].push(r);
-        break;
+    case destination::queue::own: return push_own(w, r);
+    case destination::queue::central: central_.push(r); break;
+    case destination::queue::urgent:
+      attention_.add_urgent();
+      urgent_.push(r);
+      break;
+    case destination::queue::worker:
+      WEFT_ASSERT(d.number < crew_.seats());
+      crew_[d.number].box.push(r);  // r may be gone from here on
+      if (d.number != w.id) sleep_.notify(machine_, d.number);
+      return;
+    case destination::queue::node:
+      WEFT_ASSERT(d.number < nodes_.size());
+      nodes_[d.number].push(r);
+      break;
     }
     sleep_.notify(machine_);
   }

@@ -33,12 +33,13 @@ template <class M> class poison {
   }
 
   [[gnu::cold]] void fail(detail::record& r, const std::exception_ptr& e) {
+    WEFT_ASSERT(e != nullptr);
     failures_.add(r, e);
     writes(r, e);
   }
 
-  // What r waits for beside its body has failed with e, as a child of r would: behind its children, and once r is wholly
-  // done its own. r itself may not have run yet. Who: whoever ends that.
+  // What r waits for beside its body has failed with e, as a child of r would: behind its children, and once r is
+  // wholly done its own. r itself may not have run yet. Who: whoever ends that.
   [[gnu::cold]] void fail_below(detail::record& r, const std::exception_ptr& e) {
     detail::record child{};
     child.parent = &r;
@@ -53,9 +54,10 @@ template <class M> class poison {
   }
 
   // Registration has refused r: what would have been thrown at submission is what it fails with. Nothing of it is
-  // registered, so it forgets its accesses. It is still run, as one that is skipped: destroying its body may wait, for a
-  // handle that it owns. Who: whoever creates r, which nobody else knows.
+  // registered, so it forgets its accesses. It is still run, as one that is skipped: destroying its body may wait, for
+  // a handle that it owns. Who: whoever creates r, which nobody else knows.
   [[gnu::cold]] void refuse(detail::record& r, const detail::engine_base* engine, const std::exception_ptr& why) {
+    WEFT_ASSERT(why != nullptr && r.state == detail::record_state::filling);
     failures_.add(r, why);
     for (std::uint32_t i = 0; i < r.access_count; ++i) {
       access::entry& a = r.accesses()[i];

@@ -3,11 +3,13 @@
 //
 //   ready(self, r)           task r became ready on worker self (policy::nobody: on a thread outside): where it goes.
 //                            own, where self takes the newest first and thieves the oldest; central, the one queue all
-//                            workers share, oldest first; the queue of a memory node; or one worker. What the clauses of
-//                            r fix (pin, priority) is stronger than the answer. Default: own
+//                            workers share, oldest first; the queue of a memory node; or one worker. What the clauses
+//                            of r fix (pin, priority) is stronger than the answer. Default: own
 //   victim(self, i, rng)     self has no work: whom to rob as i-th of this sweep, 0 <= i < workers-1. Over one sweep
 //                            every other worker must have a chance to be named, or its tasks may wait for it alone.
 //                            Default: the nearest first
+//   how_many(self, v, n)     self robs v, where n tasks are within reach: how many of them it takes, 1 to n.
+//                            Default: half
 //   ran(self, r, ps)         hears that r's body took so long, where bodies are timed. Default: nothing
 //
 // The same answers to the same questions: what looks random is drawn from the rng given, never from time or addresses.
@@ -46,7 +48,11 @@ class policy {
   virtual ~policy() = default;
   [[nodiscard]] virtual destination ready(unsigned self, const detail::record& r);
   [[nodiscard]] virtual unsigned victim(unsigned self, unsigned i, base::random& rng);
+  [[nodiscard]] virtual unsigned how_many(unsigned self, unsigned victim, unsigned available);
   virtual void ran(unsigned self, const detail::record& r, std::uint64_t body_ps);
+  // True, the default, lets thieves go to some fixed victims first where there are many workers, so that tasks spread
+  // in a few steps.
+  [[nodiscard]] virtual bool has_partners() const noexcept { return true; }
   // True, the default, lets workers push without asking ready().
   [[nodiscard]] virtual bool always_own_deque() const noexcept { return true; }
   // Whether ready() ever names a memory node; only then workers look there.

@@ -2,6 +2,7 @@
 // urgent tasks, its own deque (newest first, and on the hot path before any source is asked), its inbox, the queue of
 // its memory node, the central queue.
 #pragma once
+#include "base/assert.hpp"
 #include "sched/attention.hpp"
 #include "sched/deque.hpp"
 #include "sched/placement.hpp"
@@ -39,6 +40,7 @@ template <class M> class own_source final : public source<M> {
 
   [[nodiscard]] detail::record* take(worker<M>& w) override {
     if (!w.own_deferred) return nullptr;
+    WEFT_ASSERT(w.role != role::guest);
     detail::record* r = deque<M>::pop(w, w.pace.coarse);
     if (r != nullptr)
       placement_.keep_within_reach(w);
@@ -80,6 +82,7 @@ template <class M> class node_source final : public source<M> {
   [[nodiscard]] detail::record* take(worker<M>& w) override {
     auto& nodes = placement_.nodes();
     const unsigned mine = placement_.node_of(w);
+    WEFT_ASSERT(nodes.empty() || mine < nodes.size());
     for (std::size_t i = 0; i < nodes.size(); ++i)
       if (detail::record* r = nodes[(mine + i) % nodes.size()].pop()) return r;
     return nullptr;

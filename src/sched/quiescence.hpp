@@ -6,6 +6,7 @@
 // mean that nothing was live in between. A task is counted before it is registered: it may be done before registration
 // returns, and a count of finished tasks that runs ahead would look like the end.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -83,8 +84,13 @@ template <class M> class quiescence {
   // Whether somebody waits for the end and it has come. Who: a worker that found nothing to do. Order: seq_cst on the
   // number of waiters: either such a worker sees a waiter, or the waiter, which lists itself first, sees the end.
   [[nodiscard]] bool is_over_for_some() noexcept { return M::load(waiting_, base::seq_cst) != 0 && reached(); }
+  [[nodiscard]] bool is_awaited() noexcept { return M::load(waiting_, base::seq_cst) != 0; }
+  // Who has the lock ends the waits, or is about to look whether they can end: so many come here at once that they
+  // would wait for each other for longer than that takes. A look, and nobody relies on it.
+  [[nodiscard]] bool is_up_to_caller() noexcept { return is_awaited() && M::load(lock_, base::relaxed) == 0; }
   void await(waiter& self) {
     base::locked<M> guard(lock_);
+    WEFT_ASSERT(std::find(waiters_.begin(), waiters_.end(), &self) == waiters_.end());
     waiters_.push_back(&self);
     static_cast<void>(M::exchange(waiting_, static_cast<std::uint32_t>(waiters_.size()), base::seq_cst));
   }
@@ -95,8 +101,8 @@ template <class M> class quiescence {
     M::store(waiting_, static_cast<std::uint32_t>(waiters_.size()), base::seq_cst);
     return listed;
   }
-  // Those who wait, if it is over for them; the caller lets them go. Asked again with the list in hand: since the caller
-  // asked, whoever waited may have gone on, submitted more and come back to wait for that.
+  // Those who wait, if it is over for them; the caller lets them go. Asked again with the list in hand: since the
+  // caller asked, whoever waited may have gone on, submitted more and come back to wait for that.
   [[nodiscard]] std::vector<waiter*> take_over() {
     std::vector<waiter*> over;
     base::locked<M> guard(lock_);

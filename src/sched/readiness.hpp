@@ -17,11 +17,12 @@ template <class M> class readiness {
  public:
   using woken = access::woken;
 
-  readiness(placement<M>& placement, access::reservations<M>& reservations, ordering<M>& order, quiescence<M>& quiescence)
+  readiness(placement<M>& placement, access::reservations<M>& reservations, ordering<M>& order,
+            quiescence<M>& quiescence)
       : placement_(placement), reservations_(reservations), ordering_(order), quiescence_(quiescence) {}
 
-  // The condition that r was listed for is met. Returns whether r is ready; if not, it is listed elsewhere. Where r only
-  // stood for a task (reservation.hpp) it is that task afterwards.
+  // The condition that r was listed for is met. Returns whether r is ready; if not, it is listed elsewhere. Where r
+  // only stood for a task (reservation.hpp) it is that task afterwards.
   [[nodiscard, gnu::always_inline]] bool advance(detail::record*& r, woken& out) {
     if (r->plain) return access::advance_plain<M>(r);
     return advance_any(r, out);
@@ -38,7 +39,9 @@ template <class M> class readiness {
     detail::record* follower = nullptr;
     while (detail::record* x = list.take()) {
       if (!advance(x, list)) continue;
-      if (!placement_.follows(w, *x) || (follower != nullptr && !x->plain)) {
+      // Of several the first that may; the others join it in the deque only where that is what the policy always says.
+      const bool may = follower == nullptr || (x->plain && placement_.own_only());
+      if (!may || !placement_.follows(w, *x)) {
         placement_.place(w, x);
         continue;
       }

@@ -1,8 +1,8 @@
 // What goes into a trace, and when the clock is read for it. Without a trace each step of a task's life costs the test
-// of one pointer; with it, a task costs two looks at the clock - at its submission and at its end, which is the start of
-// the task that follows directly - and 32 bytes at each, and 32 for each access.
-// Recording takes no modelled time and no decision looks at it: a virtual machine runs the same with and without.
-// Who: each worker writes with its own recorder; a guest with the one for threads outside.
+// of one pointer; with it, a task costs two looks at the clock - at its submission and at its end, which is the start
+// of the task that follows directly - and 32 bytes at each, and 32 for each access. Recording takes no modelled time
+// and no decision looks at it: a virtual machine runs the same with and without. Who: each worker writes with its own
+// recorder; a guest with the one for threads outside.
 #pragma once
 #include <cstdio>
 #include <exception>
@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "sched/crew.hpp"
 #include "trace/session.hpp"
 #include "weft/error.hpp"
@@ -21,10 +22,14 @@ template <class M> class recording {
   explicit recording(M& machine) : machine_(machine) {}
 
   // Before the machine starts: everything is recorded.
-  void begin(std::unique_ptr<trace::session> s) noexcept { session_ = std::move(s); }
+  void begin(std::unique_ptr<trace::session> s) noexcept {
+    WEFT_ASSERT(!on());
+    session_ = std::move(s);
+  }
   // Who: the thread that makes the runtime, before any worker runs.
   void open(crew<M>& all) {
     if (!on()) return;
+    WEFT_ASSERT(all.is_open());
     session_->open(all.seats());
     for (const auto& w : all) {
       w->trace = &session_->of(w->id);
@@ -40,6 +45,7 @@ template <class M> class recording {
 
   // r has its parent and its versions, and nobody can run it yet.
   [[gnu::noinline]] void submitted(worker<M>& w, detail::record& r) noexcept {
+    WEFT_ASSERT(on() && (w.trace != nullptr || w.role == role::guest));
     if (w.creates_request && !r.applies_reduction) return w.trace->submitted(r, w.requested_ps, w.requested_by);
     const std::uint64_t now = machine_.now_ps();
     return w.trace != nullptr ? w.trace->submitted(r, now) : session_->submitted_outside(r, now);
@@ -61,6 +67,7 @@ template <class M> class recording {
   // The request r is being created on w, until creation_over().
   void creates(worker<M>& w, detail::record& r) noexcept {
     if (!on()) return;
+    WEFT_ASSERT(!w.creates_request && r.state == detail::record_state::filling);
     w.requested_ps = reinterpret_cast<std::uintptr_t>(r.prev);
     w.requested_by = static_cast<std::uint16_t>(r.cursor);
     w.creates_request = true;
@@ -71,6 +78,7 @@ template <class M> class recording {
   // have become ready by others, a little later, which the writer of the trace puts right (complete_versions). What is
   // exclusive was perhaps given back by others, which nothing in the trace would tell: there the clock is asked.
   [[nodiscard]] bool starts(worker<M>& w, const detail::record& r) noexcept {
+    WEFT_ASSERT(w.trace != nullptr);
     if (w.trace->counters.size() != 0) w.trace->counters.begin();
     return !M::modelled && w.body_end_ps != 0 && r.exclusives == 0;
   }

@@ -11,11 +11,12 @@
 
 #include "access/plain.hpp"
 #include "access/registration.hpp"
+#include "base/assert.hpp"
 #include "sched/ordering.hpp"
 #include "sched/placement.hpp"
 #include "sched/quiescence.hpp"
-#include "sched/recording.hpp"
 #include "sched/readiness.hpp"
+#include "sched/recording.hpp"
 #include "task/pool.hpp"
 
 namespace weft::sched {
@@ -50,6 +51,7 @@ template <class M> class registrar {
   // Returns whether r is ready. `list` receives what its registration made runnable. beside: r is counted already, by
   // its submitter, and internal tasks belong beside it. Errors: weft::error, and then nothing is registered.
   [[nodiscard]] bool any(worker<M>& w, detail::record* r, woken& list, bool beside) {
+    WEFT_ASSERT(r->state == detail::record_state::filling);
     if (r->access_count == 0) {
       if (recording_.on()) [[unlikely]]
         recording_.submitted(w, *r);
@@ -61,8 +63,8 @@ template <class M> class registrar {
       r->plain = false;
     }
     for (;;) {
-      const access::registered done =
-          access::register_task<M>(r, engine_, open_, list, recording_.of_submission(w), ordering_.chooses_among_adds(*r));
+      const access::registered done = access::register_task<M>(r, engine_, open_, list, recording_.of_submission(w),
+                                                               ordering_.chooses_among_adds(*r));
       if (done.what != access::outcome::apply_first) return done.what == access::outcome::ready;
       close(w, *done.reduction, beside ? r : nullptr);
     }
@@ -118,7 +120,8 @@ template <class M> class registrar {
   [[nodiscard]] detail::record* make_task(worker<M>& w, detail::handle_state& h) {
     constexpr std::uint8_t size_class =
         detail::record_class(sizeof(detail::record) + sizeof(access::entry) + sizeof(closure));
-    detail::record* r = pool_.allocate(w, size_class, true);
+    detail::record* r = pool_.allocate(w, size_class, pool_.no_limit);
+    WEFT_ASSERT(r != nullptr && r->state == detail::record_state::free);
     const std::uint8_t its_class = r->size_class;
     *r = detail::record{};
     r->size_class = its_class;

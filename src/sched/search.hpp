@@ -3,7 +3,8 @@
 #pragma once
 #include <cstdint>
 
-#include "base/limits.hpp"
+#include "base/assert.hpp"
+#include "sched/admission.hpp"
 #include "sched/attention.hpp"
 #include "sched/creation.hpp"
 #include "sched/recording.hpp"
@@ -24,14 +25,14 @@ template <class M> struct search_parts {
   sched::creation<M>& creation;
   sched::recording<M>& recording;
   sched::stall<M>& stall;
-  window_terms& window;
+  sched::admission<M>& admission;
 };
 
 template <class M> class search {
  public:
   using deque = sched::deque<M>;
 
-  explicit search(const search_parts<M>& parts) : use_(parts) {}
+  search(const search_parts<M>& parts, std::uint64_t search_ns) : use_(parts), search_ps_(search_ns * 1000) {}
 
   // The runtime ends: every search returns nullptr. The caller wakes who sleeps.
   void stop() noexcept { M::store(stopping_, 1u, base::seq_cst); }
@@ -39,13 +40,20 @@ template <class M> class search {
 
   // A record for w to run, sooner or later; nullptr when the runtime stops. Who: w's thread, on a loop's stack.
   [[nodiscard, gnu::always_inline]] detail::record* next_or_sleep(worker<M>& w) {
-    if (w.role == role::creator) [[unlikely]]
-      return next_of_creator(w);
+    if (w.is_special()) [[unlikely]]
+      return next_of_special(w);
     detail::record* r = next(w);
     return r != nullptr ? r : wait_for_work(w);
   }
 
  private:
+  [[nodiscard]] detail::record* next_of_special(worker<M>& w) {
+    if (w.role == role::creator) return next_of_creator(w);
+    if (detail::record* r = next(w)) return r;
+    use_.admission.the_reserve().rest();
+    return use_.admission.the_reserve().is_wanted() ? wait_for_work(w) : nullptr;
+  }
+
   // A worker that never runs dry serves others, too, now and then.
   [[nodiscard, gnu::always_inline]] detail::record* next(worker<M>& w) {
     if (use_.order.chooses()) return look(w);
@@ -55,7 +63,7 @@ template <class M> class search {
       if (use_.attention.paused()) return nullptr;
       return look(w);
     }
-    if (w.tick >= w.tick_limit) [[unlikely]]
+    if (w.tick >= detail::peek(w.tick_limit)) [[unlikely]]
       if (detail::record* r = look_up(w)) return r;
     detail::record* r = deque::pop(w, w.pace.coarse);
     if (r == nullptr) return look(w);
@@ -77,9 +85,17 @@ template <class M> class search {
     return take_any(w, use_.attention.called_now() && use_.attention.paused());
   }
 
-  // Who: a counted searcher.
+  // The same with every worker, and not only those whose turn it is.
+  [[nodiscard]] detail::record* look_at_all(worker<M>& w) {
+    w.looks_at_all = true;
+    detail::record* r = look(w);
+    w.looks_at_all = false;
+    return r;
+  }
+
+  // For the time that a wake-up would cost, whether others rely on it or not.
   [[nodiscard]] detail::record* look_around(worker<M>& w) {
-    const std::uint64_t until = use_.machine.now_ps() + base::search_ns * 1000;
+    const std::uint64_t until = use_.machine.now_ps() + search_ps_;
     unsigned spins = 0;
     do {
       if (detail::record* r = look(w)) return r;
@@ -95,34 +111,41 @@ template <class M> class search {
 
   // Nothing to do here.
   [[nodiscard, gnu::noinline]] detail::record* wait_for_work(worker<M>& w) {
+    WEFT_ASSERT(w.role != role::guest && w.current == nullptr && !w.sources.empty());
     bool counted = use_.sleep.begin_search();
+    use_.sleep.set_busy(w.id, false);
+    detail::record* r = search_and_sleep(w, counted);
+    if (r != nullptr) use_.sleep.set_busy(w.id, true);
+    return r;
+  }
+  [[nodiscard]] detail::record* search_and_sleep(worker<M>& w, bool counted) {
     for (;;) {
-      if (counted) {
-        if (detail::record* r = look_around(w)) {
-          use_.sleep.found(use_.machine);
-          return r;
-        }
-        use_.sleep.give_up();
+      if (detail::record* r = look_around(w)) {
+        if (counted) use_.sleep.found(use_.machine);
+        return r;
       }
+      if (counted) use_.sleep.give_up();
       if (stopping()) return nullptr;
       counted = use_.stealing.insists(w, [this, &w] { return anything_visible(w) && use_.sleep.begin_search(); });
       if (counted) continue;
-      if (w.role == role::reserve && use_.window.leaves_reserve()) return nullptr;
+      if (w.role == role::reserve && !use_.admission.the_reserve().is_wanted()) return nullptr;
       if (use_.stealing.pull(w)) {
         counted = use_.sleep.begin_search();
-        if (detail::record* r = look(w)) {
+        if (detail::record* r = look_at_all(w)) {
           counted ? use_.sleep.found(use_.machine) : use_.sleep.notify(use_.machine);
           return r;
         }
         continue;
       }
+      use_.admission.worker_idle();
       // Passed over because of a pause, and perhaps the last that is left: who looks for a stall must see it.
       if (w.own_deferred) static_cast<void>(deque::expose(w));
       if (detail::record* r = fall_asleep(w, counted)) return r;
     }
   }
 
-  // Announces sleep, looks once more, and sleeps or takes the announcement back. counted: whether w is a searcher after.
+  // Announces sleep, looks once more, and sleeps or takes the announcement back. counted: whether w is a searcher
+  // after.
   [[nodiscard]] detail::record* fall_asleep(worker<M>& w, bool& counted) {
     if (use_.sleep.announce(w.id)) use_.stall.look(w);
     counted = true;
@@ -134,7 +157,7 @@ template <class M> class search {
       use_.machine.park(w.id);  // takes the wake that is on its way
       return nullptr;
     }
-    if (detail::record* r = look(w)) {
+    if (detail::record* r = look_at_all(w)) {
       use_.sleep.notify(use_.machine);  // others may have relied on the search that was given up; there may be more
       return r;
     }
@@ -144,6 +167,7 @@ template <class M> class search {
 
   // The creator is no searcher: nobody may rely on it to find tasks, and it is woken by its number.
   [[nodiscard]] detail::record* next_of_creator(worker<M>& w) {
+    WEFT_ASSERT(use_.creation.creator() == w.id && w.current == nullptr);
     w.body_end_ps = 0;
     use_.creation.is_back();
     for (;;) {
@@ -161,14 +185,14 @@ template <class M> class search {
     }
   }
   [[nodiscard]] detail::record* create_for_a_while(worker<M>& w) {
-    std::uint64_t until = use_.machine.now_ps() + base::search_ns * 1000;
+    std::uint64_t until = use_.machine.now_ps() + search_ps_;
     unsigned spins = 0;
     do {
       const std::uint64_t before = use_.creation.created_so_far();
       if (detail::record* r = look(w)) return r;
       if (M::load(stopping_, base::acquire) != 0) return nullptr;
       if (use_.creation.created_so_far() != before)
-        until = use_.machine.now_ps() + base::search_ns * 1000;
+        until = use_.machine.now_ps() + search_ps_;
       else
         M::relax(++spins);
     } while (use_.machine.now_ps() < until);
@@ -176,6 +200,7 @@ template <class M> class search {
   }
 
   search_parts<M> use_;
+  const std::uint64_t search_ps_;  // about what a wake-up costs, or as options::search_us says
   detail::cell<std::uint32_t> stopping_;
 };
 

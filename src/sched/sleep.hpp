@@ -1,6 +1,7 @@
 // Who sleeps, who searches, and whom to wake. A worker without work searches for a bounded time, then sleeps in the
 // kernel; whoever makes work visible wakes one sleeper, unless somebody searches already. Protocol and proof: sleep.md.
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -15,35 +16,54 @@ template <class M> class sleep {
   // Who: the thread that makes the runtime, before any other worker runs. Everybody counts as awake, but the reserve,
   // worker number `workers`, if there is one: it begins away.
   void open(unsigned workers, bool reserve = false) noexcept {
+    WEFT_ASSERT(workers_ == 0 && workers != 0 && workers <= base::workers_max);
     workers_ = workers;
     words_ = (workers + (reserve ? 1 : 0) + 63) / 64;
     has_reserve_ = reserve;
-    searchers_max_ = workers <= 4 ? workers : workers / 2;
+    searchers_max_ = workers <= 4 ? workers : 1;
+    waking_max_ = workers <= 4 ? 1 : workers / 4;
   }
   // Worker `id` looks for no tasks, so it is woken by its number only and never counts as a searcher: whoever made a
   // task visible must not rely on it. Who: as open(), after it.
-  void set_apart(unsigned id) noexcept { apart_ = id; }
-
-  // Counts the caller as a searcher, unless enough search. A searcher must call found() or give_up().
-  [[nodiscard]] bool begin_search() noexcept {
-    if (M::load(searching_, base::relaxed) >= searchers_max_) return false;
-    static_cast<void>(M::fetch_add(searching_, std::uint32_t{1}, base::seq_cst));
-    return true;
+  void set_apart(unsigned id) noexcept {
+    WEFT_ASSERT(apart_ == nobody && id < workers_);
+    apart_ = id;
   }
-  void give_up() noexcept { static_cast<void>(M::fetch_sub(searching_, std::uint32_t{1}, base::seq_cst)); }
+
+  // Counts the caller as a searcher, on whom those rely who make work visible, unless there is one already (with few
+  // workers: unless all are). The count is one line for all, so whoever is not counted searches all the same, and who
+  // loses the exchange has seen that there is another. A searcher must call found() or give_up().
+  [[nodiscard]] bool begin_search() noexcept {
+    std::uint32_t others = M::load(searching_, base::relaxed);
+    return others < searchers_max_ && M::compare_exchange(searching_, others, others + 1, base::seq_cst);
+  }
+  void give_up() noexcept {
+    const std::uint32_t before = M::fetch_sub(searching_, std::uint32_t{1}, base::seq_cst);
+    WEFT_ASSERT(before != 0);
+  }
   // A searcher has work. If it was the last one, those who made work visible meanwhile relied on it: it passes it on.
   void found(M& machine) noexcept {
-    if (M::fetch_sub(searching_, std::uint32_t{1}, base::seq_cst) == 1) notify(machine);
+    const std::uint32_t before = M::fetch_sub(searching_, std::uint32_t{1}, base::seq_cst);
+    WEFT_ASSERT(before != 0);
+    if (before == 1) notify(machine);
+  }
+
+  // Worker `id` has taken a task, or looks for one. A hint: who asks whether all is done, which takes a look at as many
+  // lines as there are workers, asks here first. Not to be relied on before falling asleep.
+  void set_busy(unsigned id, bool busy) noexcept { M::store(busy_[id], std::uint8_t{busy}, base::relaxed); }
+  [[nodiscard]] bool somebody_is_busy() noexcept {
+    for (unsigned id = 0; id < workers_; ++id)
+      if (M::load(busy_[id], base::relaxed) != 0) return true;
+    return false;
   }
 
   // Declares worker `id` asleep. It must then look everywhere once more, and park or retract.
-  // Gives whether every worker now sleeps.
+  // Returns whether every worker now sleeps.
   [[nodiscard]] bool announce(unsigned id) noexcept {
     static_cast<void>(M::fetch_add(announcements_, std::uint64_t{1}, base::seq_cst));
-    if (id == apart_) [[unlikely]]
-      static_cast<void>(M::exchange(apart_asleep_, std::uint8_t{1}, base::seq_cst));
-    else
-      static_cast<void>(M::fetch_or(asleep_[id / 64], bit(id), base::seq_cst));
+    const bool slept = id == apart_ ? M::exchange(apart_asleep_, std::uint8_t{1}, base::seq_cst) != 0
+                                    : (M::fetch_or(asleep_[id / 64], bit(id), base::seq_cst) & bit(id)) != 0;
+    WEFT_ASSERT(!slept);  // whoever announces is awake
     return all_asleep();
   }
   // How often anyone has announced sleep: unchanged between two all_asleep() means that nobody ran in between.
@@ -67,11 +87,23 @@ template <class M> class sleep {
   // Order: the caller's publication must be seq_cst, as the loads here are.
   void notify(M& machine) noexcept {
     while (any_asleep()) {
+      if (M::load(searching_, base::seq_cst) != 0) return;  // spares the exchange, which takes the line away
       std::uint32_t none = 0;
       // The woken worker is counted as a searcher from here on, so that others do not wake a second one for this.
       if (!M::compare_exchange(searching_, none, std::uint32_t{1}, base::seq_cst)) return;
       if (wake_one(machine)) return;
       give_up();  // and look again: somebody may have relied on our count while we found no sleeper
+    }
+  }
+
+  // Wakes some more beside searchers that there are, for a worker that has found `surplus` tasks more than it can run
+  // soon: so many workers wake in the time of a few wakes, and not one after the other.
+  void spread(M& machine, unsigned surplus) noexcept {
+    for (unsigned n = std::min(surplus, base::wakes_at_once); n > 0 && any_asleep(); --n) {
+      std::uint32_t others = M::load(searching_, base::seq_cst);
+      if (others >= std::min(surplus, waking_max_)) return;
+      if (!M::compare_exchange(searching_, others, others + 1, base::seq_cst)) return;  // somebody else wakes or finds
+      if (!wake_one(machine)) return found(machine);  // somebody may have relied on our count
     }
   }
 
@@ -123,13 +155,15 @@ template <class M> class sleep {
 
   unsigned workers_ = 0;
   unsigned words_ = 0;
-  unsigned searchers_max_ = 0;
+  unsigned searchers_max_ = 0;  // who only looks around need not be counted
+  unsigned waking_max_ = 0;     // beyond this many searchers spread() wakes nobody
   bool has_reserve_ = false;
   static constexpr unsigned nobody = ~0u;
   unsigned apart_ = nobody;
   detail::cell<std::uint8_t> apart_asleep_;
   detail::cell<std::uint32_t> reserve_away_{1};
   detail::cell<std::uint64_t> announcements_;
+  alignas(64) detail::cell<std::uint8_t> busy_[base::workers_max + 1];
   alignas(64) detail::cell<std::uint32_t> searching_;
   alignas(64) detail::cell<std::uint64_t> asleep_[base::workers_max / 64 + 1];
 };

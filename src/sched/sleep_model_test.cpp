@@ -118,7 +118,7 @@ template <class Sleep, habit Worker = habit::sound> class trial {
     // If a count was lost or left, not as many may search now as may at most.
     unsigned searchers = 0;
     while (searchers <= workers_ && sleep_.begin_search()) ++searchers;
-    if (searchers != (workers_ <= 4 || Copied ? workers_ : workers_ / 2)) complain("a searcher was miscounted");
+    if (searchers != (workers_ <= 4 || Copied ? workers_ : 1)) complain("a searcher was miscounted");
     return true;
   }
 
@@ -179,7 +179,7 @@ template <class Sleep, habit Worker = habit::sound> class trial {
     }
   }
 
-  // As engine::search(), with a few looks in place of a stretch of time.
+  // As search::wait_for_work(), with a few looks in place of a stretch of time.
   [[nodiscard]] detail::record* search(unsigned id) {
     bool counted = sleep_.begin_search();
     while (!ends()) {

@@ -11,6 +11,7 @@
 #pragma once
 #include <cstdint>
 
+#include "base/assert.hpp"
 #include "sched/worker.hpp"
 
 namespace weft::sched {
@@ -22,7 +23,7 @@ template <class M> class source {
     bool while_paused = false;  // is asked while the runtime is paused, too
     bool now_and_then = false;  // is asked now and then by a worker that never runs dry
   };
-  source(const char* name, traits t) noexcept : name_(name), traits_(t) {}
+  source(const char* name, traits t) noexcept : name_(name), traits_(t) { WEFT_ASSERT(name != nullptr); }
   virtual ~source() = default;
   source(const source&) = delete;
   source& operator=(const source&) = delete;

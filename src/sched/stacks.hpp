@@ -1,7 +1,7 @@
 // The stacks that worker loops run on. When a body waits its whole stack is set aside and a fresh loop goes on in its
 // place, on a stack from here; the loop that enters a stack that waited leaves its own here, for the next wait.
-// A worker keeps few: after deep waits here, a deep descent elsewhere would make all its stacks anew. A modelled machine
-// has one thread, for whose memory that hardly matters, and each lock would cost it virtual time.
+// A worker keeps few: after deep waits here, a deep descent elsewhere would make all its stacks anew. A modelled
+// machine has one thread, for whose memory that hardly matters, and each lock would cost it virtual time.
 #pragma once
 #include <cstddef>
 #include <cstdio>
@@ -20,8 +20,15 @@ inline constexpr std::size_t idle_stacks_max = 16;  // that a worker keeps for i
 
 template <class M> class stacks {
  public:
-  // entry(argument) is the loop; it ends by jumping away.
+  // `bytes` for a body, wherever it begins: a body that runs on the stack of one that waits (waits.hpp) begins in the
+  // upper half of a stack of twice that. entry(argument) is the loop; it ends by jumping away.
   stacks(std::size_t bytes, void (*entry)(void*), void* argument) : bytes_(bytes), entry_(entry), argument_(argument) {}
+
+  // Whether a further body may begin on the stack that w is on.
+  [[nodiscard]] bool has_room_for_body(const worker<M>& w) const noexcept {
+    const char here = 0;
+    return w.running->used(&here) < bytes_;
+  }
 
   // A stack on which a loop may go on. Who: w's thread. Ends the program if there is no memory for one: a wait that
   // threw would unwind the frame that the children it did not wait for still use.
@@ -60,12 +67,12 @@ template <class M> class stacks {
   }
   [[nodiscard]] std::unique_ptr<fiber> make() noexcept {
     try {
-      return std::make_unique<fiber>(bytes_, entry_, argument_);
+      return std::make_unique<fiber>(2 * bytes_, entry_, argument_);
     } catch (const std::bad_alloc&) {
       std::fprintf(stderr,
                    "weft: no memory for one more stack of %zu KiB beside the %zu that waits inside tasks hold; nest "
                    "them less deeply, or choose a smaller stack_kib.\n",
-                   bytes_ / 1024, all_.size());
+                   2 * bytes_ / 1024, all_.size());
       std::abort();
     }
   }

@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <string>
 
+#include "base/assert.hpp"
 #include "base/limits.hpp"
+#include "sched/admission.hpp"
 #include "sched/attention.hpp"
 #include "sched/events.hpp"
 #include "sched/guests.hpp"
@@ -22,20 +24,6 @@
 
 namespace weft::sched {
 
-// What the window and its reserve say to those that look for work and for a stall.
-struct window_terms {
-  // Whether the reserve, which has nothing to do, is to go. Who: the reserve.
-  [[nodiscard]] virtual bool leaves_reserve() noexcept = 0;
-  // Nothing can run: lets somebody exceed the window who waits for room. Returns whether there was anybody.
-  [[nodiscard]] virtual bool let_exceed() noexcept = 0;
-  [[nodiscard]] virtual bool somebody_waits() noexcept = 0;
-  // All sleep, and what is left may wait for an event from outside: if nothing moves for long, that is to be said.
-  virtual void events_outstanding() = 0;
-
- protected:
-  ~window_terms() = default;
-};
-
 template <class M> struct stall_parts {
   M& machine;
   sched::sleep<M>& sleep;
@@ -47,7 +35,8 @@ template <class M> struct stall_parts {
   sched::suspension<M>& suspension;
   task::pool<M>& pool;
   event_board& events;
-  window_terms& window;
+  event_watch& watch;
+  sched::admission<M>& admission;
 };
 
 template <class M> class stall {
@@ -64,13 +53,13 @@ template <class M> class stall {
     if (!use_.sleep.all_asleep() || use_.sleep.announcements() != announcements) return;
     // A submitter waits for room, and all free records are in the lists of workers that sleep: with nothing left to run
     // it may as well go on, however many tasks are live.
-    if (use_.window.let_exceed() || paused) return;
-    // What could still be missing? A task waits only for versions, units and children that were registered before, so no
-    // later submission can help it: not one of the main thread, which waits, and not one of another thread, unless its
-    // call is under way and what it registers is not yet where it was looked for.
+    if (use_.admission.let_exceed() || paused) return;
+    // What could still be missing? A task waits only for versions, units and children that were registered before, so
+    // no later submission can help it: not one of the main thread, which waits, and not one of another thread, unless
+    // its call is under way and what it registers is not yet where it was looked for.
     // But what happens outside can, and what a modelled machine does at a time.
-    waiter* const program = use_.suspension.program_waiter();
-    if (M::foreign_threads && use_.events.outstanding() != 0) return use_.window.events_outstanding();
+    const waiter* const program = use_.suspension.program_waiter();
+    if (M::foreign_threads && use_.events.outstanding() != 0) return use_.watch.events_outstanding();
     if (program == nullptr || use_.events.any_timed()) return;
     if (all_done && program->outer == nullptr && !program->is_ahead) return;
     base::locked<M> guard(use_.outside.waits_lock());  // no such call begins from here on
@@ -87,6 +76,7 @@ template <class M> class stall {
       base::locked<M> guard(use_.outside.waits_lock());
       text = text_;
     }
+    WEFT_ASSERT(!text.empty());
     throw error(text);
   }
   // Whether the program has had the report. Who: the thread that made the runtime.
@@ -129,6 +119,7 @@ template <class M> class stall {
   // Lets everybody go who waits outside of tasks. The report is made first: afterwards they run.
   // Who: holder of the guests' waits_lock(), so a waiter found in the list lives until it is released.
   void end_waits(worker<M>& w) {
+    WEFT_ASSERT(base::held(use_.outside.waits_lock()) && use_.suspension.program_waiter() != nullptr);
     text_ = describe_stall(use_.pool.all(), use_.events);
     for (waiter* x : use_.outside.waits()) {
       if (!delist(*x)) continue;
@@ -147,6 +138,7 @@ template <class M> class stall {
     if (x.awaited == nullptr) return use_.quiescence.delist(x);
     base::locked<M> guard(x.awaited->lock);
     if (x.r.state != detail::record_state::blocked) return false;
+    WEFT_ASSERT(x.awaited->waiters_head != nullptr);
     access::remove_waiter(*x.awaited, &x.r);
     transition(x.r, detail::record_state::ready);  // a second stall may find it here before its thread has gone
     return true;
@@ -155,7 +147,7 @@ template <class M> class stall {
   [[nodiscard]] standstill look_for_standstill() noexcept {
     const std::uint64_t steps = use_.sleep.announcements() + use_.quiescence.steps();
     const bool still = use_.suspension.program_waiter() == nullptr && !use_.outside.calls_under_way() &&
-                       !use_.window.somebody_waits() && !use_.attention.paused() &&
+                       !use_.admission.somebody_waits() && !use_.attention.paused() &&
                        use_.sleep.all_asleep_but_first() && !use_.quiescence.reached();
     return {still, steps};
   }
@@ -178,7 +170,7 @@ template <class M> class stall {
   }
 
   stall_parts<M> use_;
-  std::string text_;                            // guarded by the guests' waits_lock()
+  std::string text_;                             // guarded by the guests' waits_lock()
   detail::cell<std::uint32_t> standstill_told_;  // not 0: it has been reported on stderr
   bool told_ = false;
 };

@@ -1,6 +1,7 @@
 #include "sched/stall_report.hpp"
 
-#include "access/registration.hpp"
+#include "access/condition.hpp"
+#include "sched/worker.hpp"
 
 namespace weft::sched {
 
@@ -16,8 +17,23 @@ constexpr int shown_max = 8;
   return r.name != nullptr ? "task '" + std::string(r.name) + "'" : std::string("an unnamed task");
 }
 
-[[nodiscard]] std::string describe_blocked(detail::record& r) {
-  return describe_task(r) + " waits for " + describe_wait(access::awaited(&r));
+[[nodiscard]] std::string describe_blocked(detail::record& r) { return describe_task(r) + " " + access::describe(r); }
+
+// A body that is set aside names what it waits in (suspension.hpp). One that never waited can be found here only while
+// it computes; then it is nobody's to describe.
+[[nodiscard]] std::string describe_running(const detail::record& r, event_board& events) {
+  const std::string who = describe_task(r) + " waits inside its body";
+  const std::string what = events.awaited_by(&r);
+  if (!what.empty()) return who + what;
+  if (!r.has_waited) return who;
+  const waiter* self = r.prev != nullptr ? &waiter::of(r.prev) : nullptr;
+  return who + " for " + (self != nullptr && self->awaited != nullptr ? describe_wait(self->a) : "its children");
+}
+
+// Its body has returned: children are not done, or nothing is left but its event.
+[[nodiscard]] std::string describe_draining(const detail::record& r, event_board& events) {
+  const bool only_event = detail::peek(r.pending) == detail::record::event_bit;
+  return describe_task(r) + " waits for " + (only_event ? events.event_of(r) : "its subtasks");
 }
 
 // Lines, of which only the first few are kept.
@@ -45,14 +61,11 @@ class lines {
 }  // namespace
 
 std::string describe_wait(const access::entry& a) {
-  if (is_gone(a)) return "a handle that is gone";
-  const detail::handle_state& h = access::handle_of(a);
-  if (access::is_resource(a)) return std::to_string(a.required) + " units of resource " + access::name_of(h);
-  return "version " + std::to_string(a.required & access::version_mask) + " of handle " + access::name_of(h) +
-         ", which is at " + std::to_string(access::version_in(detail::peek(h.word)));
+  return is_gone(a) ? "a handle that is gone" : access::describe_version(access::handle_of(a), a.required);
 }
 
 std::string describe_listed(const detail::handle_state& h) {
+  WEFT_ASSERT(base::held(h.lock));
   lines all;
   for (detail::record* r = h.waiters_head; r != nullptr; r = r->next)
     if (r->kind == detail::record_kind::task) all.add(describe_blocked(*r));
@@ -62,16 +75,14 @@ std::string describe_listed(const detail::handle_state& h) {
 std::string describe_stall(task::slabs& records, event_board& events) {
   lines all;
   records.for_each([&](detail::record& r) {
-    if (r.state == detail::record_state::running)
-      all.add(describe_task(r) + " waits inside its body" + events.awaited_by(&r));
-    if (r.state == detail::record_state::draining)
-      all.add(describe_task(r) + " waits for " +
-              (detail::peek(r.pending) == detail::record::event_bit ? events.event_of(r) : "its subtasks"));
+    if (r.state == detail::record_state::running) all.add(describe_running(r, events));
+    if (r.state == detail::record_state::draining) all.add(describe_draining(r, events));
     if (r.state == detail::record_state::blocked) all.add(describe_blocked(r));
   });
   const std::string main = events.awaited_by(nullptr);
-  if (!main.empty()) return "weft: the main thread waits" + main + ", and no task can run any more" +
-                            (all.count() == 0 ? "." : "; not done:") + all.text();
+  if (!main.empty())
+    return "weft: the main thread waits" + main + ", and no task can run any more" +
+           (all.count() == 0 ? "." : "; not done:") + all.text();
   return "weft: no task can run any more, but " + std::to_string(all.count()) +
          " are not done; a task must not wait for one that needs what it holds itself:" + all.text();
 }

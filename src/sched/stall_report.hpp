@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "access/version.hpp"
+#include "access/entry.hpp"
 #include "sched/events.hpp"
 #include "task/pool.hpp"
 #include "weft/detail/record.hpp"

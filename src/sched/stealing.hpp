@@ -1,14 +1,16 @@
-// Taking tasks from other workers, the source of last resort. Whoever had something last time has more, as a rule, so it
-// is asked before the policy is. With many workers most looks find nothing, and each is a line that may have to come
+// Taking tasks from other workers, the source of last resort. Whoever had something last time has more, as a rule, so
+// it is asked before the policy is. With many workers most looks find nothing, and each is a line that may have to come
 // from far away.
 //
 // Where bodies are so short that bringing one over costs more than running it here, a thief is reluctant: it keeps away
 // while the others move, and looks again after each search. A task whose owner does not move - it is away in the
 // program, or blocked - waits no longer than that, and then they are taken one after the other until others move.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
+#include "base/assert.hpp"
 #include "base/limits.hpp"
 #include "sched/crew.hpp"
 #include "sched/deque.hpp"
@@ -24,24 +26,37 @@ template <class M> class stealing final : public source<M> {
  public:
   using deque = sched::deque<M>;
 
-  stealing(M& machine, crew<M>& all, placement<M>& placement, tempo<M>& tempo, recording<M>& recording)
-      : source<M>("the deques of others", {.shared = true}), machine_(machine), crew_(all), placement_(placement),
-        tempo_(tempo), recording_(recording) {}
-  void open(policy& rules) noexcept { rules_ = &rules; }
+  stealing(M& machine, sleep<M>& sleep, crew<M>& all, placement<M>& placement, tempo<M>& tempo, recording<M>& recording)
+      : source<M>("the deques of others", {.shared = true}), machine_(machine), sleep_(sleep), crew_(all),
+        placement_(placement), tempo_(tempo), recording_(recording) {}
+  void open(policy& rules) noexcept {
+    WEFT_ASSERT(rules_ == nullptr && crew_.is_open());
+    rules_ = &rules;
+  }
 
+  // With many workers the partners come next, and of the others a few each time, but all of them where w looks at all.
   [[nodiscard]] detail::record* take(worker<M>& w) override {
-    const bool keeps_away = w.reluctant && tempo_.tiny();
+    WEFT_ASSERT(rules_ != nullptr && w.role != role::guest);
+    const bool is_reserve = w.role == role::reserve;
+    const bool keeps_away = w.reluctant && !is_reserve && tempo_.tiny();
     if (keeps_away && w.id != 0) return nullptr;
     if (w.robbed_last != worker<M>::no_id && !keeps_away) {
       if (detail::record* r = rob(w, crew_[w.robbed_last])) return r;
       w.robbed_last = worker<M>::no_id;
     }
+    const bool all =
+        w.looks_at_all || crew_.workers() <= base::sweep_max || keeps_away || is_reserve || !rules_->has_partners();
+    if (!all)
+      if (detail::record* r = rob_partners(w)) return r;
     // The reserve has no place of its own, so it robs in order of ids; and everybody robs it last.
     const unsigned seats = crew_.seats();
-    const bool is_reserve = w.role == role::reserve;
-    for (unsigned i = 0; i + 1 < seats; ++i) {
+    if (all) w.victim_next = 0;
+    for (unsigned looks = all ? seats - 1 : base::sweep_max; looks != 0; --looks) {
+      const unsigned i = w.victim_next;
+      w.victim_next = i + 2 < seats ? i + 1 : 0;
       const bool ruled = !is_reserve && i + 1 < crew_.workers();
       worker<M>& victim = crew_[ruled ? rules_->victim(w.id, i, w.rng) : is_reserve ? i : seats - 1];
+      WEFT_ASSERT(&victim != &w);
       if (keeps_away && !M::load(victim.gives_way, base::relaxed)) continue;
       if (detail::record* r = rob(w, victim)) return r;
     }
@@ -54,22 +69,31 @@ template <class M> class stealing final : public source<M> {
     return false;
   }
 
-  // The oldest task that victim has within reach, or nullptr. Who: w's thread; victim may be w itself.
+  // The oldest task that victim has within reach, or nullptr. Of several that are taken w runs the oldest; the others
+  // go where the next thief finds them, nearer to it than the victim was. Who has lost against another goes elsewhere.
+  // Who: w's thread; victim may be w itself.
   [[nodiscard]] detail::record* rob(worker<M>& w, worker<M>& victim) {
-    detail::record* r = nullptr;
-    // Losing means that another took a task, so the victim may have more.
-    steal_result result = steal_result::lost;
-    while (result == steal_result::lost) {
-      M::work(model::step::steal);
-      result = deque::steal(victim, r);
+    loot got;
+    M::work(model::step::steal);
+    const auto how_many = [&](std::uint32_t available) {
+      if (&victim == &w) return 1u;
+      return std::min(rules_->how_many(w.id, victim.id, available), deque::room(w) + 1);
+    };
+    if (deque::steal(victim, got, how_many) != steal_result::taken) return nullptr;
+    WEFT_ASSERT(got.count != 0 && got.tasks[0]->state == detail::record_state::ready);
+    if (&victim != &w) {
+      M::took_from(victim.id);
+      if (victim.role != role::creator) w.robbed_last = victim.id;
+      detail::poke(w.steals, detail::peek(w.steals) + got.count);
+      for (std::uint32_t i = 0; i < got.count; ++i) recording_.stolen(w, victim, *got.tasks[i]);
     }
-    if (result == steal_result::empty) return nullptr;
-    if (&victim == &w) return r;
-    M::took_from(victim.id);
-    if (victim.role != role::creator) w.robbed_last = victim.id;
-    count_one(w.steals);
-    recording_.stolen(w, victim, *r);
-    return r;
+    if (got.count > 1) {
+      for (std::uint32_t i = 1; i < got.count; ++i) deque::push(w, got.tasks[i]);
+      w.own_deferred = true;
+      placement_.keep_within_reach(w);
+      if (w.pace.coarse) sleep_.spread(machine_, got.count - 1);
+    }
+    return got.tasks[0];
   }
 
   // Puts what the main thread has kept private within reach while it is away in the program. Who: a worker that has
@@ -81,6 +105,7 @@ template <class M> class stealing final : public source<M> {
       if (&w == &owner || M::load(owner.inside, base::relaxed) != 0) return false;
       if (M::exchange(owner.pulled, std::uint8_t{1}, base::acq_rel) != 0) return false;  // another thief does it
       const bool got = M::barrier_everywhere() && M::load(owner.inside, base::acquire) == 0 && deque::expose(owner);
+      WEFT_ASSERT(detail::peek(owner.pulled) != 0);
       M::store(owner.pulled, std::uint8_t{0}, base::release);  // pairs with await_pull()
       return got;
     } else {
@@ -108,6 +133,16 @@ template <class M> class stealing final : public source<M> {
   }
 
  private:
+  // The workers whose number differs from w's in one bit, nearest first as numbers go. Tasks reach everybody over those
+  // in a few steps, and a victim has few thieves, which would else be in each other's way on the one line that is its
+  // word.
+  [[nodiscard]] detail::record* rob_partners(worker<M>& w) {
+    for (unsigned bit = 1; bit < crew_.workers(); bit *= 2)
+      if (const unsigned partner = w.id ^ bit; partner < crew_.workers())
+        if (detail::record* r = rob(w, crew_[partner])) return r;
+    return nullptr;
+  }
+
   // Whether any other worker has run or submitted a task since w last asked. Cost: their lines, so not for every task.
   [[nodiscard]] bool others_move(worker<M>& w) noexcept {
     std::uint64_t moves = 0;
@@ -132,6 +167,7 @@ template <class M> class stealing final : public source<M> {
   }
 
   M& machine_;
+  sleep<M>& sleep_;
   crew<M>& crew_;
   placement<M>& placement_;
   tempo<M>& tempo_;

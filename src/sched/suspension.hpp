@@ -10,8 +10,8 @@
 
 #include "base/assert.hpp"
 #include "sched/quiescence.hpp"
-#include "sched/recording.hpp"
 #include "sched/readiness.hpp"
+#include "sched/recording.hpp"
 #include "sched/stacks.hpp"
 #include "sched/worker.hpp"
 
@@ -51,18 +51,20 @@ template <class M> class suspension {
   }
 
   // The same for a stack that has to wait: counted, recorded, and known to reservations. Returns on the worker that the
-  // body goes on with.
-  template <class Publish> worker<M>& suspend(worker<M>& w, waiter& self, trace::reason why, Publish publish) {
+  // body goes on with. since: when the wait began, if that was before; nullptr: now.
+  template <class Publish> worker<M>& suspend(worker<M>& w, waiter& self, trace::reason why, Publish publish,
+                                              const typename recording<M>::pause* since = nullptr) {
     detail::record* body = w.current;
     const bool is_program = w.on_program_stack();
     const typename readiness<M>::exclusive_wait until_resumed(readiness_, w);
     count_one(w.suspends);
     if (is_program) detail::poke(program_waiter_, &self);
-    if (body != nullptr) body->has_waited = true;
-    const auto from = recording_.waits(w, body);
+    if (body != nullptr) note_wait(*body, &self.r);
+    const auto from = since != nullptr ? *since : recording_.waits(w, body);
     set_aside(w, self, publish);
     worker<M>& here = static_cast<worker<M>&>(*current_worker());
     here.current = body;
+    if (body != nullptr) note_wait(*body, nullptr);
     recording_.goes_on(here, body, why, from);
     if (is_program) back_in_program(here);
     return here;
@@ -82,10 +84,18 @@ template <class M> class suspension {
                &stacks_,
                &w,
                w.running};
+    WEFT_ASSERT(to.r.kind == detail::record_kind::resume && w.current == nullptr);
     WEFT_ASSERT(to.stack != nullptr && to.stack != w.running);
     fiber* mine = w.running;
     w.running = to.stack;
     machine_.jump(w.id, *mine, *to.stack, &after);
+  }
+
+  // The running task r waits in `self`, or goes on: for its time, which says nothing, and for the report of a stall.
+  static void note_wait(detail::record& r, detail::record* self) noexcept {
+    WEFT_ASSERT(r.state == detail::record_state::running);
+    r.has_waited = true;
+    r.prev = self;
   }
 
  private:

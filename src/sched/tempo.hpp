@@ -27,7 +27,8 @@ template <class M> class tempo {
   // Whether bodies are so short that bringing one over to another core costs more than running it here. A hint.
   [[nodiscard]] bool tiny() noexcept { return M::load(body_ns_, base::relaxed) < base::worth_stealing_ns; }
 
-  // A body has run for so long. Who: p's worker. Order: relaxed; the mean is a hint, and a lost update is a sample less.
+  // A body has run for so long. Who: p's worker. Order: relaxed; the mean is a hint, and a lost update is a sample
+  // less.
   void ran(pace& p, std::uint64_t body_ps) noexcept {
     const auto ns = static_cast<std::uint32_t>(std::min<std::uint64_t>(body_ps / 1000, unknown_ns / 8));
     const std::uint32_t before = M::load(body_ns_, base::relaxed);

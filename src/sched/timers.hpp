@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "sched/events.hpp"
 #include "sched/source.hpp"
 
@@ -47,6 +48,7 @@ template <class M> class timers final : public source<M> {
   [[nodiscard]] detail::record* take(worker<M>& w) override {
     while (is_due()) {
       event_state& s = *all_.front().event;
+      WEFT_ASSERT(s.timed);
       all_.erase(all_.begin());
       rearm();
       settler_.settle_on(w, events_.end(s));
@@ -58,6 +60,7 @@ template <class M> class timers final : public source<M> {
 
  private:
   void rearm() noexcept {
+    WEFT_ASSERT(all_.size() < 2 || all_[0].at_ps <= all_[1].at_ps);
     events_.timed = all_.size();
     machine_.alarm(all_.empty() ? event_board::at_no_time : all_.front().at_ps);
   }

@@ -18,15 +18,16 @@ namespace weft::sched {
 
 [[nodiscard]] constexpr bool may_become(detail::record_state from, detail::record_state to) noexcept {
   using enum detail::record_state;
+  constexpr auto bit = [](detail::record_state s) { return 1u << static_cast<unsigned>(s); };
   switch (to) {
-    case filling: return from == free || from == filling;
-    case blocked: return from == filling || from == blocked || from == running;
-    // A waiter is not filled in and never freed: it goes from its first state, or from its list, to a queue. A record
-    // that the inline path fills in keeps the state it had in the free list.
-    case ready: return from == free || from == filling || from == blocked || from == ready;
-    case running: return from == ready;
-    case draining: return from == running;
-    case free: return from != free;
+  case filling: return (bit(from) & (bit(free) | bit(filling))) != 0;
+  case blocked: return (bit(from) & (bit(filling) | bit(blocked) | bit(running))) != 0;
+  // A waiter is not filled in and never freed: it goes from its first state, or from its list, to a queue. A record
+  // that the inline path fills in keeps the state it had in the free list.
+  case ready: return (bit(from) & (bit(free) | bit(filling) | bit(blocked) | bit(ready))) != 0;
+  case running: return from == ready;
+  case draining: return from == running;
+  case free: return from != free;
   }
   return false;
 }

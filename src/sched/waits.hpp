@@ -1,15 +1,19 @@
 // The program's waits: for the children of a task, for all tasks, for a handle. A wait inside a task, and the main
 // thread's, sets its stack aside (suspension.hpp); a guest's blocks its thread.
 //
-// A task whose children are all that is left to do here runs them itself: while the newest task of its worker's deque is
-// its own child, that child runs on the waiting stack, as a call would, and nothing is switched. Only a child: anything
-// else there could wait for what the stack below holds. Not while the task holds exclusive access, which its children
-// may need from each other, and not when the stack is half used: then it is set aside.
+// A task whose children are all that is left to do here runs them itself: while the newest task of its worker's deque
+// is its own child, that child runs on the waiting stack, as a call would, and nothing is switched. Only a child:
+// anything else there could wait for what the stack below holds. Not while the task holds exclusive access, which its
+// children may need from each other, and not when the stack is half used: then it is set aside.
 #pragma once
 #include <cstdint>
 
 #include "access/registration.hpp"
+#include "base/assert.hpp"
+#include "sched/attention.hpp"
+#include "sched/deque.hpp"
 #include "sched/events.hpp"
+#include "sched/ordering.hpp"
 #include "sched/poison.hpp"
 #include "sched/registrar.hpp"
 #include "sched/stall.hpp"
@@ -18,7 +22,20 @@
 
 namespace weft::sched {
 
+// Who runs a child of a body that waits, on its stack.
+template <class M> struct child_runner {
+  // Runs x and what follows from it, as far as that has the same parent. May return on another worker.
+  virtual void run_child(worker<M>& w, detail::record* x) = 0;
+
+ protected:
+  ~child_runner() = default;
+};
+
 template <class M> struct waits_parts {
+  child_runner<M>& runner;
+  sched::attention<M>& attention;
+  sched::ordering<M>& order;
+  sched::stacks<M>& stacks;
   sched::guests<M>& outside;
   sched::recording<M>& recording;
   sched::registrar<M>& registrar;
@@ -38,35 +55,40 @@ template <class M> class waits {
   void for_children(worker<M>& w) {
     detail::record* r = w.current;
     WEFT_ASSERT(r != nullptr && r->state == detail::record_state::running);
-    const std::uint32_t mine = 1 | (detail::peek(r->pending) & detail::record::body_bit);  // its event is no child
-    if (r->has_children && (M::load(r->pending, base::acquire) & ~detail::record::event_bit) != mine) {
+    typename recording<M>::pause since;
+    const bool waited = lives_on(*r) && run_children(w, r, since);
+    worker<M>& now = static_cast<worker<M>&>(*current_worker());
+    if (lives_on(*r)) {
       waiter self;
-      use_.suspension.suspend(w, self, {trace::why::children}, [this, r, &self](worker<M>& here) {
+      const auto publish = [this, r, &self](worker<M>& here) {
         r->next = &self.r;  // published by the decrement; pairs with who is last to be done
-        const std::uint32_t before = M::fetch_sub(r->pending, 1u, base::acq_rel) & ~detail::record::event_bit;
-        if ((before & ~detail::record::body_bit) == 1) use_.placement.place(here, &self.r);
-      });
+        if ((M::fetch_sub(r->pending, 1u, base::acq_rel) & ~marks) == 1) use_.placement.place(here, &self.r);
+      };
+      use_.suspension.suspend(now, self, {trace::why::children}, publish, waited ? &since : nullptr);
       r->next = nullptr;
-      if (mine == 1)
+      if ((detail::peek(r->pending) & marks) == 0)
         M::store(r->pending, 1u, base::relaxed);  // nobody else counts: there are no children
       else
-        static_cast<void>(M::fetch_add(r->pending, 1u, base::relaxed));
+        static_cast<void>(M::fetch_add(r->pending, 1u, base::relaxed));  // its event may come at this moment
+    } else if (waited) {
+      use_.recording.goes_on(now, r, {trace::why::children}, since);
     } else if (r->has_children) {
-      use_.recording.passed(w, {trace::why::children});
+      use_.recording.passed(now, {trace::why::children});
     }
     use_.poison.rethrow_below(r);
   }
 
   // Who: the main thread, outside of tasks. Returns false if nothing can run any more.
   [[nodiscard]] bool for_all(worker<M>& w) {
+    WEFT_ASSERT(w.role != role::guest && w.current == nullptr);
     use_.registrar.close_all(w);
     bool waited = false;
+    use_.placement.expose(w);  // to ask whether all is done takes long, with many workers
     while (!use_.quiescence.reached()) {
       waited = true;
       waiter self;
       // This worker's loop looks for the end before it sleeps.
-      use_.suspension.suspend(w, self, {trace::why::all},
-                              [this, &self](worker<M>&) { use_.quiescence.await(self); });
+      use_.suspension.suspend(w, self, {trace::why::all}, [this, &self](worker<M>&) { use_.quiescence.await(self); });
       if (self.stalled) return false;
       use_.registrar.close_all(w);  // of tasks that were submitted by tasks meanwhile
     }
@@ -76,6 +98,7 @@ template <class M> class waits {
   }
   // Who: a guest.
   void for_all_outside(worker<M>& g) {
+    WEFT_ASSERT(g.role == role::guest);
     do {
       waiter self;
       typename guests<M>::wait listed(use_.outside, self, nullptr);
@@ -113,6 +136,7 @@ template <class M> class waits {
   }
   // For the accesses registered so far, or for a version. Who: a worker. Returns false if nothing can run any more.
   [[nodiscard]] bool for_handle(worker<M>& w, detail::handle_state& h, const std::uint64_t* version) {
+    WEFT_ASSERT(w.role != role::guest);
     waiter self;
     self.awaited = &h;
     use_.registrar.close_if_open(w, h);
@@ -129,6 +153,7 @@ template <class M> class waits {
   }
   // Who: a guest.
   void for_handle_outside(worker<M>& g, detail::handle_state& h, const std::uint64_t* version) {
+    WEFT_ASSERT(g.role == role::guest);
     waiter self;
     typename guests<M>::wait listed(use_.outside, self, &h);
     bool has_to_wait = false;
@@ -185,6 +210,44 @@ template <class M> class waits {
     event_board* board_;
     detail::event_wait x_;
   };
+
+  // In `pending` beside the body's share and the children: the body's event is none of these.
+  static constexpr std::uint32_t marks = detail::record::event_bit | detail::record::body_bit;
+  // Whether r has children that are not done. Who: its body.
+  [[nodiscard]] static bool lives_on(detail::record& r) noexcept {
+    return r.has_children && (M::load(r.pending, base::acquire) & ~marks) != 1;
+  }
+
+  // Runs children of r, the body that w is in, on its stack, while the newest task here is one. Returns whether any.
+  // Not where somebody else decides what is next, nor without an end: the loop below looks elsewhere now and then.
+  // since: when the first began, for whoever records that the wait is over.
+  [[nodiscard]] bool run_children(worker<M>& w, detail::record* r, typename recording<M>::pause& since) {
+    if (r->exclusives != 0 || use_.order.chooses()) return false;
+    bool any = false;
+    worker<M>* here = &w;
+    while (detail::record* x = newest_child(*here, *r)) {
+      if (!any) since = use_.recording.waits(*here, r);
+      suspension<M>::note_wait(*r, nullptr);
+      any = true;
+      use_.runner.run_child(*here, x);
+      here = static_cast<worker<M>*>(current_worker());
+      here->current = r;
+    }
+    return any;
+  }
+  // nullptr: none, or this is not the place or the time to run it.
+  [[nodiscard]] detail::record* newest_child(worker<M>& w, detail::record& r) {
+    if (w.is_special() || w.tick >= detail::peek(w.tick_limit) || use_.attention.called() ||
+        !use_.stacks.has_room_for_body(w))
+      return nullptr;
+    if (!lives_on(r)) return nullptr;
+    detail::record* x = deque<M>::pop(w, w.pace.coarse);
+    if (x == nullptr) return nullptr;
+    const bool is_child = x->kind == detail::record_kind::task && x->parent == &r;
+    if (!is_child) deque<M>::push(w, x);
+    use_.placement.keep_within_reach(w);
+    return is_child ? x : nullptr;
+  }
 
   // Returns whether self has to wait.
   [[nodiscard]] bool list_on(detail::handle_state& h, waiter& self, std::uint64_t version) {

@@ -15,21 +15,34 @@
 #include <cstdio>
 #include <string>
 
+#include "base/assert.hpp"
 #include "base/limits.hpp"
+#include "sched/admission.hpp"
 #include "sched/attention.hpp"
 #include "sched/events.hpp"
 #include "sched/guests.hpp"
 #include "sched/quiescence.hpp"
 #include "sched/sleep.hpp"
 #include "sched/source.hpp"
-#include "sched/stall.hpp"
 #include "sched/suspension.hpp"
 
 namespace weft::sched {
 
-template <class M> class watch {
+template <class M> struct watch_parts {
+  M& machine;
+  sched::sleep<M>& sleep;
+  sched::crew<M>& all;
+  sched::guests<M>& outside;
+  sched::attention<M>& attention;
+  sched::quiescence<M>& quiescence;
+  sched::suspension<M>& suspension;
+  event_board& events;
+  sched::admission<M>& admission;
+};
+
+template <class M> class watch final : public event_watch {
  public:
-  explicit watch(const stall_parts<M>& parts) : use_(parts) {}
+  explicit watch(const watch_parts<M>& parts) : use_(parts) {}
 
   // stuck_ns: after so long without a task that begins or ends it is said where the workers are; 0: never.
   void open(std::uint64_t stuck_ns) noexcept { stuck_ns_ = stuck_ns; }
@@ -39,8 +52,8 @@ template <class M> class watch {
       if (M::load(awake_, base::seq_cst) == 0) wake();
     }
   }
-  // All sleep and events are outstanding: looks more often. Who: the worker that fell asleep last.
-  void call_for_events() {
+  // Looks more often.
+  void events_outstanding() override {
     if constexpr (M::foreign_threads) {
       if (M::load(told_of_events_, base::relaxed) == 0 && M::exchange(hurried_, 1u, base::acq_rel) == 0) wake();
     }
@@ -66,6 +79,7 @@ template <class M> class watch {
     base::locked<M> guard(lock_);
     M::store(awake_, 1u, base::seq_cst);
     if (made_) return M::signal(called_);
+    WEFT_ASSERT(M::load(stopping_, base::relaxed) == 0);
     made_ = true;
     use_.machine.start_helper([](void* self) { static_cast<watch*>(self)->run(); }, this);
   }
@@ -111,7 +125,7 @@ template <class M> class watch {
     }
     s.all_in_bodies = use_.sleep.nobody_idle() && !use_.attention.paused() && (program_waits || use_.all.workers() > 1);
     s.all_asleep = (program_waits ? use_.sleep.all_asleep() : use_.sleep.all_asleep_but_first()) &&
-                   !use_.outside.calls_under_way() && !use_.window.somebody_waits() && !use_.attention.paused();
+                   !use_.outside.calls_under_way() && !use_.admission.somebody_waits() && !use_.attention.paused();
     return s;
   }
 
@@ -130,6 +144,7 @@ template <class M> class watch {
   }
 
   void tell_of_events(std::uint64_t for_ns) {
+    WEFT_ASSERT(for_ns >= base::standstill_ns);
     if (M::exchange(told_of_events_, 1u, base::relaxed) != 0) return;
     std::fprintf(stderr,
                  "weft: for %llu s no task has run: all workers sleep, and what is left waits for what comes from "
@@ -153,7 +168,7 @@ template <class M> class watch {
         static_cast<double>(for_ns) / 1e9, where.c_str());
   }
 
-  stall_parts<M> use_;
+  watch_parts<M> use_;
   std::uint64_t stuck_ns_ = 0;
   detail::cell<std::uint8_t> lock_;
   bool made_ = false;                  // the thread; guarded by lock_

@@ -9,6 +9,7 @@
 #include <new>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/random.hpp"
 #include "machine/fiber.hpp"
 #include "sched/inbox.hpp"
@@ -33,11 +34,14 @@ struct waiter {
   fiber* stack = nullptr;
   detail::handle_state* awaited = nullptr;  // nullptr: no handle
   detail::cell<std::uint32_t> signal;
-  bool is_ahead = false;  // for a version that was not submitted when it began to wait
-  bool stalled = false;  // it was ended because nothing else could run
+  bool is_ahead = false;                // for a version that was not submitted when it began to wait
+  bool stalled = false;                 // it was ended because nothing else could run
   detail::event_wait* outer = nullptr;  // not nullptr: it waits for an event
 
-  [[nodiscard]] static waiter& of(detail::record* r) noexcept { return *reinterpret_cast<waiter*>(r); }
+  [[nodiscard]] static waiter& of(detail::record* r) noexcept {
+    WEFT_ASSERT(r->kind == detail::record_kind::resume || r->kind == detail::record_kind::external);
+    return *reinterpret_cast<waiter*>(r);
+  }
 };
 static_assert(offsetof(waiter, a) == sizeof(detail::record));
 
@@ -49,7 +53,7 @@ template <class M> class source;
 
 enum class role : std::uint8_t {
   ordinary,
-  reserve,  // runs tasks while others are blocked; comes and goes (engine_room.hpp)
+  reserve,  // runs tasks in the place of workers that block; comes and goes (reserve.hpp)
   creator,  // creates what the others submit, and runs only what must run there (creation.hpp)
   guest,    // a thread from outside, for the time of a call: no deque, runs nothing
 };
@@ -59,42 +63,44 @@ inline constexpr unsigned ticks_between_looks = 64;  // bodies a busy worker run
 template <class M> struct worker : detail::worker {
   static constexpr std::uint16_t no_id = 0xffff;
   sched::role role = sched::role::ordinary;
-  unsigned tick_limit = ticks_between_looks;
-  unsigned tick = 0;         // bodies since the last look elsewhere
+  detail::cell<unsigned> tick_limit{ticks_between_looks};  // lowered where somebody waits for the reserve
+  unsigned tick = 0;                                       // bodies since the last look elsewhere
   bool own_deferred = false;  // the own deque may hold tasks although the search began with it empty
   sched::pace pace;
-  fiber* running = nullptr;  // the stack this worker is on
-  fiber* home = nullptr;     // the stack its thread began on; of worker 0 the program's
-  std::vector<fiber*> idle;  // stacks of worker loops that gave way to a resumed body
+  fiber* running = nullptr;         // the stack this worker is on
+  fiber* home = nullptr;            // the stack its thread began on; of worker 0 the program's
+  std::vector<fiber*> idle;         // stacks of worker loops that gave way to a resumed body
   std::vector<source<M>*> sources;  // where to look for work, in this order
   inbox<M> box;
   detail::record* throttled_head = nullptr;  // submitters that found the window full, oldest first
   detail::record* throttled_tail = nullptr;
-  detail::cell<bool> throttled_here;  // whether there are any: for those who free records
+  detail::cell<bool> throttled_here;   // whether there are any: for those who free records
+  detail::cell<std::uint32_t> let_go;  // what its thread blocks on at a full window
   struct free_scratch {
     void operator()(std::byte* p) const noexcept { ::operator delete(p, std::align_val_t{64}); }
   };
   std::unique_ptr<std::byte, free_scratch> scratch;  // workspace()
   std::size_t scratch_bytes = 0;
   base::random rng{0};
-  trace::recorder* trace = nullptr;   // nullptr: nothing is recorded
-  std::uint64_t body_end_ps = 0;      // when the last body ended, if nothing came in between; else 0. Only for the trace
-  std::uint64_t requested_ps = 0;     // when the task that is being created here was handed over. Only for the trace
-  std::uint16_t requested_by = 0;     // and by whom, as an event says it
-  bool creates_request = false;       // such a task is being created here at the moment
+  trace::recorder* trace = nullptr;  // nullptr: nothing is recorded
+  std::uint64_t body_end_ps = 0;     // when the last body ended, if nothing came in between; else 0. Only for the trace
+  std::uint64_t requested_ps = 0;    // when the task that is being created here was handed over. Only for the trace
+  std::uint16_t requested_by = 0;    // and by whom, as an event says it
+  bool creates_request = false;      // such a task is being created here at the moment
   std::uint16_t robbed_last = no_id;  // who had a task when this worker stole last
+  unsigned victim_next = 0;           // whom it looks at next, in the policy's order
+  bool looks_at_all = false;          // for one look: at every worker, and not only those whose turn it is
   std::uint64_t seen_moves = 0;       // stealing.hpp: what others had done when this worker last looked
   std::uint64_t seen_submitted = 0;
   bool reluctant = true;         // does not steal tiny tasks whose owners are at work on them
-  unsigned looks_aside = 0;      // engine_room.hpp
-  unsigned aside_next = 0;
+  unsigned aside_next = 0;       // admission.hpp
   detail::cell<bool> gives_way;  // to the main thread, which may take what is here
   // Written by this worker alone, read by statistics at any time: hence cells.
   detail::cell<std::uint64_t> tasks;
   detail::cell<std::uint64_t> steals;
   detail::cell<std::uint64_t> sleeps;
   detail::cell<std::uint64_t> suspends;
-  worker* next_guest = nullptr;  // guests.hpp
+  worker* next_guest = nullptr;         // guests.hpp
   detail::cell<const char*> body_name;  // of the task that began last; for watch.hpp
 
   [[nodiscard]] bool is_special() const noexcept { return role != sched::role::ordinary; }

@@ -8,13 +8,11 @@ namespace {
 constexpr std::align_val_t line{64};
 }
 
-chain slabs::carve(std::uint8_t size_class, bool beyond) {
-  if (!beyond && carved_[size_class] + base::pool_batch_records > limit_) return {};
+chain slabs::carve(std::uint8_t size_class) {
   const std::size_t bytes = detail::record_bytes[size_class];
   if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 8);  // so that the slab cannot be lost below
   auto* memory = static_cast<std::byte*>(::operator new(bytes* base::pool_batch_records, line));
   all_.push_back({memory, size_class});
-  carved_[size_class] += base::pool_batch_records;
   chain c;
   for (std::uint32_t i = base::pool_batch_records; i-- > 0;) {
     auto* r = new (memory + i * bytes) record{};

@@ -16,13 +16,17 @@
 namespace weft::task {
 namespace {
 
-using host_pool = pool<machine::host>;
 constexpr std::size_t batch = base::pool_batch_records;
 constexpr std::size_t large = 1 << 20;
 
+struct host_pool : pool<machine::host> {
+  host_pool(std::size_t live_max, unsigned workers) : pool(workers), window(live_max) {}
+  std::size_t window;
+};
+
 // As the submitter does before the record can be recycled.
 record* take(host_pool& p, worker& w, std::uint8_t size_class = 0, bool beyond = false) {
-  record* r = p.allocate(w, size_class, beyond);
+  record* r = p.allocate(w, size_class, beyond ? p.no_limit : p.window);
   if (r != nullptr) r->state = detail::record_state::filling;
   return r;
 }
@@ -137,6 +141,22 @@ TEST_CASE("pool: a full window gives nothing, then what is recycled; beyond it, 
   CHECK(take(p, w) == nullptr);
 }
 
+TEST_CASE("pool: what was made beyond the window does not widen it") {
+  host_pool p(batch, 1);
+  worker w;
+  std::vector<record*> live = take_all(p, w);
+  CHECK(!p.has_room(0, batch));
+  CHECK(p.has_room(0, 2 * batch));
+  CHECK(p.has_room(0, p.no_limit));
+  for (record* r : take_all(p, w, true, 10 * batch)) live.push_back(r);
+  CHECK(live.size() == 13 * batch);
+  CHECK(!p.has_room(0, 10 * batch));
+  for (record* r : live) p.recycle(w, r);
+  CHECK(p.has_room(0, batch));
+  CHECK(take_all(p, w).size() == 3 * batch);
+  CHECK(carved(p) == 13 * batch);
+}
+
 TEST_CASE("pool: fresh and recycled records are marked free, for the report of a program that cannot go on") {
   host_pool p(large, 1);
   worker w;
@@ -160,7 +180,7 @@ const char* tried(std::uint64_t seed) {
   interleave::play<M> play(seed);
   base::random rng(seed * 11);
   const unsigned workers = 2 + rng.below(3);
-  pool<M> p(base::window_tasks_min, workers);
+  pool<M> p(workers);
   std::vector<worker> all(workers);
   std::vector<record*> live;  // recycled by whoever comes
   std::set<record*> given;
@@ -170,7 +190,7 @@ const char* tried(std::uint64_t seed) {
     const std::uint32_t creates = 10 + 80 * (id % 2);
     for (int step = 0; step < 1500 && wrong == nullptr; ++step) {
       if (rng.below(100) < creates) {
-        record* r = p.allocate(w, 0, rng.below(50) == 0);
+        record* r = p.allocate(w, 0, rng.below(50) == 0 ? p.no_limit : base::window_tasks_min);
         if (r == nullptr) {
           if (given.size() < base::window_tasks_min) wrong = "the window is closed and not full";
           continue;

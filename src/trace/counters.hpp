@@ -21,7 +21,7 @@ class counter_group {
   counter_group(const counter_group&) = delete;
   counter_group& operator=(const counter_group&) = delete;
 
-  // Opens these for the calling thread. Gives 0 or an errno; then none is open.
+  // Opens these for the calling thread. Returns 0 or an errno; then none is open.
   int open(const std::vector<std::string>& names);
   void close() noexcept;
   [[nodiscard]] std::size_t size() const noexcept { return descriptors_.size(); }

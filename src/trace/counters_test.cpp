@@ -84,8 +84,8 @@ TEST_CASE("counters: a group counts what happens between two looks") {
 
 namespace {
 
-// Tasks that have so many page faults, one of them before and after a wait. Gives whether each count reaches what must
-// be in it, and checks that none has what happened elsewhere.
+// Tasks that have so many page faults, one of them before and after a wait. Returns whether each count reaches what
+// must be in it, and checks that none has what happened elsewhere.
 bool all_faults_counted() {
   const trace_place place;
   const std::string path = place.path();

@@ -111,17 +111,18 @@ std::uint32_t recorder::new_name(const char* name) noexcept {
 }
 
 void recorder::meet(const detail::handle_state& h) noexcept {
-  if (h.name == nullptr) return;
+  const char* const name = detail::name_in(h);
+  if (name == nullptr) return;
   known_handle& known = recent_handles_[h.id % recent_handles_.size()];
-  if (known.id == h.id && known.text == h.name) return;
-  known = {h.id, h.name};
+  if (known.id == h.id && known.text == name) return;
+  known = {h.id, name};
   new_handle_name(h);
 }
 
 void recorder::new_handle_name(const detail::handle_state& h) noexcept {
   const std::lock_guard hold(turning_);
   try {
-    handle_names_[h.id] = h.name;
+    handle_names_[h.id] = detail::name_in(h);
   } catch (const std::bad_alloc&) {
     // The handle stays without a name.
   }

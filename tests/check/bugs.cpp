@@ -139,7 +139,7 @@ int order_by_time() {
 }
 
 int on_the_host() {
-  weft::runtime rt({.workers = 1, .machine = "host", .schedule = "time"});
+  weft::runtime rt({.workers = 1, .machine = "host", .model = {.schedule = "time"}});
   rt.submit([] {});
   rt.wait();
   return 0;

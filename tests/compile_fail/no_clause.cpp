@@ -1,13 +1,12 @@
-// What stands before the body must be a clause; a handle alone does not say how it is used.
-// expect: every argument before the body must be a clause
+// What stands before the body must be a clause.
+// expect in 5: every argument before the body must be a clause
 #include <weft/weft.hpp>
 
 int main() {
   weft::runtime rt;
-  weft::handle<int> a{1};
 #ifdef BAD
-  rt.submit(a, [](const int&) {});
+  rt.submit(3, [] {});
 #else
-  rt.submit(weft::read(a), [](const int&) {});
+  rt.submit(weft::priority(1), [] {});
 #endif
 }

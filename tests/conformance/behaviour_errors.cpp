@@ -255,8 +255,8 @@ TEST_CASE("errors: options that cannot be meant") {
   CHECK(contains(said({.workers = 100'000}), "workers"));
   CHECK(contains(said({.machine = "abacus"}), "abacus"));
   CHECK(contains(said({.policy = "fifo?"}), "local"));  // names what there is
-  CHECK(contains(said({.machine = "virtual", .schedule = "backwards"}), "schedule"));
-  CHECK(contains(said({.machine = "host", .schedule = "random"}), "schedule"));
+  CHECK(contains(said({.machine = "virtual", .model = {.schedule = "backwards"}}), "schedule"));
+  CHECK(contains(said({.machine = "host", .model = {.schedule = "random"}}), "schedule"));
   CHECK(contains(said({.window = 1}), "window"));
   CHECK(contains(said({.stack_kib = 1}), "stack"));
 }

@@ -36,7 +36,7 @@ void modelled(const char* name, const std::function<void(weft::runtime&)>& check
       if (workers == 1 && *creation == 'd') continue;
       const deadline limit(std::string(name) + ", workers " + std::to_string(workers));
       INFO("virtual " << creation << " workers " << workers);
-      weft::runtime rt({.workers = workers, .machine = "virtual", .schedule = "time", .creation = creation});
+      weft::runtime rt({.workers = workers, .machine = "virtual", .model = {.schedule = "time"}, .creation = creation});
       check(rt);
     }
 }
@@ -96,7 +96,7 @@ TEST_CASE("event stalls: a wait for a version that nobody submits") {
 
 TEST_CASE("event stalls: bodies that yield to one another for ever are an error in virtual time") {
   const deadline limit("event stalls: bodies that yield*", 300);
-  weft::runtime rt({.workers = 2, .machine = "virtual", .schedule = "time"});
+  weft::runtime rt({.workers = 2, .machine = "virtual", .model = {.schedule = "time"}});
   bool never = false;
   for (int i = 0; i < 3; ++i)
     rt.submit([&never] {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "replay.hpp"
-#include "weft.h"
 #include "weft/weft.hpp"
 
 namespace {
@@ -136,53 +135,6 @@ TEST_CASE("room: no body runs on the submitter's thread before it waits") {
     rt.wait();
     CHECK(on_mine == 0);
     CHECK(done == many);
-  }
-}
-
-TEST_CASE("room: submitters that help run bodies themselves") {
-  for (const unsigned workers : {1u, 2u}) {
-    weft::options o = narrow(workers);
-    o.submitters_help = true;
-    weft::runtime rt(o);
-    const auto me = std::this_thread::get_id();
-    std::atomic<int> on_mine{0}, done{0};
-    for (int i = 0; i < 100'000; ++i)
-      rt.submit([&] {
-        on_mine += std::this_thread::get_id() == me ? 1 : 0;
-        ++done;
-      });
-    CHECK(on_mine > 0);
-    rt.wait();
-    CHECK(done == 100'000);
-  }
-}
-
-// Where the bodies run tells which way the submitter took at the full window.
-TEST_CASE("room: submitters help in C, too, if they are asked to") {
-  for (const bool help : {false, true}) {
-    weft_options o{};
-    o.size = sizeof o;
-    o.workers = 1;
-    o.window = 64;
-    o.submitters_help = help ? 1 : 0;
-    weft_runtime* rt = weft_runtime_create(&o);
-    REQUIRE(rt != nullptr);
-    struct seen {
-      std::thread::id me = std::this_thread::get_id();
-      std::atomic<int> mine{0}, others{0};
-    } s;
-    weft_task t{};
-    t.size = sizeof t;
-    t.argument = &s;
-    t.body = [](void* argument, void**) {
-      seen& all = *static_cast<seen*>(argument);
-      ++(std::this_thread::get_id() == all.me ? all.mine : all.others);
-    };
-    for (int i = 0; i < 3000; ++i) REQUIRE(weft_submit(rt, &t) == WEFT_OK);
-    CHECK((s.mine > 0) == help);
-    CHECK((s.others > 0) == !help);
-    CHECK(weft_runtime_destroy(rt) == WEFT_OK);
-    CHECK(s.mine + s.others == 3000);
   }
 }
 

@@ -39,7 +39,7 @@ void submit_deadlock(weft::runtime& rt, weft::handle<int>& account) {
 
 void check_names(const std::string& said) {
   INFO(said);
-  CHECK(contains(said, "task 'teller' waits inside its body"));
+  CHECK(contains(said, "task 'teller' waits inside its body for its children"));
   CHECK(contains(said, "task 'auditor' waits for version 1 of handle 'account', which is at 0"));
 }
 
@@ -56,6 +56,19 @@ struct slow_to_destroy {
   void operator()(const int&, int&) const {}
   std::atomic<bool>* began;
 };
+
+// Two tasks that each wait in their bodies for what the other holds.
+void submit_crossing(weft::runtime& rt, weft::handle<int>& a, weft::handle<int>& b, std::atomic<int>& begun) {
+  a.name("debit");
+  b.name("credit");
+  const auto wait_for = [&rt, &begun](weft::handle<int>& other) {
+    ++begun;
+    while (begun < 2) rt.submit([] {}), rt.wait();
+    rt.wait(other);
+  };
+  rt.submit(weft::write(a), weft::named("east"), [&b, wait_for](int&) { wait_for(b); });
+  rt.submit(weft::write(b), weft::named("west"), [&a, wait_for](int&) { wait_for(a); });
+}
 
 unsigned occurrences(const std::string& text, const std::string& part) {
   unsigned n = 0;
@@ -203,4 +216,18 @@ TEST_CASE("stalls: nothing is reported while somebody works, or all is done") {
           });
           other.join();
         }) == "");
+}
+
+TEST_CASE("stalls: a body that waits for a handle is reported with that handle") {
+  for (const unsigned workers : {2u, 3u}) {
+    const deadline limit("stalls: crossing waits, workers " + std::to_string(workers));
+    weft::handle<int> a, b;
+    std::atomic<int> begun{0};
+    weft::runtime rt({.workers = workers, .machine = "host"});
+    submit_crossing(rt, a, b, begun);
+    const std::string said = thrown([&] { rt.wait(); });
+    INFO(said);
+    CHECK(contains(said, "task 'east' waits inside its body for version 1 of handle 'credit', which is at 0"));
+    CHECK(contains(said, "task 'west' waits inside its body for version 1 of handle 'debit', which is at 0"));
+  }
 }

@@ -38,8 +38,10 @@ TEST_CASE("coarse: the times of fine mode, where bodies are long") {
   for (const pattern& one : patterns)
     for (const unsigned workers : {1u, 2u, 7u, 16u})
       for (const double body_ns : {20'000.0, 200'000.0}) {
-        const double fine = makespan_ns({.workers = workers, .machine = "virtual", .mode = "fine"}, one.p, body_ns);
-        const double coarse = makespan_ns({.workers = workers, .machine = "virtual", .mode = "coarse"}, one.p, body_ns);
+        const double fine =
+            makespan_ns({.workers = workers, .machine = "virtual", .model = {.mode = "fine"}}, one.p, body_ns);
+        const double coarse =
+            makespan_ns({.workers = workers, .machine = "virtual", .model = {.mode = "coarse"}}, one.p, body_ns);
         INFO(one.name << ", " << workers << " workers, bodies of " << body_ns << " ns: fine " << fine << " ns, coarse "
                       << coarse);
         CHECK(std::abs(coarse / fine - 1) < 0.10);
@@ -52,7 +54,7 @@ TEST_CASE("coarse: random programs on up to 512 workers do what they say, and th
     const weft::options o{.workers = workers[seed % 6],
                           .machine = seed % 2 == 0 ? "virtual" : "tasksim-512",
                           .seed = seed + 1,
-                          .mode = "coarse",
+                          .model = {.mode = "coarse"},
                           .creation = seed % 6 != 0 && seed % 5 == 0 ? "decoupled" : "inline"};
     double ns[2];
     for (double& time : ns) {

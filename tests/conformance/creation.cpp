@@ -31,10 +31,10 @@ template <class Check> void decoupled_everywhere(Check check) {
   for (const unsigned workers : {2u, 3u, 4u, 7u, 16u})
     for (std::uint64_t seed = 0; seed <= 3; ++seed) {
       weft::options o{.workers = workers, .machine = seed == 0 ? "host" : "virtual", .seed = seed + 1};
-      o.schedule = seed <= 1 ? "time" : "random";
+      o.model.schedule = seed <= 1 ? "time" : "random";
       o.creation = "decoupled";
       const std::string line = std::string(o.machine) + ", " + std::to_string(workers) + " workers, seed " +
-                               std::to_string(o.seed) + ", order by " + o.schedule;
+                               std::to_string(o.seed) + ", order by " + o.model.schedule;
       INFO(line);
       const deadline limit(line);
       check(o);
@@ -68,7 +68,7 @@ TEST_CASE("creation: random programs on real threads and on up to 512 modelled c
     weft::runtime rt({.workers = workers,
                       .machine = real ? "host" : "virtual",
                       .seed = seed + 1,
-                      .schedule = seed % 4 == 3 ? "random" : "time",
+                      .model = {.schedule = seed % 4 == 3 ? "random" : "time"},
                       .creation = "decoupled",
                       .creator = rng.below(workers)});
     return reference::run_and_judge(rt, reference::draw(rng, 1 + rng.below(6), 10 + rng.below(200)));

@@ -113,7 +113,7 @@ void enumerate(const family& f) {
                       .machine = "virtual",
                       .policy = s.policy,
                       .seed = seed + 1,
-                      .schedule = s.schedule,
+                      .model = {.schedule = s.schedule},
                       .creation = s.creation});
     std::vector<std::unique_ptr<execution>> programs;
     std::string wrong;

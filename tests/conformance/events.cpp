@@ -36,7 +36,7 @@ void with_workers(const char* name, const std::function<void(weft::runtime&)>& c
         const deadline limit(std::string(name) + " on " + machine + ", " + creation + ", workers " +
                              std::to_string(workers));
         INFO(machine << " " << creation << " workers " << workers);
-        weft::runtime rt({.workers = workers, .machine = machine, .schedule = "time", .creation = creation});
+        weft::runtime rt({.workers = workers, .machine = machine, .model = {.schedule = "time"}, .creation = creation});
         check(rt);
       }
 }
@@ -342,7 +342,7 @@ TEST_CASE("events: a modelled machine fulfils at a time, and nobody waits for th
       if (workers == 1 && *creation == 'd') continue;
       const deadline limit("events: a modelled machine*");
       INFO("workers " << workers << " " << creation);
-      weft::runtime rt({.workers = workers, .machine = "virtual", .schedule = "time", .creation = creation});
+      weft::runtime rt({.workers = workers, .machine = "virtual", .model = {.schedule = "time"}, .creation = creation});
       weft::handle<int> a{0};
       weft::event later("later"), sooner("sooner");
       double began = 0, ended = 0, sooner_at = 0;
@@ -368,7 +368,7 @@ TEST_CASE("events: a modelled machine fulfils at a time, and nobody waits for th
 TEST_CASE("events: of those at a time the earliest comes first, in every order of events") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     INFO("WEFT_SEED=" << seed);
-    weft::runtime rt({.workers = 3, .machine = "virtual", .seed = seed, .schedule = "random"});
+    weft::runtime rt({.workers = 3, .machine = "virtual", .seed = seed, .model = {.schedule = "random"}});
     weft::event e[3];
     std::vector<int> order;
     rt.submit([&] {

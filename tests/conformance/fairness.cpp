@@ -53,7 +53,7 @@ template <class Check> void on_many(unsigned busy, Check check) {
                         .machine = host ? "host" : "virtual",
                         .policy = workers < busy ? "central" : "local",
                         .seed = seed + 1,
-                        .schedule = seed <= 1 ? "time" : "random"});
+                        .model = {.schedule = seed <= 1 ? "time" : "random"}});
       check(rt, host ? enough_real / 12 : streams);
     }
 }

@@ -38,6 +38,20 @@ void add_ones(weft::runtime& rt, weft::reduction<long>& sum, int tasks) {
 
 }  // namespace
 
+TEST_CASE("features: a priority is 0 or 1, and nothing is submitted with another") {
+  weft::runtime rt({.workers = 2, .machine = "virtual"});
+  int ran = 0;
+  for (const int level : {2, -1, 1'000'000})
+    CHECK_THROWS_WITH_AS(
+        rt.submit(weft::priority(level), [&ran] { ++ran; }),
+        ("weft: priority(" + std::to_string(level) + ") cannot be; there are two levels, 0 and 1, which goes first")
+            .c_str(),
+        weft::error);
+  for (const int level : {0, 1}) rt.submit(weft::priority(level), [&ran] { ++ran; });
+  rt.wait();
+  CHECK(ran == 2);
+}
+
 TEST_CASE("features: reductions are whole after get, after wait, and for every other access") {
   everywhere([](weft::runtime& rt) {
     weft::reduction<long> sum;
@@ -119,6 +133,23 @@ TEST_CASE("features: a resource is never used beyond its units, alone or beside 
     CHECK(done == 210);
     CHECK(a.unguarded() == 70);
     CHECK(b.unguarded() == 140);
+  });
+}
+
+TEST_CASE("features: a wait for a resource does not hold up tasks that were submitted before it and come to it later") {
+  everywhere([](weft::runtime& rt) {
+    for (int round = 0; round < 5; ++round) {
+      std::vector<int> ran(3, 0);
+      {
+        weft::handle<int> x{0};
+        weft::resource two(2);
+        rt.submit(weft::write(x), weft::cost(50'000), [](int& v) { v = 1; });
+        for (std::uint32_t i = 0; i < 3; ++i)
+          rt.submit(weft::read(x), weft::use(two, 1 + i % 2), [&ran, i](const int& v) { ran[i] = v; });
+        if (round % 2 == 0) rt.wait(two);  // else its destructor does
+      }
+      CHECK(ran == std::vector<int>(3, 1));
+    }
   });
 }
 

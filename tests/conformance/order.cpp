@@ -71,7 +71,7 @@ TEST_CASE("order: drawn orders are many, allowed, and the same with the same see
     const weft::options o{.workers = 1 + static_cast<unsigned>(seed % 3),
                           .machine = "virtual",
                           .seed = seed,
-                          .schedule = schedule.c_str()};
+                          .model = {.schedule = schedule.c_str()}};
     const auto program = [seed](weft::runtime& rt, run_seen& s) {
       weft::base::random rng(seed / 4);
       s.wrong = run_and_judge(rt, draw(rng, 4, 30));
@@ -90,7 +90,7 @@ TEST_CASE("order: the kinds of waits, throttled submitters and pauses go on unde
     const weft::options o{.workers = 1 + static_cast<unsigned>(seed % 3),
                           .machine = "virtual",
                           .seed = seed,
-                          .schedule = "tasks:3:300",
+                          .model = {.schedule = "tasks:3:300"},
                           .window = 64};
     weft::runtime rt(o);
     std::string wrong = waits_for_children(rt, 8);
@@ -107,7 +107,8 @@ TEST_CASE("order: a run on one worker can be run again from its own list, with t
   std::set<int> results;
   for_each_seed("order: a run on one*", 1, sanitized ? 20 : 200, [&](std::uint64_t seed) {
     const auto program = [](weft::runtime& rt, run_seen& s) { s.result = racy_program(rt); };
-    const run_seen drawn = seen({.workers = 1, .machine = "virtual", .seed = seed, .schedule = "tasks:3:40"}, program);
+    const run_seen drawn =
+        seen({.workers = 1, .machine = "virtual", .seed = seed, .model = {.schedule = "tasks:3:40"}}, program);
     {
       std::ofstream file(list);
       std::istringstream steps(drawn.steps);
@@ -116,7 +117,7 @@ TEST_CASE("order: a run on one worker can be run again from its own list, with t
     }
     results.insert(drawn.result);
     const std::string schedule = "order:" + list;
-    const run_seen again = seen({.workers = 1, .machine = "virtual", .schedule = schedule.c_str()}, program);
+    const run_seen again = seen({.workers = 1, .machine = "virtual", .model = {.schedule = schedule.c_str()}}, program);
     if (again.steps != drawn.steps) return "drawn\n" + drawn.steps + "and again\n" + again.steps;
     return again.result == drawn.result ? std::string() : std::string("the same order, another result");
   });
@@ -125,12 +126,13 @@ TEST_CASE("order: a run on one worker can be run again from its own list, with t
 }
 
 TEST_CASE("order: a list that is none is refused") {
-  CHECK_THROWS_WITH_AS(weft::runtime({.machine = "virtual", .schedule = "order:no/such/file"}),
+  CHECK_THROWS_WITH_AS(weft::runtime({.machine = "virtual", .model = {.schedule = "order:no/such/file"}}),
                        "weft: schedule: cannot read the order of tasks in no/such/file", weft::error);
   const std::string list = log_file() + "-bad";
   for (const char* bad : {"run\tmain\n", "run\tmain\tx\n", "run\tmain\t99\n"}) {
     std::ofstream(list) << bad;
-    CHECK_THROWS_AS(weft::runtime({.machine = "virtual", .schedule = ("order:" + list).c_str()}), weft::error);
+    CHECK_THROWS_AS(weft::runtime({.machine = "virtual", .model = {.schedule = ("order:" + list).c_str()}}),
+                    weft::error);
   }
   std::filesystem::remove(list);
 }

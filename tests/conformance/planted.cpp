@@ -45,15 +45,17 @@ namespace sched {
 // A thief believes what it read: two of them, or a thief and the owner, may take the same task.
 template <> class deque<with<flaw::thief_loads_and_stores>> : public plain_deque {
  public:
-  static steal_result steal(detail::worker& victim, record*& out) noexcept {
+  template <class HowMany> static steal_result steal(detail::worker& victim, loot& out, HowMany) noexcept {
     const shared_part s = shared_part::of(machine_ops::load(victim.shared, acquire));
-    if (s.size() == 0) return steal_result::empty;
+    if (s.size == 0) return steal_result::empty;
     detail::ring* r = machine_ops::load(victim.shared_ring, acquire);
-    out = machine_ops::load(r->slots()[s.top & r->mask], base::relaxed);
-    machine_ops::store(victim.shared, shared_part{s.top + 1, s.split}.word(), release);
-    if (s.size() == 1) machine_ops::store(victim.starved, std::uint8_t{1}, release);
+    out.tasks[0] = machine_ops::load(r->slots()[s.top & r->mask], base::relaxed);
+    out.count = 1;
+    machine_ops::store(victim.shared, s.without_oldest(1).word(), release);
+    if (s.size == 1) machine_ops::store(victim.starved, std::uint8_t{1}, release);
     return steal_result::taken;
   }
+  using plain_deque::steal;
 };
 
 // The owner takes the last shared task as if no thief could have come in between.
@@ -61,9 +63,9 @@ template <> class deque<with<flaw::owner_does_not_look_again>> : public plain_de
  public:
   [[nodiscard]] static record* pop(detail::worker& w, bool only_one = false) noexcept {
     const shared_part s = shared_part::of(machine_ops::load(w.shared, acquire));
-    if (w.deque.bottom != w.deque.split || s.size() != 1) return plain_deque::pop(w, only_one);
+    if (w.deque.bottom != w.deque.split || s.size != 1) return plain_deque::pop(w, only_one);
     record* last = machine_ops::load(w.deque.slots[s.top & w.deque.mask], base::relaxed);
-    machine_ops::store(w.shared, shared_part{s.top + 1, s.split}.word(), release);
+    machine_ops::store(w.shared, s.without_oldest(1).word(), release);
     machine_ops::store(w.starved, std::uint8_t{1}, release);
     return last;
   }
@@ -84,7 +86,7 @@ template <flaw Flaw> bool all_run_once(const machine::virtual_machine::setup& se
                                  .seed = setup.seed,
                                  .window_tasks = 1024,
                                  .stack_bytes = stack,
-                                 .submitters_help = false,
+                                 .search_ns = base::search_ns,
                                  .deque_slots = 4},
              setup);
     e.the_machine().start(workers, &engine::worker_entry, &e, stack);

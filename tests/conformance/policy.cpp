@@ -151,8 +151,11 @@ TEST_CASE("policy: same seed, same virtual time to the bit" * doctest::skip(real
   for (const weft::choice& policy : weft::policies())
     for (unsigned workers : {1u, 2u, 3u, 7u, 16u, 64u})
       for (const char* schedule : {"time", "random"}) {
-        const weft::options o{
-            .workers = workers, .machine = "virtual", .policy = policy.name, .seed = 5, .schedule = schedule};
+        const weft::options o{.workers = workers,
+                              .machine = "virtual",
+                              .policy = policy.name,
+                              .seed = 5,
+                              .model = {.schedule = schedule}};
         const trace first = trace_of(o);
         const trace second = trace_of(o);
         INFO(name_of(o) << " WEFT_SCHEDULE=" << std::string(schedule));
@@ -165,8 +168,8 @@ TEST_CASE("policy: other seeds give other schedules and the same results" * doct
   for (const weft::choice& policy : weft::policies()) {
     std::vector<double> times;
     for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-      const trace t =
-          trace_of({.workers = 4, .machine = "virtual", .policy = policy.name, .seed = seed, .schedule = "random"});
+      const trace t = trace_of(
+          {.workers = 4, .machine = "virtual", .policy = policy.name, .seed = seed, .model = {.schedule = "random"}});
       INFO(policy.name << ", seed " << seed);
       CHECK(t.wrong == "");
       times.push_back(t.now_ns);

@@ -129,7 +129,7 @@ TEST_CASE("reference: an undeclared dependence is found by random schedules") {
   const program lies{2, {{{0, W}}, {{1, W}}, {{0, W}}}};  // t1 forgets that it reads h0
   int caught = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-    weft::runtime rt({.workers = 3, .machine = "virtual", .seed = seed, .schedule = "random"});
+    weft::runtime rt({.workers = 3, .machine = "virtual", .seed = seed, .model = {.schedule = "random"}});
     std::vector<interval> log(3);
     std::deque<weft::handle<int>> h(2);
     auto body = [&log](std::size_t i) {

@@ -132,10 +132,9 @@ class program {
 std::string run_on(const char* machine, std::uint64_t seed) {
   static constexpr unsigned workers[] = {1, 2, 3, 5, 16};
   weft::options o{.workers = workers[seed % 5], .machine = machine, .seed = seed + 1};
-  if (machine[0] == 'v') o.schedule = seed % 8 == 0 ? "time" : "random";
+  if (machine[0] == 'v') o.model.schedule = seed % 8 == 0 ? "time" : "random";
   if (seed % 3 == 0) o.window = 64;
   o.stack_kib = 128;
-  o.submitters_help = seed % 2 == 0;
   weft::runtime rt(o);
   return program(rt, seed).run();
 }

@@ -138,7 +138,7 @@ TEST_CASE("schedules: random programs in random order") {
   for_each_seed("schedules: random programs in*", 0, sanitized ? 150 : 4000, [](std::uint64_t seed) {
     dice rng(seed);
     weft::options o = draw_machine(rng, seed, "virtual");
-    o.schedule = seed % 8 == 0 ? "time" : "random";
+    o.model.schedule = seed % 8 == 0 ? "time" : "random";
     weft::runtime rt(o);
     return run_drawn(rt, seed, {2 + rng.below(4), 20 + rng.below(60), 25, 2});
   });
@@ -152,8 +152,9 @@ TEST_CASE("schedules: random programs on disturbed machines") {
     static constexpr const char* kinds[] = {"random", "pct:3:8000", "pct:10:8000", "tasks:3:300", "time"};
     dice rng(seed);
     weft::options o = draw_machine(rng, seed, "virtual");
-    o.schedule = kinds[seed % std::size(kinds)];
-    if (std::string_view(o.schedule).starts_with("tasks")) o.creation = "inline";  // it wants to see all tasks at once
+    o.model.schedule = kinds[seed % std::size(kinds)];
+    if (std::string_view(o.model.schedule).starts_with("tasks"))
+      o.creation = "inline";  // it wants to see all tasks at once
     disturbed = {.stall = 24, .late_wake = 3, .lost_steal = 5, .deque_slots = seed % 2 == 0 ? 2u : 0u};
     const struct undisturbed {
       weft::machine::disturbance& d;
@@ -170,7 +171,7 @@ TEST_CASE("schedules: wide random programs through a small window") {
     dice rng(seed);
     weft::options o = draw_machine(rng, seed, "virtual");
     o.window = 64;
-    o.schedule = "random";
+    o.model.schedule = "random";
     weft::runtime rt(o);
     return run_drawn(rt, seed, {3, 600, 10, 1});
   });

@@ -24,7 +24,7 @@ template <class Work> void recorded(const trace_place& place, weft::options opt,
   work(rt);
 }
 
-bool ordered(const weft::options& opt) { return std::string(opt.schedule) == "time"; }
+bool ordered(const weft::options& opt) { return std::string(opt.model.schedule) == "time"; }
 
 // All pairs (before, after) that follow from the view, each handle by itself: what is ordered by two handles in turn is
 // a matter of the tasks in between.
@@ -100,7 +100,7 @@ TEST_CASE("trace: random programs depend in it as the reference says") {
     return trace_of({.workers = workers,
                      .machine = host ? "host" : "virtual",
                      .seed = seed,
-                     .schedule = seed % 3 == 1 ? "random" : "time",
+                     .model = {.schedule = seed % 3 == 1 ? "random" : "time"},
                      .creation = workers > 1 && seed % 4 == 0 ? "decoupled" : "inline"},
                     p);
   });
@@ -266,7 +266,7 @@ TEST_CASE("trace: nothing is different with it on a virtual machine") {
           weft::base::random rng(seed);
           reference::execution e(reference::draw(rng, 5, 200));
           weft::runtime rt(
-              {.workers = workers, .machine = "virtual", .seed = seed, .schedule = schedule, .trace = path});
+              {.workers = workers, .machine = "virtual", .seed = seed, .model = {.schedule = schedule}, .trace = path});
           e.submit_all(rt);
           rt.wait();
           CHECK(reference::waits_for_children(rt, 8).empty());

@@ -14,7 +14,7 @@ TEST_CASE("trace: clauses, units and flags of kinds") {
     x.bytes(32768);
     weft::resource disks(3);
     using scale = weft::access_type<5, weft::commutative | weft::exclusive>;
-    rt.submit(weft::priority(2), weft::named("urgent"), [] {});
+    rt.submit(weft::priority(1), weft::named("urgent"), [] {});
     rt.submit(weft::pin(1), weft::named("pinned"), [] {});
     rt.submit(weft::subtasks(), weft::named("holds"), [&] { rt.submit(weft::named("child"), [] {}); });
     rt.submit(weft::use(disks, 2), weft::named("uses"), [] {});

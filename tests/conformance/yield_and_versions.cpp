@@ -147,7 +147,7 @@ TEST_CASE("yield: with events and versions under every kind of schedule that wef
                                  " WEFT_SEED=" + std::to_string(seed);
         INFO(line);
         const deadline limit(line);
-        weft::runtime rt({.workers = workers, .machine = "virtual", .seed = seed, .schedule = schedule});
+        weft::runtime rt({.workers = workers, .machine = "virtual", .seed = seed, .model = {.schedule = schedule}});
         weft::handle<int> a{0};
         weft::event promised("promised"), timed("timed");
         int in = 0;

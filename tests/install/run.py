@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Installs weft into a scratch prefix, moves the prefix (nothing may depend on where it was), and builds and runs a
-consumer by find_package and by pkg-config: first the build given, then a shared one made as a package would.
+consumer by find_package and by pkg-config: first the build given, then a shared one made as a package would. The
+consumer is also a plug-in that is loaded and let go, and a project that has Weft as a part and installs nothing of it.
 
 usage: run.py --build DIR --cmake CMAKE --compiler CXX
 """
@@ -45,6 +46,7 @@ def consume(prefix: pathlib.Path, work: pathlib.Path, opt: argparse.Namespace, k
        f"-DCMAKE_PREFIX_PATH={prefix}")
     sh(opt.cmake, "--build", build)
     expect_42(sh(build / "consumer"), f"{kind}, find_package")
+    expect_42(sh(build / "host", build / "libplugin.so"), f"{kind}, a plug-in")
 
     pc = str(next(prefix.rglob("weft.pc")).parent)
     path = pc + os.pathsep + os.environ.get("PKG_CONFIG_PATH", "")
@@ -64,6 +66,29 @@ def install(build: pathlib.Path, work: pathlib.Path, opt: argparse.Namespace, ki
     return moved
 
 
+def installed_as_part(work: pathlib.Path, opt: argparse.Namespace, *flags: str) -> set[str]:
+    """What a project installs that has Weft's source as a part: the files below its prefix."""
+    build, prefix = work / "build-part", work / "prefix-part"
+    for folder in (build, prefix):
+        shutil.rmtree(folder, ignore_errors=True)
+    sh(opt.cmake, "-S", HERE / "part", "-B", build, "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={opt.compiler}",
+       f"-DWEFT_SOURCE={SOURCE}", *flags)
+    if flags:  # an empty archive: what is in it is not what this is about
+        sh(opt.cmake, "-E", "touch", build / "weft" / "libweft.a")
+    sh(opt.cmake, "--install", build, "--prefix", prefix)
+    return {str(file.relative_to(prefix)) for file in prefix.rglob("*") if file.is_file()}
+
+
+def check_part(work: pathlib.Path, opt: argparse.Namespace) -> None:
+    own = {"share/whole/CMakeLists.txt"}
+    found = installed_as_part(work, opt)
+    if found != own:
+        raise SystemExit(f"as a part of another project Weft installs {sorted(found - own)[:3]}")
+    if "include/weft.h" not in installed_as_part(work, opt, "-DWEFT_INSTALL=ON"):
+        raise SystemExit("as a part of another project Weft installs nothing, asked by WEFT_INSTALL")
+    print("as a part of another project: installs when asked, and only then")
+
+
 def main() -> int:
     args = argparse.ArgumentParser()
     args.add_argument("--build", required=True, type=pathlib.Path)
@@ -74,11 +99,13 @@ def main() -> int:
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
 
+    check_part(work, opt)
     consume(install(opt.build, work, opt, "static"), work, opt, "static")
 
     shared = work / "build-shared"
     sh(opt.cmake, "-S", SOURCE, "-B", shared, "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={opt.compiler}",
-       "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=ON", "-DWEFT_DEV=OFF")
+       "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG",
+       "-DBUILD_SHARED_LIBS=ON", "-DWEFT_DEV=OFF")
     sh(opt.cmake, "--build", shared, "-j", "2")
     consume(install(shared, work, opt, "shared"), work, opt, "shared")
     shutil.rmtree(work)

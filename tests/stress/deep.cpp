@@ -1,6 +1,6 @@
-// A hundred thousand waits inside one another. Each holds a stack, since nothing runs on top of a body that waits; what
-// is asked here is that they are as many as the waits and no more, cost the pages they touch and no more, are reused by
-// the next descent, and that running out of them is said.
+// A hundred thousand waits inside one another. A body that waits runs its own child on its stack while half of that is
+// left; else it is set aside, and holds the stack. What is asked here is that stacks are no more than the waits, cost
+// the pages they touch and no more, are reused by the next descent, and that running out of them is said.
 #include <sys/resource.h>
 #include <sys/wait.h>
 

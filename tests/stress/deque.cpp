@@ -1,6 +1,7 @@
-// The deque on real threads: one owner pushes, pops and shares, thieves steal; each record is taken exactly once, by
-// whoever. The ring starts small and grows under the thieves' hands. Catches what the model checker's few operations
-// cannot reach: growth while a thief holds the old ring, indices far apart, a starved flag that is lost for good.
+// The deque on real threads: one owner pushes, pops and shares, thieves steal one or several; each record is taken
+// exactly once, by whoever. The ring starts small and grows under the thieves' hands. Catches what the model checker's
+// few operations cannot reach: growth while a thief holds the old ring, indices far apart, a starved flag that is lost
+// for good.
 #include "sched/deque.hpp"
 
 #include <atomic>
@@ -29,14 +30,16 @@ struct field {
   }
 };
 
-void thief(weft::detail::worker& w, field& f, std::atomic<bool>& over, std::atomic<std::size_t>& stolen) {
+void thief(weft::detail::worker& w, field& f, std::atomic<bool>& over, std::atomic<std::size_t>& stolen,
+           std::uint64_t seed) {
+  weft::base::random rng(seed);
   std::size_t mine = 0;
   while (!over.load(std::memory_order_acquire)) {
-    record* r = nullptr;
-    switch (deque::steal(w, r)) {
+    weft::sched::loot got;
+    switch (deque::steal(w, got, [&rng](std::uint32_t n) { return 1 + rng.below(n); })) {
     case weft::sched::steal_result::taken:
-      f.take(r);
-      ++mine;
+      for (std::uint32_t i = 0; i < got.count; ++i) f.take(got.tasks[i]);
+      mine += got.count;
       break;
     case weft::sched::steal_result::empty: std::this_thread::yield(); break;
     case weft::sched::steal_result::lost: break;
@@ -73,7 +76,7 @@ void play(unsigned thieves, std::size_t n, std::uint64_t seed, bool lean) {
   std::atomic<bool> over{false};
   std::atomic<std::size_t> stolen{0};
   std::vector<std::thread> threads;
-  for (unsigned t = 0; t < thieves; ++t) threads.emplace_back([&] { thief(w, f, over, stolen); });
+  for (unsigned t = 0; t < thieves; ++t) threads.emplace_back([&, t] { thief(w, f, over, stolen, seed * 100 + t); });
   owner(w, f, seed, lean);
   over.store(true, std::memory_order_release);
   for (auto& t : threads) t.join();

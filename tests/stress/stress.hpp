@@ -13,18 +13,22 @@ inline constexpr bool sanitized = true;
 inline constexpr bool sanitized = false;
 #endif
 
-// The amount of work: `full`, or a part of it where each step costs more; WEFT_STRESS=10 makes it ten times as much.
-[[nodiscard]] inline unsigned amount(unsigned full) {
+// WEFT_STRESS=10 makes the work ten times as much.
+[[nodiscard]] inline unsigned amount_factor() {
   const char* text = std::getenv("WEFT_STRESS");
   const unsigned factor = text == nullptr ? 1 : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
-  return (sanitized ? full / 20 + 1 : full) * (factor == 0 ? 1 : factor);
+  return factor == 0 ? 1 : factor;
 }
 
-// A hang is a failure, too: the setting that hung is on the last line.
+// The amount of work: `full`, or a part of it where each step costs more.
+[[nodiscard]] inline unsigned amount(unsigned full) { return (sanitized ? full / 20 + 1 : full) * amount_factor(); }
+
+// A hang is a failure, too: the setting that hung is on the last line. Ten minutes a setting, because a busy machine is
+// no hang; as many times that as there is work.
 inline void begin(const std::string& setting) {
   std::printf("%s\n", setting.c_str());
   std::fflush(stdout);
-  ::alarm(sanitized ? 120 : 60);
+  ::alarm(amount_factor() * (sanitized ? 1200 : 600));
 }
 
 inline void require(bool right, const std::string& what) {

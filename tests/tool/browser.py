@@ -15,7 +15,7 @@ import time
 import urllib.request
 import zlib
 
-SECONDS_MAX = 60
+SECONDS_MAX = 600
 
 
 def find() -> str | None:

@@ -40,7 +40,7 @@ def run(*args, cores=CORES, limit_bytes=None, **env):
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
 
-    return subprocess.run([WEFT, *args], capture_output=True, text=True, timeout=250, env=clean | env,
+    return subprocess.run([WEFT, *args], capture_output=True, text=True, timeout=600, env=clean | env,
                           preexec_fn=prepare)
 
 

@@ -32,7 +32,7 @@ class Check(unittest.TestCase):
 
     def check(self, *args, status=None, schedules=SCHEDULES):
         done = subprocess.run([WEFT, "check", "--schedules", schedules, *args], cwd=self.folder.name, text=True,
-                              capture_output=True, timeout=300, env=clean_environment())
+                              capture_output=True, timeout=600, env=clean_environment())
         if status is not None:
             self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done
@@ -100,8 +100,8 @@ class Found(Check):
             words = shlex.split(line)
             settings = dict(w.split("=", 1) for w in words if w.startswith("WEFT_"))
             command = [w for w in words if not w.startswith("WEFT_")]
-            done = subprocess.run(command, cwd=self.folder.name, text=True, capture_output=True, timeout=60, check=True,
-                                  env={**clean_environment(), **settings})
+            done = subprocess.run(command, cwd=self.folder.name, text=True, capture_output=True, timeout=600,
+                                  check=True, env={**clean_environment(), **settings})
             seen.append(done.stdout.strip())
         difference = reply["found"]["difference"]
         self.assertEqual(seen[:2], [difference["plain"], difference["other"]])

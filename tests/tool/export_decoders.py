@@ -1,8 +1,7 @@
-"""What `weft export` writes, read back: decoders of Perfetto's protobuf, of Chrome's JSON and of our DOT, written from
+"""What `weft export` writes, read back: decoders of Perfetto's protobuf and of our DOT, written from
 the formats' descriptions and not from the writers, and strict: whatever they do not expect is an error.
 """
 import collections
-import json
 import re
 import struct
 
@@ -96,30 +95,6 @@ class Perfetto:
         else:
             assert one(one(track, 8), 3) == 2
             self.tracks[uuid] = one(track, 2).decode()
-
-
-def chrome(text):
-    """The same from JSON: slices, with flows found by their place, and counters."""
-    document = json.loads(text)
-    threads, slices, counters, flows = {}, [], collections.defaultdict(list), collections.defaultdict(list)
-    ns = lambda us: round(us * 1000)
-    for e in document["traceEvents"]:
-        if e["ph"] == "M" and e["name"] == "thread_name":
-            threads[e["tid"]] = e["args"]["name"]
-        elif e["ph"] == "X":
-            notes = dict(e.get("args", {}))
-            notes.update(notes.pop("counters", {}))
-            slices.append(Slice(threads[e["tid"]], e["name"], e["cat"], ns(e["ts"]), ns(e["ts"] + e["dur"]), notes,
-                                [], []))
-        elif e["ph"] == "C":
-            counters[e["name"]].append((ns(e["ts"]), e["args"]["value"]))
-        elif e["ph"] in "sf":
-            flows[e["id"]].append(e["ph"])
-            last = slices[-1]
-            assert (threads[e["tid"]], ns(e["ts"])) == (last.track, last.start)
-            (last.out if e["ph"] == "s" else last.into).append(e["id"])
-    assert all(sorted(phases) == ["f", "s"] for phases in flows.values())
-    return slices, counters, document
 
 
 def dot_strings(text):

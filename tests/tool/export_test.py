@@ -4,7 +4,6 @@
 Run as: python3 tests/tool/export_test.py --weft PATH [unittest arguments]
 """
 import collections
-import json
 import pathlib
 import random
 import re
@@ -16,7 +15,7 @@ import unittest
 
 import tool_test
 import trace_file
-from export_decoders import Perfetto, chrome, dot_strings
+from export_decoders import Perfetto, dot_strings
 
 SEEDS = random.Random(0).sample(range(1 << 30), 5)
 HOSTILE = ['"];x->y[label="', "back\\slash\\", "line\nbreak\r\ttab", "<script>alert(1)</script>", "&lt;&#38;",
@@ -69,7 +68,7 @@ class Export(tool_test.Tool):
         trace_file.write(self.trace, tables, 10 * n + 20)
 
     def export(self, *args):
-        done = subprocess.run([tool_test.WEFT, "export", self.trace, *args], capture_output=True, timeout=120)
+        done = subprocess.run([tool_test.WEFT, "export", self.trace, *args], capture_output=True, timeout=600)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr, b"")
         return done.stdout
@@ -123,11 +122,6 @@ class Timelines(Export):
                 self.check_slices(seen.slices, db)
                 self.check_all_arrows(seen.slices, db)
                 self.check_counters(seen.counters, db)
-                slices, counters, document = chrome(self.export("--format", "chrome", "--arrows", "all"))
-                self.check_slices(slices, db)
-                self.check_all_arrows(slices, db)
-                self.check_counters(counters, db)
-                self.assertEqual(document["otherData"], dict(db.execute("SELECT key, value FROM meta")))
 
     def test_last_arrows(self):
         """Per task and handle, the one that finished last of those it depends on."""
@@ -146,32 +140,29 @@ class Timelines(Export):
 
     def test_children(self):
         db = self.make(SEEDS[1], 200)
-        for slices in (Perfetto(self.export("--format", "perfetto", "--arrows", "none", "--children")).slices,
-                       chrome(self.export("--format", "chrome", "--arrows", "none", "--children"))[0]):
-            pairs = arrows_of(slices)
-            found = sorted((a.notes["task"], b.notes["task"]) for a, b in pairs)
-            wanted = db.execute("SELECT parent, id FROM tasks WHERE parent IS NOT NULL ORDER BY 1, 2").fetchall()
-            self.assertEqual(found, wanted)
-            self.assertGreater(len(found), 5)
-            for a, b in pairs:
-                submitted = db.execute("SELECT submitted_ns FROM tasks WHERE id = ?", (b.notes["task"],)).fetchone()[0]
-                self.assertTrue(a.start <= submitted <= a.end, "the arrow leaves the piece that submitted")
-                self.assertEqual(b.notes["parent"], a.notes["task"])
+        slices = Perfetto(self.export("--format", "perfetto", "--arrows", "none", "--children")).slices
+        pairs = arrows_of(slices)
+        found = sorted((a.notes["task"], b.notes["task"]) for a, b in pairs)
+        wanted = db.execute("SELECT parent, id FROM tasks WHERE parent IS NOT NULL ORDER BY 1, 2").fetchall()
+        self.assertEqual(found, wanted)
+        self.assertGreater(len(found), 5)
+        for a, b in pairs:
+            submitted = db.execute("SELECT submitted_ns FROM tasks WHERE id = ?", (b.notes["task"],)).fetchone()[0]
+            self.assertTrue(a.start <= submitted <= a.end, "the arrow leaves the piece that submitted")
+            self.assertEqual(b.notes["parent"], a.notes["task"])
+
 
     def test_names(self):
         self.small(names=HOSTILE, handle=HOSTILE[0])
         self.assertEqual([s.name for s in Perfetto(self.export("--format", "perfetto")).slices if s.category == "task"],
                          HOSTILE)
-        slices = chrome(self.export("--format", "chrome"))[0]
-        self.assertEqual([s.name for s in slices if s.category == "task"], HOSTILE)
 
     def test_no_utf8(self):
         self.small(names=["a", "b"])
         with sqlite3.connect(self.trace) as db:
             db.execute("UPDATE names SET name = CAST(x'61ff62' AS TEXT)")
-        for slices in (Perfetto(self.export("--format", "perfetto")).slices,
-                       chrome(self.export("--format", "chrome"))[0]):
-            self.assertEqual({s.name for s in slices if s.category == "task"}, {"a\ufffdb"})
+        slices = Perfetto(self.export("--format", "perfetto")).slices
+        self.assertEqual({s.name for s in slices if s.category == "task"}, {"a\ufffdb"})
         self.assertIn("a\ufffdb", self.export("--format", "dot").decode("utf-8"))
 
     def test_counters_and_sleep(self):
@@ -184,9 +175,6 @@ class Timelines(Export):
                          [("main", 0, 3), ("a", 10, 15), ("sleep", 16, 20), ("b", 20, 25), ("sleep", 25, 40),
                           ("main", 40, 40)])
         self.assertEqual(seen[1].notes["cycles"], 12345)
-        found = json.loads(self.export("--format", "chrome"))["traceEvents"]
-        self.assertEqual([e["args"] for e in found if e["name"] == "a"],
-                         [{"task": 1, "counters": {"cycles": 12345, "task": -5}}])
 
     def test_times_are_exact(self):
         self.small(names=["a"])
@@ -194,8 +182,6 @@ class Timelines(Export):
             db.execute("UPDATE tasks SET started_ns = 123456789012345, finished_ns = 123456789013350")
             db.execute("UPDATE meta SET value = '123456789013350' WHERE key = 'duration_ns'")
             db.execute("UPDATE waits SET to_ns = 123456789013350")
-        text = self.export("--format", "chrome").decode()
-        self.assertIn('"ts":123456789012.345,"dur":1.005,', text)
         seen = [s for s in Perfetto(self.export("--format", "perfetto")).slices if s.name == "a"]
         self.assertEqual((seen[0].start, seen[0].end), (123456789012345, 123456789013350))
 
@@ -205,7 +191,7 @@ class Graphs(Export):
         """Drawn by Graphviz, if it is here: it must accept what we write without a word."""
         if shutil.which("dot") is None:
             return None
-        done = subprocess.run(["dot", "-Tsvg"], input=dot, capture_output=True, timeout=120)
+        done = subprocess.run(["dot", "-Tsvg"], input=dot, capture_output=True, timeout=600)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         return done.stdout.decode("utf-8")
 
@@ -308,10 +294,9 @@ class Recorded(Export):
                     pathlib.Path(self.trace).unlink(missing_ok=True)
                     self.good("run", *app, "--machine", machine, "--workers", "3", "--trace", self.trace)
                     db = sqlite3.connect(self.trace)
-                    for slices in (Perfetto(self.export("--format", "perfetto", "--arrows", "all")).slices,
-                                   chrome(self.export("--format", "chrome", "--arrows", "all"))[0]):
-                        self.check_slices(slices, db)
-                        self.check_all_arrows(slices, db)
+                    slices = Perfetto(self.export("--format", "perfetto", "--arrows", "all")).slices
+                    self.check_slices(slices, db)
+                    self.check_all_arrows(slices, db)
 
     def test_random_schedules_have_no_time(self):
         args = ("--machine", "virtual", "--workers", "5", "--seed", "1", "--trace", self.trace)
@@ -326,7 +311,7 @@ class Recorded(Export):
         build = pathlib.Path(tool_test.WEFT).parent
         record, export = commands.strip().replace("build/release/", f"{build}/").splitlines()
         script = f"{record} > /dev/null && {export.replace('weft', tool_test.WEFT, 1)}"
-        done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, cwd=self.folder.name, timeout=60)
+        done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, cwd=self.folder.name, timeout=600)
         self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", wanted))
 
 
@@ -334,7 +319,7 @@ class Output(Export):
     def test_file(self):
         db = self.make(SEEDS[0])
         out = pathlib.Path(self.folder.name) / "out"
-        for form in ("perfetto", "chrome", "dot", "data-dot"):
+        for form in ("perfetto", "dot", "data-dot"):
             out.write_text("what was there before")
             text = self.good("export", self.trace, "--format", form, "-o", str(out))
             self.assertTrue(text.startswith(f"{out}: {db.execute('SELECT count(*) FROM tasks').fetchone()[0]} tasks"))
@@ -350,7 +335,7 @@ class Output(Export):
 
     def test_cannot_be_written(self):
         self.make(SEEDS[0], 3000)
-        for form in ("perfetto", "chrome", "data-dot"):
+        for form in ("perfetto", "data-dot"):
             args = ("export", self.trace, "--format", form, *(["--force"] if form == "data-dot" else []))
             self.bad("/dev/full: cannot write: No space left on device", *args, "-o", "/dev/full")
             with open("/dev/full", "wb") as full:
@@ -365,7 +350,7 @@ class Output(Export):
         out = pathlib.Path(self.folder.name) / "out"
         out.write_text("old")
         done = subprocess.run(["sh", "-c", 'ulimit -f 8; trap "" XFSZ; exec "$@"', "sh", tool_test.WEFT, "export",
-                               self.trace, "--format", "chrome", "-o", str(out)], capture_output=True, text=True)
+                               self.trace, "--format", "perfetto", "-o", str(out)], capture_output=True, text=True)
         self.assertEqual(done.returncode, 2)
         self.assertIn("out: cannot write: File too large", done.stderr)
         self.assertEqual(out.read_text(), "old")
@@ -375,9 +360,10 @@ class Output(Export):
         self.make(SEEDS[0], 5)
         self.bad("FILE is required", "export")
         self.bad("--format is required", "export", self.trace)
-        self.bad("--format", "export", self.trace, "--format", "jpeg", "-o", "x")
+        for gone in ("jpeg", "chrome"):
+            self.bad("--format", "export", self.trace, "--format", gone, "-o", "x")
         self.bad("is the trace itself", "export", self.trace, "--format", "dot", "-o", self.trace)
-        self.bad("for graphs", "export", self.trace, "--format", "chrome", "--limit", "5", "-o", "x")
+        self.bad("for graphs", "export", self.trace, "--format", "perfetto", "--limit", "5", "-o", "x")
         self.bad("for timelines", "export", self.trace, "--format", "dot", "--children", "-o", "x")
         self.bad("excludes", "export", self.trace, "--format", "dot", "--limit", "5", "--force", "-o", "x")
         self.bad("--limit", "export", self.trace, "--format", "dot", "--limit", "0", "-o", "x")

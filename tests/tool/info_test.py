@@ -19,7 +19,7 @@ CORES = sorted(os.sched_getaffinity(0))
 def json_of(*args, cores=CORES, prefix=(), **env):
     """What the tool says, on the given cores, started by `prefix`, with only these WEFT_* variables."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
-    done = subprocess.run([*prefix, WEFT, *args, "--json"], capture_output=True, text=True, timeout=120,
+    done = subprocess.run([*prefix, WEFT, *args, "--json"], capture_output=True, text=True, timeout=600,
                           env=clean | env, preexec_fn=lambda: os.sched_setaffinity(0, cores))
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -35,7 +35,7 @@ class Machines(unittest.TestCase):
     def run_weft(self, *args, **env):
         clean = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
         clean |= {"XDG_CONFIG_HOME": str(self.folder)}
-        return subprocess.run([WEFT, *args], capture_output=True, text=True, timeout=120, env=clean | env,
+        return subprocess.run([WEFT, *args], capture_output=True, text=True, timeout=600, env=clean | env,
                               cwd=self.folder)
 
     def good(self, *args, **env):

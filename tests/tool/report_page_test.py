@@ -33,7 +33,7 @@ class PageTest(unittest.TestCase):
     def open(self, trace: pathlib.Path, address: str = "theme=light") -> None:
         page = trace.with_suffix(".html")
         done = subprocess.run([WEFT, "report", str(trace), "--html", str(page)], capture_output=True, text=True,
-                              timeout=240)
+                              timeout=600)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.page.errors.clear()
         self.page.requests.clear()
@@ -292,7 +292,7 @@ class Hard(PageTest):
     def test_million(self):
         trace = trace_maker.million(self.folder / "million.weft")
         page = trace.with_suffix(".html")
-        subprocess.run([WEFT, "report", str(trace), "--html", str(page)], check=True, capture_output=True, timeout=240)
+        subprocess.run([WEFT, "report", str(trace), "--html", str(page)], check=True, capture_output=True, timeout=600)
         self.page.go("about:blank")
         start = time.monotonic()
         self.page.go(f"{page.as_uri()}#theme=light&path=0")

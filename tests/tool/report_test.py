@@ -20,7 +20,7 @@ WEFT = "weft"
 
 
 def run(*args, **kwargs):
-    return subprocess.run([WEFT, "report", *map(str, args)], capture_output=True, text=True, timeout=240, **kwargs)
+    return subprocess.run([WEFT, "report", *map(str, args)], capture_output=True, text=True, timeout=600, **kwargs)
 
 
 class Report(unittest.TestCase):
@@ -129,7 +129,7 @@ class Report(unittest.TestCase):
         lines = commands.strip().splitlines()
         self.assertEqual(len(lines), 3)
         printed = [subprocess.run([WEFT, *line.split()[1:]], cwd=self.folder, env=clean, capture_output=True, text=True,
-                                  timeout=60, check=True).stdout for line in lines]
+                                  timeout=600, check=True).stdout for line in lines]
         self.assertEqual(printed[1], shown)
         self.assertTrue((self.folder / "run.html").exists())
 

@@ -21,7 +21,7 @@ CLEAN = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
 
 
 def run(*args, env=None, **kwargs):
-    return subprocess.run([WEFT, *map(str, args)], capture_output=True, text=True, timeout=240,
+    return subprocess.run([WEFT, *map(str, args)], capture_output=True, text=True, timeout=600,
                           env={**CLEAN, **(env or {})}, **kwargs)
 
 

@@ -38,7 +38,7 @@ class Guide(unittest.TestCase):
         path = pathlib.Path(self.folder.name) / "t.weft"
         clean = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
         done = subprocess.run([WEFT, "run", *args, "--trace", str(path)], env=clean, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+                              stderr=subprocess.PIPE, text=True, timeout=600, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return contextlib.closing(sqlite3.connect(path))
 

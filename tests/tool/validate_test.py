@@ -23,7 +23,7 @@ CORES = len(os.sched_getaffinity(0))
 
 def run(*command, **env):
     clean = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=280, env=clean | env)
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=600, env=clean | env)
     assert done.returncode == 0, f"{command}: {done.stderr}"
     return done.stdout
 
@@ -60,7 +60,7 @@ class Validate(unittest.TestCase):
     def test_a_run_that_fails(self):
         done = subprocess.run([sys.executable, ROOT / "tests" / "validate.py", "--weft", WEFT, "--machine",
                                self.folder / "none.toml", "--out", self.folder, "--programs", "independent"],
-                              capture_output=True, text=True, timeout=120)
+                              capture_output=True, text=True, timeout=600)
         self.assertEqual(done.returncode, 2)
         self.assertIn("none.toml", done.stderr)
         self.assertFalse((self.folder / "validation.json").exists())

@@ -22,7 +22,7 @@ CLEAN = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
 
 
 def run(*args, **kwargs):
-    return subprocess.run([WEFT, "whatif", *map(str, args)], capture_output=True, text=True, timeout=280, env=CLEAN,
+    return subprocess.run([WEFT, "whatif", *map(str, args)], capture_output=True, text=True, timeout=600, env=CLEAN,
                           **kwargs)
 
 

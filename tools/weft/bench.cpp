@@ -10,6 +10,7 @@
 #include "apps/progress.hpp"
 #include "bench_report.hpp"
 #include "child.hpp"
+#include "command.hpp"
 #include "machine_state.hpp"
 
 namespace weft::tool {
@@ -50,32 +51,30 @@ std::string last_line(std::string text) {
 
 class bench_command final : public command {
  public:
-  explicit bench_command(CLI::App& root) {
-    parser_ = root.add_subcommand("bench", "Measure what a task costs, problem by problem, against other systems");
-    parser_
-        ->add_option("PROBLEM", problems_,
-                     "Problems to run: " + names(bench::all_problems()) + "; all if none is given")
-        ->type_name("");
-    parser_->add_option("--systems", systems_, "Systems: " + names(bench::all_systems()) + "; all there are by default")
-        ->delimiter(',')
-        ->type_name("NAME,...");
-    parser_->add_option("--workers", workers_, "Numbers of workers, as in 1,2; by default 1 and all usable cores")
-        ->delimiter(',')
-        ->check(in_range(1, workers_max))
-        ->type_name("N,...");
-    parser_->add_option("--rounds,--repeat", rounds_, "Rounds; the median counts. From 20 on, also the worst is shown")
-        ->capture_default_str()
-        ->check(in_range(1, 1000))
-        ->type_name("N");
-    parser_->add_option("--policy", policy_, "Scheduling policy of Weft")->type_name("NAME");
-    parser_->add_flag("--quick", quick_, "One round of short samples: to see that all is well, not to quote");
-    parser_->add_option("--out", out_, "Write the JSON object to this file too")->type_name("FILE");
-    parser_->add_option("--markdown", markdown_, "Write the tables to this file, in Markdown")->type_name("FILE");
-    parser_
-        ->add_option("--programs", programs_, "Folder with the systems' programs; by default the one they are built in")
-        ->type_name("DIR");
-    parser_->add_flag("--json", json_, "One JSON object on stdout: {\"rows\": [...]}");
-    parser_->footer("Example:\n  weft bench chain1 stencil4 --systems weft,tbb --workers 1,2 --rounds 9");
+  explicit bench_command(const command_line& root) {
+    line_ = root.add_subcommand("bench", "Measure what a task costs, problem by problem, against other systems");
+    line_
+        .add_option("PROBLEM", problems_, "Problems to run: " + names(bench::all_problems()) + "; all if none is given")
+        .type_name("");
+    line_.add_option("--systems", systems_, "Systems: " + names(bench::all_systems()) + "; all there are by default")
+        .delimiter(',')
+        .type_name("NAME,...");
+    line_.add_option("--workers", workers_, "Numbers of workers, as in 1,2; by default 1 and all usable cores")
+        .delimiter(',')
+        .in_range(1, workers_max)
+        .type_name("N,...");
+    line_.add_option("--rounds,--repeat", rounds_, "Rounds; the median counts. From 20 on, also the worst is shown")
+        .capture_default_str()
+        .in_range(1, 1000)
+        .type_name("N");
+    line_.add_option("--policy", policy_, "Scheduling policy of Weft").type_name("NAME");
+    line_.add_flag("--quick", quick_, "One round of short samples: to see that all is well, not to quote");
+    line_.add_option("--out", out_, "Write the JSON object to this file too").type_name("FILE");
+    line_.add_option("--markdown", markdown_, "Write the tables to this file, in Markdown").type_name("FILE");
+    line_.add_option("--programs", programs_, "Folder with the systems' programs; by default the one they are built in")
+        .type_name("DIR");
+    line_.add_flag("--json", json_, "One JSON object on stdout: {\"rows\": [...]}");
+    line_.footer("Example:\n  weft bench chain1 stencil4 --systems weft,tbb --workers 1,2 --rounds 9");
   }
 
   int run() override {
@@ -173,7 +172,7 @@ class bench_command final : public command {
       s.not_possible = last_line(got.err);
       return true;
     }
-    const json reply = json::parse(last_line(got.out), nullptr, false);
+    const json reply = json::parse(last_line(got.out));
     if (got.late)
       s.failed = "no answer in " + short_number(sample_seconds_max) + " s";
     else if (got.status != 0)
@@ -185,7 +184,7 @@ class bench_command final : public command {
     s.values.push_back(reply["value"].get<double>());
     s.above = s.above || reply["above"].get<bool>();
     s.remark = reply["remark"].get<std::string>();
-    s.comparable = reply.value("comparable", true);
+    s.comparable = !reply.contains("comparable") || reply["comparable"].get<bool>();
     s.version = reply["version"].get<std::string>();
     s.tasks = reply["tasks"].get<std::uint64_t>();
     return reply["priority"].get<bool>();
@@ -231,6 +230,6 @@ class bench_command final : public command {
 
 }  // namespace
 
-std::unique_ptr<command> make_bench_command(CLI::App& root) { return std::make_unique<bench_command>(root); }
+std::unique_ptr<command> make_bench_command(const command_line& root) { return std::make_unique<bench_command>(root); }
 
 }  // namespace weft::tool

@@ -5,7 +5,7 @@
 
 #include "bench/problem.hpp"
 #include "bench/systems.hpp"
-#include "command.hpp"
+#include "json.hpp"
 #include "output.hpp"
 
 namespace weft::tool {

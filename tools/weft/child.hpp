@@ -19,7 +19,7 @@ struct child_result {
                                      const std::vector<std::string>& settings = {});
 
 // A program in this one's place: with its standard input and output, in its process group, so that the keyboard's
-// signals reach it; a request to end that comes here is passed on. Gives its exit status, or minus the signal that
+// signals reach it; a request to end that comes here is passed on. Returns its exit status, or minus the signal that
 // killed it. `command[0]` is looked for in PATH if it has no slash. environment: all of it, "NAME=value".
 // Errors: weft::error if it cannot be started.
 [[nodiscard]] int run_in_place(const std::vector<std::string>& command, const std::vector<std::string>& environment);

@@ -1,14 +1,14 @@
-// What the subcommands share. Each is an object that adds itself to the parser, keeps the variables its options set,
-// and runs afterwards; main.cpp knows nothing about any of them but this interface. Exit codes: 0 all is well and every
-// check passed; 1 it ran and a check failed; 2 it could not run as asked (usage, input, output), and then stderr has
-// one line "weft: ..." that says why, and with --json stdout an object with "error".
+// What the subcommands share. Each is an object that adds itself to the command line, keeps the variables its options
+// set, and runs afterwards; main.cpp knows nothing about any of them but this interface. Exit codes: 0 all is well and
+// every check passed; 1 it ran and a check failed; 2 it could not run as asked (usage, input, output), and then stderr
+// has one line "weft: ..." that says why, and with --json stdout an object with "error".
 #pragma once
-#include <CLI/CLI.hpp>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "command_line.hpp"
+#include "json.hpp"
 #include "weft/weft.hpp"
 
 namespace weft::tool {
@@ -17,33 +17,31 @@ inline constexpr int exit_ok = 0;
 inline constexpr int exit_check_failed = 1;
 inline constexpr int exit_unusable = 2;
 
-using json = nlohmann::ordered_json;
-
 class command {
  public:
   virtual ~command() = default;
   // Errors: weft::error, output_error. Returns the exit code.
   virtual int run() = 0;
-  [[nodiscard]] CLI::App* parser() const noexcept { return parser_; }
+  [[nodiscard]] bool asked() const { return line_.parsed(); }
 
  protected:
-  CLI::App* parser_ = nullptr;
+  command_line line_;
 };
 
-[[nodiscard]] std::unique_ptr<command> make_run_command(CLI::App& root);
-[[nodiscard]] std::unique_ptr<command> make_info_command(CLI::App& root);
-[[nodiscard]] std::unique_ptr<command> make_bench_command(CLI::App& root);
-[[nodiscard]] std::unique_ptr<command> make_report_command(CLI::App& root);
-[[nodiscard]] std::unique_ptr<command> make_check_command(CLI::App& root);
-[[nodiscard]] std::unique_ptr<command> make_export_command(CLI::App& root);
-[[nodiscard]] std::unique_ptr<command> make_sim_command(CLI::App& root);
-[[nodiscard]] std::unique_ptr<command> make_whatif_command(CLI::App& root);
-[[nodiscard]] std::unique_ptr<command> make_calibrate_command(CLI::App& root);
+[[nodiscard]] std::unique_ptr<command> make_run_command(const command_line& root);
+[[nodiscard]] std::unique_ptr<command> make_info_command(const command_line& root);
+[[nodiscard]] std::unique_ptr<command> make_bench_command(const command_line& root);
+[[nodiscard]] std::unique_ptr<command> make_report_command(const command_line& root);
+[[nodiscard]] std::unique_ptr<command> make_check_command(const command_line& root);
+[[nodiscard]] std::unique_ptr<command> make_export_command(const command_line& root);
+[[nodiscard]] std::unique_ptr<command> make_sim_command(const command_line& root);
+[[nodiscard]] std::unique_ptr<command> make_whatif_command(const command_line& root);
+[[nodiscard]] std::unique_ptr<command> make_calibrate_command(const command_line& root);
 
 // --workers --machine --policy --seed, as every command that makes a runtime takes them.
 class runtime_flags {
  public:
-  void add_to(CLI::App& parser);
+  void add_to(const command_line& line);
   // Valid as long as this object. What was not given stays at its default, so that WEFT_* is looked at.
   [[nodiscard]] options values() const;
 
@@ -56,11 +54,7 @@ class runtime_flags {
 
 inline constexpr std::size_t workers_max = 1024;  // as weft::options has it
 
-// Whole numbers from min to max; the error names both. Unlike CLI::Range it adds no clutter to the help.
-[[nodiscard]] CLI::Validator in_range(std::size_t min, std::size_t max);
-
-// One object, newline at the end; bytes that are no UTF-8 (file names) are replaced, a number that is none becomes
-// null.
+// One object, two spaces a level, newline at the end.
 [[nodiscard]] std::string json_text(const json& object);
 
 // "a, b, c": for messages that list what is allowed.

@@ -21,43 +21,41 @@ bool same_file(const std::string& a, const std::string& b) {
 
 class export_command final : public command {
  public:
-  explicit export_command(CLI::App& root) {
-    parser_ = root.add_subcommand("export", "Turn a trace into a timeline or a graph for other programs");
-    parser_->add_option("FILE", path_, "The trace")->required();
-    parser_
-        ->add_option("--format", format_,
-                     "perfetto (timeline for ui.perfetto.dev), chrome (timeline as JSON), dot (graph of tasks for "
-                     "Graphviz), data-dot (graph of data versions)")
-        ->required()
-        ->check(CLI::IsMember({"perfetto", "chrome", "dot", "data-dot"}))
-        ->type_name("NAME");
-    parser_->add_option("-o,--output", output_, "Where to; replaced if it exists; - is standard output")
-        ->capture_default_str()
-        ->type_name("OUT");
-    parser_
-        ->add_option("--arrows", arrows_, "Timelines: last (what each task waited for), all (every dependency) or none")
-        ->capture_default_str()
-        ->check(CLI::IsMember({"last", "all", "none"}))
-        ->type_name("NAME");
-    parser_->add_flag("--children", children_, "Timelines: arrows from tasks to those they submitted, too");
-    CLI::Option* const limit = parser_->add_option("--limit", limit_, "Graphs: only the first N tasks")
-                                   ->check(in_range(1, SIZE_MAX))
-                                   ->type_name("N");
-    parser_->add_flag("--force", force_, "Graphs: whatever the size")->excludes(limit);
-    parser_->add_flag("--json", json_, "One JSON object on stdout, about what was written to OUT");
-    parser_->footer("Example:\n  weft export run.weft --format perfetto -o run.pftrace\n"
-                    "  weft export run.weft --format dot --limit 200 | dot -Tsvg > run.svg");
+  explicit export_command(const command_line& root) {
+    line_ = root.add_subcommand("export", "Turn a trace into a timeline or a graph for other programs");
+    line_.add_option("FILE", path_, "The trace").required();
+    line_
+        .add_option("--format", format_,
+                    "perfetto (timeline for ui.perfetto.dev), dot (graph of tasks for Graphviz), data-dot (graph of "
+                    "data versions)")
+        .required()
+        .one_of({"perfetto", "dot", "data-dot"})
+        .type_name("NAME");
+    line_.add_option("-o,--output", output_, "Where to; replaced if it exists; - is standard output")
+        .capture_default_str()
+        .type_name("OUT");
+    line_.add_option("--arrows", arrows_, "Timelines: last (what each task waited for), all (every dependency) or none")
+        .capture_default_str()
+        .one_of({"last", "all", "none"})
+        .type_name("NAME");
+    line_.add_flag("--children", children_, "Timelines: arrows from tasks to those they submitted, too");
+    const option limit =
+        line_.add_option("--limit", limit_, "Graphs: only the first N tasks").in_range(1, SIZE_MAX).type_name("N");
+    line_.add_flag("--force", force_, "Graphs: whatever the size").excludes(limit);
+    line_.add_flag("--json", json_, "One JSON object on stdout, about what was written to OUT");
+    line_.footer("Example:\n  weft export run.weft --format perfetto -o run.pftrace\n"
+                 "  weft export run.weft --format dot --limit 200 | dot -Tsvg > run.svg");
   }
 
   int run() override {
     const bool to_stdout = output_ == "-";
-    const bool timeline = format_ == "perfetto" || format_ == "chrome";
+    const bool timeline = format_ == "perfetto";
     if (json_ && to_stdout) throw weft::error("export: --json speaks about a file; name one with -o OUT");
     if (timeline && (limit_ != SIZE_MAX || force_))
       throw weft::error("export: --limit and --force are for graphs; a timeline takes every task");
     if (!timeline && (children_ || arrows_ != "last"))
       throw weft::error("export: --arrows and --children are for timelines; a graph has every arrow");
-    if (to_stdout && format_ == "perfetto" && isatty(STDOUT_FILENO) == 1)
+    if (to_stdout && timeline && isatty(STDOUT_FILENO) == 1)
       throw weft::error("export: this format is not for a terminal; name a file with -o OUT, or pipe it on");
     if (!to_stdout && same_file(path_, output_))
       throw weft::error("export: " + output_ + " is the trace itself; choose another name for the output");
@@ -90,7 +88,7 @@ class export_command final : public command {
   counts write_timeline(const trace::file& f, trace::sink& out) const {
     using enum trace::arrow_choice;
     const trace::timeline_options opt{arrows_ == "all" ? all : arrows_ == "none" ? nothing : last, children_};
-    const trace::written w = format_ == "perfetto" ? write_perfetto(f, opt, out) : write_chrome(f, opt, out);
+    const trace::written w = write_perfetto(f, opt, out);
     return {{"tasks", f.tasks.size()}, {"slices", w.slices}, {"arrows", w.arrows}};
   }
 
@@ -108,7 +106,7 @@ class export_command final : public command {
     }
     object["bytes"] = bytes;
     line += " " + std::to_string(bytes) + " bytes";
-    if (format_ == "perfetto" || format_ == "chrome") line += "; open it at https://ui.perfetto.dev";
+    if (format_ == "perfetto") line += "; open it at https://ui.perfetto.dev";
     write_stdout(json_ ? json_text(object) : line + "\n");
   }
 
@@ -119,6 +117,8 @@ class export_command final : public command {
 
 }  // namespace
 
-std::unique_ptr<command> make_export_command(CLI::App& root) { return std::make_unique<export_command>(root); }
+std::unique_ptr<command> make_export_command(const command_line& root) {
+  return std::make_unique<export_command>(root);
+}
 
 }  // namespace weft::tool

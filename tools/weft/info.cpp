@@ -1,5 +1,4 @@
 // `weft info`: what a bug report or a measurement must say about where it was made.
-#include <CLI/Version.hpp>
 #include <cblas.h>
 #include <dlfcn.h>
 #include <sqlite3.h>
@@ -24,13 +23,11 @@ std::string hwloc_version() {
 }
 
 json libraries() {
-  const auto number = [](int v) { return std::to_string(v); };
   return {{"openblas", openblas_get_config()},
           {"hwloc_api", hwloc_version()},
           {"sqlite", sqlite3_libversion()},
-          {"cli11", CLI11_VERSION},
-          {"nlohmann_json", number(NLOHMANN_JSON_VERSION_MAJOR) + "." + number(NLOHMANN_JSON_VERSION_MINOR) + "." +
-                                number(NLOHMANN_JSON_VERSION_PATCH)}};
+          {"cli11", command_line_library_version()},
+          {"nlohmann_json", json_library_version()}};
 }
 
 json list(const choices& entries) {
@@ -41,23 +38,21 @@ json list(const choices& entries) {
 
 std::string section(const char* title, const json& content, bool colour) {
   table t(false);
-  for (const auto& [key, value] : content.items()) {
-    if (value.is_object())
-      t.row({"  " + value["name"].get<std::string>(), value["summary"].get<std::string>()});
-    else
-      t.row({"  " + key, value.get<std::string>()});
-  }
+  if (content.is_array())
+    for (const json& one : content) t.row({"  " + one["name"].get<std::string>(), one["summary"].get<std::string>()});
+  else
+    for (const auto& [key, value] : content.items()) t.row({"  " + key, value.get<std::string>()});
   return paint(title, style::bold, colour) + "\n" + (content.empty() ? "  none\n" : t.text({}, colour));
 }
 
 class info_command final : public command {
  public:
-  explicit info_command(CLI::App& root) {
-    parser_ = root.add_subcommand("info", "Show versions, usable cores, machines, policies and settings in force");
-    parser_->add_flag("--json", json_, "One JSON object on stdout");
-    parser_->add_option("--machine", machine_, "Show this machine instead: its tree, its costs and their sources")
-        ->type_name("NAME");
-    parser_->footer("Example:\n  weft info --machine epyc-7551-32");
+  explicit info_command(const command_line& root) {
+    line_ = root.add_subcommand("info", "Show versions, usable cores, machines, policies and settings in force");
+    line_.add_flag("--json", json_, "One JSON object on stdout");
+    line_.add_option("--machine", machine_, "Show this machine instead: its tree, its costs and their sources")
+        .type_name("NAME");
+    line_.footer("Example:\n  weft info --machine epyc-7551-32");
   }
 
   int run() override {
@@ -99,6 +94,6 @@ class info_command final : public command {
 
 }  // namespace
 
-std::unique_ptr<command> make_info_command(CLI::App& root) { return std::make_unique<info_command>(root); }
+std::unique_ptr<command> make_info_command(const command_line& root) { return std::make_unique<info_command>(root); }
 
 }  // namespace weft::tool

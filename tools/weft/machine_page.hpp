@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "command.hpp"
+#include "json.hpp"
 
 namespace weft::tool {
 

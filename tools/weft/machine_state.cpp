@@ -9,6 +9,8 @@
 #include <fstream>
 #include <string_view>
 
+#include "weft/weft.hpp"
+
 namespace weft::tool {
 
 namespace {

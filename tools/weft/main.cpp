@@ -11,21 +11,18 @@
 
 namespace weft::tool {
 
-void runtime_flags::add_to(CLI::App& parser) {
-  parser.add_option("--workers", workers_, "Number of workers; default: all usable cores, or all of the machine's")
-      ->check(in_range(1, workers_max))
-      ->type_name("N");
-  parser.add_option("--machine", machine_, "Where to run: host, virtual, a name that `weft info` lists, or a file")
-      ->type_name("NAME");
-  parser.add_option("--policy", policy_, "Scheduling policy: local, random or central; default: local")
-      ->type_name("NAME");
-  parser.add_option("--seed", seed_, "Seed of everything random")
-      ->capture_default_str()
-      ->type_name("N")
-      ->envname("WEFT_SEED");
+void runtime_flags::add_to(const command_line& line) {
+  line.add_option("--workers", workers_, "Number of workers; default: all usable cores, or all of the machine's")
+      .in_range(1, workers_max)
+      .type_name("N");
+  line.add_option("--machine", machine_, "Where to run: host, virtual, a name that `weft info` lists, or a file")
+      .type_name("NAME");
+  line.add_option("--policy", policy_, "Scheduling policy: local, random or central; default: local").type_name("NAME");
+  line.add_option("--seed", seed_, "Seed of everything random")
+      .capture_default_str()
+      .type_name("N")
+      .envname("WEFT_SEED");
 }
-
-CLI::Validator in_range(std::size_t min, std::size_t max) { return CLI::Range(min, max).description(""); }
 
 options runtime_flags::values() const {
   options opt;
@@ -36,11 +33,11 @@ options runtime_flags::values() const {
   return opt;
 }
 
-std::string json_text(const json& object) { return object.dump(2, ' ', false, json::error_handler_t::replace) + "\n"; }
+std::string json_text(const json& object) { return object.text(2) + "\n"; }
 
 namespace {
 
-// Looked for by hand, because the parser may be what fails.
+// Looked for by hand, because parsing may be what fails.
 bool json_asked(int argc, char** argv) {
   for (int i = 1; i < argc; ++i)
     if (std::strcmp(argv[i], "--json") == 0) return true;
@@ -48,8 +45,8 @@ bool json_asked(int argc, char** argv) {
 }
 
 int dispatch(int argc, char** argv) {
-  CLI::App root("Weft: a task-parallel runtime, on this computer or on a modelled one.", "weft");
-  root.set_version_flag("--version", std::string("weft ") + weft::version());
+  const command_line root("Weft: a task-parallel runtime, on this computer or on a modelled one.", "weft");
+  root.set_version_flag(std::string("weft ") + weft::version());
   root.footer("Exit codes: 0 every check passed, 1 a check failed, 2 it could not run as asked.\n"
               "Example:\n  weft run cholesky --n 4096 --workers 2");
   std::vector<std::unique_ptr<command>> commands;
@@ -62,19 +59,12 @@ int dispatch(int argc, char** argv) {
   commands.push_back(make_sim_command(root));
   commands.push_back(make_whatif_command(root));
   commands.push_back(make_calibrate_command(root));
-  try {
-    root.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    write_stdout(root.help());
+  if (const std::string asked = root.parse(argc, argv); !asked.empty()) {
+    write_stdout(asked);
     return exit_ok;
-  } catch (const CLI::CallForVersion& version) {
-    write_stdout(std::string(version.what()) + "\n");
-    return exit_ok;
-  } catch (const CLI::ParseError& e) {
-    throw weft::error(std::string(e.what()) + "; see weft --help");
   }
   for (const auto& c : commands)
-    if (c->parser()->parsed()) return c->run();
+    if (c->asked()) return c->run();
   throw weft::error(
       "a command is missing: run, info, bench, report, export, check, sim, whatif or calibrate; see weft --help");
 }

@@ -67,52 +67,51 @@ std::string report_text(const char* name, const apps::result& r, bool colour) {
 
 class run_command final : public command {
  public:
-  explicit run_command(CLI::App& root) : apps_(apps::all_apps()) {
-    parser_ = root.add_subcommand("run", "Run a program, time it and check its result");
-    add_common(*parser_);
+  explicit run_command(const command_line& root) : apps_(apps::all_apps()) {
+    line_ = root.add_subcommand("run", "Run a program, time it and check its result");
+    add_common(line_);
     for (apps::app& a : apps_) add_app(a);
-    parser_->allow_extras();  // after the apps, which must not inherit it: for the message about an unknown app
-    parser_->footer("Without APP, lists the apps.\nExample:\n  weft run cholesky --n 4096 --workers 2");
+    line_.allow_extras();  // after the apps, which must not inherit it: for the message about an unknown app
+    line_.footer("Without APP, lists the apps.\nExample:\n  weft run cholesky --n 4096 --workers 2");
   }
 
   int run() override {
     for (std::size_t i = 0; i < apps_.size(); ++i)
-      if (parsers_[i]->parsed()) return run_app(apps_[i]);
-    const std::vector<std::string> extras = parser_->remaining();
+      if (lines_[i].parsed()) return run_app(apps_[i]);
+    const std::vector<std::string> extras = line_.remaining();
     if (extras.empty()) return list_apps();
     if (extras[0].starts_with('-')) throw weft::error("run: unknown option \"" + extras[0] + "\"; see weft run --help");
     throw weft::error("run: unknown app \"" + extras[0] + "\"; known are " + names(apps_));
   }
 
  private:
-  void add_common(CLI::App& parser) {
-    flags_.add_to(parser);
-    parser.add_option("--trace", trace_, "Record a trace in this file, an SQLite database")->type_name("FILE");
-    parser
-        .add_option("--counters", counters_, "With --trace: counters to read around each task, as cycles,instructions")
-        ->type_name("LIST");
-    parser.add_flag("--json", json_, "One JSON object on stdout");
+  void add_common(const command_line& line) {
+    flags_.add_to(line);
+    line.add_option("--trace", trace_, "Record a trace in this file, an SQLite database").type_name("FILE");
+    line.add_option("--counters", counters_, "With --trace: counters to read around each task, as cycles,instructions")
+        .type_name("LIST");
+    line.add_flag("--json", json_, "One JSON object on stdout");
   }
 
   void add_app(apps::app& a) {
-    CLI::App* const parser = parser_->add_subcommand(a.name, a.summary);
-    parsers_.push_back(parser);
-    for (const apps::option& o : a.options) add_option(*parser, o);
+    const command_line line = line_.add_subcommand(a.name, a.summary);
+    lines_.push_back(line);
+    for (const apps::option& o : a.options) add_option(line, o);
     for (const apps::option& o : a.options)
       if (o.excludes != nullptr)
-        parser->get_option("--" + std::string(o.name))->excludes(parser->get_option("--" + std::string(o.excludes)));
-    add_common(*parser);
-    parser->footer("Example:\n  weft run " + std::string(a.example));
+        line.get_option("--" + std::string(o.name)).excludes(line.get_option("--" + std::string(o.excludes)));
+    add_common(line);
+    line.footer("Example:\n  weft run " + std::string(a.example));
   }
 
-  static void add_option(CLI::App& parser, const apps::option& o) {
+  static void add_option(const command_line& line, const apps::option& o) {
     const std::string name = "--" + std::string(o.name);
     if (bool* const* flag = std::get_if<bool*>(&o.target)) {
-      parser.add_flag(name, **flag, o.help);
+      line.add_flag(name, **flag, o.help);
     } else if (std::size_t* const* number = std::get_if<std::size_t*>(&o.target)) {
-      parser.add_option(name, **number, o.help)->capture_default_str()->check(in_range(o.min, o.max))->type_name("N");
+      line.add_option(name, **number, o.help).capture_default_str().in_range(o.min, o.max).type_name("N");
     } else {
-      parser.add_option(name, *std::get<std::string*>(o.target), o.help);
+      line.add_option(name, *std::get<std::string*>(o.target), o.help);
     }
   }
 
@@ -143,7 +142,7 @@ class run_command final : public command {
   }
 
   std::vector<apps::app> apps_;
-  std::vector<CLI::App*> parsers_;
+  std::vector<command_line> lines_;
   runtime_flags flags_;
   std::string trace_;
   std::string counters_;
@@ -152,6 +151,6 @@ class run_command final : public command {
 
 }  // namespace
 
-std::unique_ptr<command> make_run_command(CLI::App& root) { return std::make_unique<run_command>(root); }
+std::unique_ptr<command> make_run_command(const command_line& root) { return std::make_unique<run_command>(root); }
 
 }  // namespace weft::tool

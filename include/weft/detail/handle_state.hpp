@@ -14,10 +14,22 @@ struct record;
 struct engine_base;
 struct handle_state;
 
-// How large the data is that a handle stands for, 0 if nobody has said. One table for the process, because few handles
-// have a size and none has room for it. Who: any thread.
-void set_bytes(handle_state& h, std::uint64_t bytes) noexcept;
+// What is known about the datum behind a handle. A name alone and a size alone stand in the handle itself; with both,
+// they stand in a block of their own, which the first of the two that comes second allocates. The home, a memory node,
+// always stands in the handle: placement asks for the home of each datum of each task. No lock, no table.
+inline constexpr std::uint64_t bytes_max = std::uint64_t{1} << 40;
+inline constexpr std::uint16_t no_home = 0xffff;
+
+// Who: one thread, before the first task names h. Without memory for the block the name is lost.
+void set_bytes(handle_state& h, std::uint64_t bytes) noexcept;  // at most bytes_max; 0: nobody knows
+// Who: any thread that may use h; text: static storage, or nullptr.
+void set_name(handle_state& h, const char* text) noexcept;
+// Who: any thread; beside set_name(), set_home() of others one of two values is kept, and no other field is lost.
+void set_home(handle_state& h, std::uint16_t node) noexcept;  // no_home: it is not known
 [[nodiscard]] std::uint64_t bytes_of(const handle_state& h) noexcept;
+[[nodiscard]] const char* name_in(const handle_state& h) noexcept;  // nullptr: unnamed
+[[nodiscard]] std::uint16_t home_of(const handle_state& h) noexcept;
+void forget_block(handle_state& h) noexcept;  // it is being destroyed
 
 inline constexpr unsigned alarm_bits = 8;
 inline constexpr std::uint64_t alarm_max = (std::uint64_t{1} << alarm_bits) - 1;
@@ -29,10 +41,10 @@ struct alignas(64) handle_state {
   record* waiters_head;                 // ordered by required version, then by arrival; guarded by lock
   record* waiters_tail;
   std::uint64_t group_start;  // version the accesses of the last group require; guarded by lock
-  const char* name;           // static storage; nullptr: unnamed
+  cell<std::uint64_t> about;  // home, and name or size or a block with both: src/access/about.cpp
   engine_base* engine;        // the runtime that uses this handle; nullptr before the first access
   std::uint32_t id : 31;      // order of creation in the process: the lock order, and never an address
-  std::uint32_t sized : 1;    // bytes_of() knows it; set before the handle is used
+  std::uint32_t sized : 1;    // about has a size; set before the handle is used
   cell<std::uint8_t> lock;
   std::uint8_t group_kind;  // access kind of the last group; guarded by lock
   bool exclusive_taken;     // some add runs; guarded by lock
@@ -44,7 +56,7 @@ struct alignas(64) handle_state {
   ~handle_state() {
     drain();
     if (sized) [[unlikely]]
-      set_bytes(*this, 0);
+      forget_block(*this);
   }
   [[nodiscard]] bool idle() noexcept;  // whether all registered accesses are done; false while someone registers one
   void drain() noexcept;               // returns when no submitted task uses the handle; at once if none does

@@ -35,14 +35,14 @@ enum class record_state : std::uint8_t { free, filling, blocked, ready, running,
 struct record {
   void (*invoke)(record& self, bool run);  // calls the body if `run`; destroys the closure in either case
   record* next;
-  record* prev;
+  record* prev;                 // while a body is set aside: the record of what it waits in
   record* parent;               // the task that submitted this one, nullptr at top level
   const char* name;             // static storage; nullptr: unnamed
   std::uint64_t cost_ps;        // modelled duration of the body, 0: the machine's default; see the bits below
   std::uint64_t order;          // submission number: "first in program order" compares these
   cell<std::uint32_t> pending;  // 1 for the task itself + its children that are not wholly done; see the bits below
   std::uint32_t access_count;
-  std::uint32_t cursor;  // conditions already met: versions first, then exclusive access (access/conditions.hpp)
+  std::uint32_t cursor;  // conditions already met: versions first, then exclusive access (src/access/walk.hpp)
   std::uint16_t pin;     // worker that must run this, or unpinned
   record_kind kind;
   record_state state;

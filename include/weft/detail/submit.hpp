@@ -299,7 +299,6 @@ template <class Body, class... Clauses> struct builder {
   using kept = closure<plain_body, list::ranges>;
 
   static void submit(engine_base& e, Body&& body, const Clauses&... clauses) {
-    static_assert((access_traits<Clauses>::is_clause && ...), "weft: every argument before the body must be a clause");
     static_assert(list::events <= 1, "weft: a task completes with one event; wait for the others in its body");
     static_assert(alignof(kept) <= 16, "weft: a body may not capture data aligned to more than 16 bytes by value");
     constexpr std::size_t bytes = sizeof(record) + list::accesses * sizeof(access) + sizeof(kept);
@@ -363,8 +362,25 @@ template <class... Done> struct rotate {
 };
 
 template <class... Args> void submit(engine_base& e, Args&&... clauses_and_body) {
-  static_assert(sizeof...(Args) > 0, "weft: submit needs a body");
   rotate<>::go(e, static_cast<Args&&>(clauses_and_body)...);
 }
+
+// What runtime::submit asserts about its arguments, so that a slip is told in words where it was made, and not below
+// what the compiler met ten templates further down.
+template <class Arg> inline constexpr bool is_clause = access_traits<std::remove_cvref_t<Arg>>::is_clause;
+template <class Arg> inline constexpr bool is_handle = std::is_base_of_v<handle_base, std::remove_cvref_t<Arg>>;
+template <class... Args> struct arguments {
+  static constexpr bool has_body = false;
+};
+template <class Body> struct arguments<Body> {
+  static constexpr bool has_body = !is_clause<Body> && !is_handle<Body>;
+  static constexpr bool no_bare_handle = true;
+  static constexpr bool all_clauses = true;
+};
+template <class First, class... Rest> struct arguments<First, Rest...> {
+  static constexpr bool has_body = arguments<Rest...>::has_body;
+  static constexpr bool no_bare_handle = !is_handle<First> && arguments<Rest...>::no_bare_handle;
+  static constexpr bool all_clauses = is_clause<First> && arguments<Rest...>::all_clauses;
+};
 
 }  // namespace weft::detail

@@ -73,7 +73,7 @@ struct alignas(64) worker {
   engine_base* engine = nullptr;
   bool hooked = true;
   std::uint16_t id = 0;
-  cell<std::uint16_t> shown_id;       // what worker_id() says: id, but for the reserve (src/sched/engine_room.hpp)
+  cell<std::uint16_t> shown_id;       // what worker_id() says: id, but for the reserve (src/sched/reserve.hpp)
   record* free[record_classes] = {};  // ready to use, linked by next
   std::uint32_t free_count[record_classes] = {};
   record* current = nullptr;  // the task whose body runs here
@@ -93,7 +93,7 @@ struct alignas(64) worker {
 };
 
 // The owner comes back to its deque from the program's own code, and leaves it. Who: the owner, outside of tasks.
-// Order: a thief that pulls (src/sched/engine_room.hpp) issues a barrier on all threads between its store of `pulled`
+// Order: a thief that pulls (src/sched/stealing.hpp) issues a barrier on all threads between its store of `pulled`
 // and its load of `inside`, so that here none is needed. Cost: two plain stores and a predictable branch.
 inline void come_in(worker& w) noexcept {
   poke(w.inside, std::uint8_t{1});

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "base/lock.hpp"
@@ -30,6 +31,14 @@ void note_once(bool& said, const char* text, int error) noexcept {
   if (said) return;
   said = true;
   std::fprintf(stderr, "weft: %s (%s); going on.\n", text, std::strerror(error));
+}
+
+// Returns an error of the system, or 0.
+int bind(pthread_t thread, unsigned cpu) noexcept {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  return pthread_setaffinity_np(thread, sizeof set, &set);
 }
 
 // 0 for a thread that has ended.
@@ -58,10 +67,13 @@ struct host::threads {
     unsigned id;
   };
   std::vector<seat> seats;
+  cpu_set_t anywhere;              // where the thread that made the machine may run
   std::vector<unsigned> bound_to;  // the core left for the main thread, then those that workers are bound to
   std::vector<start_note> notes;
   std::vector<pthread_t> ids;  // guarded by ids_lock once the workers run
   cell<std::uint8_t> ids_lock;
+  bool has_reserve = false;  // the last of ids; as what follows, written by whoever calls it, one at a time
+  int reserve_cpu = -1;      // what it is bound to; -1: nothing
   cell<std::uint32_t> gate;
   entry run = nullptr;
   void* engine = nullptr;
@@ -107,7 +119,7 @@ unsigned host::start(unsigned n, entry e, void* engine, const std::vector<unsign
   t.run = e;
   t.engine = engine;
   t.seats = std::vector<threads::seat>(n + 1);  // and one for start_one()
-  if (!cpus.empty()) t.bound_to = {cpus[0]};
+  if (!cpus.empty() && sched_getaffinity(0, sizeof t.anywhere, &t.anywhere) == 0) t.bound_to = {cpus[0]};
   t.notes.resize(n + 1);
   static_cast<void>(may_barrier_everywhere());
   for (unsigned id = 1; id < n; ++id) {
@@ -121,10 +133,7 @@ unsigned host::start(unsigned n, entry e, void* engine, const std::vector<unsign
     t.ids.push_back(thread);
     pthread_setname_np(thread, ("weft-" + std::to_string(id)).c_str());
     if (cpus.empty()) continue;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(cpus[id % cpus.size()], &set);
-    const int refused = pthread_setaffinity_np(thread, sizeof set, &set);
+    const int refused = bind(thread, cpus[id % cpus.size()]);
     if (refused == 0)
       t.bound_to.push_back(cpus[id % cpus.size()]);
     else
@@ -149,8 +158,12 @@ bool host::start_one(unsigned id) {
     return false;
   }
   pthread_setname_np(thread, "weft-reserve");
-  base::locked<host> guard(t.ids_lock);
-  t.ids.push_back(thread);
+  {
+    base::locked<host> guard(t.ids_lock);
+    t.ids.push_back(thread);
+    t.has_reserve = true;
+  }
+  if (t.reserve_cpu >= 0) static_cast<void>(bind(thread, static_cast<unsigned>(t.reserve_cpu)));
   return true;
 }
 
@@ -165,6 +178,27 @@ void host::start_helper(void (*entry_point)(void*), void* argument) {
   if (pthread_create(&t.helper_id, nullptr, main, &t.helper) != 0) return;
   t.has_helper = true;
   pthread_setname_np(t.helper_id, "weft-watch");
+}
+
+void host::bring_reserve(bool to_caller) noexcept {
+  threads& t = *threads_;
+  if (t.bound_to.empty()) return;
+  const int cpu = to_caller ? sched_getcpu() : -1;
+  if (std::exchange(t.reserve_cpu, cpu) == cpu || !t.has_reserve) return;
+  if (cpu >= 0)
+    static_cast<void>(bind(t.ids.back(), static_cast<unsigned>(cpu)));
+  else
+    static_cast<void>(pthread_setaffinity_np(t.ids.back(), sizeof t.anywhere, &t.anywhere));
+}
+
+host::stay::stay(host& machine, bool wanted) noexcept {
+  if (!wanted || machine.threads_->bound_to.empty()) return;
+  if (sched_getaffinity(0, sizeof before_, &before_) != 0 || CPU_COUNT(&before_) == 1) return;
+  bound_ = bind(pthread_self(), static_cast<unsigned>(sched_getcpu())) == 0;
+}
+
+host::stay::~stay() {
+  if (bound_) sched_setaffinity(0, sizeof before_, &before_);
 }
 
 std::uint64_t host::busy_ns() noexcept {

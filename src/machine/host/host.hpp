@@ -1,5 +1,7 @@
 // The real machine: one thread per worker, hardware atomics, a steady clock, sleep in the kernel by futex.
 #pragma once
+#include <sched.h>
+
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -49,11 +51,27 @@ class host {
   [[nodiscard]] unsigned start(unsigned n, entry e, void* engine, const std::vector<unsigned>& cpus);
   void run() noexcept;  // lets the threads go
   // Makes the thread of a worker beyond the n of start(), which begins at once. Who: one thread at a time, after run().
-  // Gives whether there is one now; if the system refuses, that is said once.
+  // Returns whether there is one now; if the system refuses, that is said once.
   [[nodiscard]] bool start_one(unsigned id);
   // Makes a thread that is no worker and counts as none; it begins at once. If the system refuses, there is none. Who:
   // one thread, once, after run().
   void start_helper(void (*entry_point)(void*), void* argument);
+  // Where workers are bound: that thread, made or to be made, runs on the caller's core from now on, or anywhere.
+  // Who: as start_one().
+  void bring_reserve(bool to_caller) noexcept;
+  // Where workers are bound: the caller stays on its core, although it blocks and its core has another thread to run,
+  // until this ends. Otherwise Linux wakes it on a core that is idle, far from what it has in its caches.
+  class stay {
+   public:
+    stay(host& machine, bool wanted) noexcept;
+    ~stay();
+    stay(const stay&) = delete;
+    stay& operator=(const stay&) = delete;
+
+   private:
+    bool bound_ = false;
+    cpu_set_t before_;
+  };
   void join() noexcept;  // returns when all entries have returned
 
   [[nodiscard]] std::uint64_t now_ps() const noexcept;

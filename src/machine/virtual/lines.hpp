@@ -46,7 +46,7 @@ class lines {
   // Whether others than its owner have copies.
   [[nodiscard]] bool copied(number l) const noexcept { return lines_[l].copied; }
 
-  // `core` asks for the line at `now`, to read it or to have it alone. Gives when it arrives; then call arrived().
+  // `core` asks for the line at `now`, to read it or to have it alone. Returns when it arrives; then call arrived().
   [[nodiscard]] std::uint64_t ask(unsigned core, number l, std::uint64_t now, bool alone) noexcept;
   void arrived(unsigned core, number l, bool alone) noexcept;
   // A plain store to a line that is not here alone: others lose their copies, and nobody waits.

@@ -131,6 +131,10 @@ class virtual_machine {
   static void signal(cell<std::uint32_t>&) noexcept {}
   [[nodiscard]] static bool start_one(unsigned) noexcept { return false; }
   static void start_helper(void (*)(void*), void*) noexcept {}
+  static void bring_reserve(bool) noexcept {}
+  struct stay {
+    stay(virtual_machine&, bool) noexcept {}
+  };
   [[nodiscard]] static std::uint64_t busy_ns() noexcept { return 0; }
   [[nodiscard]] static std::uint64_t reserve_busy_ns() noexcept { return 0; }
   static bool barrier_everywhere() noexcept { return false; }
@@ -177,8 +181,8 @@ class virtual_machine {
     bool missed = true;     // a line was not here, since its search last paused
     bool watching = false;  // its search sleeps until a line that it has looked at changes
     bool parked = false;
-    bool rang = false;            // it woke by the alarm
-    std::uint64_t slept_at = 0;   // when it parked: its clock, if an alarm that it was to wake by has moved that
+    bool rang = false;           // it woke by the alarm
+    std::uint64_t slept_at = 0;  // when it parked: its clock, if an alarm that it was to wake by has moved that
     bool token = false;
     bool left = false;
   };

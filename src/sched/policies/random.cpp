@@ -1,5 +1,5 @@
-// random: like local, but an idle worker robs whom chance names, as Cilk and TBB do. A sweep starts at a random worker
-// and goes round, so it reaches everyone (SuperGlue §4.1).
+// random: like local, but an idle worker robs whom chance names, one task at a time, as Cilk and TBB do. A sweep starts
+// at a random worker and goes round, so it reaches everyone (SuperGlue §4.1).
 #include <vector>
 
 #include "sched/policies/registry.hpp"
@@ -16,6 +16,8 @@ class random_victim final : public policy {
     if (i == 0) start_[self] = rng.below(others);
     return (self + 1 + (start_[self] + i) % others) % (others + 1);
   }
+  unsigned how_many(unsigned, unsigned, unsigned) override { return 1; }
+  bool has_partners() const noexcept override { return false; }
 
  private:
   std::vector<unsigned> start_;  // per worker; each touches its own

@@ -69,14 +69,14 @@ std::vector<comparison> compare(const std::vector<measured_part>& measured, cons
 
 class calibrate_command final : public command {
  public:
-  explicit calibrate_command(CLI::App& root) {
-    parser_ = root.add_subcommand("calibrate", "Measure this computer and write its machine file, for virtual time");
-    parser_->add_option("--out", out_, "The file to write; default: this-host.toml where your own machine files are")
-        ->type_name("FILE");
-    parser_->add_flag("--quick", quick_, "In a few seconds: to try things out, not to quote");
-    parser_->add_flag("--json", json_, "One JSON object on stdout");
-    parser_->footer("Takes up to a minute, on all cores; let nothing else run meanwhile.\n"
-                    "Example:\n  weft calibrate\n  WEFT_MACHINE=this-host weft run cholesky --workers 2");
+  explicit calibrate_command(const command_line& root) {
+    line_ = root.add_subcommand("calibrate", "Measure this computer and write its machine file, for virtual time");
+    line_.add_option("--out", out_, "The file to write; default: this-host.toml where your own machine files are")
+        .type_name("FILE");
+    line_.add_flag("--quick", quick_, "In a few seconds: to try things out, not to quote");
+    line_.add_flag("--json", json_, "One JSON object on stdout");
+    line_.footer("Takes up to a minute, on all cores; let nothing else run meanwhile.\n"
+                 "Example:\n  weft calibrate\n  WEFT_MACHINE=this-host weft run cholesky --workers 2");
   }
 
   int run() override {
@@ -140,6 +140,8 @@ class calibrate_command final : public command {
 
 }  // namespace
 
-std::unique_ptr<command> make_calibrate_command(CLI::App& root) { return std::make_unique<calibrate_command>(root); }
+std::unique_ptr<command> make_calibrate_command(const command_line& root) {
+  return std::make_unique<calibrate_command>(root);
+}
 
 }  // namespace weft::tool

@@ -32,7 +32,7 @@ struct bed {
     woken_at = now_ns();
     token.store(0, std::memory_order_relaxed);
   }
-  // Gives what the wake took of the caller; `begun`: when it began.
+  // Returns what the wake took of the caller; `begun`: when it began.
   double wake(double& begun) noexcept {
     while (!going.load(std::memory_order_acquire)) relax();
     going.store(false, std::memory_order_relaxed);

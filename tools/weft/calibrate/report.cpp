@@ -130,7 +130,7 @@ std::vector<std::string> warnings(const calibration& c) {
     if (!f.steady()) noisy += (noisy.empty() ? "" : ", ") + f.key;
     if (!f.plausible()) unusual += (unusual.empty() ? "" : ", ") + f.key;
   }
-  if (c.load.value("known", false) && c.load["others"].get<double>() > others_max)
+  if (c.load.contains("known") && c.load["known"].get<bool>() && c.load["others"].get<double>() > others_max)
     said.push_back("other programs used " + short_number(c.load["others"].get<double>()) +
                    " cores meanwhile; calibrate again on a quiet machine");
   if (!noisy.empty()) said.push_back("noisy, quartiles more than 10 % of the median apart: " + noisy);

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "../command.hpp"
+#include "../json.hpp"
 #include "assemble.hpp"
 
 namespace weft::tool::calibrate {

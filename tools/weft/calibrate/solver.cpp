@@ -34,7 +34,7 @@ system normal_equations(const std::vector<equation>& equations, const std::vecto
   return s;
 }
 
-// Makes the rows below `row` zero in column `row`, after the largest of them has come to the top. Gives whether it is
+// Makes the rows below `row` zero in column `row`, after the largest of them has come to the top. Returns whether it is
 // large enough to divide by.
 bool eliminate(std::vector<std::vector<double>>& a, std::size_t row) {
   std::size_t best = row;

@@ -28,53 +28,53 @@ struct verdict {
 
 class check_command final : public command {
  public:
-  explicit check_command(CLI::App& root) {
+  explicit check_command(const command_line& root) {
     wanted_.jobs = usable_cpus();
-    parser_ = root.add_subcommand("check", "Run your program under many schedules and say which two tasks matter");
-    parser_->add_option("PROGRAM", rules_.command, "The program and its arguments; after -- if they begin with -")
-        ->required();
-    parser_->add_option("--schedules", wanted_.schedules, "How many")
-        ->capture_default_str()
-        ->check(in_range(1, 10'000'000))
-        ->type_name("N");
-    parser_->add_option("--compare", rules_.compare, "What must be the same: exit, stdout, stderr, names of files")
-        ->delimiter(',')
-        ->default_str("exit,stdout")
-        ->allow_extra_args(false)
-        ->type_name("LIST");
-    parser_->add_option("--ignore", rules_.ignore, "Leave out what matches, as times and addresses; may be repeated")
-        ->allow_extra_args(false)
-        ->type_name("REGEX");
-    parser_->add_option("--depth", wanted_.depth, "Moments in a schedule at which the first becomes the last")
-        ->capture_default_str()
-        ->check(in_range(0, 1000))
-        ->type_name("N");
-    parser_->add_option("--workers", wanted_.workers, "Numbers of workers")
-        ->delimiter(',')
-        ->default_str("1,2,3,4")
-        ->allow_extra_args(false)
-        ->check(in_range(1, workers_max))
-        ->type_name("N,...");
-    parser_->add_option("--seed", wanted_.seed, "First seed")
-        ->capture_default_str()
-        ->check(in_range(1, SIZE_MAX / 2))
-        ->type_name("N");
-    parser_->add_option("--timeout", rules_.seconds_max, "Seconds after which a run is ended; that is a result, too")
-        ->capture_default_str()
-        ->check(CLI::PositiveNumber.description(""))
-        ->type_name("S");
-    parser_->add_option("-j,--jobs", wanted_.jobs, "Runs at a time")
-        ->capture_default_str()
-        ->check(in_range(1, 1024))
-        ->type_name("N");
-    parser_->add_option("--keep", keep_, "Names of the two files with the orders, if results differ, begin so")
-        ->capture_default_str()
-        ->type_name("PREFIX");
-    parser_->add_flag("--first", wanted_.first_only, "Stop exploring at the first difference");
-    parser_->add_flag("--json", json_, "One JSON object on stdout");
-    parser_->footer("Exit codes: 0 all results are the same, 1 they differ, 2 it could not be tested.\n"
-                    "Example:\n  weft check --schedules 1000 ./my_program\n"
-                    "  weft check --ignore '[0-9.]+ ms' -- ./my_program --size 100");
+    line_ = root.add_subcommand("check", "Run your program under many schedules and say which two tasks matter");
+    line_.add_option("PROGRAM", rules_.command, "The program and its arguments; after -- if they begin with -")
+        .required();
+    line_.add_option("--schedules", wanted_.schedules, "How many")
+        .capture_default_str()
+        .in_range(1, 10'000'000)
+        .type_name("N");
+    line_.add_option("--compare", rules_.compare, "What must be the same: exit, stdout, stderr, names of files")
+        .delimiter(',')
+        .default_str("exit,stdout")
+        .one_word()
+        .type_name("LIST");
+    line_.add_option("--ignore", rules_.ignore, "Leave out what matches, as times and addresses; may be repeated")
+        .one_word()
+        .type_name("REGEX");
+    line_.add_option("--depth", wanted_.depth, "Moments in a schedule at which the first becomes the last")
+        .capture_default_str()
+        .in_range(0, 1000)
+        .type_name("N");
+    line_.add_option("--workers", wanted_.workers, "Numbers of workers")
+        .delimiter(',')
+        .default_str("1,2,3,4")
+        .one_word()
+        .in_range(1, workers_max)
+        .type_name("N,...");
+    line_.add_option("--seed", wanted_.seed, "First seed")
+        .capture_default_str()
+        .in_range(1, SIZE_MAX / 2)
+        .type_name("N");
+    line_.add_option("--timeout", rules_.seconds_max, "Seconds after which a run is ended; that is a result, too")
+        .capture_default_str()
+        .positive()
+        .type_name("S");
+    line_.add_option("-j,--jobs", wanted_.jobs, "Runs at a time")
+        .capture_default_str()
+        .in_range(1, 1024)
+        .type_name("N");
+    line_.add_option("--keep", keep_, "Names of the two files with the orders, if results differ, begin so")
+        .capture_default_str()
+        .type_name("PREFIX");
+    line_.add_flag("--first", wanted_.first_only, "Stop exploring at the first difference");
+    line_.add_flag("--json", json_, "One JSON object on stdout");
+    line_.footer("Exit codes: 0 all results are the same, 1 they differ, 2 it could not be tested.\n"
+                 "Example:\n  weft check --schedules 1000 ./my_program\n"
+                 "  weft check --ignore '[0-9.]+ ms' -- ./my_program --size 100");
   }
 
   int run() override {
@@ -274,6 +274,6 @@ json check_command::as_json(const verdict& v) const {
 
 }  // namespace
 
-std::unique_ptr<command> make_check_command(CLI::App& root) { return std::make_unique<check_command>(root); }
+std::unique_ptr<command> make_check_command(const command_line& root) { return std::make_unique<check_command>(root); }
 
 }  // namespace weft::tool

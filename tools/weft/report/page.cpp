@@ -56,7 +56,7 @@ class html_file {
 // left that some reader could take for the end of a line.
 std::string script_json(const json& value) {
   std::string out;
-  for (const char c : value.dump(-1, ' ', true, json::error_handler_t::replace)) {
+  for (const char c : value.text(-1, true)) {
     if (c == '<')
       out += "\\u003c";
     else

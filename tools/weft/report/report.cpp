@@ -2,6 +2,7 @@
 #include "apps/progress.hpp"
 #include "page.hpp"
 #include "text.hpp"
+#include "tools/weft/command.hpp"
 #include "tools/weft/output.hpp"
 
 #include <filesystem>
@@ -16,13 +17,13 @@ constexpr double analysed = 0.8;
 
 class report_command final : public command {
  public:
-  explicit report_command(CLI::App& root) {
-    parser_ = root.add_subcommand("report", "Tell what a recorded run did with its time");
-    parser_->add_option("FILE", path_, "Trace of a run")->required()->type_name("");
-    parser_->add_option("--html", page_, "Write a page with a timeline to look around in")->type_name("OUT");
-    parser_->add_flag("--json", json_, "One JSON object on stdout");
-    parser_->footer("Example:\n  weft run cholesky --n 2048 --trace run.weft\n"
-                    "  weft report run.weft --html run.html");
+  explicit report_command(const command_line& root) {
+    line_ = root.add_subcommand("report", "Tell what a recorded run did with its time");
+    line_.add_option("FILE", path_, "Trace of a run").required().type_name("");
+    line_.add_option("--html", page_, "Write a page with a timeline to look around in").type_name("OUT");
+    line_.add_flag("--json", json_, "One JSON object on stdout");
+    line_.footer("Example:\n  weft run cholesky --n 2048 --trace run.weft\n"
+                 "  weft report run.weft --html run.html");
   }
 
   int run() override {
@@ -61,6 +62,8 @@ class report_command final : public command {
 
 }  // namespace
 
-std::unique_ptr<command> make_report_command(CLI::App& root) { return std::make_unique<report_command>(root); }
+std::unique_ptr<command> make_report_command(const command_line& root) {
+  return std::make_unique<report_command>(root);
+}
 
 }  // namespace weft::tool

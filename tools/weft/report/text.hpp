@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "analysis.hpp"
-#include "tools/weft/command.hpp"
+#include "tools/weft/json.hpp"
 
 namespace weft::tool::report {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/weft/command.hpp"
+#include "tools/weft/json.hpp"
 
 namespace weft::tool::sim {
 

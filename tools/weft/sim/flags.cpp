@@ -9,9 +9,11 @@
 #include <cstdio>
 #include <cstring>
 
+#include "tools/weft/command.hpp"
+
 namespace weft::tool::sim {
 
-void flags::add_to(CLI::App& parser, bool single) {
+void flags::add_to(const command_line& line, bool single) {
   if (texts_.empty())
     texts_ = {{"--machine", "MACHINE", {}}, {"--policy", "POLICY", {}},    {"--creation", "CREATION", {}},
               {"--mode", "MODE", {}},       {"--body", "BODY", {}},        {"--creator", "CREATOR", {}},
@@ -27,27 +29,24 @@ void flags::add_to(CLI::App& parser, bool single) {
       "Order of events; default: time",
   };
   if (single)
-    parser.add_option("--workers", workers_, "Number of workers; default: the machine's cores, or as recorded")
-        ->check(in_range(1, workers_max))
-        ->type_name("N");
+    line.add_option("--workers", workers_, "Number of workers; default: the machine's cores, or as recorded")
+        .in_range(1, workers_max)
+        .type_name("N");
   for (std::size_t i = 0; i + 1 < texts_.size(); ++i) {
     if (!single && i < 3) continue;
-    CLI::Option* const o = parser.add_option(texts_[i].option, texts_[i].value, help[i]);
-    o->type_name(i == 5 || i == 6 ? "N" : "NAME");
+    line.add_option(texts_[i].option, texts_[i].value, help[i]).type_name(i == 5 || i == 6 ? "N" : "NAME");
   }
-  parser.add_option("--seed", seed, "Seed of everything random; default: 1")->type_name("N");
-  parser
-      .add_option_function<std::string>(
-          "--submitter", [this](const std::string& how) { keep_gaps = how == "trace"; },
+  line.add_option("--seed", seed, "Seed of everything random; default: 1").type_name("N");
+  line.add_option(
+          "--submitter", submitter_,
           "Traces: asap (the main program submits as fast as the modelled runtime can) or trace (it computes in "
-          "between "
-          "as it did); default: asap")
-      ->check(CLI::IsMember({"asap", "trace"}))
-      ->type_name("NAME");
-  parser.add_option("--speed", speed, "Traces: bodies run so many times as fast as they were recorded")
-      ->capture_default_str()
-      ->check(CLI::Range(1e-6, 1e6).description(""))
-      ->type_name("X");
+          "between as it did); default: asap")
+      .one_of({"asap", "trace"})
+      .type_name("NAME");
+  line.add_option("--speed", speed, "Traces: bodies run so many times as fast as they were recorded")
+      .capture_default_str()
+      .between(1e-6, 1e6)
+      .type_name("X");
 }
 
 settings flags::values() const {
@@ -99,15 +98,6 @@ unsigned try_out(const settings& s) {
     throw weft::error("machine host is this machine itself; choose a modelled one with --machine, as weft info lists "
                       "them");
   return probe.workers();
-}
-
-void parse_rest(CLI::App& with, std::span<const std::string> rest) {
-  std::vector<std::string> reversed(rest.rbegin(), rest.rend());
-  try {
-    with.parse(reversed);
-  } catch (const CLI::ParseError& e) {
-    throw weft::error(std::string(e.what()) + "; see weft " + with.get_name() + " --help");
-  }
 }
 
 }  // namespace weft::tool::sim

@@ -13,8 +13,7 @@ namespace {
 // JSON inside a script element: nothing in it may end that element.
 std::string inside_html(const json& object) {
   std::string out;
-  for (const char c : object.dump(-1, ' ', true, json::error_handler_t::replace))
-    c == '<' ? out += "\\u003c" : out += c;
+  for (const char c : object.text(-1, true)) c == '<' ? out += "\\u003c" : out += c;
   return out;
 }
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "replay.hpp"
-#include "tools/weft/command.hpp"
+#include "tools/weft/json.hpp"
 #include "verdict.hpp"
 
 namespace weft::tool::sim {

@@ -13,6 +13,7 @@
 #include "result.hpp"
 #include "scratch.hpp"
 #include "tools/weft/child.hpp"
+#include "tools/weft/command.hpp"
 #include "tools/weft/output.hpp"
 #include "tools/weft/report/text.hpp"
 
@@ -45,33 +46,33 @@ std::string text(const std::string& title, const json& j, const sim::verdict& v,
 
 class sim_command final : public command {
  public:
-  explicit sim_command(CLI::App& root) {
-    parser_ = root.add_subcommand("sim", "Run a program, or replay a trace, on a modelled machine");
-    add_options(*parser_);
-    parser_->prefix_command();
-    parser_->footer("TARGET is a trace, or a program that uses Weft; what follows a program is the program's.\n"
-                    "Example:\n  weft sim --machine virtual --workers 16 ./my_program --its --options\n"
-                    "  weft sim run.weft --workers 64 --policy random");
+  explicit sim_command(const command_line& root) {
+    line_ = root.add_subcommand("sim", "Run a program, or replay a trace, on a modelled machine");
+    add_options(line_);
+    line_.prefix_command();
+    line_.footer("TARGET is a trace, or a program that uses Weft; what follows a program is the program's.\n"
+                 "Example:\n  weft sim --machine virtual --workers 16 ./my_program --its --options\n"
+                 "  weft sim run.weft --workers 64 --policy random");
   }
 
   int run() override {
-    const std::vector<std::string> words = parser_->remaining();
+    const std::vector<std::string> words = line_.remaining();
     if (words.empty()) throw weft::error("sim: name a trace or a program; see weft sim --help");
     if (words[0].starts_with('-')) throw weft::error("sim: unknown option \"" + words[0] + "\"; see weft sim --help");
     if (sim::what_is(words[0]) == sim::target::program) return run_program(words);
-    CLI::App again("", "sim");
+    const command_line again("", "sim");
     add_options(again);
-    sim::parse_rest(again, std::span(words).subspan(1));
+    again.parse_words({words.begin() + 1, words.end()});
     return run_trace(words[0]);
   }
 
  private:
-  void add_options(CLI::App& parser) {
-    flags_.add_to(parser, true);
-    parser.add_option("--trace", trace_, "Keep the modelled run as a trace in this file")->type_name("FILE");
-    parser.add_option("-o,--output", output_, "Where the result goes; default: stdout, of programs stderr")
-        ->type_name("FILE");
-    parser.add_flag("--json", json_, "The result as one JSON object");
+  void add_options(const command_line& line) {
+    flags_.add_to(line, true);
+    line.add_option("--trace", trace_, "Keep the modelled run as a trace in this file").type_name("FILE");
+    line.add_option("-o,--output", output_, "Where the result goes; default: stdout, of programs stderr")
+        .type_name("FILE");
+    line.add_flag("--json", json_, "The result as one JSON object");
   }
 
   // --- a trace
@@ -90,7 +91,7 @@ class sim_command final : public command {
     static_cast<void>(sim::try_out(settings));
     bar.section(0.1, 0.9);
     const sim::replayed r =
-        sim::replay(f, script, {settings, flags_.keep_gaps, flags_.speed}, [&](double done) { bar.report(done); });
+        sim::replay(f, script, {settings, flags_.keep_gaps(), flags_.speed}, [&](double done) { bar.report(done); });
     const trace::file result = sim::as_trace(f, r);
     const report::analysis a = report::analyse(result);
     const sim::verdict v = sim::judge(result, a, r.counts.bandwidth_wait_ns);
@@ -107,7 +108,7 @@ class sim_command final : public command {
 
   int run_program(const std::vector<std::string>& program) {
     sim::settings settings = flags_.values();
-    if (flags_.keep_gaps || flags_.speed != 1)
+    if (flags_.keep_gaps() || flags_.speed != 1)
       throw weft::error("sim: --submitter and --speed are for traces; a program does what it does");
     static_cast<void>(sim::try_out(settings));
     const sim::scratch folder;
@@ -156,7 +157,7 @@ class sim_command final : public command {
           text(program + (n > 1 ? ", runtime " + std::to_string(n) : ""), all.back(), v, isatty(STDERR_FILENO) == 1);
     }
     json out = all[0];
-    if (all.size() > 1) out["further_runtimes"] = json(all.begin() + 1, all.end());
+    for (std::size_t i = 1; i < all.size(); ++i) out["further_runtimes"].push_back(all[i]);
     answer(words, out, stderr);
   }
 
@@ -184,6 +185,6 @@ class sim_command final : public command {
 
 }  // namespace
 
-std::unique_ptr<command> make_sim_command(CLI::App& root) { return std::make_unique<sim_command>(root); }
+std::unique_ptr<command> make_sim_command(const command_line& root) { return std::make_unique<sim_command>(root); }
 
 }  // namespace weft::tool

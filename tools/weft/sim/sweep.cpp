@@ -35,7 +35,7 @@ void write_all(int to, std::string_view text) {
   } catch (const std::exception& e) {
     row = {{"error", e.what()}};
   }
-  write_all(to, "r " + row.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+  write_all(to, "r " + row.text() + "\n");
   std::fflush(stderr);
   ::_exit(0);
 }

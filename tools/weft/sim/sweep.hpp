@@ -3,8 +3,8 @@
 #pragma once
 #include <functional>
 
-#include "flags.hpp"
 #include "replay.hpp"
+#include "tools/weft/json.hpp"
 
 namespace weft::tool::sim {
 

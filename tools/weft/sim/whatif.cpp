@@ -14,6 +14,7 @@
 #include "scratch.hpp"
 #include "sweep.hpp"
 #include "tools/weft/child.hpp"
+#include "tools/weft/command.hpp"
 #include "tools/weft/output.hpp"
 #include "tools/weft/report/text.hpp"
 
@@ -34,47 +35,47 @@ struct grained {
 
 class whatif_command final : public command {
  public:
-  explicit whatif_command(CLI::App& root) {
-    parser_ = root.add_subcommand("whatif", "Replay a trace, or run a program, on many modelled machines");
-    add_options(*parser_);
-    parser_->prefix_command();
-    parser_->footer("TARGET is a trace, or a program that uses Weft; what follows a program is the program's.\n"
-                    "Example:\n  weft whatif run.weft --workers 1,2,4,8,16,32,64 --policies local,random "
-                    "--html whatif.html");
+  explicit whatif_command(const command_line& root) {
+    line_ = root.add_subcommand("whatif", "Replay a trace, or run a program, on many modelled machines");
+    add_options(line_);
+    line_.prefix_command();
+    line_.footer("TARGET is a trace, or a program that uses Weft; what follows a program is the program's.\n"
+                 "Example:\n  weft whatif run.weft --workers 1,2,4,8,16,32,64 --policies local,random "
+                 "--html whatif.html");
   }
 
   int run() override {
-    const std::vector<std::string> words = parser_->remaining();
+    const std::vector<std::string> words = line_.remaining();
     if (words.empty()) throw weft::error("whatif: name a trace or a program; see weft whatif --help");
     if (words[0].starts_with('-'))
       throw weft::error("whatif: unknown option \"" + words[0] + "\"; see weft whatif --help");
     program_ = sim::what_is(words[0]) == sim::target::program;
     if (!program_) {
-      CLI::App again("", "whatif");
+      const command_line again("", "whatif");
       add_options(again);
-      sim::parse_rest(again, std::span(words).subspan(1));
+      again.parse_words({words.begin() + 1, words.end()});
     }
     command_ = words;
     return answer(program_ ? sweep_program() : sweep_trace());
   }
 
  private:
-  void add_options(CLI::App& parser) {
+  void add_options(const command_line& line) {
     // One word a list: what follows it may be the target.
-    const auto list = [&parser](const char* name, auto& into, const char* help) {
-      parser.add_option(name, into, help)->delimiter(',')->allow_extra_args(false)->type_name("LIST");
+    const auto list = [&line](const char* name, auto& into, const char* help) {
+      line.add_option(name, into, help).delimiter(',').one_word().type_name("LIST");
     };
     list("--workers", workers_, "Numbers of workers; default: 1, 2, 4, ... up to the machine's cores, or 64");
     list("--policies,--policy", policies_, "Scheduling policies; default: local");
     list("--machines,--machine", machines_, "Modelled machines; default: virtual");
     list("--creation", creations_, "inline, decoupled; default: inline");
     list("--grain", grains_, "Traces: 4 merges tasks by four, /4 splits each in four; default: 1");
-    flags_.add_to(parser, false);
-    parser.add_option("-j,--jobs", jobs_, "Points at a time; default: all usable cores")
-        ->check(in_range(1, workers_max))
-        ->type_name("N");
-    parser.add_option("--html", page_, "Write a page with the curves")->type_name("FILE");
-    parser.add_flag("--json", json_, "One JSON object on stdout");
+    flags_.add_to(line, false);
+    line.add_option("-j,--jobs", jobs_, "Points at a time; default: all usable cores")
+        .in_range(1, workers_max)
+        .type_name("N");
+    line.add_option("--html", page_, "Write a page with the curves").type_name("FILE");
+    line.add_flag("--json", json_, "One JSON object on stdout");
   }
 
   // --- the points
@@ -134,7 +135,7 @@ class whatif_command final : public command {
                     {"creation", all[i].creation},
                     {"grain", all[i].grain},
                     {"workers", all[i].workers}};
-      about.update(rows[i], false);
+      about.update(rows[i]);
       rows[i] = keep_asked(std::move(about), all[i]);
     }
     return rows;
@@ -167,7 +168,7 @@ class whatif_command final : public command {
       const grained& of = p.grain == "1" ? whole : *others.at(p.grain);
       sim::settings s = settings_of(p);
       if (s.value("WINDOW").empty()) s.set("WINDOW", whole.file.about("window"));
-      const sim::replayed r = sim::replay(of.file, of.script, {s, flags_.keep_gaps, flags_.speed}, tell);
+      const sim::replayed r = sim::replay(of.file, of.script, {s, flags_.keep_gaps(), flags_.speed}, tell);
       const trace::file result = sim::as_trace(of.file, r);
       const report::analysis a = report::analyse(result);
       json row = sim::to_json(result, a, sim::judge(result, a, r.counts.bandwidth_wait_ns));
@@ -197,7 +198,7 @@ class whatif_command final : public command {
   // --- a program
 
   std::vector<json> sweep_program() {
-    if (!grains_.empty() || flags_.keep_gaps || flags_.speed != 1)
+    if (!grains_.empty() || flags_.keep_gaps() || flags_.speed != 1)
       throw weft::error("whatif: --grain, --submitter and --speed are for traces; a program does what it does");
     apps::progress bar("weft whatif", stderr);
     return sweep_all(bar, [&](const sim::point& p, const std::function<void(double)>&) {
@@ -296,6 +297,8 @@ class whatif_command final : public command {
 
 }  // namespace
 
-std::unique_ptr<command> make_whatif_command(CLI::App& root) { return std::make_unique<whatif_command>(root); }
+std::unique_ptr<command> make_whatif_command(const command_line& root) {
+  return std::make_unique<whatif_command>(root);
+}
 
 }  // namespace weft::tool

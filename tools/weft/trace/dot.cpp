@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "export.hpp"
+#include "tools/weft/json.hpp"
 
 namespace weft::tool::trace {
 

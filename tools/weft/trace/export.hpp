@@ -110,13 +110,11 @@ class flows {
 // screen has fewer columns.
 inline constexpr std::size_t samples_max = 100'000;
 
-// The native format of Perfetto (perfetto.dev), and the JSON of chrome://tracing, which more programs read and which is
-// several times larger. One track per worker.
+// The native format of Perfetto (perfetto.dev). One track per worker.
 struct written {
   std::uint64_t slices = 0, arrows = 0;
 };
 written write_perfetto(const file& f, const timeline_options& opt, sink& out);
-written write_chrome(const file& f, const timeline_options& opt, sink& out);
 
 // Graphs for Graphviz, of the first `tasks` tasks.
 struct graph_size {
@@ -131,9 +129,6 @@ graph_size write_data_graph(const file& f, std::size_t tasks, sink& out);
 // The size at most, without making them: all pairs may be very many.
 [[nodiscard]] graph_size task_graph_size(const file& f, std::size_t tasks);
 [[nodiscard]] graph_size data_graph_size(const file& f, std::size_t tasks);
-
-// `text` as valid UTF-8: what is none becomes U+FFFD.
-[[nodiscard]] std::string valid_utf8(const std::string& text);
 
 // "12.3 us": three digits, the unit that suits.
 [[nodiscard]] std::string duration_text(std::int64_t ns);

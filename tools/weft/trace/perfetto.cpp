@@ -4,6 +4,7 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "export.hpp"
+#include "tools/weft/json.hpp"
 
 namespace weft::tool::trace {
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "export.hpp"
 
@@ -176,11 +175,6 @@ flows::flows(const file& f, const timeline& t, const timeline_options& opt) {
   count_ = from.size();
   out_ = group(from, slices.size());
   in_ = group(to, slices.size());
-}
-
-std::string valid_utf8(const std::string& text) {
-  using json = nlohmann::json;
-  return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
 }
 
 std::string duration_text(std::int64_t ns) {

@@ -1,4 +1,4 @@
-#include "access/conditions.hpp"
+#include "access/walk.hpp"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@ void exclusive_order::sort_many(record& r) noexcept {
   entries_ = many_.get();
   size_ = 0;
   for (std::uint32_t i = 0; i < r.access_count; ++i)
-    if (is_exclusive(r.accesses()[i]) || is_resource(r.accesses()[i])) entries_[size_++] = i;
+    if (is_held(condition_of(r.accesses()[i]))) entries_[size_++] = i;
   const auto before = [&r](std::uint32_t a, std::uint32_t b) {
     return handle_of(r.accesses()[a]).id < handle_of(r.accesses()[b]).id;
   };

@@ -1,5 +1,5 @@
-// The conditions of one task, walked in order; a task stands in at most one wait list at a time and each condition is
-// met once (SuperGlue §3.1, "saves the index of the first handle not available").
+// The walk over the conditions of one task, in order; a task stands in at most one wait list at a time and each
+// condition is met once (SuperGlue §3.1, "saves the index of the first handle not available").
 //
 // record::cursor counts: below access_count, the next version to wait for; at access_count, all versions are there; at
 // access_count + 1 + i, it was listed for exclusive access to entry i. When it is woken from there, a task with a
@@ -12,21 +12,18 @@
 #include <cstdint>
 #include <memory>
 
-#include "access/version.hpp"
+#include "access/condition.hpp"
+#include "access/plain.hpp"
 
 namespace weft::access {
 
-// Takes part in the first walk: skipped entries are repeated handles and the single exclusive access.
-[[nodiscard]] inline bool version_awaited(const record& r, const entry& a) noexcept {
-  return !is_repeated(a) && !is_resource(a) && !(is_exclusive(a) && r.exclusives == 1);
-}
-
-// The exclusive entries of a record by the ids of their handles, which is the lock order. Few are kept in place.
+// The entries of a record whose conditions are held, by the ids of their handles, which is the lock order. Few are kept
+// in place.
 class exclusive_order {
  public:
   explicit exclusive_order(record& r) noexcept {
     for (std::uint32_t i = 0; i < r.access_count && many_ == nullptr; ++i) {
-      if (!is_exclusive(r.accesses()[i]) && !is_resource(r.accesses()[i])) continue;
+      if (!is_held(condition_of(r.accesses()[i]))) continue;
       if (size_ < in_place)
         insert(r, i);
       else
@@ -57,7 +54,7 @@ template <class M> void tell_next(handle_state& h, woken& out) noexcept {
   release_waiters(h, version_in(M::load(h.word, base::acquire)), out);
 }
 
-// Takes exclusive access to all exclusive entries of r, or to none; then r is listed on a handle that somebody has.
+// Takes what all entries of r that are held want, or nothing; then r is listed on a handle that somebody has.
 // Decided with all their locks held, so nobody ever sees some of them taken by a task that will not run: two tasks that
 // each held one and gave it back for the other could do so for ever, and one worker alone could never end it.
 // If r was woken for a handle and now waits for another, the next one listed there is woken in its place.
@@ -65,6 +62,7 @@ template <class M> [[nodiscard]] bool take_exclusives(record* r, woken& out) noe
   const std::uint32_t n = r->access_count;
   const std::uint32_t woken_for = r->cursor > n ? r->cursor - n - 1 : n;
   const auto handle = [r](std::uint32_t i) -> handle_state& { return handle_of(r->accesses()[i]); };
+  WEFT_ASSERT(r->exclusives > 1 && r->cursor >= n);
   const exclusive_order exclusives(*r);
   std::uint32_t wanted = n;
   for (const std::uint32_t i : exclusives) {
@@ -93,13 +91,15 @@ template <class M> [[nodiscard]] bool take_exclusives(record* r, woken& out) noe
   return false;
 }
 
-// The second walk. Gives whether r is ready; if not, it is listed somewhere and may already be gone.
+// The end of the walk: what is held. Returns whether r is ready; if not, it is listed somewhere and may already be
+// gone.
 template <class M> [[nodiscard]] bool advance_exclusive(record* r, woken& out) noexcept {
   const std::uint32_t n = r->access_count;
   if (r->exclusives != 1) return take_exclusives<M>(r, out);
   if (r->cursor > n) return true;  // woken with the access
   std::uint32_t wanted = 0;
-  while (!is_exclusive(r->accesses()[wanted])) ++wanted;
+  while (!is_held(condition_of(r->accesses()[wanted]))) ++wanted;
+  WEFT_ASSERT(wanted < n);
   handle_state& h = handle_of(r->accesses()[wanted]);
   base::locked<M> guard(h.lock);
   r->cursor = n + 1 + wanted;
@@ -107,25 +107,32 @@ template <class M> [[nodiscard]] bool advance_exclusive(record* r, woken& out) n
   return !wait_unless_available<M>(h, r);
 }
 
-// The first walk, on from r->cursor. Gives whether it is over. If not, r is listed and may already be gone.
+// The walk, on from r->cursor, up to what is held. Returns whether it is over. If not, r is listed and may already be
+// gone.
 template <class M> [[nodiscard]] bool advance_versions(record* r) noexcept {
   M::work(model::step::advance);
   const std::uint32_t n = r->access_count;
   for (; r->cursor < n; ++r->cursor) {
-    entry& a = r->accesses()[r->cursor];
-    if (!version_awaited(*r, a)) continue;
-    handle_state& h = handle_of(a);
-    if (available<M>(h, a.required)) continue;
-    base::locked<M> guard(h.lock);
-    if (wait_unless_available<M>(h, r)) return false;
+    const entry& a = r->accesses()[r->cursor];
+    const condition c = first_condition(*r, a);
+    if (c == condition::none || is_met<M>(c, a)) continue;
+    base::locked<M> guard(handle_of(a).lock);
+    if (wait_unless_available<M>(handle_of(a), r)) return false;
   }
   return true;
 }
 
-// Walks on from r->cursor. Gives whether r is ready to run. If not, it is listed and may already be gone.
+// Walks on from r->cursor. Returns whether r is ready to run. If not, it is listed and may already be gone.
 // `out` receives records that became runnable because r gave something back.
 template <class M> [[nodiscard]] bool advance(record* r, woken& out) noexcept {
   return advance_versions<M>(r) && (r->exclusives == 0 || advance_exclusive<M>(r, out));
+}
+
+// r is done: all its accesses are.
+template <class M> [[gnu::always_inline]] inline void settle(record& r, woken& out) noexcept {
+  if (r.plain) return finish_plain<M>(r, out);
+  for (std::uint32_t i = 0; i < r.access_count; ++i)
+    if (!is_repeated(r.accesses()[i])) settle<M>(r, i, out);
 }
 
 }  // namespace weft::access

@@ -1,0 +1,99 @@
+// What a handle knows about its datum, in one word of the handle: home + 1 in the low 16 bits, and above them 48 bits
+// that are the address of the name; or, where handle_state::sized is set, the size; or, with the topmost bit, a
+// sixteenth of the address of a block with both. An address that does not fit goes into a block.
+#include <new>
+
+#include "base/assert.hpp"
+#include "base/atomic.hpp"
+#include "weft/detail/handle_state.hpp"
+
+namespace weft::detail {
+
+namespace {
+
+constexpr unsigned home_bits = 16;
+constexpr std::uint64_t home_mask = (std::uint64_t{1} << home_bits) - 1;
+constexpr std::uint64_t block_bit = std::uint64_t{1} << 47;
+static_assert(bytes_max < block_bit);
+
+struct alignas(16) block {
+  cell<const char*> name;
+  std::uint64_t bytes;
+};
+
+[[nodiscard]] std::uint64_t payload(std::uint64_t about) noexcept { return about >> home_bits; }
+[[nodiscard]] block* block_in(const handle_state& h, std::uint64_t about) noexcept {
+  if (!h.sized || (payload(about) & block_bit) == 0) return nullptr;
+  return reinterpret_cast<block*>((payload(about) & ~block_bit) << 4);
+}
+
+void set_payload(handle_state& h, std::uint64_t value) noexcept {
+  WEFT_ASSERT(value >> (64 - home_bits) == 0);
+  const auto about = base::shared(h.about);
+  std::uint64_t old = about.load(base::relaxed);
+  while (!about.compare_exchange_weak(old, value << home_bits | (old & home_mask), base::release, base::relaxed)) {
+  }
+}
+
+// Without memory the size stays: a modelled machine needs it, and a report has the handle's number.
+void set_both(handle_state& h, const char* name, std::uint64_t bytes) noexcept {
+  block* const b = new (std::nothrow) block{{name}, bytes};
+  h.sized = 1;
+  if (b == nullptr) return set_payload(h, bytes);
+  const auto address = reinterpret_cast<std::uintptr_t>(b);
+  WEFT_ASSERT(address >> (47 + 4) == 0 && address % alignof(block) == 0);
+  set_payload(h, block_bit | address >> 4);
+}
+
+}  // namespace
+
+void set_bytes(handle_state& h, std::uint64_t bytes) noexcept {
+  WEFT_ASSERT(bytes <= bytes_max);
+  const char* const name = name_in(h);
+  forget_block(h);
+  set_payload(h, 0);
+  h.sized = bytes != 0;
+  if (name != nullptr)
+    bytes == 0 ? set_name(h, name) : set_both(h, name, bytes);
+  else
+    set_payload(h, bytes);
+}
+
+void set_name(handle_state& h, const char* text) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(text);
+  if (block* b = block_in(h, peek_acquire(h.about)))
+    poke(b->name, text);
+  else if (h.sized && text != nullptr)
+    set_both(h, text, bytes_of(h));
+  else if (!h.sized)
+    address >> (64 - home_bits) == 0 ? set_payload(h, address) : set_both(h, text, 0);
+}
+
+void set_home(handle_state& h, std::uint16_t node) noexcept {
+  const auto about = base::shared(h.about);
+  const std::uint64_t stored = (node + std::uint64_t{1}) & home_mask;
+  std::uint64_t old = about.load(base::relaxed);
+  while (!about.compare_exchange_weak(old, (old & ~home_mask) | stored, base::relaxed, base::relaxed)) {
+  }
+}
+
+std::uint64_t bytes_of(const handle_state& h) noexcept {
+  if (!h.sized) return 0;
+  const std::uint64_t about = peek_acquire(h.about);
+  const block* const b = block_in(h, about);
+  return b != nullptr ? b->bytes : payload(about);
+}
+
+const char* name_in(const handle_state& h) noexcept {
+  const std::uint64_t about = peek_acquire(h.about);
+  if (const block* b = block_in(h, about)) return peek(b->name);
+  return h.sized ? nullptr : reinterpret_cast<const char*>(payload(about));
+}
+
+std::uint16_t home_of(const handle_state& h) noexcept {
+  return static_cast<std::uint16_t>((peek(h.about) & home_mask) - 1);
+}
+
+void forget_block(handle_state& h) noexcept { delete block_in(h, peek(h.about)); }
+
+}  // namespace weft::detail

@@ -1,0 +1,91 @@
+// What a handle knows about its datum: name, size and home, in any order of being said.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <thread>
+
+#include "base/random.hpp"
+#include "weft/handle.hpp"
+
+namespace weft {
+
+using detail::bytes_max;
+using detail::no_home;
+
+TEST_CASE("about: a handle knows nothing at first, and is one cache line") {
+  const handle<int> h{0};
+  CHECK(h.name() == nullptr);
+  CHECK(h.bytes() == 0);
+  static_assert(sizeof(detail::handle_state) == 64);
+  detail::handle_state s;
+  CHECK(detail::home_of(s) == no_home);
+}
+
+TEST_CASE("about: sizes are kept to the byte, beside a name and without") {
+  for (const std::uint64_t n :
+       {std::uint64_t{1}, std::uint64_t{4097}, (std::uint64_t{1} << 32) + 1, bytes_max - 1, bytes_max}) {
+    detail::handle_state s;
+    detail::set_bytes(s, n);
+    CHECK(detail::bytes_of(s) == n);
+    CHECK(detail::name_in(s) == nullptr);
+    detail::set_name(s, "x");
+    CHECK(detail::bytes_of(s) == n);
+    CHECK(detail::name_in(s) == std::string("x"));
+  }
+}
+
+TEST_CASE("about: an address of any bits is a name") {
+  for (const std::uintptr_t address : {std::uintptr_t{1}, (std::uintptr_t{1} << 47) + 3, (std::uintptr_t{1} << 48) - 1,
+                                       std::uintptr_t{1} << 48, ~std::uintptr_t{0}}) {
+    const char* const name = reinterpret_cast<const char*>(address);
+    detail::handle_state s;
+    detail::set_name(s, name);
+    CHECK(reinterpret_cast<std::uintptr_t>(detail::name_in(s)) == address);
+    CHECK(detail::bytes_of(s) == 0);
+    detail::set_bytes(s, 5);
+    CHECK(reinterpret_cast<std::uintptr_t>(detail::name_in(s)) == address);
+    CHECK(detail::bytes_of(s) == 5);
+  }
+}
+
+TEST_CASE("about: whatever is said last holds, and the rest stays") {
+  static const char* const names[] = {nullptr, "a", "bc"};
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    base::random rng(seed);
+    detail::handle_state s;
+    const char* name = nullptr;
+    std::uint64_t bytes = 0;
+    std::uint16_t home = no_home;
+    for (int i = 0; i < 20; ++i) {
+      switch (rng.below(3)) {
+      case 0: detail::set_name(s, name = names[rng.below(3)]); break;
+      case 1: detail::set_bytes(s, bytes = rng.below(3)); break;
+      default: detail::set_home(s, home = rng.below(3) == 0 ? no_home : static_cast<std::uint16_t>(rng.below(0xffff)));
+      }
+      CAPTURE(seed);
+      REQUIRE(detail::name_in(s) == name);
+      REQUIRE(detail::bytes_of(s) == bytes);
+      REQUIRE(detail::home_of(s) == home);
+    }
+  }
+}
+
+TEST_CASE("about: a home that one thread sets and a name that another sets are both kept") {
+  static const char* const names[] = {"even", "odd"};
+  detail::handle_state s;
+  std::thread names_it([&] {
+    for (int i = 0; i < 20'000; ++i) detail::set_name(s, names[i % 2]);
+  });
+  int wrong = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    const auto node = static_cast<std::uint16_t>(i % 1000);
+    detail::set_home(s, node);
+    wrong += detail::home_of(s) != node;
+  }
+  names_it.join();
+  CHECK(wrong == 0);
+  CHECK(detail::name_in(s) == names[1]);
+  CHECK(detail::home_of(s) == 999);
+}
+
+}  // namespace weft

@@ -1,0 +1,145 @@
+// The engine's beginning and end: the crew is made, each worker gets its list of sources, and what is left when nothing
+// can run any more is put at rest.
+#pragma once
+#include <cstdio>
+
+#include "sched/stall_report.hpp"
+
+namespace weft::sched {
+
+// Those who wait for everything to be done: whoever finds nothing else to do lets them go.
+template <machine::machine M> class engine<M>::quiescent_source final : public source<M> {
+ public:
+  explicit quiescent_source(engine& e) : source<M>("waits that are over", {.shared = true}), engine_(e) {}
+  [[nodiscard]] detail::record* take(worker& w) override {
+    // To ask whether all is done takes a look at as many lines as there are workers; so first a hint, but for who is
+    // about to sleep.
+    if (!engine_.quiescence_.is_awaited() || (!w.looks_at_all && engine_.sleep_.somebody_is_busy())) return nullptr;
+    if (!engine_.quiescence_.is_up_to_caller() || !engine_.quiescence_.reached()) return nullptr;
+    if (!engine_.quiescence_.is_up_to_caller()) return nullptr;
+    engine_.readiness_.quiescent(w);
+    return engine_.ordering_.chooses() ? engine_.ordering_.take(w) : w.box.pop();
+  }
+  [[nodiscard]] bool visible(worker&) noexcept override { return engine_.quiescence_.is_over_for_some(); }
+
+ private:
+  engine& engine_;
+};
+
+template <machine::machine M> template <class... MachineArgs>
+engine<M>::engine(const engine_setup& setup, const MachineArgs&... machine_args)
+    : setup_(setup), machine_(machine_args...), pool_(setup.workers_wanted),
+      stacks_(setup.stack_bytes, &loop_entry, this), admission_({machine_, sleep_, crew_, pool_, attention_, recording_,
+                                                                 placement_, readiness_, suspension_, stealing_},
+                                                                setup.window_tasks),
+      search_(
+          {machine_, sleep_, attention_, ordering_, placement_, stealing_, creation_, recording_, stall_, admission_},
+          setup.search_ns),
+      quiescent_source_(std::make_unique<quiescent_source>(*this)), owner_thread_(&detail::this_worker) {}
+
+template <machine::machine M> void engine<M>::open(place::tree places, const policy_entry& rules) {
+  places_ = std::make_unique<place::tree>(std::move(places));
+  rules_ = rules.make(*places_);
+  rules_name_ = rules.name.name;
+  crew_.open(places_->workers(), M::foreign_threads);
+  stealing_.open(*rules_);
+  placement_.open(*rules_, *places_);
+  suspension_.open(crew_.main());
+  const bool hooked = M::modelled || !placement_.own_only() || recording_.on();
+  for (const auto& w : crew_) {
+    w->engine = w->creates_for = this;
+    w->hooked = hooked;
+    w->rng = base::random(setup_.seed * 1024 + w->id);
+    if constexpr (M::modelled) machine_.seat(w->id, w.get());
+  }
+  if constexpr (M::modelled) machine_.set_program_stack(suspension_.program());
+  sleep_.open(workers(), M::foreign_threads);
+  watch_.open(setup_.stuck_ns);
+  if (setup_.decoupled && creation_.open(setup_.creator)) enlist();
+  admission_.open(creation_.has_creator_apart());
+  list_sources();
+  {
+    visit v(*this);
+    for (const auto& w : crew_) deque::open(*w, workers() > 1, setup_.deque_slots);
+    recording_.open(crew_);
+    start_ps_ = machine_.now_ps();
+  }
+  // With several runtimes on one thread the first has the short way in; the others find their worker by visit.
+  if (current_worker() == nullptr) set_current_worker(&crew_.main());
+}
+
+// Where each worker looks for work, in this order: nearest first.
+template <machine::machine M> void engine<M>::list_sources() {
+  for (const auto& w : crew_) {
+    std::vector<source<M>*>& s = w->sources;
+    if (ordering_.chooses()) {
+      s = {&ordering_, &admission_, quiescent_source_.get()};
+    } else if (w->role == role::creator) {
+      s = {&creation_, &box_, &admission_, quiescent_source_.get()};
+    } else {
+      s = {&urgent_, &box_};
+      if (creation_.on()) s.insert(s.end(), {&creation_.made(), &creation_});
+      s.push_back(&own_);
+      if (rules_->uses_nodes()) s.push_back(&nodes_);
+      s.insert(s.end(), {&central_, &stealing_, &admission_, quiescent_source_.get()});
+    }
+    if constexpr (M::modelled) s.insert(s.begin(), &timers_);
+  }
+}
+
+template <machine::machine M> void engine<M>::worker_entry(void* engine_address, unsigned id) {
+  engine& e = *static_cast<engine*>(engine_address);
+  worker& w = e.crew_[id];
+  fiber thread_stack;
+  set_current_worker(&w);
+  e.recording_.open_counters(w);
+  w.home = &thread_stack;
+  if constexpr (M::modelled) w.home = &e.machine_.stack(id);  // a modelled core begins on a fiber of its machine
+  fiber& loop = e.stacks_.take(w);
+  w.running = &loop;
+  e.machine_.jump(w.id, *w.home, loop, nullptr);  // comes back when the runtime stops
+  set_current_worker(nullptr);
+}
+
+// Who: the thread that made the engine. A task that failed unnoticed is reported; nothing can be thrown from here.
+template <machine::machine M> engine<M>::~engine() {
+  if (crew_.is_open() && !machine_.forked()) {
+    visit v(*this);
+    end(v);
+    recording_.write_or_say(about(), start_ps_);
+  }
+  if (crew_.is_open() && current_worker() == &crew_.main()) set_current_worker(nullptr);
+  if (creation_.on()) strike(machine_.forked());
+}
+
+template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
+  watch_.call();
+  const main_wait here(admission_, v.self());
+  start_if_paused();
+  const bool told_before = stall_.told();
+  try {
+    if (!waits_.for_all(v.self())) stall_.raise(true);
+  } catch (const std::exception& e) {
+    if (!told_before) std::fprintf(stderr, "weft: at the end of a runtime, unnoticed until now: %s\n", e.what());
+  } catch (...) {
+    std::fprintf(stderr, "weft: at the end of a runtime, unnoticed until now: a task threw something\n");
+  }
+  // Who fulfils an event need not know of this runtime, and may still be on the way out.
+  for (unsigned spins = 0; events_.calls_under_way();) M::relax(++spins);
+  watch_.stop();
+  search_.stop();
+  for (const auto& w : crew_) sleep_.notify(machine_, w->id);
+  admission_.the_reserve().release();
+  machine_.join();
+  if (!quiescence_.reached()) {
+    creation_.abandon();
+    abandon_all(pool_.all());
+  }
+  events_.abandon_all();
+  timers_.close();
+  registrar_.forget_all();                     // none is left but after a stall
+  static_cast<void>(failures_.take(nullptr));  // heals the handles that outlive this
+  for (const auto& w : crew_) deque::close(*w);
+}
+
+}  // namespace weft::sched

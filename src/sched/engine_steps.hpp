@@ -1,0 +1,311 @@
+// The six steps of a task's life, in their order, as functions of the engine (engine.hpp): what each asks of which
+// noun. always_inline: parts of one step that are cut apart to be read and put together for speed.
+#pragma once
+
+namespace weft::sched {
+
+// ---- create
+
+template <machine::machine M> detail::record* engine<M>::allocate(std::size_t bytes) {
+  const std::uint8_t c = detail::record_class(bytes);
+  if (worker* w = at_home(); w != nullptr && c != detail::record_classes) return admission_.get(*w, c);
+  visit v(*this);
+  worker& w = v.self();
+  const bool is_guest = w.role == role::guest;
+  if (is_guest) guests_.begin_call();  // until discard() or the end of enter()
+  try {
+    return c == detail::record_classes ? pool_.allocate_large(bytes) : admission_.get(w, c);
+  } catch (...) {
+    if (is_guest) guests_.end_call();
+    throw;
+  }
+}
+
+template <machine::machine M> void engine<M>::discard(detail::record* r) noexcept {
+  transition(*r, detail::record_state::filling);
+  visit v(*this);
+  recycle(v.self(), r);
+  if (v.self().role == role::guest) guests_.end_call();
+}
+
+template <machine::machine M> void engine<M>::enter(detail::record* r) {
+  if (r->plain) [[likely]] {
+    if (worker* w = creates_here()) return enter_plain(*w, r);
+  }
+  enter_slow(r);
+}
+
+// What most submissions are; nothing here throws but the deque when it must grow and cannot.
+template <machine::machine M> void engine<M>::enter_plain(worker& w, detail::record* r) {
+  pay_creation<M>(*r, true);
+  count(w, *r);
+  const access::short_outcome done = registrar_.plain(w, r);
+  if (done == access::short_outcome::waits) return;
+  const bool was_away = w.current == nullptr;
+  if (done == access::short_outcome::long_way) [[unlikely]] {
+    transition(*r, detail::record_state::filling);
+    r->plain = false;
+    return enter_counted(w, r);
+  }
+  if (was_away) detail::come_in(w);
+  placement_.place_plain(w, r);
+  if (was_away) detail::go_out(w);
+}
+
+template <machine::machine M> void engine<M>::count(worker& w, detail::record& r) {
+  quiescence_.created(w, r);
+  ordering_.submitted(r);
+}
+
+template <machine::machine M> void engine<M>::enter_slow(detail::record* r) {
+  transition(*r, detail::record_state::filling);
+  check_pin(r);
+  if (worker* w = at_home(); w != nullptr && !creation_.on()) return enter_on(*w, r);
+  visit v(*this);
+  enter_visiting(v.self(), r);
+}
+
+template <machine::machine M> void engine<M>::enter_visiting(worker& w, detail::record* r) {
+  struct call_end {  // of a guest's call, which allocate() began
+    guests<M>* g;
+    ~call_end() {
+      if (g != nullptr) g->end_call();
+    }
+  } until_return{w.role == role::guest ? &guests_ : nullptr};
+  if (creation_.on()) {
+    count(w, *r);
+    return creation_.request(w, r);
+  }
+  if (w.role == role::guest) return enter_on(w, r);
+  const program_call call(ordering_);
+  offer_turn(w);
+  ordering_.step(current_worker()->current);  // the submission itself
+  enter_on(static_cast<worker&>(*current_worker()), r);
+  offer_turn(static_cast<worker&>(*current_worker()));
+}
+
+// A task is submitted outside of tasks by the main thread alone, which is away from its deque between its calls.
+template <machine::machine M> void engine<M>::enter_on(worker& w, detail::record* r) {
+  pay_creation<M>(*r, true);
+  count(w, *r);
+  enter_counted(w, r);
+}
+
+template <machine::machine M> void engine<M>::enter_counted(worker& w, detail::record* r) {
+  woken list;
+  try {
+    if (registrar_.any(w, r, list, false)) {
+      const at_own_end<M> here(w);
+      placement_.place(w, r);
+    }
+  } catch (...) {
+    r->invoke(*r, false);
+    quiescence_.withdraw(w, *r);
+    recycle(w, r);
+    throw;
+  }
+  if (list.head == nullptr) return;
+  const at_own_end<M> here(w);
+  readiness_.all(w, list);
+}
+
+// ---- run
+
+// Runs on a stack of its own, not always on the same worker: run() may come back on another one.
+template <machine::machine M> void engine<M>::loop() {
+  for (;;) {
+    worker& w = static_cast<worker&>(*current_worker());
+    detail::record* r = search_.next_or_sleep(w);
+    if (attention_.called() && r != nullptr && passes_over(w, r)) [[unlikely]]
+      continue;
+    if (w.role == role::reserve && (r == nullptr || !admission_.the_reserve().has_turn()) && !take_turn(w, r))
+        [[unlikely]]
+      continue;
+    if (r == nullptr) {  // stopping
+      fiber* mine = w.running;
+      w.running = w.home;
+      machine_.jump(w.id, *mine, *w.home, nullptr);
+    }
+    while (r != nullptr) r = run(static_cast<worker&>(*current_worker()), r);
+  }
+}
+
+// A worker may have looked whether there is a pause long before it took r. Whoever took what was submitted after
+// pause() has seen that, too, so looking once more is enough. Returns whether r is left for later. Who: w, which has
+// taken r.
+template <machine::machine M> bool engine<M>::passes_over(worker& w, detail::record* r) {
+  if (r->kind != detail::record_kind::task || !attention_.paused() || ordering_.chooses()) return false;
+  placement_.place(w, r);
+  w.own_deferred = true;
+  return true;
+}
+
+// Who: the reserve, between two bodies, with what it has found to do or nullptr. Returns whether it goes on with that;
+// if not, r is left to others, and where it was not wanted it has been away.
+template <machine::machine M> bool engine<M>::take_turn(worker& w, detail::record* r) {
+  if (search_.stopping()) return true;
+  reserve<M>& self = admission_.the_reserve();
+  if (self.next_turn()) return r != nullptr;
+  if (r != nullptr) placement_.place(w, r);
+  // It leaves like a worker that falls asleep: it may have run the last task, and the last who could have run one.
+  if (quiescence_.is_over_for_some()) readiness_.quiescent(w);
+  placement_.expose(w);
+  if (!self.go_away()) return false;
+  // Whoever made work visible while this worker was a searcher relied on it: the last look, as before falling asleep.
+  if (any_visible(w, attention_.paused())) sleep_.notify(machine_);
+  if (sleep_.all_asleep()) stall_.look(w);
+  if (!search_.stopping()) self.block();
+  return false;
+}
+
+// Runs r and returns a task to run next, or nullptr. May return on another worker than it was called on.
+template <machine::machine M> detail::record* engine<M>::run(worker& w, detail::record* r) {
+  if (r->kind == detail::record_kind::resume) {
+    admission_.resumes(w);
+    suspension_.resume(w, waiter::of(r));
+    return nullptr;
+  }
+  M::work(model::step::run);
+  M::touch(r, bytes_in_use(*r), false);  // before the clock: where a record comes from does not make its body long
+  if (w.pace.watched) [[unlikely]] {
+    if (w.trace != nullptr) return run_traced(w, r);
+    run_timed(w, r);
+  } else {
+    static_cast<void>(call_body(w, r));
+  }
+  return follow(static_cast<worker&>(*current_worker()), r);
+}
+
+// On the stack of its parent, which waits.
+template <machine::machine M> void engine<M>::run_child(worker& w, detail::record* x) {
+  const detail::record* parent = w.current;
+  WEFT_ASSERT(x->parent == parent && x->kind == detail::record_kind::task);
+  worker* here = &w;
+  while (x != nullptr) {
+    x = run(*here, x);
+    here = static_cast<worker*>(current_worker());
+    if (x != nullptr && x->parent != parent) {
+      placement_.push_own(*here, x);
+      x = nullptr;
+    }
+  }
+}
+
+template <machine::machine M> void engine<M>::run_timed(worker& w, detail::record* r) {
+  const std::uint64_t start = machine_.now_ps();
+  static_cast<void>(call_body(w, r));
+  ran(static_cast<worker&>(*current_worker()), *r, machine_.now_ps() - start);
+}
+
+template <machine::machine M> void engine<M>::ran(worker& w, const detail::record& r, std::uint64_t body_ps) {
+  if (r.has_waited) return;
+  tempo_.ran(w.pace, body_ps);
+  rules_->ran(w.id, r, body_ps);
+}
+
+template <machine::machine M> detail::record* engine<M>::run_traced(worker& w, detail::record* r) {
+  const bool timed = w.pace.timed;
+  const bool follows = recording_.starts(w, *r);
+  const std::uint64_t start = follows ? w.body_end_ps : machine_.now_ps();
+  const std::uint16_t first = w.id;
+  const trace::outcome outcome = call_body(w, r);
+  worker& here = static_cast<worker&>(*current_worker());
+  const std::uint64_t end = machine_.now_ps();
+  recording_.ran(here, *r, {start, end, first, follows, outcome});
+  if (timed) ran(here, *r, end - start);
+  return follow(here, r);
+}
+
+template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, detail::record* r) {
+  transition(*r, detail::record_state::running);
+  r->next = nullptr;  // from here on: who waits for the children
+  r->cursor = 0;      // from here on: the number of children so far
+  w.current = r;
+  count_one(w.tasks);
+  detail::poke(w.body_name, r->name);
+  machine_.begin_body(*r);
+  trace::outcome outcome = trace::outcome::done;
+  ordering_.step(r);
+  try {
+    if (!poison_.concerns(*r)) [[likely]]
+      r->invoke(*r, true);
+    else if (poison_.skip(*r))
+      outcome = trace::outcome::skipped;
+    if (outcome == trace::outcome::skipped) [[unlikely]]
+      abandon_event(w, *r, nullptr);
+  } catch (...) {
+    poison_.fail(*r, std::current_exception());
+    outcome = trace::outcome::failed;
+    abandon_event(static_cast<worker&>(*current_worker()), *r, std::current_exception());
+  }
+  if constexpr (M::modelled)
+    if (outcome != trace::outcome::skipped) machine_.end_body(*r);
+  ordering_.ended(*r);
+  return outcome;
+}
+
+// ---- done
+
+// The body of r has returned on w. Returns what runs next.
+template <machine::machine M> detail::record* engine<M>::follow(worker& w, detail::record* r) {
+  detail::record* follower = done(w, r);
+  if (follower == nullptr) return nullptr;
+  if (++w.tick < detail::peek(w.tick_limit) && !attention_.called()) return follower;
+  placement_.put_off(w, follower);
+  return nullptr;
+}
+
+// The body of r has returned: versions advance, and what waited for them moves on (SuperGlue §3.1, Listing 5).
+template <machine::machine M> detail::record* engine<M>::done(worker& w, detail::record* r) {
+  w.current = nullptr;
+  woken list;
+  if (r->has_children) [[unlikely]] {
+    transition(*r, detail::record_state::draining);
+    if (!r->subtasks)
+      access::settle<M>(*r, list);
+    else if (r->exclusives != 0)
+      readiness_.wait_begins(list);
+    const std::uint32_t own = 1 | (detail::peek(r->pending) & detail::record::body_bit);
+    if (M::fetch_sub(r->pending, own, base::acq_rel) == own) wholly_done(w, r);
+  } else {
+    if (r->access_count != 0) access::settle<M>(*r, list);
+    if (r->parent == nullptr && !failures_.any()) [[likely]] {
+      recycle(w, r);
+      quiescence_.finished(w);
+    } else {
+      wholly_done(w, r);
+    }
+  }
+  return readiness_.all_but_one(w, list);
+}
+
+// r and its children are done: the record is free, and its parent has one child less. Walks up as far as that was the
+// last; a parent that waits for its children is resumed instead.
+template <machine::machine M> void engine<M>::wholly_done(worker& w, detail::record* r) {
+  for (;;) {
+    detail::record* parent = r->parent;
+    if (failures_.any()) [[unlikely]]
+      poison_.hand_up(*r);
+    if (r->subtasks && r->has_children) {
+      woken list;
+      access::settle<M>(*r, list);
+      if (r->exclusives != 0) readiness_.wait_ends();
+      readiness_.all(w, list);
+    }
+    recycle(w, r);
+    if (parent == nullptr) return quiescence_.finished(w);
+    // Of a task with an event that is outstanding: whether its body waits for its children.
+    const std::uint32_t before = M::fetch_sub(parent->pending, 1u, base::acq_rel);
+    if (before != 1 && (before & ~detail::record::event_bit) != (detail::record::body_bit | 1)) return;
+    if (parent->next != nullptr) return placement_.place(w, parent->next);
+    r = parent;
+  }
+}
+
+template <machine::machine M> void engine<M>::recycle(worker& w, detail::record* r) noexcept {
+  if (r->size_class == detail::record_classes) return pool_.free_large(r);
+  const std::uint8_t size_class = r->size_class;
+  if (pool_.recycle(w, r)) admission_.batch_back(size_class);
+}
+
+}  // namespace weft::sched

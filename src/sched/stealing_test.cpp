@@ -1,0 +1,182 @@
+// Taking tasks from other workers: a sweep comes to everybody, whoever had something last is asked first, tiny bodies
+// are left to those who move, and what the main thread keeps private while it is away is pulled out.
+#include "sched/stealing.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "ground.hpp"
+
+namespace weft::sched {
+namespace {
+
+using ground::notes;
+using ground::task;
+
+struct fixture {
+  notes machine;
+  ground::scheduler<notes> s;
+  tempo<notes> lengths;
+  recording<notes> none{machine};
+  stealing<notes> thieves{machine, s.sleep, s.all, s.placement, lengths, none};
+  explicit fixture(unsigned workers, bool with_reserve = false) : s(machine, workers, with_reserve) {
+    s.open();
+    thieves.open(s.rules);
+  }
+  // Worker `id` has t, within reach.
+  void give(unsigned id, task& t) {
+    t.r.state = detail::record_state::ready;
+    deque<notes>::push(s.all[id], &t.r);
+    static_cast<void>(deque<notes>::expose(s.all[id]));
+  }
+  void make_tiny() {
+    pace p;
+    for (unsigned i = 0; i < 100; ++i) lengths.ran(p, 0);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("stealing: a sweep comes to everybody, whoever has the task and whoever looks") {
+  for (const bool with_reserve : {false, true})
+    for (unsigned workers : {2u, 3u, 5u}) {
+      fixture f(workers, with_reserve);
+      for (unsigned thief = 0; thief < f.s.all.seats(); ++thief)
+        for (unsigned victim = 0; victim < f.s.all.seats(); ++victim) {
+          if (victim == thief) continue;
+          INFO(thief << " robs " << victim << " of " << workers << (with_reserve ? " and a reserve" : ""));
+          task t;
+          CHECK(f.thieves.take(f.s.all[thief]) == nullptr);
+          f.give(victim, t);
+          CHECK(f.thieves.visible(f.s.all[thief]));
+          CHECK(!f.thieves.visible(f.s.all[victim]));  // it robs others
+          CHECK(f.thieves.take(f.s.all[thief]) == &t.r);
+          CHECK(f.s.all[thief].robbed_last == victim);
+        }
+    }
+}
+
+TEST_CASE("stealing: whoever had something last time is asked first, until it has nothing") {
+  fixture f(4);
+  worker<notes>& w = f.s.all[0];
+  task near, far, more;
+  f.give(3, far);
+  CHECK(f.thieves.take(w) == &far.r);
+  CHECK(detail::peek(w.steals) == 1);
+  f.give(1, near);  // which the policy would name first
+  f.give(3, more);
+  CHECK(f.thieves.take(w) == &more.r);
+  CHECK(f.thieves.take(w) == &near.r);
+  CHECK(w.robbed_last == 1);
+  CHECK(f.thieves.take(w) == nullptr);
+  CHECK(w.robbed_last == worker<notes>::no_id);
+}
+
+TEST_CASE("stealing: the creator is never the one who had something: it makes for all") {
+  fixture f(3);
+  f.s.all[2].role = role::creator;
+  task t;
+  f.give(2, t);
+  CHECK(f.thieves.take(f.s.all[0]) == &t.r);
+  CHECK(f.s.all[0].robbed_last == worker<notes>::no_id);
+}
+
+TEST_CASE("stealing: who robs itself steals nothing") {
+  fixture f(2);
+  task t;
+  f.give(1, t);
+  CHECK(f.thieves.rob(f.s.all[1], f.s.all[1]) == &t.r);
+  CHECK(detail::peek(f.s.all[1].steals) == 0);
+}
+
+TEST_CASE("stealing: tiny bodies are left to their owners while a thief is reluctant") {
+  fixture f(3);
+  worker<notes>& w = f.s.all[1];
+  task t;
+  f.give(2, t);
+  f.make_tiny();
+  CHECK(w.reluctant);
+  CHECK(f.thieves.take(w) == nullptr);
+  w.reluctant = false;
+  CHECK(f.thieves.take(w) == &t.r);
+}
+
+TEST_CASE("stealing: the main thread, which waits, may have what a worker gives way with, tiny as it is") {
+  fixture f(3);
+  task kept, given;
+  f.make_tiny();
+  f.give(1, kept);
+  f.give(2, given);
+  CHECK(f.thieves.take(f.s.all[0]) == nullptr);
+  detail::poke(f.s.all[2].gives_way, true);
+  CHECK(f.thieves.take(f.s.all[0]) == &given.r);
+  CHECK(f.thieves.take(f.s.all[0]) == nullptr);
+}
+
+TEST_CASE("stealing: reluctance ends when the others stand still, and begins anew when they move") {
+  fixture f(2);
+  worker<notes>& w = f.s.all[1];
+  f.make_tiny();
+  bool asked = false;
+  const auto searches = [&asked] { return asked = true; };
+  CHECK(!f.thieves.insists(w, searches));  // nobody has moved since the runtime began
+  CHECK((!w.reluctant && !asked));
+  count_one(f.s.all[0].tasks);
+  CHECK(f.thieves.insists(w, searches));  // they move: it goes on to search, and keeps away
+  CHECK((w.reluctant && asked));
+  CHECK(!f.thieves.insists(w, [] { return true; }));
+  CHECK(!w.reluctant);
+  count_one(f.s.all[0].created);
+  CHECK(!f.thieves.insists(w, [] { return false; }));  // enough search: it must not wait for the others
+  CHECK(!w.reluctant);
+}
+
+TEST_CASE("stealing: where bodies are worth it nobody is reluctant") {
+  fixture f(2);
+  count_one(f.s.all[0].tasks);
+  CHECK(!f.thieves.insists(f.s.all[1], [] { return true; }));
+  f.s.all[1].reluctant = false;
+  f.thieves.look_up(f.s.all[1]);
+  CHECK(!f.s.all[1].reluctant);
+}
+
+TEST_CASE("stealing: a busy worker with tiny bodies lets the main thread be while that submits") {
+  fixture f(2);
+  worker<notes>& w = f.s.all[1];
+  task t;
+  f.make_tiny();
+  deque<notes>::push(w, &t.r);
+  const std::uint64_t before = f.machine.clock_ps;
+  f.thieves.look_up(w);
+  CHECK(deque<notes>::has_private(w));  // nobody submits
+  CHECK(f.machine.clock_ps == before);
+  detail::poke(f.s.all.main().created, std::uint64_t{1});
+  f.thieves.look_up(w);
+  CHECK(!deque<notes>::has_private(w));  // the main thread may have it meanwhile
+  CHECK(f.machine.clock_ps - before >= base::search_ns * 1000);
+  CHECK(!detail::peek(w.gives_way));
+  CHECK(f.s.own(1).size() == 1);
+}
+
+TEST_CASE("stealing: what the main thread keeps private is pulled out while it is away, and only then") {
+  fixture f(2);
+  worker<notes>& main = f.s.all.main();
+  worker<notes>& thief = f.s.all[1];
+  task t(detail::record_state::ready);
+  deque<notes>::push(main, &t.r);
+  detail::poke(main.inside, std::uint8_t{1});
+  CHECK(!f.thieves.pull(thief));
+  detail::poke(main.inside, std::uint8_t{0});
+  CHECK(!f.thieves.pull(main));  // it can help itself
+  detail::poke(main.pulled, std::uint8_t{1});
+  CHECK(!f.thieves.pull(thief));  // another thief is at it
+  detail::poke(main.pulled, std::uint8_t{0});
+  CHECK(f.thieves.pull(thief));
+  CHECK(detail::peek(main.pulled) == 0);
+  stealing<notes>::await_pull(main);  // which ends: nobody pulls
+  CHECK(f.thieves.take(thief) == &t.r);
+  CHECK(!f.thieves.pull(thief));  // there is nothing any more
+}
+
+}  // namespace weft::sched

@@ -1,0 +1,92 @@
+// What the scheduler keeps of a worker: a waiter is found from its record, and the main thread is at its own end of the
+// deque only where it has to be.
+#include "sched/worker.hpp"
+
+#include <doctest/doctest.h>
+
+#include "machine/host/host.hpp"
+
+namespace weft::sched {
+namespace {
+
+using M = machine::host;
+
+// Worker 0 of a runtime, whose thread is in the program.
+struct at_home {
+  fiber program;
+  worker<M> w;
+  at_home() { w.running = w.home = &program; }
+  [[nodiscard]] bool inside() const noexcept { return detail::peek(w.inside) != 0; }
+};
+
+struct without_threads : machine::host {
+  static constexpr bool foreign_threads = false;
+};
+
+}  // namespace
+
+TEST_CASE("worker: a waiter is where its record is, with its access behind it") {
+  waiter x;
+  x.r.kind = detail::record_kind::external;
+  CHECK(&waiter::of(&x.r) == &x);
+  CHECK(x.r.accesses() == &x.a);
+  CHECK((!x.stalled && x.awaited == nullptr && detail::peek(x.signal) == 0));
+}
+
+TEST_CASE("worker: only ordinary ones are not special") {
+  worker<M> w;
+  CHECK(!w.is_special());
+  for (const role r : {role::reserve, role::creator, role::guest}) {
+    w.role = r;
+    CHECK(w.is_special());
+  }
+}
+
+TEST_CASE("worker: the program's stack is that of worker 0's thread") {
+  at_home h;
+  CHECK(h.w.on_program_stack());
+  fiber other;
+  h.w.running = &other;
+  CHECK(!h.w.on_program_stack());
+  h.w.running = h.w.home;
+  h.w.id = 1;
+  CHECK(!h.w.on_program_stack());
+}
+
+TEST_CASE("worker: the main thread comes in for as long as it is at its deque, and no longer") {
+  at_home h;
+  {
+    const at_own_end<M> here(h.w);
+    CHECK(h.inside());
+    {
+      const at_own_end<M> again(h.w);  // who was in already leaves nothing behind
+      CHECK(h.inside());
+    }
+    CHECK(h.inside());
+  }
+  CHECK(!h.inside());
+}
+
+TEST_CASE("worker: who runs a body, or is another worker, is at its end anyway") {
+  at_home h;
+  detail::record body{};
+  h.w.current = &body;
+  {
+    const at_own_end<M> here(h.w);
+    CHECK(!h.inside());
+  }
+  h.w.current = nullptr;
+  h.w.id = 1;
+  const at_own_end<M> here(h.w);
+  CHECK(!h.inside());
+}
+
+TEST_CASE("worker: where no thread can pull nobody need come in") {
+  fiber program;
+  worker<without_threads> w;
+  w.running = w.home = &program;
+  const at_own_end<without_threads> here(w);
+  CHECK(detail::peek(w.inside) == 0);
+}
+
+}  // namespace weft::sched

@@ -1,0 +1,135 @@
+// What the test of one noun of src/sched needs of the nouns below it, put together by hand and without an engine: a
+// crew with open deques, and all that places tasks. Any machine; `notes` is one for tests on a single thread.
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <stdexcept>
+#include <vector>
+
+#include "machine/host/host.hpp"
+#include "sched/placement.hpp"
+
+namespace weft::ground {
+
+using detail::record;
+using detail::record_state;
+
+// The host without its threads: who would be woken or sent to sleep is written down, and the clock advances by a
+// microsecond with each look, so that a search ends at the same point of every run.
+struct notes : machine::host {
+  void wake(unsigned id) { woken.push_back(id); }
+  void park(unsigned id) {
+    ++parked;
+    if (at_park) at_park(id);
+  }
+  [[nodiscard]] std::uint64_t now_ps() const noexcept { return clock_ps += 1'000'000; }
+  static bool barrier_everywhere() noexcept { return true; }
+  [[nodiscard]] std::vector<unsigned> take_woken() { return std::exchange(woken, {}); }
+
+  std::vector<unsigned> woken;
+  unsigned parked = 0;
+  std::function<void(unsigned id)> at_park;  // stands for whoever would wake it
+  mutable std::uint64_t clock_ps = 0;
+};
+// The same as a machine that has one thread, for what only modelled machines do.
+struct modelled_notes : notes {
+  static constexpr bool modelled = true;
+  static constexpr bool foreign_threads = false;
+};
+
+// A task that no pool made. Its accesses follow the record, as in a real one.
+struct task {
+  record r{};
+  detail::access a[4]{};
+  unsigned called = 0;   // times that its body ran
+  unsigned dropped = 0;  // times that its closure was destroyed without that
+  std::exception_ptr throws;
+
+  explicit task(record_state at = record_state::filling) {
+    r.state = at;
+    r.pin = record::unpinned;
+    detail::poke(r.pending, 1u);
+    r.invoke = [](record& self, bool run) {
+      task& t = reinterpret_cast<task&>(self);
+      ++(run ? t.called : t.dropped);
+      if (run && t.throws != nullptr) std::rethrow_exception(t.throws);
+    };
+  }
+  // Names h once more, as clauses do.
+  task& uses(detail::handle_state& h, std::uint8_t kind) {
+    a[r.access_count++] = {reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(kind), 0};
+    return *this;
+  }
+};
+static_assert(offsetof(task, a) == sizeof(record));
+
+// Answers what the test tells it to, and remembers who asked about what.
+struct answers : sched::policy {
+  using policy::policy;
+  struct question {
+    unsigned self;
+    const record* r;
+    [[nodiscard]] bool operator==(const question&) const = default;
+  };
+  sched::destination ready(unsigned self, const record& r) override {
+    asked.push_back({self, &r});
+    return next;
+  }
+  bool always_own_deque() const noexcept override { return own_only; }
+  bool uses_nodes() const noexcept override { return true; }
+
+  sched::destination next = sched::destination::own();
+  std::vector<question> asked;
+  bool own_only = false;
+};
+
+// Two workers share a memory node.
+[[nodiscard]] inline place::tree places_of(unsigned workers) {
+  std::vector<place::core> cores;
+  for (unsigned i = 0; i < workers; ++i) cores.push_back({.cpu = i, .cache = i / 2, .node = i / 2});
+  return place::tree(cores, workers);
+}
+
+template <class M> struct scheduler {
+  explicit scheduler(M& on, unsigned workers, bool with_reserve = false)
+      : machine(on), places(places_of(workers)), rules(places) {
+    all.open(workers, with_reserve);
+    sleep.open(workers, with_reserve);
+    // The storage is every machine's, and a modelled one may not run yet.
+    for (const auto& w : all) sched::deque<machine::host>::open(*w, true, 8);
+  }
+  ~scheduler() {
+    for (const auto& w : all) sched::deque<machine::host>::close(*w);
+  }
+  scheduler(const scheduler&) = delete;
+  scheduler& operator=(const scheduler&) = delete;
+
+  // Without a policy every task stays where it became ready.
+  void open() {
+    rules.own_only = true;
+    placement.open(rules, places);
+  }
+  void open_with_policy() { placement.open(rules, places); }
+
+  [[nodiscard]] std::vector<record*> content(sched::inbox<M>& box) {
+    std::vector<record*> found;
+    while (record* r = box.pop()) found.push_back(r);
+    return found;
+  }
+  [[nodiscard]] std::vector<record*> own(unsigned id) {
+    std::vector<record*> found;
+    while (record* r = sched::deque<M>::pop(all[id])) found.push_back(r);
+    return found;
+  }
+
+  M& machine;
+  place::tree places;
+  answers rules;
+  sched::sleep<M> sleep;
+  sched::crew<M> all;
+  sched::attention<M> attention;
+  sched::ordering<M> order{machine, sleep};
+  sched::placement<M> placement{machine, sleep, all, attention, order};
+};
+
+}  // namespace weft::ground

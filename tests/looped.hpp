@@ -1,0 +1,87 @@
+// A storey of the scheduler in which things happen, for the tests of what waits and searches: worker 0 is the calling
+// thread, on real stacks, and while it waits a loop runs what is in its inbox and its deque. When nothing is left the
+// loop looks for the end and, with everybody asleep, for a stall. Nobody else runs, so a test is one thread.
+#pragma once
+#include "sched/admission.hpp"
+#include "sched/stacks.hpp"
+#include "sched/stall.hpp"
+#include "sched/suspension.hpp"
+#include "storey.hpp"
+
+namespace weft::ground {
+
+struct looped : storey<notes> {
+  looped(notes& on, unsigned workers) : storey(on, workers) {
+    open();
+    thieves.open(rules);
+    suspension.open(w);
+    sched::set_current_worker(&w);
+  }
+  ~looped() { sched::set_current_worker(before); }
+
+  // What an engine does between a task being found and its end.
+  void run(task& t) {
+    sched::transition(t.r, record_state::running);
+    t.r.next = nullptr;
+    t.r.cursor = 0;
+    w.current = &t.r;
+    t.r.invoke(t.r, true);
+    w.current = nullptr;
+    access::woken list;
+    access::settle<notes>(t.r, list);
+    readiness.all(w, list);
+    record* const parent = t.r.parent;
+    if (parent == nullptr) return quiescence.finished(w);
+    if (notes::fetch_sub(parent->pending, 1u, base::acq_rel) == 1 && parent->next != nullptr)
+      placement.place(w, parent->next);
+  }
+  void fall_asleep() {
+    for (unsigned id = 0; id < all.workers(); ++id) static_cast<void>(sleep.announce(id));
+  }
+  void wake_up() {
+    for (unsigned id = 0; id < all.workers(); ++id) static_cast<void>(sleep.retract(id));
+  }
+
+  sched::stacks<notes> stacks{std::size_t{128} << 10, &looped::enter, this};
+  sched::suspension<notes> suspension{machine, stacks, recording, readiness, quiescence};
+  sched::tempo<notes> lengths;
+  sched::stealing<notes> thieves{machine, sleep, all, placement, lengths, recording};
+  sched::admission<notes> admission{
+      {machine, sleep, all, pool, attention, recording, placement, readiness, suspension, thieves}, 1024};
+  sched::event_board events;
+  struct no_watch final : sched::event_watch {
+    unsigned told = 0;
+    void events_outstanding() override { ++told; }
+  } watch;
+  sched::stall<notes> stall{
+      {machine, sleep, all, outside, attention, quiescence, placement, suspension, pool, events, watch, admission}};
+  sched::worker<notes>& w = all[0];
+  unsigned idle_looks = 0;
+
+ private:
+  static void enter(void* self) { static_cast<looped*>(self)->loop(); }
+  void loop() {
+    for (;;) {
+      record* r = w.box.pop();
+      if (r == nullptr) r = sched::deque<notes>::pop(w);
+      if (r == nullptr) {
+        rest();
+      } else if (r->kind == detail::record_kind::resume) {
+        suspension.resume(w, sched::waiter::of(r));
+      } else {
+        run(reinterpret_cast<task&>(*r));
+      }
+    }
+  }
+  void rest() {
+    WEFT_ASSERT(++idle_looks < 100);  // somebody waits for what never comes, and nobody finds that out
+    if (quiescence.is_over_for_some()) return readiness.quiescent(w);
+    fall_asleep();
+    stall.look(w);
+    wake_up();
+  }
+
+  detail::worker* const before = sched::current_worker();
+};
+
+}  // namespace weft::ground
