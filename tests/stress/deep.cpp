@@ -82,7 +82,7 @@ void exhausted() {
     ::setrlimit(RLIMIT_CORE, &small);
     weft::runtime rt({.workers = 1, .machine = "host"});
     std::atomic<std::uint64_t> ignored{0};
-    rt.submit([&] { static_cast<void>(descend(rt, 10'000, ignored)); });
+    rt.submit([&] { static_cast<void>(descend(rt, 2'000'000, ignored)); });
     rt.wait();
     ::_exit(0);
   }
@@ -95,7 +95,7 @@ void exhausted() {
   ::waitpid(child, &status, 0);
   std::printf("  %s", said.c_str());
   require(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "the program does not end when it has no stack");
-  require(said.find("no memory for one more stack of 1024 KiB") != std::string::npos, "no message: " + said);
+  require(said.find("no memory for one more stack of 2048 KiB") != std::string::npos, "no message: " + said);
   require(std::count(said.begin(), said.end(), '\n') == 1, "not one line: " + said);
 }
 
