@@ -6,8 +6,8 @@
 //   take(w)      a record for w to run, or nullptr. Who: w's thread, which has nothing to run or comes by now and then.
 //   visible(w)   whether take(w) might find something. Order: the loads are seq_cst, because a worker that is about to
 //                sleep relies on them (sleep.md): whoever puts work here publishes it by a seq_cst read-modify-write
-//                and then notifies. Who: w's thread, or where `own` is false... any that looks for a stall.
-// Where a source belongs to one worker (its deque, its inbox), visible(w) may be asked by any worker about any other.
+//                and then notifies. Who: w's thread; where the source is not `shared` (a deque, an inbox) also any
+//                worker that looks for a stall, about any other.
 #pragma once
 #include <cstdint>
 
