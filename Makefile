@@ -2,7 +2,7 @@
 JOBS ?= 2
 WEFT := build/release/weft
 MATRIX := apps/cholesky/data/bar.mtx
-N := 8192
+N := 4096
 ROUNDS := 5
 TODAY := $(shell date -u +%Y-%m-%d)
 

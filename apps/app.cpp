@@ -21,6 +21,7 @@ std::vector<app> all_apps() {
   apps.push_back(nbody_app());
   apps.push_back(shallow_water_app());
   apps.push_back(stencil_app());
+  apps.push_back(taskgenx_app());
   return apps;
 }
 

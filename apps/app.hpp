@@ -81,6 +81,7 @@ struct app {
 [[nodiscard]] app nbody_app();
 [[nodiscard]] app shallow_water_app();
 [[nodiscard]] app stencil_app();
+[[nodiscard]] app taskgenx_app();
 
 // Throws weft::error if `bytes` will not fit in what the machine has left, before an allocation that Linux would grant
 // and later take back by killing the process. `what` starts the message.

@@ -6,7 +6,8 @@ before its tests counts as one failure and the other presets still run.
 
 What --long adds to `make test`, which has all of these in short: stress programs with ten times the work, also under
 ThreadSanitizer; a hundred thousand seeds for each case that has seeds; under ThreadSanitizer also all small programs in
-all of their orders (conformance/enumeration). Hours, if need be; for the night, and before a release.
+all of their orders (conformance/enumeration); papers whole that `make test` has in parts. Hours, if need be; for the
+night, and before a release.
 """
 import argparse
 import pathlib
@@ -24,7 +25,7 @@ SHORT = {
     "clang": ("clang", "library, unit and examples with clang 16"),
 }
 LONG = {
-    "long": ("release", "stress tenfold, and many seeds"),
+    "long": ("release", "stress tenfold, many seeds, papers whole"),
     "long-tsan": ("tsan", "stress tenfold and small programs in all orders, under ThreadSanitizer"),
 }
 

@@ -49,10 +49,11 @@ struct task {
     r.state = at;
     r.pin = record::unpinned;
     detail::poke(r.pending, 1u);
-    r.invoke = [](record& self, bool run) {
+    r.invoke = [](record& self, detail::errand what) {
       task& t = reinterpret_cast<task&>(self);
-      ++(run ? t.called : t.dropped);
-      if (run && t.throws != nullptr) std::rethrow_exception(t.throws);
+      const bool calls = what != detail::errand::destroy;
+      ++(calls ? t.called : t.dropped);
+      if (calls && t.throws != nullptr) std::rethrow_exception(t.throws);
     };
   }
   // Names h once more, as clauses do.

@@ -22,18 +22,18 @@ struct looped : storey<notes> {
   // What an engine does between a task being found and its end.
   void run(task& t) {
     sched::transition(t.r, record_state::running);
-    t.r.next = nullptr;
-    t.r.cursor = 0;
+    t.r.awaits_children = nullptr;
+    t.r.children = 0;
     w.current = &t.r;
-    t.r.invoke(t.r, true);
+    t.r.invoke(t.r, detail::errand::run);
     w.current = nullptr;
     access::woken list;
     access::settle<notes>(t.r, list);
     readiness.all(w, list);
     record* const parent = t.r.parent;
     if (parent == nullptr) return quiescence.finished(w);
-    if (notes::fetch_sub(parent->pending, 1u, base::acq_rel) == 1 && parent->next != nullptr)
-      placement.place(w, parent->next);
+    if (notes::fetch_sub(parent->pending, 1u, base::acq_rel) == 1 && parent->awaits_children != nullptr)
+      placement.place(w, parent->awaits_children);
   }
   void fall_asleep() {
     for (unsigned id = 0; id < all.workers(); ++id) static_cast<void>(sleep.announce(id));
@@ -48,8 +48,13 @@ struct looped : storey<notes> {
   sched::stealing<notes> thieves{machine, sleep, all, placement, lengths, recording};
   sched::admission<notes> admission{
       {machine, sleep, all, pool, attention, recording, placement, readiness, suspension, thieves}, 1024};
+  sched::event_board events;
+  struct no_watch final : sched::event_watch {
+    unsigned told = 0;
+    void events_outstanding() override { ++told; }
+  } watch;
   sched::stall<notes> stall{
-      {machine, sleep, all, outside, attention, quiescence, placement, suspension, pool, admission}};
+      {machine, sleep, all, outside, attention, quiescence, placement, suspension, pool, events, watch, admission}};
   sched::worker<notes>& w = all[0];
   unsigned idle_looks = 0;
 

@@ -32,7 +32,8 @@ struct parameters {
   std::size_t grain_from = 250;
   std::size_t grain_to = 64'000;
   std::size_t accesses = 500'000;
-  std::size_t repeat = 5;
+  std::size_t repeat = 0;
+  std::size_t repeat_default = 5;
   bool created_before = false;
 };
 
@@ -77,6 +78,12 @@ void add_efficiencies(result& r, const std::vector<std::size_t>& grains, const s
   }
 }
 
+// Five traces in one would be five times as large, and tell no more.
+std::size_t repeats(const parameters& p, const runtime& rt) {
+  if (p.repeat != 0) return p.repeat;
+  return rt.trace_path() != nullptr ? 1 : p.repeat_default;
+}
+
 std::vector<std::size_t> grains_of(const char* name, const parameters& p) {
   if (p.grain_from <= p.grain_to) return doubled(p.grain_from, p.grain_to);
   throw weft::error(std::string(name) + ": --grain-from " + std::to_string(p.grain_from) + " is above --grain-to " +
@@ -89,13 +96,14 @@ result run_grain(const parameters& p, const weft::options& opt, progress& bar) {
   weft::options all_live = opt;
   if (p.created_before) all_live.window = tasks_max * 2;
   runtime rt(all_live);
+  const std::size_t repeat = repeats(p, rt);
   const creation when = p.created_before ? creation::before : creation::timed;
   const std::vector<series> rows = sample_all(
-      grains.size(), p.repeat, bar, [&](std::size_t i) { return run_independent(rt, p.tasks, grains[i], when); });
-  result r = summary(rt, rows, p.repeat, p.tasks);
+      grains.size(), repeat, bar, [&](std::size_t i) { return run_independent(rt, p.tasks, grains[i], when); });
+  result r = summary(rt, rows, repeat, p.tasks);
   r.add("tasks_per_run", std::uint64_t{p.tasks});
   r.add("created_before", p.created_before);
-  add_efficiencies(r, grains, rows, p.repeat, static_cast<double>(p.tasks));
+  add_efficiencies(r, grains, rows, repeat, static_cast<double>(p.tasks));
   return r;
 }
 
@@ -104,13 +112,14 @@ result run_graphs(const parameters& p, const weft::options& opt, progress& bar) 
   require_tasks_fit("micro-graph", tasks, 400);
   const std::vector<std::size_t> grains = grains_of("micro-graph", p);
   runtime rt(opt);
+  const std::size_t repeat = repeats(p, rt);
   const std::vector<series> rows =
-      sample_all(grains.size(), p.repeat, bar, [&](std::size_t i) { return run_graph(rt, p.tiles, grains[i]); });
-  result r = summary(rt, rows, p.repeat, tasks);
+      sample_all(grains.size(), repeat, bar, [&](std::size_t i) { return run_graph(rt, p.tiles, grains[i]); });
+  result r = summary(rt, rows, repeat, tasks);
   r.add("tiles", std::uint64_t{p.tiles});
   r.add("tasks_per_run", tasks);
   r.add("longest_path", graph_depth(p.tiles), "tasks");
-  add_efficiencies(r, grains, rows, p.repeat, static_cast<double>(tasks));
+  add_efficiencies(r, grains, rows, repeat, static_cast<double>(tasks));
   return r;
 }
 
@@ -126,11 +135,12 @@ result run_dependency_table(const parameters& p, const weft::options& opt, progr
   weft::options all_live = opt;
   all_live.window = tasks_max * 2;  // every task is live before the first runs
   runtime rt(all_live);
+  const std::size_t repeat = repeats(p, rt);
   const std::span<const std::size_t> counts = dependency_counts();
-  const std::vector<series> rows = sample_all(counts.size(), p.repeat, bar, [&](std::size_t i) {
+  const std::vector<series> rows = sample_all(counts.size(), repeat, bar, [&](std::size_t i) {
     return run_dependencies(rt, counts[i], readers(p, counts[i]), p.grain_ns);
   });
-  result r = summary(rt, rows, p.repeat, p.tasks);
+  result r = summary(rt, rows, repeat, p.tasks);
   r.add("tasks_per_run", std::uint64_t{p.tasks});
   r.add("grain_ns", std::uint64_t{p.grain_ns}, "ns");
   std::vector<std::size_t> narrow;
@@ -146,7 +156,7 @@ result run_dependency_table(const parameters& p, const weft::options& opt, progr
       narrow.push_back(counts[i]);
       medians.push_back(overhead(rows[i].seconds(0.5)));
     }
-    add_row(r, "overhead_" + std::to_string(counts[i]) + "_dependencies", rows[i], p.repeat, "ns per task", overhead);
+    add_row(r, "overhead_" + std::to_string(counts[i]) + "_dependencies", rows[i], repeat, "ns per task", overhead);
   }
   r.add("ns_per_dependency", slope(narrow, medians), "ns, slope of the straight line that fits best up to 32");
   return r;
@@ -158,21 +168,22 @@ result run_count(const parameters& p, const weft::options& opt, progress& bar) {
   for (std::size_t n = 1000; n < p.tasks; n *= 10) counts.push_back(n);
   counts.push_back(p.tasks);
   runtime rt(opt);
-  const std::vector<series> rows = sample_all(counts.size(), p.repeat, bar, [&](std::size_t i) {
+  const std::size_t repeat = repeats(p, rt);
+  const std::vector<series> rows = sample_all(counts.size(), repeat, bar, [&](std::size_t i) {
     return run_independent(rt, counts[i], p.grain_ns, creation::timed);
   });
-  result r = summary(rt, rows, p.repeat, counts[0]);
+  result r = summary(rt, rows, repeat, counts[0]);
   r.add("grain_ns", std::uint64_t{p.grain_ns}, "ns");
   for (std::size_t i = 0; i < counts.size(); ++i)
-    add_row(r, "overhead_" + std::to_string(counts[i]) + "_tasks", rows[i], p.repeat, "ns per task",
-            [&](double seconds) {
-              return overhead_ns(static_cast<double>(counts[i]), static_cast<double>(p.grain_ns), r.workers, seconds);
-            });
+    add_row(r, "overhead_" + std::to_string(counts[i]) + "_tasks", rows[i], repeat, "ns per task", [&](double seconds) {
+      return overhead_ns(static_cast<double>(counts[i]), static_cast<double>(p.grain_ns), r.workers, seconds);
+    });
   return r;
 }
 
 option repeat_option(parameters& p) {
-  return {"repeat", "runs of each row; median and quartiles are shown", &p.repeat, 1, 1000};
+  return {"repeat", "runs of each row; median and quartiles are shown; 0: the usual, or 1 if a trace is recorded",
+          &p.repeat, 0, 1000};
 }
 option grain_option(parameters& p) {
   return {"grain-ns", "how long each task waits, in nanoseconds", &p.grain_ns, 0, grain_ns_max};
@@ -225,7 +236,7 @@ app micro_dependencies_app() {
 app micro_count_app() {
   auto p = std::make_shared<parameters>();
   p->tasks = 1'000'000;
-  p->repeat = 3;
+  p->repeat_default = 3;
   return {.name = "micro-count",
           .summary = "overhead of a task by the number of tasks, 1000 to a million",
           .example = "micro-count --tasks 1000000 --workers 2",

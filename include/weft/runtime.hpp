@@ -4,7 +4,7 @@
 //   weft::runtime rt({.workers = 64, .machine = "virtual"});
 //
 // The thread that makes a runtime becomes its worker 0: it executes tasks while it waits, so a runtime with one worker
-// starts no thread at all. Several runtimes may live in one process; each joins its threads in its destructor.
+// starts no thread for them. Several runtimes may live in one process; each joins its threads in its destructor.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include "weft/counts.hpp"
 #include "weft/detail/submit.hpp"
 #include "weft/error.hpp"
+#include "weft/event.hpp"
 #include "weft/handle.hpp"
 
 namespace weft {
@@ -34,6 +35,9 @@ struct model_options {
   double body_scale = 1;
   // The modelled core that worker 0 sits on, counted from 0; the others take the rest in order.
   unsigned core = 0;
+  // What is different about the machine: lines of a machine file that come instead of its own, separated by new lines
+  // or semicolons. "runtime.submit.cycles = 15000; types.little.speed.x = 0.5": docs/guide/22-machine-files.md.
+  const char* change = nullptr;
 };
 
 // Every option may also be given in the environment as WEFT_<NAME> in capitals (WEFT_WORKERS=8,
@@ -75,6 +79,10 @@ struct options {
   bool paused = false;
   // Bind each worker thread to one core. The calling thread is never bound.
   bool pin = true;
+  // Real cores only. When every worker has been in a body for so many milliseconds, none of them has ended, and other
+  // tasks wait, that is said on stderr, once, with the names of the bodies: they may wait for those tasks, and then
+  // never end. 0: never. It takes a look by a thread of its own while the program waits: one each third of that time.
+  unsigned stuck_ms = 30'000;
   // File to record a trace in: an SQLite database, described in docs/guide/10-traces.md. nullptr: none is recorded. The
   // second runtime of a process that is given the same file writes name.2.weft, the third name.3.weft.
   const char* trace = nullptr;
@@ -125,6 +133,12 @@ class runtime {
 
   // Returns when the accesses to `h` that are submitted so far are done.
   void wait(handle_base& h) { engine_->wait_handle(h.state()); }
+
+  // Returns when h.version() has reached `version`, so many accesses to `h` are done, also if they are not submitted
+  // yet. Among adds on `h` it may return later, when none of them is queued. Of a resource there is no such wait.
+  // Errors: as wait(h); weft::error on a modelled machine if nobody is left to submit them.
+  void wait(handle_base& h, std::uint64_t version) { engine_->wait_version(h.state(), version); }
+  void wait(resource& r, std::uint64_t version) = delete;
 
   // Waits for `h`, then gives its datum, for use outside of tasks.
   template <class T> [[nodiscard]] T& get(handle<T>& h) {

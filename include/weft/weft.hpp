@@ -3,6 +3,7 @@
 #include "weft/buffered.hpp"
 #include "weft/clause.hpp"
 #include "weft/error.hpp"
+#include "weft/event.hpp"
 #include "weft/handle.hpp"
 #include "weft/range.hpp"
 #include "weft/reduction.hpp"

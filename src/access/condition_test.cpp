@@ -99,6 +99,29 @@ TEST_CASE("condition: amounts count in what later accesses require, and repetiti
   CHECK(accesses::is_done(h));
 }
 
+TEST_CASE(
+    "condition: who waits for a version that nobody has submitted stands behind those who come later and wait less") {
+  for (const std::uint64_t start : {std::uint64_t{0}, version_mask - 2}) {
+    handle_state h;
+    accesses::age(h, start);
+    task first, waits, second, read;
+    first.use(h, W);
+    second.use(h, W);
+    read.use(h, R);
+    CHECK(submit(first) == tasks{&first});
+    waits.r.name = ahead_mark;
+    CHECK(list_for(waits, h, start + 3));
+    CHECK(alarm_in(h.word.raw) == 2);  // set for it alone, so what is registered now must not rely on it
+    CHECK(submit(second).empty());
+    CHECK(submit(read).empty());
+    CHECK((h.waiters_head == &second.r && h.waiters_tail == &waits.r));
+    CHECK(finish(first) == tasks{&second});
+    CHECK(finish(second) == tasks{&read});
+    CHECK(finish(read) == tasks{&waits});
+    CHECK(h.waiters_head == nullptr);
+  }
+}
+
 TEST_CASE("condition: a step wakes all whose versions it passes, and sets the alarm for the next") {
   for (const std::uint64_t start : {std::uint64_t{0}, version_mask - 2}) {  // there the step wraps the versions
     handle_state h;

@@ -64,7 +64,7 @@ register_plain(record* r, const detail::engine_base* engine, Seen seen) {
   if (missing == n) return short_outcome::ready;
   handle_state& h = handle_of(a[missing]);
   // Where others are listed the alarm is set for the first of them, and whoever releases that comes to r, too.
-  const bool waits = h.waiters_head != nullptr || set_alarm<M>(h, a[missing].required);
+  const bool waits = (h.waiters_head != nullptr && !ends_ahead(h)) || set_alarm<M>(h, a[missing].required);
   if (waits) [[likely]]
     append_waiter(h, r);
   // From here on r may be taken from the list, run and recycled.

@@ -47,10 +47,19 @@ void insert_waiter(handle_state& h, record* r, std::uint64_t required) noexcept;
 void insert_ahead_of_units(handle_state& h, record* r, std::uint64_t required) noexcept;
 void remove_waiter(handle_state& h, record* r) noexcept;
 
+// The name that stands in a waiter for a version nobody has submitted yet. Such a one may be last in a list although it
+// requires a later version than who comes next, and the alarm may be set for it alone.
+inline constexpr char ahead_mark[] = "a wait for a version that is not submitted";
+[[nodiscard]] inline bool ends_ahead(const handle_state& h) noexcept {
+  return h.waiters_tail != nullptr && h.waiters_tail->name == ahead_mark;
+}
+
 // Lists r behind all others: right for units, which have no order, and at registration, because nobody listed there
-// requires a later version than the newest. With the alarm set.
+// requires a later version than the newest, unless it waits ahead. With the alarm set.
 inline void append_waiter(handle_state& h, record* r) noexcept {
   WEFT_DEBUG_ASSERT(is_locked(h) && !seems_listed(h, r));
+  if (ends_ahead(h)) [[unlikely]]
+    return insert_waiter(h, r, awaited(r).required);
   r->state = detail::record_state::blocked;
   r->next = nullptr;
   r->prev = h.waiters_tail;

@@ -17,6 +17,7 @@
 //   now_ps()          the calling worker's clock
 //   park(id)          sleeps until wake(id); a wake before the park makes it return at once. Only worker `id` parks.
 //   wake(id)          who: any worker, and on the host any thread
+//   alarm(ps), rang(id)   on a modelled machine a worker that sleeps wakes by itself at that time, and is told so
 //   settle()          who: worker 0's thread, when it begins to run tasks, and so takes a core of its own
 //   jump(id, from, to, after)  switches the calling worker from one fiber to another, then runs after() on the latter
 //   charge(ps)        the running body took so long; nothing on real machines
@@ -26,9 +27,10 @@
 //   name()            as options::machine says it
 //   forked()          whether the workers were lost because this is a child of the process that made them
 //   foreign_threads   whether threads outside the runtime may call in; these then block() and are signal()ed
-//   block_for(word, ns), start_one(id), bring_reserve(here), stay, busy_ns(), reserve_busy_ns(), barrier_everywhere()
-//                     what a submitter at a full window, the reserve (sched/reserve.hpp) and who waits from outside
-//                     need of threads; empty where there are none
+//   block_for(word, ns), start_one(id), start_helper(run, argument), bring_reserve(here), stay, busy_ns(),
+//   reserve_busy_ns(), barrier_everywhere()
+//                     what a submitter at a full window, the reserve (sched/reserve.hpp), the watch (sched/watch.hpp)
+//                     and who waits from outside need of threads; empty where there are none
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -77,6 +79,8 @@ concept machine = requires(M m, cell<std::uint64_t> c, std::uint64_t v, unsigned
   { m.forked() } -> std::same_as<bool>;
   m.park(id);
   m.wake(id);
+  m.alarm(v);
+  { m.rang(id) } -> std::same_as<bool>;
   m.settle();
   m.jump(id, f, f, after);
   m.charge(v);

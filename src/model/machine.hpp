@@ -25,6 +25,9 @@ enum class step : std::uint8_t {
   request,        // a task handed to a creator instead of being registered (TaskGenX §3)
 };
 inline constexpr std::size_t steps = 7;
+// As machine files call them.
+inline constexpr const char* step_names[steps] = {"submit",  "submit_access", "run",    "run_access",
+                                                  "advance", "steal",         "request"};
 
 struct core_type {
   std::string name;
@@ -35,6 +38,8 @@ struct core_type {
     double speed;
   };
   std::vector<task_speed> speed_of;  // bodies of tasks with that name, instead of `speed`
+  // Steps that its core does for all others, one after the other: they wait for it. Of one core at most.
+  std::array<bool, steps> serves{};
 };
 
 struct core {

@@ -86,8 +86,7 @@ void read_runtime(const section& top, machine& m) {
   if (!s) return;
   s->only({"submit", "submit_access", "run", "run_access", "advance", "steal", "request", "relax", "switch", "body",
            "sleep", "waker", "wake"});
-  constexpr const char* names[steps] = {"submit", "submit_access", "run", "run_access", "advance", "steal", "request"};
-  for (std::size_t i = 0; i < steps; ++i) take(*s, names[i], quantity::time, m.runtime.step_ps[i]);
+  for (std::size_t i = 0; i < steps; ++i) take(*s, step_names[i], quantity::time, m.runtime.step_ps[i]);
   take(*s, "relax", quantity::time, m.runtime.relax_ps);
   // Every loop that waits or searches pauses, and every other step ends: with this one time gets on whatever else is 0.
   if (m.runtime.relax_ps == 0)

@@ -113,7 +113,7 @@ description of_shape(const shape& s, std::string name, std::string summary, std:
   d.model.name = std::move(name);
   d.model.summary = std::move(summary);
   d.model.topology = std::move(topology);
-  d.model.types.push_back({"core", 1, 1, {}});
+  d.model.types.push_back({"core", 1, 1, {}, {}});
   default_costs(d.model);
   return d;
 }
@@ -131,17 +131,21 @@ description from_xml(const std::string& path) {
   }
 }
 
-description from_path(std::string_view given) {
+description from_path(std::string_view given, std::string_view change) {
   const std::size_t hash = given.rfind(".toml#");
   const std::string path(hash == std::string_view::npos ? given : given.substr(0, hash + 5));
-  if (path.ends_with(".xml")) return from_xml(path);
+  if (path.ends_with(".xml")) {
+    if (!change.empty()) refuse(path, "what hwloc wrote has no costs that option model.change could change");
+    return from_xml(path);
+  }
   const file f{path, fs::path(path).stem().string(), contents(path, toml_bytes_max)};
-  if (hash != std::string_view::npos) return parse_machine(f.text, f.path, f.stem, std::string(given.substr(hash + 6)));
+  if (hash != std::string_view::npos)
+    return parse_machine(f.text, f.path, f.stem, std::string(given.substr(hash + 6)), change);
   const std::vector<machine_entry> all = machines_in(f.text, f.path, f.stem);
   if (all.size() > 1)
     refuse(path,
            "it describes " + std::to_string(all.size()) + " machines; say which, as " + path + "#" + all.front().name);
-  return parse_machine(f.text, f.path, f.stem, all.front().name);
+  return parse_machine(f.text, f.path, f.stem, all.front().name, change);
 }
 
 [[noreturn]] void refuse_name(std::string_view name) {
@@ -153,14 +157,15 @@ description from_path(std::string_view given) {
               " `weft info` lists them");
 }
 
-description from_name(std::string_view name) {
+description from_name(std::string_view name, std::string_view change) {
   for (const file& f : embedded())
-    if (may_hold(f.stem, name) && holds(f, name)) return parse_machine(f.text, f.path, f.stem, std::string(name));
+    if (may_hold(f.stem, name) && holds(f, name))
+      return parse_machine(f.text, f.path, f.stem, std::string(name), change);
   for (const fs::path& p : users_own()) {
     const std::string stem = p.stem().string();
     if (!may_hold(stem, name)) continue;
     const file f{p.string(), stem, contents(p.string(), toml_bytes_max)};
-    if (holds(f, name)) return parse_machine(f.text, f.path, f.stem, std::string(name));
+    if (holds(f, name)) return parse_machine(f.text, f.path, f.stem, std::string(name), change);
   }
   refuse_name(name);
 }
@@ -192,9 +197,10 @@ std::string machine_folder() {
   return home != nullptr && *home != '\0' ? std::string(home) + "/.config/weft/machines" : "";
 }
 
-machine load_machine(std::string_view name_or_path) {
+machine load_machine(std::string_view name_or_path, std::string_view change) {
   // A program may make thousands of runtimes; an embedded file cannot change meanwhile, others can.
-  if (is_path(name_or_path) || !is_embedded(name_or_path)) return describe_machine(name_or_path).model;
+  if (is_path(name_or_path) || !is_embedded(name_or_path) || !change.empty())
+    return describe_machine(name_or_path, change).model;
   static std::mutex guard;
   static std::map<std::string, std::unique_ptr<const machine>, std::less<>> parsed;
   const std::scoped_lock lock(guard);
@@ -206,8 +212,8 @@ machine load_machine(std::string_view name_or_path) {
   return *found->second;
 }
 
-description describe_machine(std::string_view name_or_path) {
-  return is_path(name_or_path) ? from_path(name_or_path) : from_name(name_or_path);
+description describe_machine(std::string_view name_or_path, std::string_view change) {
+  return is_path(name_or_path) ? from_path(name_or_path, change) : from_name(name_or_path, change);
 }
 
 description describe_host() { return of_shape(shape_of_host(), "host", "this machine", ""); }

@@ -41,9 +41,10 @@ struct description {
 // '/' in it, or ending in .toml or .xml, it is a path; PATH.toml#NAME picks one of a file that describes several. XML
 // is what hwloc exports (lstopo x.xml); it has no costs, so those of "virtual" are taken, and stderr told so once. Who:
 // any thread. Cost: parsed once if embedded, else each time. Errors: weft::error - "FILE:LINE: KEY: why", or that there
-// is no such machine and what is near.
-[[nodiscard]] machine load_machine(std::string_view name_or_path);
-[[nodiscard]] description describe_machine(std::string_view name_or_path);
+// is no such machine and what is near. `change`: lines of a machine file that come instead of its own, as the option
+// model.change has them; then it is parsed each time.
+[[nodiscard]] machine load_machine(std::string_view name_or_path, std::string_view change = "");
+[[nodiscard]] description describe_machine(std::string_view name_or_path, std::string_view change = "");
 
 // This machine as hwloc sees it, in the folds of describe_machine; no figures.
 [[nodiscard]] description describe_host();

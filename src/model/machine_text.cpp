@@ -7,6 +7,7 @@
 
 #include "base/limits.hpp"
 #include "base/near_name.hpp"
+#include "model/machine_change.hpp"
 #include "model/machine_costs.hpp"
 #include "model/toml_section.hpp"
 #include "weft/error.hpp"
@@ -45,6 +46,19 @@ toml::table parsed(std::string_view text, const std::string& file) {
   } catch (const toml::parse_error& e) {
     refuse_file(file, e.source().begin.line, "", "this is no TOML: " + std::string(e.description()));
   }
+}
+
+// A change may be one line, as environment variables are: semicolons end its lines, but for those in texts.
+std::string lines_of(std::string_view change) {
+  std::string text(change);
+  char quote = 0;
+  for (char& c : text) {
+    if (quote == 0 ? c == '"' || c == '\'' : c == quote)
+      quote = quote == 0 ? c : '\0';
+    else if (quote == 0 && c == ';')
+      c = '\n';
+  }
+  return text;
 }
 
 // What a family puts into the braces of its variants' texts.
@@ -129,9 +143,29 @@ std::vector<std::string> type_of_cores(const section& s, std::string_view key, c
   return names;
 }
 
+// "submit, run" as the steps that a core does for all. The others are done under locks, where nobody may wait.
+void read_served(const section& s, core_type& t) {
+  const auto text = s.text("serves");
+  if (!text) return;
+  for (std::size_t at = 0; at <= text->size();) {
+    const std::size_t end = std::min(text->find(',', at), text->size());
+    const std::size_t first = std::min(text->find_first_not_of(' ', at), end);
+    const std::string name = text->substr(first, text->find_last_not_of(' ', end == 0 ? 0 : end - 1) + 1 - first);
+    at = end + 1;
+    bool known = false;
+    for (const step one : {step::submit, step::run}) {
+      const auto i = static_cast<std::size_t>(one);
+      if (name == step_names[i]) known = t.serves[i] = true;
+    }
+    if (!known)
+      s.fail("serves", "it must be \"submit\", \"run\" or \"submit, run\": steps that a core does for all others");
+  }
+}
+
 core_type read_type(const section& s, std::string name) {
-  s.only({"speed", "runtime_speed", "tasks"});
-  core_type t{std::move(name), s.number("speed", quantity::ratio).value_or(1), 1, {}};
+  s.only({"speed", "runtime_speed", "tasks", "serves"});
+  core_type t{std::move(name), s.number("speed", quantity::ratio).value_or(1), 1, {}, {}};
+  read_served(s, t);
   t.runtime_speed = s.number("runtime_speed", quantity::ratio).value_or(t.speed);
   if (const auto tasks = s.inside("tasks"))
     for (const std::string& task : tasks->keys())
@@ -146,7 +180,7 @@ void read_types(const section& top, const variant& v, machine& m) {
   auto text = v.topology.text("types");
   if (!types) {
     if (text) v.topology.fail("types", "there is no table [types]");
-    m.types.push_back({"core", 1, 1, {}});
+    m.types.push_back({"core", 1, 1, {}, {}});
     return;
   }
   std::vector<std::string> known = types->keys();
@@ -167,6 +201,13 @@ void read_types(const section& top, const variant& v, machine& m) {
     }
     m.cores[i].type = static_cast<unsigned>(found - m.types.begin());
   }
+  const auto serves = [&](const core& c) {
+    const auto& its = m.types[c.type].serves;
+    return std::find(its.begin(), its.end(), true) != its.end();
+  };
+  if (const auto n = std::count_if(m.cores.begin(), m.cores.end(), serves); n > 1 || (n == 1 && m.any_size))
+    types->fail("", (m.any_size ? "as many cores as there are workers" : std::to_string(n) + " cores") +
+                        std::string(" would serve the others; at most one may"));
 }
 
 std::vector<std::vector<unsigned>> matrix(unsigned nodes, unsigned (*apart)(unsigned, unsigned, unsigned)) {
@@ -328,9 +369,10 @@ std::vector<machine_entry> machines_in(std::string_view text, const std::string&
 }
 
 description parse_machine(std::string_view text, const std::string& file, const std::string& stem,
-                          const std::string& name) {
-  const toml::table all = parsed(text, file);
-  reading r{file, {}, {}, 1};
+                          const std::string& name, std::string_view change) {
+  toml::table all = parsed(text, file);
+  if (!change.empty()) apply_change(all, parsed(lines_of(change), "option model.change"));
+  reading r{change.empty() ? file : file + " as changed", {}, {}, 1};
   const section top(all, "", r);
   top.only({"summary", "any_size", "family", "topology", "apart", "clock", "shared_speed", "types", "lines", "runtime",
             "memory", "sources"});

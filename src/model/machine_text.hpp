@@ -13,9 +13,9 @@ namespace weft::model {
 [[nodiscard]] std::vector<machine_entry> machines_in(std::string_view text, const std::string& file,
                                                      const std::string& stem);
 
-// The one called `name`, which is one of those above. Errors: as above.
+// The one called `name`, which is one of those above, with what `change` says instead. Errors: as above.
 [[nodiscard]] description parse_machine(std::string_view text, const std::string& file, const std::string& stem,
-                                        const std::string& name);
+                                        const std::string& name, std::string_view change = "");
 
 // A machine of that shape and otherwise of default costs. `apart` has the class of node distance, or is empty: all
 // other nodes are in class 1.

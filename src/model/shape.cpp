@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/limits.hpp"
+#include "model/trial.hpp"
 #include "weft/error.hpp"
 
 namespace weft::model {
@@ -182,10 +183,16 @@ shape shape_of_notation(const std::string& notation) {
 }
 
 shape shape_of_xml(const std::string& text) {
-  topology t = empty_topology();
-  if (hwloc_topology_set_xmlbuffer(t.get(), text.c_str(), static_cast<int>(text.size() + 1)) != 0)
-    throw error("hwloc cannot read it; it takes what `lstopo FILE.xml` wrote");
-  return load(std::move(t), true);
+  const auto read = [&text] {
+    topology t = empty_topology();
+    if (hwloc_topology_set_xmlbuffer(t.get(), text.c_str(), static_cast<int>(text.size() + 1)) != 0)
+      throw error("hwloc cannot read it; it takes what `lstopo FILE.xml` wrote");
+    return load(std::move(t), true);
+  };
+  if (!survives([&read] { static_cast<void>(read()); }))
+    throw error(
+        "hwloc cannot read it: it is damaged, and hwloc would crash on it; export it again with `lstopo FILE.xml`");
+  return read();
 }
 
 shape shape_of_host() { return load(empty_topology(), true); }

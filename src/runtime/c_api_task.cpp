@@ -62,12 +62,15 @@ void call_with_parts(detail::record& r, closure& c) {
   if (failure != nullptr) std::rethrow_exception(failure);
 }
 
-void invoke(detail::record& r, bool run) {
-  struct destroy {  // also when the body throws
+void invoke(detail::record& r, detail::errand what) {
+  struct at_end {
     closure& c;
-    ~destroy() { c.~closure(); }
-  } guard{*std::launder(static_cast<closure*>(r.closure()))};
-  if (!run) return;
+    bool destroys;
+    ~at_end() {
+      if (destroys) c.~closure();
+    }
+  } guard{*std::launder(static_cast<closure*>(r.closure())), what != detail::errand::call};
+  if (what == detail::errand::destroy) return;
   guard.c.reduces ? call_with_parts(r, guard.c) : guard.c.body(guard.c.argument, guard.c.data());
   if (guard.c.failure != nullptr) std::rethrow_exception(std::move(guard.c.failure));
 }

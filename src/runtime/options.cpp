@@ -50,10 +50,22 @@ class filling {
     return taken_.contains(option) ? variable_of(option) : "option " + std::string(option);
   }
   [[noreturn]] void refuse(const char* option, std::string_view value, const std::string& allowed) const {
-    throw error("weft: " + name(option) + " = '" + std::string(value) + "' cannot be; it must be " + allowed);
+    const std::string why =
+        "weft: " + name(option) + " = '" + std::string(value) + "' cannot be; it must be " + allowed;
+    if (taken_.contains(option)) refuse_variable(why);
+    throw error(why);
   }
   void require(bool right, const char* option, const std::string& value, const std::string& allowed) const {
     if (!right) refuse(option, value, allowed);
+  }
+  // The same for what names the option itself when it refuses its value.
+  template <class Look> auto told_by_itself(const char* option, Look look) const {
+    try {
+      return look();
+    } catch (const error& e) {
+      if (taken_.contains(option)) refuse_variable(e.what());
+      throw;
+    }
   }
   // What `look` returns for the option's value. It knows what is wrong with a value, and not where that is from.
   template <class Look> auto looked_up(const char* option, const char* value, Look look) const {
@@ -63,8 +75,8 @@ class filling {
       if (!taken_.contains(option)) throw;
       const std::string_view what = e.what();
       constexpr std::string_view who = "weft: ";
-      throw error(std::string(who) + variable_of(option) + " = '" + value +
-                  "': " + std::string(what.substr(what.starts_with(who) ? who.size() : 0)));
+      refuse_variable(std::string(who) + variable_of(option) + " = '" + value +
+                      "': " + std::string(what.substr(what.starts_with(who) ? who.size() : 0)));
     }
   }
 
@@ -101,9 +113,9 @@ const char* kept(const char* name) {
 // So many workers as there are cores, on a machine that says how many it has.
 void seat_workers(options& o, const filling& from, const std::string& allowed) {
   const bool host = std::strcmp(o.machine, "host") == 0;
-  const model::machine m =
-      host ? model::machine{}
-           : from.looked_up("machine", o.machine, [](const char* n) { return model::load_machine(n); });
+  const model::machine m = host ? model::machine{} : from.looked_up("machine", o.machine, [&o](const char* n) {
+    return model::load_machine(n, o.model.change);
+  });
   const auto cores = static_cast<unsigned>(m.cores.size());
   const bool counted = !host && !m.any_size;
   if (o.workers == 0) o.workers = host ? usable_cpus() : counted ? cores : 1;
@@ -129,12 +141,14 @@ void check_model(const options& o, const filling& from, const std::string& scale
   const bool host = std::strcmp(o.machine, "host") == 0;
   const model_options& m = o.model;
   const auto is = [](const char* a, const char* b) { return std::strcmp(a, b) == 0; };
-  const schedule::kind how = parse_schedule(m.schedule, from.name("model.schedule")).how;
+  const auto how = from.told_by_itself("model.schedule",
+                                       [&] { return parse_schedule(m.schedule, from.name("model.schedule")).how; });
   from.require(!host || how == schedule::kind::time, "model.schedule", m.schedule, "time on machine host");
   from.require(!decoupled(o) || (how != schedule::kind::tasks && how != schedule::kind::order), "model.schedule",
                m.schedule, "time, random or pct where creation is decoupled");
   from.require(is(m.mode, "fine") || is(m.mode, "coarse"), "model.mode", m.mode, "fine or coarse");
   from.require(!host || is(m.mode, "fine"), "model.mode", m.mode, "unset on machine host");
+  from.require(!host || *m.change == '\0', "model.change", m.change, "unset on machine host");
   from.require(is(m.body, "declared") || is(m.body, "measured"), "model.body", m.body, "declared or measured");
   from.require(m.body_scale > 0 && m.body_scale < 1e6, "model.body_scale", std::to_string(m.body_scale), scale_allowed);
 }
@@ -178,10 +192,12 @@ options complete(options asked) {
   from.text("model.body", o.model.body, "declared");
   from.number("model.body_scale", o.model.body_scale, defaults.model.body_scale, scale_allowed);
   from.number("model.core", o.model.core, defaults.model.core, "the number of a core of the machine, from 0", true);
+  from.text("model.change", o.model.change, "");
   from.text("creation", o.creation, "inline");
   from.number("creator", o.creator, defaults.creator, "the number of a worker, above 0");
   from.flag("paused", o.paused, defaults.paused);
   from.flag("pin", o.pin, defaults.pin);
+  from.number("stuck_ms", o.stuck_ms, defaults.stuck_ms, "a number of milliseconds, or 0 for never", true);
   from.text("trace", o.trace, nullptr);
   from.number("trace_mib", o.trace_mib, defaults.trace_mib, trace_allowed);
   from.text("counters", o.counters, nullptr);

@@ -3,7 +3,9 @@
 
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "access/version.hpp"
@@ -12,6 +14,7 @@
 #include "place/topology.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/options.hpp"
+#include "runtime/variables.hpp"
 #include "sched/decoupled.hpp"
 #include "sched/policy.hpp"
 #include "sched/worker.hpp"
@@ -92,9 +95,24 @@ std::uint64_t picoseconds(double ns) noexcept { return static_cast<std::uint64_t
 
 }  // namespace
 
+namespace {
+
+std::unique_ptr<sched::any_engine> make_engine(const options& asked, const options& o) {
+  try {
+    return std::strcmp(o.machine, "host") == 0 ? make_host_engine(o) : make_virtual_engine(o);
+  } catch (const error& e) {
+    const std::string_view why = e.what();
+    if (why.find("WEFT_") != std::string_view::npos) refuse_variable(std::string(why));
+    if (asked.trace != nullptr || !why.starts_with("weft: cannot write a trace")) throw;
+    refuse_variable(std::string(why) + " (WEFT_TRACE)");
+  }
+}
+
+}  // namespace
+
 runtime::runtime(const options& opt) {
   const options o = complete(opt);
-  auto made = std::strcmp(o.machine, "host") == 0 ? make_host_engine(o) : make_virtual_engine(o);
+  auto made = make_engine(opt, o);
   policy_ = sched::find_policy(o.policy).name.name;
   seed_ = o.seed;
   engine_ = made.release();

@@ -6,11 +6,13 @@
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <mutex>
 #include <set>
 #include <vector>
 
 #include "base/near_name.hpp"
+#include "weft/error.hpp"
 
 namespace weft {
 
@@ -20,11 +22,33 @@ constexpr std::string_view prefix = "WEFT_";
 
 // Without the prefix: with it any two would be near each other.
 const std::vector<std::string>& known() {
-  static const std::vector<std::string> names{"WORKERS",   "MACHINE",   "POLICY",     "SEED",     "SCHEDULE",
-                                              "MODE",      "BODY",      "BODY_SCALE", "CORE",     "WINDOW",
-                                              "SEARCH_US", "STACK_KIB", "CREATION",   "CREATOR",  "PAUSED",
-                                              "PIN",       "TRACE",     "TRACE_MIB",  "COUNTERS", "ORDER_LOG"};
+  static const std::vector<std::string> names{
+      "WORKERS", "MACHINE", "POLICY",    "SEED",      "SCHEDULE",  "MODE",     "BODY",    "BODY_SCALE",
+      "CORE",    "WINDOW",  "CHANGE",    "SEARCH_US", "STACK_KIB", "CREATION", "CREATOR", "PAUSED",
+      "PIN",     "TRACE",   "TRACE_MIB", "COUNTERS",  "ORDER_LOG", "STUCK_MS"};
   return names;
+}
+
+// What a variable is to blame for. The user who set it is not who wrote the program, and programs seldom catch what is
+// wrong with their environment: uncaught, it ends the program with the one line and status 2, and not in a core dump.
+struct bad_variable : error {
+  using error::error;
+};
+std::terminate_handler other_end = nullptr;
+
+[[noreturn]] void end_in_one_line() {
+  if (const std::exception_ptr thrown = std::current_exception()) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const bad_variable& why) {
+      std::fflush(stdout);
+      std::fprintf(stderr, "%s\n", why.what());
+      std::_Exit(2);
+    } catch (...) {  // whatever else it is, it is not ours
+    }
+  }
+  if (other_end != nullptr) other_end();
+  std::abort();
 }
 
 // What the project's own tests read.
@@ -51,6 +75,12 @@ std::string variable_of(std::string_view option) {
   for (const char c : option.substr(option.rfind('.') + 1))  // npos + 1 is 0: no dot
     name += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return name;
+}
+
+void refuse_variable(const std::string& why) {
+  static std::once_flag once;
+  std::call_once(once, [] { other_end = std::set_terminate(&end_in_one_line); });
+  throw bad_variable(why);
 }
 
 const char* value_of_variable(std::string_view option) {

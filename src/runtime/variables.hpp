@@ -18,4 +18,8 @@ namespace weft {
 // ours: one line, once per process.
 void report_unknown_variables();
 
+// Throws weft::error for a value that came from the environment. Uncaught, that ends the program in one line on stderr
+// and status 2; any other exception ends it as before.
+[[noreturn]] void refuse_variable(const std::string& why);
+
 }  // namespace weft

@@ -45,7 +45,7 @@ std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
   using engine = sched::engine<machine::virtual_machine>;
   const schedule s = parse_schedule(opt.model.schedule);
   const bool by_priority = s.how == schedule::kind::pct;
-  model::machine m = model::with_cores(model::load_machine(opt.machine), opt.workers);
+  model::machine m = model::with_cores(model::load_machine(opt.machine, opt.model.change), opt.workers);
   auto apart = m.apart;
   const machine::virtual_machine::setup setup{.seed = opt.seed,
                                               .random_order = by_priority || s.how == schedule::kind::random,

@@ -114,7 +114,7 @@ template <class M> class creation final : public source<M> {
   void abandon() noexcept {
     while (detail::record* r = requests_.pop()) {
       WEFT_ASSERT(r->state == detail::record_state::filling);
-      r->invoke(*r, false);
+      r->invoke(*r, detail::errand::destroy);
     }
   }
 

@@ -30,6 +30,7 @@
 #include "sched/creation.hpp"
 #include "sched/crew.hpp"
 #include "sched/deque.hpp"
+#include "sched/events.hpp"
 #include "sched/failures.hpp"
 #include "sched/guests.hpp"
 #include "sched/ordering.hpp"
@@ -48,13 +49,16 @@
 #include "sched/stealing.hpp"
 #include "sched/suspension.hpp"
 #include "sched/tempo.hpp"
+#include "sched/timers.hpp"
 #include "sched/waits.hpp"
+#include "sched/watch.hpp"
 #include "sched/worker.hpp"
 #include "task/pool.hpp"
 
 namespace weft::sched {
 
-template <machine::machine M> class engine final : public any_engine, private child_runner<M> {
+template <machine::machine M>
+class engine final : public any_engine, private child_runner<M>, private timers<M>::settler {
  public:
   using worker = sched::worker<M>;
   using woken = access::woken;
@@ -81,6 +85,13 @@ template <machine::machine M> class engine final : public any_engine, private ch
   void wait_all() override;
   void wait_handle(detail::handle_state& h) override;
   void drain(detail::handle_state& h) noexcept override;
+  void wait_version(detail::handle_state& h, std::uint64_t version) override;
+  void wait_event(event_state& s) override;
+  void settle(const event_end& of) override;
+  void settle_after(event_state& s, std::uint64_t ps) override;
+  void fail_with_children(detail::record& r, const std::exception_ptr& why) override { poison_.fail_below(r, why); }
+  [[nodiscard]] event_board& events() noexcept override { return events_; }
+  void yield() override;
   void pause(bool on) override;
   void* exchange(detail::handle_state& h, detail::cell<void*>& c, void* value) override;
   [[nodiscard]] bool try_exclusive(detail::handle_state& h) override;
@@ -138,10 +149,17 @@ template <machine::machine M> class engine final : public any_engine, private ch
   [[gnu::noinline]] void wholly_done(worker& w, detail::record* r);
   [[gnu::always_inline]] inline void recycle(worker& w, detail::record* r) noexcept;
 
+  // events
+  void settle_on(worker& w, const event_end& of) override;
+  void one_event_less(worker& w, detail::record& r, const std::exception_ptr& why);
+  [[gnu::cold, gnu::noinline]] void abandon_event(worker& w, detail::record& r, std::exception_ptr why);
+  [[nodiscard]] bool fulfilled(event_state& s);
+  void count_yield();
+
   // the engine's own beginning and end, and its calls
   void list_sources();
   void end(const visit& v) noexcept;
-  void wait_for(detail::handle_state& h);
+  void wait_for(detail::handle_state& h, const std::uint64_t* version = nullptr);
   void start_if_paused();
   [[nodiscard]] trace::facts about() const;
   void offer_turn(worker& w);
@@ -178,19 +196,25 @@ template <machine::machine M> class engine final : public any_engine, private ch
       this,
       {machine_, sleep_, crew_, attention_, recording_, registrar_, readiness_, placement_, poison_, stealing_, own_}};
   admission<M> admission_;
-  stall<M> stall_{
-      {machine_, sleep_, crew_, guests_, attention_, quiescence_, placement_, suspension_, pool_, admission_}};
+  event_board events_;
+  timers<M> timers_{machine_, events_, *this};
+  watch<M> watch_{{machine_, sleep_, crew_, guests_, attention_, quiescence_, suspension_, events_, admission_}};
+  stall<M> stall_{{machine_, sleep_, crew_, guests_, attention_, quiescence_, placement_, suspension_, pool_, events_,
+                   watch_, admission_}};
   waits<M> waits_{this,
                   {*this, attention_, ordering_, stacks_, guests_, recording_, registrar_, placement_, quiescence_,
-                   poison_, suspension_, stall_}};
+                   poison_, suspension_, stall_, events_}};
   search<M> search_;
   std::unique_ptr<quiescent_source> quiescent_source_;
   const void* owner_thread_;  // identity of the thread that made the runtime
   std::uint64_t start_ps_ = 0;
+  std::uint64_t yields_ = 0;     // in a row, on a modelled machine
+  std::uint64_t yields_at_ = 0;  // what had happened by then
 };
 
 }  // namespace weft::sched
 
 #include "sched/engine_calls.hpp"
+#include "sched/engine_events.hpp"
 #include "sched/engine_life.hpp"
 #include "sched/engine_steps.hpp"

@@ -71,7 +71,7 @@ template <machine::machine M> void engine<M>::check_pin(detail::record* r) {
   if (r->pin == detail::record::unpinned || r->pin < workers()) [[likely]]
     return;
   const unsigned pin = r->pin;
-  r->invoke(*r, false);
+  r->invoke(*r, detail::errand::destroy);
   discard(r);
   throw error("weft: a task is pinned to worker " + std::to_string(pin) + ", but there are only workers 0 to " +
               std::to_string(workers() - 1));
@@ -88,11 +88,13 @@ template <machine::machine M> void engine<M>::wait_all() {
   worker& w = v.self();
   if (w.role == role::guest) {
     start_if_paused();
+    watch_.call();
     const typename admission<M>::outside_wait needed(admission_);
     return waits_.for_all_outside(w);
   }
   const program_call call(ordering_);
   if (w.current != nullptr) return waits_.for_children(w);
+  watch_.call();
   const main_wait here(admission_, w);
   start_if_paused();
   if (!waits_.for_all(w)) stall_.raise(true);
@@ -105,19 +107,27 @@ template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& 
   wait_for(h);
 }
 
-template <machine::machine M> void engine<M>::wait_for(detail::handle_state& h) {
+template <machine::machine M> void engine<M>::wait_version(detail::handle_state& h, std::uint64_t version) {
+  const visit v(*this);
+  const program_call call(ordering_);
+  wait_for(h, &version);
+}
+
+// For the accesses registered so far, or for a version.
+template <machine::machine M> void engine<M>::wait_for(detail::handle_state& h, const std::uint64_t* version) {
   visit v(*this);
   worker& w = v.self();
   await_creation();
-  if (!waits_.concerns(w, h)) return;
+  if (!waits_.concerns(w, h) && version == nullptr) return;
+  if (w.current == nullptr) watch_.call();
   if (w.role == role::guest) {
     start_if_paused();
     const typename admission<M>::outside_wait needed(admission_);
-    waits_.for_handle_outside(w, h);
+    waits_.for_handle_outside(w, h, version);
   } else {
     const main_wait here(admission_, w);
     if (w.current == nullptr) start_if_paused();
-    if (!waits_.for_handle(w, h)) stall_.raise(true);
+    if (!waits_.for_handle(w, h, version)) stall_.raise(w.current == nullptr);
   }
   poison_.rethrow_for(h);
 }

@@ -54,6 +54,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   }
   if constexpr (M::modelled) machine_.set_program_stack(suspension_.program());
   sleep_.open(workers(), M::foreign_threads);
+  watch_.open(setup_.stuck_ns);
   if (setup_.decoupled && creation_.open(setup_.creator)) enlist();
   admission_.open(creation_.has_creator_apart());
   list_sources();
@@ -82,6 +83,7 @@ template <machine::machine M> void engine<M>::list_sources() {
       if (rules_->uses_nodes()) s.push_back(&nodes_);
       s.insert(s.end(), {&central_, &stealing_, &admission_, quiescent_source_.get()});
     }
+    if constexpr (M::modelled) s.insert(s.begin(), &timers_);
   }
 }
 
@@ -111,6 +113,7 @@ template <machine::machine M> engine<M>::~engine() {
 }
 
 template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
+  watch_.call();
   const main_wait here(admission_, v.self());
   start_if_paused();
   const bool told_before = stall_.told();
@@ -121,6 +124,9 @@ template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
   } catch (...) {
     std::fprintf(stderr, "weft: at the end of a runtime, unnoticed until now: a task threw something\n");
   }
+  // Who fulfils an event need not know of this runtime, and may still be on the way out.
+  for (unsigned spins = 0; events_.calls_under_way();) M::relax(++spins);
+  watch_.stop();
   search_.stop();
   for (const auto& w : crew_) sleep_.notify(machine_, w->id);
   admission_.the_reserve().release();
@@ -129,6 +135,8 @@ template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
     creation_.abandon();
     abandon_all(pool_.all());
   }
+  events_.abandon_all();
+  timers_.close();
   registrar_.forget_all();                     // none is left but after a stall
   static_cast<void>(failures_.take(nullptr));  // heals the handles that outlive this
   for (const auto& w : crew_) deque::close(*w);

@@ -8,9 +8,13 @@ namespace weft::sched {
 
 template <machine::machine M> detail::record* engine<M>::allocate(std::size_t bytes) {
   const std::uint8_t c = detail::record_class(bytes);
-  if (worker* w = at_home(); w != nullptr && c != detail::record_classes) return admission_.get(*w, c);
+  if (worker* w = at_home(); w != nullptr && c != detail::record_classes) {
+    recording_.submission_begins(*w);
+    return admission_.get(*w, c);
+  }
   visit v(*this);
   worker& w = v.self();
+  recording_.submission_begins(w);
   const bool is_guest = w.role == role::guest;
   if (is_guest) guests_.begin_call();  // until discard() or the end of enter()
   try {
@@ -30,7 +34,10 @@ template <machine::machine M> void engine<M>::discard(detail::record* r) noexcep
 
 template <machine::machine M> void engine<M>::enter(detail::record* r) {
   if (r->plain) [[likely]] {
-    if (worker* w = creates_here()) return enter_plain(*w, r);
+    if (worker* w = creates_here()) {
+      enter_plain(*w, r);
+      return recording_.submission_over(*w);
+    }
   }
   enter_slow(r);
 }
@@ -60,9 +67,13 @@ template <machine::machine M> void engine<M>::count(worker& w, detail::record& r
 template <machine::machine M> void engine<M>::enter_slow(detail::record* r) {
   transition(*r, detail::record_state::filling);
   check_pin(r);
-  if (worker* w = at_home(); w != nullptr && !creation_.on()) return enter_on(*w, r);
+  if (worker* w = at_home(); w != nullptr && !creation_.on()) {
+    enter_on(*w, r);
+    return recording_.submission_over(*w);
+  }
   visit v(*this);
   enter_visiting(v.self(), r);
+  recording_.submission_over(static_cast<worker&>(*current_worker()));
 }
 
 template <machine::machine M> void engine<M>::enter_visiting(worker& w, detail::record* r) {
@@ -99,7 +110,7 @@ template <machine::machine M> void engine<M>::enter_counted(worker& w, detail::r
       placement_.place(w, r);
     }
   } catch (...) {
-    r->invoke(*r, false);
+    r->invoke(*r, detail::errand::destroy);
     quiescence_.withdraw(w, *r);
     recycle(w, r);
     throw;
@@ -218,21 +229,25 @@ template <machine::machine M> detail::record* engine<M>::run_traced(worker& w, d
 
 template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, detail::record* r) {
   transition(*r, detail::record_state::running);
-  r->next = nullptr;  // from here on: who waits for the children
-  r->cursor = 0;      // from here on: the number of children so far
+  r->awaits_children = nullptr;
+  r->children = 0;
   w.current = r;
   count_one(w.tasks);
+  detail::poke(w.body_name, r->name);
   machine_.begin_body(*r);
   trace::outcome outcome = trace::outcome::done;
   ordering_.step(r);
   try {
     if (!poison_.concerns(*r)) [[likely]]
-      r->invoke(*r, true);
+      r->invoke(*r, detail::errand::run);
     else if (poison_.skip(*r))
       outcome = trace::outcome::skipped;
+    if (outcome == trace::outcome::skipped) [[unlikely]]
+      abandon_event(w, *r, nullptr);
   } catch (...) {
     poison_.fail(*r, std::current_exception());
     outcome = trace::outcome::failed;
+    abandon_event(static_cast<worker&>(*current_worker()), *r, std::current_exception());
   }
   if constexpr (M::modelled)
     if (outcome != trace::outcome::skipped) machine_.end_body(*r);
@@ -261,7 +276,8 @@ template <machine::machine M> detail::record* engine<M>::done(worker& w, detail:
       access::settle<M>(*r, list);
     else if (r->exclusives != 0)
       readiness_.wait_begins(list);
-    if (M::fetch_sub(r->pending, 1u, base::acq_rel) == 1) wholly_done(w, r);
+    const std::uint32_t own = 1 | (detail::peek(r->pending) & detail::record::body_bit);
+    if (M::fetch_sub(r->pending, own, base::acq_rel) == own) wholly_done(w, r);
   } else {
     if (r->access_count != 0) access::settle<M>(*r, list);
     if (r->parent == nullptr && !failures_.any()) [[likely]] {
@@ -289,8 +305,10 @@ template <machine::machine M> void engine<M>::wholly_done(worker& w, detail::rec
     }
     recycle(w, r);
     if (parent == nullptr) return quiescence_.finished(w);
-    if (M::fetch_sub(parent->pending, 1u, base::acq_rel) != 1) return;
-    if (parent->next != nullptr) return placement_.place(w, parent->next);
+    // Of a task with an event that is outstanding: whether its body waits for its children.
+    const std::uint32_t before = M::fetch_sub(parent->pending, 1u, base::acq_rel);
+    if (before != 1 && (before & ~detail::record::event_bit) != (detail::record::body_bit | 1)) return;
+    if (parent->awaits_children != nullptr) return placement_.place(w, parent->awaits_children);
     r = parent;
   }
 }

@@ -44,6 +44,7 @@ template <class M> class guests {
       return *g;
     }
     free_.reserve(made_ + 1);  // so that leave() allocates nothing
+    pool_.admit_holder();
     auto* g = new worker<M>;
     g->engine = engine;
     g->role = role::guest;
@@ -52,7 +53,6 @@ template <class M> class guests {
     g->next_guest = all_.raw;
     M::store(all_, g, base::release);  // pairs with the sums below
     ++made_;
-    pool_.admit_holder();
     return *g;
   }
   void leave(worker<M>& g) noexcept {

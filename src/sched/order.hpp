@@ -48,6 +48,9 @@ class task_order {
   void submitted(detail::record& r);
   // Code of the program begins, goes on after a call, or submits: of the task `body`, or if nullptr of the main thread.
   void step(const detail::record* body);
+  // Where priorities are drawn, the one that yields is the last of all from then on: else it would have its turn again
+  // at once, for ever.
+  void yields(const detail::record* body) { actor_of(body).priority = 0; }
   // The body of r has returned.
   void ended(const detail::record& r) {
     const std::size_t known = actors_.erase(&r);

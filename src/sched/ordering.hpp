@@ -52,6 +52,15 @@ template <class M> class ordering final : public source<M> {
       static_cast<void>(body);
     }
   }
+  // The body of r gives its turn to all others.
+  void yields(const detail::record* r) noexcept {
+    if constexpr (M::modelled) {
+      if (order_ != nullptr) [[unlikely]]
+        order_->yields(r);
+    } else {
+      static_cast<void>(r);
+    }
+  }
   void ended(const detail::record& r) noexcept {
     if constexpr (M::modelled) {
       if (order_ != nullptr) [[unlikely]]

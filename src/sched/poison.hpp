@@ -21,13 +21,13 @@ template <class M> class poison {
   // its handles in between, its body is called, and may throw.
   [[nodiscard, gnu::cold]] bool skip(detail::record& r) {
     if (was_refused(r)) {  // and has failed already
-      r.invoke(r, false);
+      r.invoke(r, detail::errand::destroy);
       return true;
     }
     std::exception_ptr e;
     for (std::uint32_t i = 0; i < r.access_count && e == nullptr; ++i)
       e = failures_.of(access::handle_of(r.accesses()[i]));
-    r.invoke(r, e == nullptr);
+    r.invoke(r, e == nullptr ? detail::errand::run : detail::errand::destroy);
     if (e != nullptr) fail(r, e);
     return e != nullptr;
   }
@@ -36,6 +36,15 @@ template <class M> class poison {
     WEFT_ASSERT(e != nullptr);
     failures_.add(r, e);
     writes(r, e);
+  }
+
+  // What r waits for beside its body has failed with e, as a child of r would: behind its children, and once r is
+  // wholly done its own. r itself may not have run yet. Who: whoever ends that.
+  [[gnu::cold]] void fail_below(detail::record& r, const std::exception_ptr& e) {
+    detail::record child{};
+    child.parent = &r;
+    child.order = ~std::uint64_t{0};
+    failures_.add(child, e);
   }
 
   // r is wholly done: what its children threw and nobody waited for is its own, and what r writes is as bad as theirs.

@@ -28,7 +28,7 @@ template <class M> class quiescence {
     r.parent = parent;
     if (parent != nullptr) {
       parent->has_children = true;
-      r.order = parent->cursor++;
+      r.order = parent->children++;
       static_cast<void>(M::fetch_add(parent->pending, 1u, base::relaxed));
       return;
     }

@@ -1,6 +1,7 @@
 // What goes into a trace, and when the clock is read for it. Without a trace each step of a task's life costs the test
 // of one pointer; with it, a task costs two looks at the clock - at its submission and at its end, which is the start
-// of the task that follows directly - and 32 bytes at each, and 32 for each access. Recording takes no modelled time
+// of the task that follows directly - and 32 bytes at each, and 32 for each access. The main program looks twice more,
+// as it comes and goes, so that its own work can be told from submitting. Recording takes no modelled time
 // and no decision looks at it: a virtual machine runs the same with and without. Who: each worker writes with its own
 // recorder; a guest with the one for threads outside.
 #pragma once
@@ -48,7 +49,21 @@ template <class M> class recording {
     WEFT_ASSERT(on() && (w.trace != nullptr || w.role == role::guest));
     if (w.creates_request && !r.applies_reduction) return w.trace->submitted(r, w.requested_ps, w.requested_by);
     const std::uint64_t now = machine_.now_ps();
-    return w.trace != nullptr ? w.trace->submitted(r, now) : session_->submitted_outside(r, now);
+    if (w.trace == nullptr) return session_->submitted_outside(r, now);
+    // What the runtime submits for itself, inside a call of the main program, has nothing of the program's before it.
+    const std::uint64_t own = !is_main(w) ? trace::no_time : r.applies_reduction ? 0 : own_ps_;
+    w.trace->submitted(r, now, trace::by_recorder, own);
+  }
+
+  // The main program asks for a record: from here on it submits, until submission_over(). What lies between that and
+  // the next submission or wait is its own work. Who: the submitter; nothing happens for others than the main program.
+  void submission_begins(worker<M>& w) noexcept {
+    if (on() && is_main(w)) [[unlikely]]
+      own_ps_ = own_until_now();
+  }
+  void submission_over(worker<M>& w) noexcept {
+    if (on() && is_main(w)) [[unlikely]]
+      own_since_ps_ = machine_.now_ps();
   }
   // For registration, which calls it with a task whose versions are known and which nobody can run yet.
   [[nodiscard]] auto of_submission(worker<M>& w) noexcept {
@@ -61,15 +76,15 @@ template <class M> class recording {
   // r is handed over to be created elsewhere: when and by whom, in two fields that are free until registration.
   void requested(const worker<M>& w, detail::record& r) noexcept {
     if (!on()) return;
-    r.prev = reinterpret_cast<detail::record*>(machine_.now_ps());
-    r.cursor = w.role != role::guest ? w.id + 1u : trace::by_outside;
+    r.requested_ps = machine_.now_ps();
+    r.requested_by = w.role != role::guest ? w.id + 1u : trace::by_outside;
   }
   // The request r is being created on w, until creation_over().
   void creates(worker<M>& w, detail::record& r) noexcept {
     if (!on()) return;
     WEFT_ASSERT(!w.creates_request && r.state == detail::record_state::filling);
-    w.requested_ps = reinterpret_cast<std::uintptr_t>(r.prev);
-    w.requested_by = static_cast<std::uint16_t>(r.cursor);
+    w.requested_ps = r.requested_ps;
+    w.requested_by = static_cast<std::uint16_t>(r.requested_by);
     w.creates_request = true;
   }
   void creation_over(worker<M>& w) noexcept { w.creates_request = false; }
@@ -104,34 +119,42 @@ template <class M> class recording {
   struct pause {
     std::uint64_t ps = 0;
     std::uint16_t worker = 0;
+    std::uint64_t own_ps = trace::no_time;  // of the main program, before it
   };
   // A body, or if nullptr the main thread, begins to wait on w. Costs nothing where nothing is recorded.
   [[nodiscard]] pause waits(worker<M>& w, const detail::record* body) noexcept {
     if (w.trace == nullptr) return {0, w.id};
     w.body_end_ps = 0;
     counted(w, body);
-    return {machine_.now_ps(), w.id};
+    return {machine_.now_ps(), w.id, body == nullptr && is_main(w) ? own_until_now() : trace::no_time};
   }
   // It goes on, perhaps elsewhere.
   void goes_on(worker<M>& w, const detail::record* body, trace::reason why, const pause& from) noexcept {
     if (w.trace == nullptr) return;
+    const std::uint64_t now = machine_.now_ps();
     w.trace->add({.time = from.ps,
-                  .value = machine_.now_ps(),
+                  .value = now,
                   .task = body != nullptr ? body->trace_id : 0,
                   .other = why.handle,
+                  .position = trace::packed_time(from.own_ps),
                   .worker = from.worker,
                   .kind = trace::event_kind::waited,
                   .detail = static_cast<std::uint8_t>(why.why)});
+    if (from.own_ps != trace::no_time) own_since_ps_ = now;
     if (w.trace->counters.size() != 0) w.trace->counters.begin();
   }
   // A wait that found nothing to wait for. On another machine it may have to: who replays the trace needs it.
   void passed(worker<M>& w, trace::reason why) noexcept {
     if (w.trace == nullptr) return;
-    w.trace->add({.time = machine_.now_ps(),
+    const std::uint64_t now = machine_.now_ps();
+    const bool main = is_main(w);
+    w.trace->add({.time = now,
                   .task = w.current != nullptr ? w.current->trace_id : 0,
                   .other = why.handle,
+                  .position = trace::packed_time(main ? own_until_now() : trace::no_time),
                   .kind = trace::event_kind::passed,
                   .detail = static_cast<std::uint8_t>(why.why)});
+    if (main) own_since_ps_ = now;
   }
   void stolen(worker<M>& w, const detail::worker& victim, const detail::record& r) noexcept {
     if (w.trace == nullptr) return;
@@ -173,6 +196,18 @@ template <class M> class recording {
       w.trace->add({.value = counted.of[i], .task = body->trace_id, .kind = trace::event_kind::counted, .detail = i});
   }
 
+  // The thread that made the runtime, outside of tasks.
+  [[nodiscard]] static bool is_main(const worker<M>& w) noexcept {
+    return w.id == 0 && w.current == nullptr && w.role != role::guest;
+  }
+  // Of the main program, and counted once.
+  [[nodiscard]] std::uint64_t own_until_now() noexcept {
+    const std::uint64_t since = std::exchange(own_since_ps_, 0);
+    return since == 0 ? 0 : machine_.now_ps() - since;
+  }
+
+  std::uint64_t own_since_ps_ = 0;  // the main program's: when it came back from the runtime; 0: it is in it
+  std::uint64_t own_ps_ = 0;        // what it computed before the submission that it is in
   M& machine_;
   std::unique_ptr<trace::session> session_;  // nullptr: nothing is recorded
 };

@@ -65,7 +65,8 @@ TEST_CASE("recording: off, it reads no clock and leaves no mark") {
   r.stolen(w, all[1], other.r);
   r.park(w);
   CHECK(machine.clock_ps == 0);
-  CHECK((t.r.prev == before.prev && t.r.cursor == before.cursor && t.r.trace_id == before.trace_id));
+  CHECK((t.r.requested_ps == before.requested_ps && t.r.requested_by == before.requested_by &&
+         t.r.trace_id == before.trace_id));
   CHECK(detail::peek(w.sleeps) == 1);  // statistics count all the same
   CHECK(machine.parked == 1);
   CHECK_THROWS_AS(r.write({}, 0), error);
@@ -134,7 +135,7 @@ TEST_CASE("recording: a request carries when and by whom it was handed over to w
   guest.role = role::guest;
   task inside, outside;
   t.r.requested(t.all[1], inside.r);
-  const auto when = reinterpret_cast<std::uintptr_t>(inside.r.prev);
+  const auto when = inside.r.requested_ps;
   CHECK(inside.r.cursor == 2);
   t.r.requested(guest, outside.r);
   CHECK(outside.r.cursor == trace::by_outside);

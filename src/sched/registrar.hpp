@@ -134,9 +134,9 @@ template <class M> class registrar {
     detail::poke(r->pending, 1u);
     r->accesses()[0].handle_and_kind = reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(detail::kind_write);
     new (r->closure()) closure{access::reduction_of(h), &h};
-    r->invoke = [](detail::record& self, bool run) {
+    r->invoke = [](detail::record& self, detail::errand what) {
       const closure& c = *static_cast<closure*>(self.closure());
-      if (run) c.apply(*c.h);
+      if (what != detail::errand::destroy) c.apply(*c.h);
     };
     return r;
   }

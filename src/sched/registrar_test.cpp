@@ -30,7 +30,7 @@ struct fixture {
     for (detail::record* r : s.own(0)) {
       CHECK(bool{r->applies_reduction});
       r->state = detail::record_state::running;
-      r->invoke(*r, true);
+      r->invoke(*r, detail::errand::run);
       access::woken list;
       access::settle<notes>(*r, list);
       CHECK(s.pool.recycle(s.all[0], r) == false);

@@ -151,7 +151,7 @@ template <class M> class search {
     counted = true;
     if (!anything_visible(w)) {
       use_.recording.park(w);
-      return nullptr;
+      if (!use_.machine.rang(w.id)) return nullptr;
     }
     if (!use_.sleep.retract(w.id)) {
       use_.machine.park(w.id);  // takes the wake that is on its way
@@ -181,6 +181,7 @@ template <class M> class search {
         use_.recording.park(w);
       else if (!use_.sleep.retract(w.id))
         use_.machine.park(w.id);  // takes the wake that is on its way
+      if (use_.machine.rang(w.id)) static_cast<void>(use_.sleep.retract(w.id));
     }
   }
   [[nodiscard]] detail::record* create_for_a_while(worker<M>& w) {

@@ -71,6 +71,8 @@ template <class M> class sleep {
   [[nodiscard]] bool all_asleep() noexcept { return all_set(0); }
   // Whether every worker but number 0 sleeps, whose thread may be in the program instead.
   [[nodiscard]] bool all_asleep_but_first() noexcept { return all_set(1); }
+  // Whether no worker sleeps or searches: all run something. A guess while they go on.
+  [[nodiscard]] bool nobody_idle() noexcept { return !any_asleep() && M::load(searching_, base::seq_cst) == 0; }
   // The reserve comes or goes. While it is away it neither sleeps nor searches and nobody wakes it. Who: whoever calls
   // it or itself, under the engine's lock for that. Counts as an announcement: who looks for a stall must look again.
   void set_reserve_away(bool away) noexcept {

@@ -12,6 +12,7 @@
 #include "base/limits.hpp"
 #include "sched/admission.hpp"
 #include "sched/attention.hpp"
+#include "sched/events.hpp"
 #include "sched/guests.hpp"
 #include "sched/quiescence.hpp"
 #include "sched/sleep.hpp"
@@ -33,6 +34,8 @@ template <class M> struct stall_parts {
   sched::placement<M>& placement;
   sched::suspension<M>& suspension;
   task::pool<M>& pool;
+  event_board& events;
+  event_watch& watch;
   sched::admission<M>& admission;
 };
 
@@ -54,7 +57,11 @@ template <class M> class stall {
     // What could still be missing? A task waits only for versions, units and children that were registered before, so
     // no later submission can help it: not one of the main thread, which waits, and not one of another thread, unless
     // its call is under way and what it registers is not yet where it was looked for.
-    if (all_done || use_.suspension.program_waiter() == nullptr) return;
+    // But what happens outside can, and what a modelled machine does at a time.
+    const waiter* const program = use_.suspension.program_waiter();
+    if (M::foreign_threads && use_.events.outstanding() != 0) return use_.watch.events_outstanding();
+    if (program == nullptr || use_.events.any_timed()) return;
+    if (all_done && program->outer == nullptr && !program->is_ahead) return;
     base::locked<M> guard(use_.outside.waits_lock());  // no such call begins from here on
     if (use_.outside.calls_under_way()) return;
     if (!use_.sleep.all_asleep() || use_.sleep.announcements() != announcements) return;  // one may have ended since
@@ -113,7 +120,7 @@ template <class M> class stall {
   // Who: holder of the guests' waits_lock(), so a waiter found in the list lives until it is released.
   void end_waits(worker<M>& w) {
     WEFT_ASSERT(base::held(use_.outside.waits_lock()) && use_.suspension.program_waiter() != nullptr);
-    text_ = describe_stall(use_.pool.all());
+    text_ = describe_stall(use_.pool.all(), use_.events);
     for (waiter* x : use_.outside.waits()) {
       if (!delist(*x)) continue;
       x->stalled = true;
@@ -127,6 +134,7 @@ template <class M> class stall {
 
   // Takes x from the list it waits in. Returns whether it was there.
   [[nodiscard]] bool delist(waiter& x) noexcept {
+    if (x.outer != nullptr) return use_.events.delist(*x.outer);
     if (x.awaited == nullptr) return use_.quiescence.delist(x);
     base::locked<M> guard(x.awaited->lock);
     if (x.r.state != detail::record_state::blocked) return false;

@@ -21,11 +21,19 @@ constexpr int shown_max = 8;
 
 // A body that is set aside names what it waits in (suspension.hpp). One that never waited can be found here only while
 // it computes; then it is nobody's to describe.
-[[nodiscard]] std::string describe_running(const detail::record& r) {
+[[nodiscard]] std::string describe_running(const detail::record& r, event_board& events) {
   const std::string who = describe_task(r) + " waits inside its body";
+  const std::string what = events.awaited_by(&r);
+  if (!what.empty()) return who + what;
   if (!r.has_waited) return who;
-  const waiter* self = r.prev != nullptr ? &waiter::of(r.prev) : nullptr;
+  const waiter* self = r.waits_in != nullptr ? &waiter::of(r.waits_in) : nullptr;
   return who + " for " + (self != nullptr && self->awaited != nullptr ? describe_wait(self->a) : "its children");
+}
+
+// Its body has returned: children are not done, or nothing is left but its event.
+[[nodiscard]] std::string describe_draining(const detail::record& r, event_board& events) {
+  const bool only_event = detail::peek(r.pending) == detail::record::event_bit;
+  return describe_task(r) + " waits for " + (only_event ? events.event_of(r) : "its subtasks");
 }
 
 // Lines, of which only the first few are kept.
@@ -64,13 +72,17 @@ std::string describe_listed(const detail::handle_state& h) {
   return all.text();
 }
 
-std::string describe_stall(task::slabs& records) {
+std::string describe_stall(task::slabs& records, event_board& events) {
   lines all;
-  records.for_each([&all](detail::record& r) {
-    if (r.state == detail::record_state::running) all.add(describe_running(r));
-    if (r.state == detail::record_state::draining) all.add(describe_task(r) + " waits for its subtasks");
+  records.for_each([&](detail::record& r) {
+    if (r.state == detail::record_state::running) all.add(describe_running(r, events));
+    if (r.state == detail::record_state::draining) all.add(describe_draining(r, events));
     if (r.state == detail::record_state::blocked) all.add(describe_blocked(r));
   });
+  const std::string main = events.awaited_by(nullptr);
+  if (!main.empty())
+    return "weft: the main thread waits" + main + ", and no task can run any more" +
+           (all.count() == 0 ? "." : "; not done:") + all.text();
   return "weft: no task can run any more, but " + std::to_string(all.count()) +
          " are not done; a task must not wait for one that needs what it holds itself:" + all.text();
 }
@@ -78,7 +90,7 @@ std::string describe_stall(task::slabs& records) {
 void abandon_all(task::slabs& records) noexcept {
   records.for_each([](detail::record& r) {
     if (!is_stuck(r)) return;
-    if (r.state == detail::record_state::blocked) r.invoke(r, false);
+    if (r.state == detail::record_state::blocked) r.invoke(r, detail::errand::destroy);
     for (std::uint32_t i = 0; i < r.access_count; ++i) {
       if (is_gone(r.accesses()[i])) continue;
       detail::handle_state& h = access::handle_of(r.accesses()[i]);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "access/entry.hpp"
+#include "sched/events.hpp"
 #include "task/pool.hpp"
 #include "weft/detail/record.hpp"
 
@@ -14,7 +15,7 @@ namespace weft::sched {
 // Tasks listed on h, a line each, at most eight. Who: holder of h's lock.
 [[nodiscard]] std::string describe_listed(const detail::handle_state& h);
 // Every task that is not done, and why. Who: the worker that found everybody asleep; nobody else runs.
-[[nodiscard]] std::string describe_stall(task::slabs& records);
+[[nodiscard]] std::string describe_stall(task::slabs& records, event_board& events);
 
 // The runtime ends with tasks that can never run. Their closures are destroyed; of a body that waits for ever the stack
 // is given back, but not what it owns. Who: the last thread.

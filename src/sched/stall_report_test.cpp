@@ -21,6 +21,7 @@ struct records {
   task::pool<host> pool{1};
   detail::worker w;
   access::open_reductions<host> open;
+  event_board events;
 
   record& make(const char* name, record_state at) {
     record* r = pool.allocate(w, detail::record_class(sizeof(record) + sizeof(access::entry) + 32), pool.no_limit);
@@ -30,7 +31,7 @@ struct records {
     r->pin = record::unpinned;
     r->state = at;
     r->name = name;
-    r->invoke = [](record&, bool run) { ++(run ? called : dropped); };
+    r->invoke = [](record&, detail::errand what) { ++(what != detail::errand::destroy ? called : dropped); };
     return *r;
   }
   // A task that uses h; `listed`, if its version is not there.
@@ -60,7 +61,7 @@ TEST_CASE("stall report: every task that is not done is named with what it waits
   all.make(nullptr, record_state::running);
   all.make("done", record_state::free);
   all.make("queued", record_state::ready);
-  const std::string text = describe_stall(all.pool.all());
+  const std::string text = describe_stall(all.pool.all(), all.events);
   CHECK(has(text, "4 are not done"));
   CHECK(has(text, "task 'first' waits inside its body"));
   CHECK(has(text, "task 'second' waits for version 1 of handle 'total', which is at 0"));
@@ -73,7 +74,7 @@ TEST_CASE("stall report: every task that is not done is named with what it waits
 TEST_CASE("stall report: of many tasks the first are named and the others counted") {
   records all;
   for (int i = 0; i < 20; ++i) all.make("t", record_state::running);
-  const std::string text = describe_stall(all.pool.all());
+  const std::string text = describe_stall(all.pool.all(), all.events);
   CHECK(has(text, "20 are not done"));
   CHECK(has(text, "and 12 more"));
   std::size_t named = 0;

@@ -1,4 +1,4 @@
-// The phases of a record, and which follows which. A record is in exactly one: in a free list, being filled in, listed
+// The phases of a record, and which follows which. A record is in exactly one: in a magazine, being filled in, listed
 // for a condition, in a queue, running, or waiting for its children. Every change goes through transition(), so that a
 // record which is in two places at once is found where it happens and not where it crashes.
 //
@@ -23,7 +23,7 @@ namespace weft::sched {
   case filling: return (bit(from) & (bit(free) | bit(filling))) != 0;
   case blocked: return (bit(from) & (bit(filling) | bit(blocked) | bit(running))) != 0;
   // A waiter is not filled in and never freed: it goes from its first state, or from its list, to a queue. A record
-  // that the inline path fills in keeps the state it had in the free list.
+  // that the inline path fills in keeps the state it had in the magazine.
   case ready: return (bit(from) & (bit(free) | bit(filling) | bit(blocked) | bit(ready))) != 0;
   case running: return from == ready;
   case draining: return from == running;

@@ -38,7 +38,7 @@ TEST_CASE("transition: no record is freed twice, run twice, or run before it is 
   for (const record_state from : states) CHECK(may_become(from, running) == (from == ready));
 }
 
-TEST_CASE("transition: a life from the free list to the free list") {
+TEST_CASE("transition: a life from a magazine to a magazine") {
   detail::record r{};
   constexpr record_state life[] = {filling, blocked, blocked, ready, ready, running, draining, free};
   for (const record_state to : life) {

@@ -12,6 +12,7 @@
 #include "base/assert.hpp"
 #include "sched/attention.hpp"
 #include "sched/deque.hpp"
+#include "sched/events.hpp"
 #include "sched/ordering.hpp"
 #include "sched/poison.hpp"
 #include "sched/registrar.hpp"
@@ -43,6 +44,7 @@ template <class M> struct waits_parts {
   sched::poison<M>& poison;
   sched::suspension<M>& suspension;
   sched::stall<M>& stall;
+  event_board& events;
 };
 
 template <class M> class waits {
@@ -59,12 +61,15 @@ template <class M> class waits {
     if (lives_on(*r)) {
       waiter self;
       const auto publish = [this, r, &self](worker<M>& here) {
-        r->next = &self.r;  // published by the decrement; pairs with who is last to be done
-        if (M::fetch_sub(r->pending, 1u, base::acq_rel) == 1) use_.placement.place(here, &self.r);
+        r->awaits_children = &self.r;  // published by the decrement; pairs with who is last to be done
+        if ((M::fetch_sub(r->pending, 1u, base::acq_rel) & ~marks) == 1) use_.placement.place(here, &self.r);
       };
       use_.suspension.suspend(now, self, {trace::why::children}, publish, waited ? &since : nullptr);
-      r->next = nullptr;
-      M::store(r->pending, 1u, base::relaxed);  // nobody else counts: there are no children
+      r->awaits_children = nullptr;
+      if ((detail::peek(r->pending) & marks) == 0)
+        M::store(r->pending, 1u, base::relaxed);  // nobody else counts: there are no children
+      else
+        static_cast<void>(M::fetch_add(r->pending, 1u, base::relaxed));  // its event may come at this moment
     } else if (waited) {
       use_.recording.goes_on(now, r, {trace::why::children}, since);
     } else if (r->has_children) {
@@ -129,43 +134,88 @@ template <class M> class waits {
     if (elsewhere) access::throw_in_use(h);
     return true;
   }
-  // For the accesses registered so far. Who: a worker. Returns false if nothing can run any more.
-  [[nodiscard]] bool for_handle(worker<M>& w, detail::handle_state& h) {
+  // For the accesses registered so far, or for a version. Who: a worker. Returns false if nothing can run any more.
+  [[nodiscard]] bool for_handle(worker<M>& w, detail::handle_state& h, const std::uint64_t* version) {
     WEFT_ASSERT(w.role != role::guest);
     waiter self;
     self.awaited = &h;
     use_.registrar.close_if_open(w, h);
-    bool there = false;
-    {
-      base::locked<M> guard(h.lock);
-      there = access::available<M>(h, h.registered);
-    }
-    if (there) {
+    const target to = target_of(h, version);
+    if (to.is_there) {
       use_.recording.passed(w, {trace::why::handle, h.id});
-    } else {
-      use_.suspension.suspend(w, self, {trace::why::handle, h.id}, [this, &self, &h](worker<M>& here) {
-        if (!list_on(h, self)) use_.placement.place(here, &self.r);
-      });
+      return true;
     }
+    const ahead_wait listed(use_.events, to.is_ahead ? &self : nullptr, h, to.version, w.current);
+    use_.suspension.suspend(w, self, {trace::why::handle, h.id}, [this, &self, &h, to](worker<M>& here) {
+      if (!list_on(h, self, to.version)) use_.placement.place(here, &self.r);
+    });
     return !self.stalled;
   }
   // Who: a guest.
-  void for_handle_outside(worker<M>& g, detail::handle_state& h) {
+  void for_handle_outside(worker<M>& g, detail::handle_state& h, const std::uint64_t* version) {
     WEFT_ASSERT(g.role == role::guest);
     waiter self;
     typename guests<M>::wait listed(use_.outside, self, &h);
     bool has_to_wait = false;
+    target to;
     {
       typename guests<M>::call here(use_.outside);
       use_.registrar.close_if_open(g, h);
-      has_to_wait = list_on(h, self);
+      to = target_of(h, version);
+    }
+    const ahead_wait ahead(use_.events, to.is_ahead ? &self : nullptr, h, to.version, nullptr);
+    {
+      typename guests<M>::call here(use_.outside);
+      has_to_wait = !to.is_there && list_on(h, self, to.version);
     }
     if (has_to_wait) use_.stall.await_outside(self);
   }
 
  private:
+  struct target {
+    std::uint64_t version = 0;
+    bool is_there = false;
+    bool is_ahead = false;  // nobody has submitted what brings it
+  };
+  [[nodiscard]] target target_of(detail::handle_state& h, const std::uint64_t* version) {
+    base::locked<M> guard(h.lock);
+    target to;
+    to.version = version != nullptr ? *version : h.registered;
+    to.is_there = access::available<M>(h, to.version);
+    to.is_ahead = !to.is_there && !access::reached(h.registered, to.version);
+    return to;
+  }
+
+  // While a wait ahead of what is submitted lasts, the board of events knows of it, and its waiter carries the mark.
+  class ahead_wait {
+   public:
+    ahead_wait(event_board& board, waiter* self, detail::handle_state& h, std::uint64_t version,
+               const detail::record* body)
+        : board_(self != nullptr ? &board : nullptr) {
+      if (board_ == nullptr) return;
+      self->r.name = access::ahead_mark;
+      self->is_ahead = true;
+      x_.handle = &h;
+      x_.version = version;
+      x_.body = body;
+      static_cast<void>(board.list(x_));
+    }
+    ~ahead_wait() {
+      if (board_ != nullptr) static_cast<void>(board_->delist(x_));
+    }
+    ahead_wait(const ahead_wait&) = delete;
+    ahead_wait& operator=(const ahead_wait&) = delete;
+
+   private:
+    event_board* board_;
+    detail::event_wait x_;
+  };
+
+  // In `pending` beside the body's share and the children: the body's event is none of these.
+  static constexpr std::uint32_t marks = detail::record::event_bit | detail::record::body_bit;
+  // Whether r has children that are not done. Who: its body.
   [[nodiscard]] static bool lives_on(detail::record& r) noexcept {
-    return r.has_children && M::load(r.pending, base::acquire) != 1;
+    return r.has_children && (M::load(r.pending, base::acquire) & ~marks) != 1;
   }
 
   // Runs children of r, the body that w is in, on its stack, while the newest task here is one. Returns whether any.
@@ -200,10 +250,10 @@ template <class M> class waits {
   }
 
   // Returns whether self has to wait.
-  [[nodiscard]] bool list_on(detail::handle_state& h, waiter& self) {
+  [[nodiscard]] bool list_on(detail::handle_state& h, waiter& self, std::uint64_t version) {
     self.r.access_count = 1;
     base::locked<M> guard(h.lock);
-    self.a = {reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(detail::kind_read), h.registered};
+    self.a = {reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(detail::kind_read), version};
     return access::wait_unless_available<M>(h, &self.r);
   }
 

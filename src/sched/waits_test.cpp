@@ -33,7 +33,7 @@ struct fixture {
   } on_stack{s};
   waits<notes> w{nullptr,
                  {on_stack, s.attention, s.order, s.stacks, s.outside, s.recording, s.registrar, s.placement,
-                  s.quiescence, bad, s.suspension, s.stall}};
+                  s.quiescence, bad, s.suspension, s.stall, s.events}};
   [[nodiscard]] std::uint64_t set_aside() const { return detail::peek(s.w.suspends); }
 };
 
@@ -97,10 +97,10 @@ TEST_CASE("waits: for a handle: until what was submitted on it so far is done, a
   detail::handle_state h, k;
   task a, other;
   f.s.submit(0, other.uses(k, kind_write));
-  CHECK(f.w.for_handle(f.s.w, h));
+  CHECK(f.w.for_handle(f.s.w, h, nullptr));
   CHECK(f.set_aside() == 0);
   f.s.submit(0, a.uses(h, kind_write));
-  CHECK(f.w.for_handle(f.s.w, h));
+  CHECK(f.w.for_handle(f.s.w, h, nullptr));
   CHECK(a.called == 1);
   CHECK(f.set_aside() == 1);
   CHECK(f.w.for_all(f.s.w));
@@ -135,7 +135,7 @@ TEST_CASE("waits: a thread outside waits for what there is and leaves no trace o
   task a;
   worker<notes>& g = f.s.outside.enter(nullptr);
   f.w.for_all_outside(g);
-  f.w.for_handle_outside(g, h);
+  f.w.for_handle_outside(g, h, nullptr);
   f.bad.fail(a.r, std::make_exception_ptr(std::runtime_error("x")));
   CHECK_THROWS_AS(f.w.for_all_outside(g), std::runtime_error);
   f.s.outside.leave(g);

@@ -34,7 +34,9 @@ struct waiter {
   fiber* stack = nullptr;
   detail::handle_state* awaited = nullptr;  // nullptr: no handle
   detail::cell<std::uint32_t> signal;
-  bool stalled = false;  // it was ended because nothing else could run
+  bool is_ahead = false;                // for a version that was not submitted when it began to wait
+  bool stalled = false;                 // it was ended because nothing else could run
+  detail::event_wait* outer = nullptr;  // not nullptr: it waits for an event
 
   [[nodiscard]] static waiter& of(detail::record* r) noexcept {
     WEFT_ASSERT(r->kind == detail::record_kind::resume || r->kind == detail::record_kind::external);
@@ -98,7 +100,8 @@ template <class M> struct worker : detail::worker {
   detail::cell<std::uint64_t> steals;
   detail::cell<std::uint64_t> sleeps;
   detail::cell<std::uint64_t> suspends;
-  worker* next_guest = nullptr;  // guests.hpp
+  worker* next_guest = nullptr;         // guests.hpp
+  detail::cell<const char*> body_name;  // of the task that began last; for watch.hpp
 
   [[nodiscard]] bool is_special() const noexcept { return role != sched::role::ordinary; }
   // On the stack of the thread that made the runtime, in a body's wait or not: the main thread comes back as itself.

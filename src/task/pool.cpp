@@ -8,21 +8,20 @@ namespace {
 constexpr std::align_val_t line{64};
 }
 
-chain slabs::carve(std::uint8_t size_class) {
+// The magazine stands behind the records: it lives as long as they do.
+magazine* slabs::carve(std::uint8_t size_class) {
   const std::size_t bytes = detail::record_bytes[size_class];
   if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 8);  // so that the slab cannot be lost below
-  auto* memory = static_cast<std::byte*>(::operator new(bytes* base::pool_batch_records, line));
+  auto* memory = static_cast<std::byte*>(::operator new(bytes* magazine::capacity + sizeof(magazine), line));
   all_.push_back({memory, size_class});
-  chain c;
-  for (std::uint32_t i = base::pool_batch_records; i-- > 0;) {
+  auto* m = new (memory + bytes * magazine::capacity) magazine;
+  for (std::uint32_t i = 0; i < magazine::capacity; ++i) {
     auto* r = new (memory + i * bytes) record{};
     r->size_class = size_class;
     r->state = detail::record_state::free;
-    r->next = c.head;
-    c.head = r;
-    ++c.count;
+    m->slot[magazine::capacity - 1 - i] = r;  // taken from the end, so in the order of addresses
   }
-  return c;
+  return m;
 }
 
 record* slabs::allocate_large(std::size_t bytes) {

@@ -82,19 +82,54 @@ TEST_CASE("pool: what one worker recycles another is given, a batch at a time") 
   host_pool p(large, 2);
   worker creates;
   worker finishes;
-  std::vector<record*> first = take_all(p, creates, false, 3 * batch);
-  const std::size_t made = carved(p);
-  CHECK(made == 3 * batch);
+  std::vector<record*> first = take_all(p, creates, false, 2 * batch);
+  CHECK(carved(p) == 2 * batch);
   std::size_t given = 0;
   for (record* r : first) given += p.recycle(finishes, r) ? 1 : 0;
-  CHECK(given == 2);  // it kept one batch; a third makes two, and one of them goes
+  CHECK(given == 0);  // it keeps two magazines
+  CHECK(finishes.rest_is_full[0]);
   CHECK(finishes.free_count[0] == batch);
-  const std::vector<record*> second = take_all(p, creates, false, 2 * batch);
-  CHECK(std::set(second.begin(), second.end()).size() == 2 * batch);
-  for (record* r : second) CHECK(std::count(first.begin(), first.end(), r) == 1);
+  CHECK(p.recycle(finishes, take(p, creates)));
+  CHECK(finishes.free_count[0] == 1);
+  const std::size_t made = carved(p);
+  const std::vector<record*> second = take_all(p, creates, false, batch - 1 + batch);
+  CHECK(std::set(second.begin(), second.end()).size() == 2 * batch - 1);
+  for (record* r : second) CHECK(std::count(first.begin(), first.end(), r) <= 1);
+  CHECK(std::count_if(second.begin(), second.end(),
+                      [&first](record* r) { return std::count(first.begin(), first.end(), r) == 1; }) == batch);
   CHECK(carved(p) == made);
   CHECK(take(p, creates) != nullptr);
   CHECK(carved(p) == made + batch);
+}
+
+TEST_CASE("pool: a free record is not read: what was in it when it was recycled is no part of any list") {
+  host_pool p(large, 1);
+  worker w;
+  std::vector<record*> all = take_all(p, w, false, 5 * batch);
+  for (record* r : all) {
+    p.recycle(w, r);
+    r->next = r->prev = reinterpret_cast<record*>(1);  // as a listed one, followed, would fault
+  }
+  const std::vector<record*> again = take_all(p, w, false, 5 * batch);
+  CHECK(std::set(again.begin(), again.end()) == std::set(all.begin(), all.end()));
+}
+
+TEST_CASE("depot: whoever holds less than two magazines finds an empty one, with every record at rest") {
+  for (const unsigned holders : {1u, 3u}) {
+    CAPTURE(holders);
+    host_pool p(large, holders);
+    std::vector<worker> all(holders);
+    std::vector<record*> live;
+    for (std::uint8_t c = 0; c < detail::record_classes; ++c)
+      for (int i = 0; i < 500; ++i) live.push_back(take(p, all[0], c));
+    for (std::size_t i = 0; i < live.size(); ++i) p.recycle(all[i % holders], live[i]);
+    CHECK(carved(p) == 4 * 512);
+    for (const worker& w : all)
+      for (std::uint8_t c = 0; c < detail::record_classes; ++c) {
+        CHECK(w.free[c] != w.rest[c]);
+        CHECK((w.free[c] != nullptr && w.rest[c] != nullptr));
+      }
+  }
 }
 
 TEST_CASE("pool: a steady program allocates nothing, whoever creates and whoever finishes") {
@@ -106,7 +141,7 @@ TEST_CASE("pool: a steady program allocates nothing, whoever creates and whoever
   CHECK(carved(p) <= 500 + 4 * batch);
 }
 
-TEST_CASE("pool: the window has room for as many live records as asked for, beside all free lists") {
+TEST_CASE("pool: the window has room for as many live records as asked for, beside all magazines") {
   for (const unsigned workers : {1u, 2u, 5u}) {
     for (const std::size_t window : {batch, batch + 1, std::size_t{1000}}) {
       CAPTURE(workers);

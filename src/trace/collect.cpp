@@ -36,6 +36,7 @@ class collector {
     int submitter;
     std::uint16_t pin;
     std::uint8_t clauses;
+    std::int64_t own_ns;
   };
 
   [[nodiscard]] std::uint64_t ns(std::uint64_t ps) const noexcept {
@@ -76,7 +77,8 @@ class collector {
                          e.worker == by_recorder  ? submitter
                          : e.worker == by_outside ? -1
                                                   : e.worker - 1,
-                         static_cast<std::uint16_t>(e.value), e.detail});
+                         static_cast<std::uint16_t>(e.value), e.detail,
+                         unpacked_ns(static_cast<std::uint32_t>(e.value >> 32))});
       });
     }
     std::sort(all.begin(), all.end(),
@@ -91,7 +93,8 @@ class collector {
                             .submitted_ns = ns(s.time),
                             .priority = (s.clauses & clause_priority) != 0,
                             .subtasks = (s.clauses & clause_subtasks) != 0,
-                            .pin = s.pin});
+                            .pin = s.pin,
+                            .own_ns = s.own_ns});
   }
 
   void add(const event& e, unsigned worker) {
@@ -122,11 +125,12 @@ class collector {
       break;
     }
     case event_kind::waited:
-      out_.waits.push_back({task, static_cast<why>(e.detail), e.other, e.worker, ns(e.time), worker, ns(e.value)});
+      out_.waits.push_back({task, static_cast<why>(e.detail), e.other, e.worker, ns(e.time), worker, ns(e.value),
+                            unpacked_ns(e.position)});
       if (e.other != 0) meet(e.other);
       break;
     case event_kind::passed:
-      out_.passed.push_back({task, static_cast<why>(e.detail), e.other, worker, ns(e.time)});
+      out_.passed.push_back({task, static_cast<why>(e.detail), e.other, worker, ns(e.time), unpacked_ns(e.position)});
       if (e.other != 0) meet(e.other);
       break;
     case event_kind::stolen: out_.steals.push_back({ns(e.time), worker, e.worker, task}); break;

@@ -20,8 +20,9 @@ struct task_row {
   bool priority = false;
   bool subtasks = false;
   std::uint16_t pin = detail::record::unpinned;
-  bool ran = false;      // what follows is known
-  bool follows = false;  // started_ns was taken when the task before ended, which may be before this one was ready
+  std::int64_t own_ns = -1;  // what the main program computed before it submitted this; -1: others did, or nobody knows
+  bool ran = false;          // what follows is known
+  bool follows = false;      // started_ns was taken when the task before ended, which may be before this one was ready
   trace::outcome outcome = trace::outcome::done;
   unsigned worker = 0;
   std::uint64_t started_ns = 0;
@@ -45,6 +46,7 @@ struct wait_row {
   std::uint64_t from_ns;
   unsigned to_worker;
   std::uint64_t to_ns;
+  std::int64_t own_ns = -1;  // as of a task
 };
 
 struct passed_row {
@@ -53,6 +55,7 @@ struct passed_row {
   std::uint32_t handle;  // 0: none
   unsigned worker;
   std::uint64_t time_ns;
+  std::int64_t own_ns = -1;  // as of a task
 };
 
 struct handle_row {

@@ -1,21 +1,22 @@
 // What a recorder writes down: one fixed size for everything, so that a ring is an array and adding to it is a store.
 // Times are the machine's picoseconds, ids those of session::recorder; collect.hpp turns both into what users see.
 #pragma once
+#include <bit>
 #include <cstdint>
 
 namespace weft::trace {
 
 enum class event_kind : std::uint8_t {
-  submitted,  // time, task, other: parent (0: top level), position: name, worker: see below, value: the pin,
-              // detail: clause_flags
+  submitted,  // time, task, other: parent (0: top level), position: name, worker: see below, value:
+              // pin_and_time(), the main program's own time before it, detail: clause_flags
   access,     // task, other: handle, value: version required or units, position, detail: kind_code(), worker: the flags
               // of its kind; time: of a resource, the units that were free just then,
               // of others, how large the data is
   ran,        // time: start, value: end, task, worker: where it started, detail: outcome, position: 1 if the start is
               // the end of the task before
   waited,   // time: from, value: to, task (0: the main thread), other: handle, worker: where it was set aside, detail:
-            // why
-  passed,   // time, task, other, detail: as waited, but there was nothing to wait for
+            // why, position: packed_time() of the main program's own time before it
+  passed,   // time, task, other, detail, position: as waited, but there was nothing to wait for
   stolen,   // time, task (0: a stack that waited), worker: the victim
   slept,    // time: from, value: to
   counted,  // task, value, detail: number of the counter
@@ -26,7 +27,7 @@ inline constexpr std::uint8_t clause_priority = 1;
 inline constexpr std::uint8_t clause_subtasks = 2;
 
 enum class outcome : std::uint8_t { done, failed, skipped };
-enum class why : std::uint8_t { children, all, handle, window };
+enum class why : std::uint8_t { children, all, handle, window, event };
 
 // Who submitted, in a submitted event's `worker`: the recorder's worker, a thread that is none, or else 1 + a number.
 inline constexpr std::uint16_t by_recorder = 0, by_outside = 0xffff;
@@ -48,5 +49,19 @@ struct event {
   std::uint8_t detail = 0;
 };
 static_assert(sizeof(event) == 32);
+
+// A length of time in half a field: exact to a ten-millionth, which is what a clock is worth. None is a negative one.
+inline constexpr std::uint64_t no_time = ~std::uint64_t{0};
+[[nodiscard]] inline std::uint32_t packed_time(std::uint64_t ps) noexcept {
+  return std::bit_cast<std::uint32_t>(ps == no_time ? -1.0f : static_cast<float>(ps));
+}
+[[nodiscard]] inline std::int64_t unpacked_ns(std::uint32_t packed) noexcept {  // -1: none
+  const float ps = std::bit_cast<float>(packed);
+  return ps < 0 ? -1 : static_cast<std::int64_t>(ps / 1000);
+}
+// A pin, and beside it such a length.
+[[nodiscard]] inline std::uint64_t pin_and_time(std::uint16_t pin, std::uint64_t ps) noexcept {
+  return std::uint64_t{packed_time(ps)} << 32 | pin;
+}
 
 }  // namespace weft::trace

@@ -30,10 +30,10 @@ std::string kind_text(std::uint8_t code) {
   }
 }
 
-void recorder::submitted(detail::record& r, std::uint64_t when, std::uint16_t by) noexcept {
+void recorder::submitted(detail::record& r, std::uint64_t when, std::uint16_t by, std::uint64_t own_ps) noexcept {
   r.trace_id = new_id();
   add({.time = when,
-       .value = r.pin,
+       .value = pin_and_time(r.pin, own_ps),
        .task = r.trace_id,
        .other = r.parent != nullptr ? r.parent->trace_id : 0,
        .position = number_of(r.name),

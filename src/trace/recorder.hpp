@@ -68,8 +68,10 @@ class recorder {
   }
 
   // r is about to be visible to others, with its accesses registered. Its id is set here. by: who submitted it, `when`,
-  // if that was not the recorder's worker just now.
-  void submitted(detail::record& r, std::uint64_t when, std::uint16_t by = by_recorder) noexcept;
+  // if that was not the recorder's worker just now. own_ps: what the main program computed before it; no_time for
+  // others.
+  void submitted(detail::record& r, std::uint64_t when, std::uint16_t by = by_recorder,
+                 std::uint64_t own_ps = no_time) noexcept;
 
   counter_group counters;
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -78,6 +79,25 @@ void check_writable(const std::string& path) {
   return name;
 }
 
+// Nobody knows why a program does not end while it writes a trace of millions of rows, so it says how far it is; one
+// that takes no longer than a blink says nothing.
+class told_slowly {
+ public:
+  explicit told_slowly(const std::string& path) : path_(path) {}
+  void operator()(double done) {
+    const int tenths = static_cast<int>(10 * done);
+    if (std::chrono::steady_clock::now() - start_ < silent || tenths <= told_) return;
+    told_ = tenths;
+    std::fprintf(stderr, "weft: writing the trace '%s': %d %%\n", path_.c_str(), 10 * tenths);
+  }
+
+ private:
+  static constexpr std::chrono::seconds silent{2};
+  const std::string& path_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  int told_ = 0;
+};
+
 }  // namespace
 
 session::session(const char* path, std::size_t mib, const char* counters)
@@ -113,8 +133,11 @@ void session::write(facts about, std::uint64_t start_ps) {
   ::unlink(part.c_str());  // a process of the same number may have died while it wrote
   try {
     check_replaceable(path_);
+    constexpr double collected = 0.3;  // of the time
+    told_slowly tell(path_);
     const contents rows = collect(all, start_ps);
-    write_file(part, about, rows);
+    tell(collected);
+    write_file(part, about, rows, [&tell](double done) { tell(collected + (1 - collected) * done); });
     if (std::rename(part.c_str(), path_.c_str()) != 0) throw error(std::strerror(errno));
     written_ = issued_before;
     written_whole_ = std::all_of(rows.tasks.begin() + 1, rows.tasks.end(), [](const task_row& t) { return t.ran; });

@@ -93,6 +93,56 @@ TEST_CASE("trace session: only a trace or an empty file is replaced") {
   CHECK(trace_file(place.path("again.weft")).number("SELECT count(*) FROM tasks") == 5);
 }
 
+TEST_CASE("trace session: what the main program computes is told from its submitting") {
+  const trace_place place("own.weft");
+  const std::string path = place.path();
+  {
+    runtime rt({.workers = 2, .machine = "virtual", .trace = path.c_str()});
+    rt.submit([] {});
+    rt.charge(5000);
+    rt.submit([&rt] {
+      rt.submit([] {});  // a body's: its time is the body's
+      rt.wait();
+    });
+    rt.submit([] {});
+    rt.charge(300);
+    rt.charge(400);
+    rt.wait();
+    rt.charge(70'000);
+    rt.wait();  // nothing to wait for
+    rt.submit([] {});
+  }
+  const trace_file file(path);
+  // Before the first submission nobody measured; behind the second wait the program computed nothing.
+  CHECK(file.text("SELECT own_ns FROM tasks WHERE parent IS NULL ORDER BY id") == "0 5000 0 0");
+  CHECK(file.text("SELECT own_ns FROM tasks WHERE parent IS NOT NULL") == "NULL");
+  CHECK(file.text("SELECT DISTINCT own_ns FROM waits WHERE task IS NOT NULL") == "NULL");
+  const auto wait = file.number("SELECT own_ns FROM waits WHERE task IS NULL");
+  CHECK((wait >= 700 && wait < 700 + 2000));  // with what the call to wait() itself took
+  const auto passed = file.number("SELECT own_ns FROM passed WHERE task IS NULL ORDER BY time_ns LIMIT 1");
+  CHECK((passed >= 70'000 && passed < 72'000));
+}
+
+TEST_CASE("trace session: the main program's own work is counted once, beside tasks of the runtime's own") {
+  const trace_place place("own.weft");
+  const std::string path = place.path();
+  {
+    reduction<long> sum;
+    runtime rt({.workers = 2, .machine = "virtual", .trace = path.c_str()});
+    for (int i = 0; i < 4; ++i) {
+      rt.charge(1000);
+      rt.submit(reduce(sum), [](long& s) { ++s; });
+    }
+    rt.charge(1000);
+    rt.submit(read(sum), [](const long&) {});  // what reduced is applied before it, by a task of the runtime's own
+    rt.wait();
+  }
+  const trace_file file(path);
+  CHECK(file.number("SELECT count(*) FROM tasks WHERE own_ns IS NULL") == 0);
+  CHECK(file.number("SELECT count(*) FROM tasks") == 6);
+  CHECK(file.number("SELECT sum(own_ns) FROM tasks") == 4000);
+}
+
 TEST_CASE("trace session: runtimes that are given one name write one file each") {
   const trace_place place("run.weft");
   const std::string path = place.path(), bare = place.path("bare");

@@ -26,10 +26,10 @@ CREATE TABLE handles(id INTEGER PRIMARY KEY, name TEXT, bytes INTEGER, units INT
 CREATE TABLE kinds(kind TEXT PRIMARY KEY, readonly INTEGER, commutative INTEGER, exclusive INTEGER) WITHOUT ROWID;
 CREATE TABLE tasks(id INTEGER PRIMARY KEY, parent INTEGER, name INTEGER, submitter INTEGER, submitted_ns INTEGER,
                    worker INTEGER, started_ns INTEGER, finished_ns INTEGER, outcome TEXT, priority INTEGER,
-                   pin INTEGER, subtasks INTEGER);
+                   pin INTEGER, subtasks INTEGER, own_ns INTEGER);
 CREATE TABLE waits(task INTEGER, why TEXT, handle INTEGER, from_worker INTEGER, from_ns INTEGER, to_worker INTEGER,
-                   to_ns INTEGER);
-CREATE TABLE passed(task INTEGER, why TEXT, handle INTEGER, worker INTEGER, time_ns INTEGER);
+                   to_ns INTEGER, own_ns INTEGER);
+CREATE TABLE passed(task INTEGER, why TEXT, handle INTEGER, worker INTEGER, time_ns INTEGER, own_ns INTEGER);
 CREATE TABLE accesses(task INTEGER, position INTEGER, handle INTEGER, kind TEXT, version INTEGER,
                       next_version INTEGER, PRIMARY KEY(task, position)) WITHOUT ROWID;
 CREATE TABLE steals(time_ns INTEGER, thief INTEGER, victim INTEGER, task INTEGER);
@@ -57,7 +57,7 @@ CREATE VIEW segments AS
   WHERE t.started_ns IS NOT NULL;
 )";
 
-constexpr const char* why_text[] = {"children", "all", "handle", "window"};
+constexpr const char* why_text[] = {"children", "all", "handle", "window", "event"};
 constexpr const char* outcome_text[] = {"done", "failed", "skipped"};
 
 struct close_database {
@@ -75,6 +75,24 @@ using database = std::unique_ptr<sqlite3, close_database>;
 void execute(sqlite3* db, const char* sql) {
   if (sqlite3_exec(db, sql, nullptr, nullptr, nullptr) != SQLITE_OK) fail(db);
 }
+
+// How many of all rows are in. Those that are few do not count.
+class rows_told {
+ public:
+  rows_told(const contents& rows, const std::function<void(double)>& tell)
+      : all_(rows.tasks.size() + rows.accesses.size() + rows.waits.size() + rows.passed.size() + rows.steals.size() +
+             rows.sleeps.size() + rows.counts.size()),
+        tell_(tell) {}
+  void row() {
+    constexpr double without_indexes = 0.7;  // of the time; making the indexes takes the rest
+    if (tell_ && ++done_ % 16384 == 0) tell_(without_indexes * static_cast<double>(done_) / static_cast<double>(all_));
+  }
+
+ private:
+  const std::size_t all_;
+  const std::function<void(double)>& tell_;
+  std::size_t done_ = 0;
+};
 
 struct null {};
 
@@ -126,7 +144,7 @@ class inserter {
 
  public:
   [[nodiscard]] static unless not_0(std::uint64_t number) { return {static_cast<std::int64_t>(number), 0}; }
-  [[nodiscard]] static unless not_negative(int number) { return {number, -1}; }
+  [[nodiscard]] static unless not_negative(std::int64_t number) { return {number, -1}; }
   [[nodiscard]] static unless pinned(std::uint16_t worker) { return {worker, detail::record::unpinned}; }
 };
 
@@ -182,7 +200,7 @@ void write_places(sqlite3* db, const facts& about, const contents& rows) {
   if (names_worker(rows, about.places->workers())) add_worker(about.places->workers(), 1, null{});  // the reserve
 }
 
-void write_tasks(sqlite3* db, const contents& rows) {
+void write_tasks(sqlite3* db, const contents& rows, rows_told& told) {
   inserter add_name(db, "names", 2);
   for (std::uint32_t i = 1; i < rows.names.size(); ++i) add_name(i, rows.names[i]);
   inserter add_handle(db, "handles", 4);
@@ -190,12 +208,13 @@ void write_tasks(sqlite3* db, const contents& rows) {
     const auto bytes = inserter::not_0(h.bytes), units = inserter::not_0(h.units);
     h.name.empty() ? add_handle(id, null{}, bytes, units) : add_handle(id, h.name, bytes, units);
   }
-  inserter add(db, "tasks", 12);
+  inserter add(db, "tasks", 13);
   for (std::uint32_t i = 1; i < rows.tasks.size(); ++i) {
+    told.row();
     const task_row& t = rows.tasks[i];
     const auto begun = [&](auto... end) {
       add(i, inserter::not_0(t.parent), inserter::not_0(t.name), inserter::not_negative(t.submitter), t.submitted_ns,
-          end..., int{t.priority}, inserter::pinned(t.pin), int{t.subtasks});
+          end..., int{t.priority}, inserter::pinned(t.pin), int{t.subtasks}, inserter::not_negative(t.own_ns));
     };
     if (t.ran)
       begun(t.worker, t.started_ns, t.finished_ns, outcome_text[static_cast<unsigned>(t.outcome)]);
@@ -204,7 +223,7 @@ void write_tasks(sqlite3* db, const contents& rows) {
   }
 }
 
-void write_accesses(sqlite3* db, const contents& rows) {
+void write_accesses(sqlite3* db, const contents& rows, rows_told& told) {
   inserter add_kind(db, "kinds", 4);
   for (const auto& [code, flags] : rows.kinds)
     add_kind(kind_text(code), flags & detail::kind_readonly, (flags & detail::kind_commutative) != 0 ? 1 : 0,
@@ -212,6 +231,7 @@ void write_accesses(sqlite3* db, const contents& rows) {
   std::string kinds[256];
   inserter add(db, "accesses", 6);
   for (const access_row& a : rows.accesses) {
+    told.row();
     std::string& kind = kinds[a.kind];
     if (kind.empty()) kind = kind_text(a.kind);
     if (a.kind == detail::kind_resource)
@@ -222,14 +242,14 @@ void write_accesses(sqlite3* db, const contents& rows) {
 }
 
 void write_events(sqlite3* db, const facts& about, const contents& rows) {
-  inserter add_wait(db, "waits", 7);
+  inserter add_wait(db, "waits", 8);
   for (const wait_row& w : rows.waits)
     add_wait(inserter::not_0(w.task), why_text[static_cast<unsigned>(w.why)], inserter::not_0(w.handle), w.from_worker,
-             w.from_ns, w.to_worker, w.to_ns);
-  inserter add_passed(db, "passed", 5);
+             w.from_ns, w.to_worker, w.to_ns, inserter::not_negative(w.own_ns));
+  inserter add_passed(db, "passed", 6);
   for (const passed_row& w : rows.passed)
     add_passed(inserter::not_0(w.task), why_text[static_cast<unsigned>(w.why)], inserter::not_0(w.handle), w.worker,
-               w.time_ns);
+               w.time_ns, inserter::not_negative(w.own_ns));
   inserter add_steal(db, "steals", 4);
   for (const steal_row& s : rows.steals) add_steal(s.time_ns, s.thief, s.victim, inserter::not_0(s.task));
   inserter add_sleep(db, "sleeps", 3);
@@ -240,7 +260,8 @@ void write_events(sqlite3* db, const facts& about, const contents& rows) {
 
 }  // namespace
 
-void write_file(const std::string& path, const facts& about, const contents& rows) {
+void write_file(const std::string& path, const facts& about, const contents& rows,
+                const std::function<void(double)>& tell) {
   sqlite3* opened = nullptr;
   const int result = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   const database db(opened);
@@ -254,11 +275,13 @@ void write_file(const std::string& path, const facts& about, const contents& row
   execute(db.get(), tables);
   write_meta(db.get(), about, rows);
   write_places(db.get(), about, rows);
-  write_tasks(db.get(), rows);
-  write_accesses(db.get(), rows);
+  rows_told told(rows, tell);
+  write_tasks(db.get(), rows, told);
+  write_accesses(db.get(), rows, told);
   write_events(db.get(), about, rows);
   execute(db.get(), views);
   execute(db.get(), "INSERT INTO meta VALUES('complete', '1'); COMMIT;");
+  if (tell) tell(1);
 }
 
 bool is_trace_header(const unsigned char* bytes) noexcept {

@@ -1,6 +1,7 @@
 // The trace file: an SQLite database whose tables docs/guide/10-traces.md describes.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@
 namespace weft::trace {
 
 inline constexpr std::uint32_t application_id = 0x57656674;  // "Weft"
-inline constexpr int format_version = 2;
+inline constexpr int format_version = 3;
 
 // What is true of the whole run.
 struct facts {
@@ -26,8 +27,10 @@ struct facts {
   bool bound = false;  // workers but the first are bound to the cores of their places
 };
 
-// Makes `path` anew. Errors: weft::error that says what failed; there may be a part of a file then.
-void write_file(const std::string& path, const facts& about, const contents& rows);
+// Makes `path` anew. `tell`, if there is one, is called with the share that is written, some hundred times.
+// Errors: weft::error that says what failed; there may be a part of a file then.
+void write_file(const std::string& path, const facts& about, const contents& rows,
+                const std::function<void(double)>& tell = {});
 
 // Whether a file with this beginning (its first 100 bytes) is a trace.
 inline constexpr std::size_t header_bytes = 100;

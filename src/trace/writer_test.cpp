@@ -41,12 +41,13 @@ contents rows() {
                 .worker = 2,
                 .started_ns = 95,
                 .finished_ns = 95};
-  c.tasks[4] = {.submitter = 0, .submitted_ns = 31};
+  c.tasks[4] = {.submitter = 0, .submitted_ns = 31, .own_ns = 12};
   c.accesses = {{1, 0, 7, detail::kind_write, 0, 1},
                 {3, 0, 7, detail::kind_read, 1, 2},
                 {3, 1, 7, detail::kind_read, 1, 2},
                 {3, 2, 9, detail::kind_resource, 4, 0}};
-  c.waits = {{0, why::all, 0, 0, 50, 0, 100}, {1, why::children, 0, 0, 21, 3, 45}, {1, why::handle, 7, 3, 50, 2, 60}};
+  c.waits = {
+      {0, why::all, 0, 0, 50, 0, 100, 6}, {1, why::children, 0, 0, 21, 3, 45}, {1, why::handle, 7, 3, 50, 2, 60}};
   c.passed = {{0, why::handle, 9, 0, 101}, {2, why::children, 0, 1, 39}};
   c.steals = {{24, 1, 0, 2}, {44, 3, 0, 0}};
   c.sleeps = {{2, 0, 94}};
@@ -78,7 +79,7 @@ TEST_CASE("trace file: who it is") {
   const trace_place place;
   const trace_file file(written(place));
   CHECK(file.text("PRAGMA application_id") == "1466263156");
-  CHECK(file.text("PRAGMA user_version") == "2");
+  CHECK(file.text("PRAGMA user_version") == "3");
   CHECK(file.text("PRAGMA integrity_check") == "ok");
   CHECK(file.text("SELECT key || '=' || value FROM meta WHERE key <> 'weft' ORDER BY key") ==
         "complete=1 counters=cycles,page-faults duration_ns=100 lost=3 machine=host policy=local program=p "
@@ -93,11 +94,11 @@ TEST_CASE("trace file: tables and columns are what the guide says") {
             " || ')', ' ') FROM (SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name) m") ==
         "accesses(task,position,handle,kind,version,next_version) counters(task,name,value) "
         "dependencies(before,after,handle) handles(id,name,bytes,units) kinds(kind,readonly,commutative,exclusive) "
-        "meta(key,value) names(id,name) passed(task,why,handle,worker,time_ns) places(id,parent,kind,name) "
+        "meta(key,value) names(id,name) passed(task,why,handle,worker,time_ns,own_ns) places(id,parent,kind,name) "
         "segments(task,worker,from_ns,to_ns) sleeps(worker,from_ns,to_ns) steals(time_ns,thief,victim,task) "
         "tasks(id,parent,name,submitter,submitted_ns,worker,started_ns,finished_ns,outcome,priority,pin,"
-        "subtasks) "
-        "waits(task,why,handle,from_worker,from_ns,to_worker,to_ns) workers(id,place,cpu)");
+        "subtasks,own_ns) "
+        "waits(task,why,handle,from_worker,from_ns,to_worker,to_ns,own_ns) workers(id,place,cpu)");
 }
 
 TEST_CASE("trace file: what was recorded") {
@@ -106,15 +107,32 @@ TEST_CASE("trace file: what was recorded") {
   CHECK(file.text("SELECT * FROM names") == "1|load 2|sum");
   CHECK(file.text("SELECT * FROM handles") == "7|a|4096|NULL 9|NULL|NULL|4");
   CHECK(file.text("SELECT * FROM tasks") ==
-        "1|NULL|1|0|5|0|10|90|done|1|0|0 2|1|NULL|NULL|20|1|25|40|failed|0|NULL|1 "
-        "3|NULL|2|3|30|2|95|95|skipped|0|NULL|0 4|NULL|NULL|0|31|NULL|NULL|NULL|not run|0|NULL|0");
+        "1|NULL|1|0|5|0|10|90|done|1|0|0|NULL 2|1|NULL|NULL|20|1|25|40|failed|0|NULL|1|NULL "
+        "3|NULL|2|3|30|2|95|95|skipped|0|NULL|0|NULL 4|NULL|NULL|0|31|NULL|NULL|NULL|not run|0|NULL|0|12");
   CHECK(file.text("SELECT * FROM accesses") == "1|0|7|write|0|1 3|0|7|read|1|2 3|1|7|read|1|2 3|2|9|resource|4|NULL");
-  CHECK(file.text("SELECT * FROM waits") == "NULL|all|NULL|0|50|0|100 1|children|NULL|0|21|3|45 1|handle|7|3|50|2|60");
-  CHECK(file.text("SELECT * FROM passed") == "NULL|handle|9|0|101 2|children|NULL|1|39");
+  CHECK(file.text("SELECT * FROM waits") ==
+        "NULL|all|NULL|0|50|0|100|6 1|children|NULL|0|21|3|45|NULL 1|handle|7|3|50|2|60|NULL");
+  CHECK(file.text("SELECT * FROM passed") == "NULL|handle|9|0|101|NULL 2|children|NULL|1|39|NULL");
   CHECK(file.text("SELECT * FROM kinds ORDER BY kind") == "read|1|1|0 resource|0|0|0 user 2|0|1|1 write|0|0|1");
   CHECK(file.text("SELECT * FROM steals") == "24|1|0|2 44|3|0|NULL");
   CHECK(file.text("SELECT * FROM sleeps") == "2|0|94");
   CHECK(file.text("SELECT * FROM counters") == "1|page-faults|500");
+}
+
+TEST_CASE("trace file: how far the writing is") {
+  const trace_place place;
+  contents many = rows();
+  many.tasks.resize(200'001);
+  const place::tree tree({{0, 0, 0}, {1, 0, 0}, {4, 2, 1}}, 4);
+  facts f;
+  f.counters = {"cycles", "page-faults"};
+  f.places = &tree;
+  std::vector<double> told;
+  write_file(place.path(), f, many, [&told](double done) { told.push_back(done); });
+  CHECK(told.size() >= 12);
+  CHECK(std::is_sorted(told.begin(), told.end()));
+  CHECK((told.front() > 0 && told.front() < 0.1));
+  CHECK(told.back() == 1);
 }
 
 TEST_CASE("trace file: places form a tree, and the first worker is never bound") {

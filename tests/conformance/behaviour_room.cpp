@@ -15,7 +15,7 @@
 namespace {
 
 constexpr unsigned worker_counts[] = {1, 2, 3, 4, 7, 16};
-constexpr int many = 3'000;  // more than a window of 64 and all free lists hold, with up to 16 workers
+constexpr int many = 3'000;  // more than a window of 64 and all magazines hold, with up to 16 workers
 
 weft::options narrow(unsigned workers) { return {.workers = workers, .machine = "host", .window = 64}; }
 

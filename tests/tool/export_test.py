@@ -362,7 +362,7 @@ class Output(Export):
         self.bad("--format is required", "export", self.trace)
         for gone in ("jpeg", "chrome"):
             self.bad("--format", "export", self.trace, "--format", gone, "-o", "x")
-        self.bad("is the trace itself", "export", self.trace, "--format", "dot", "-o", self.trace)
+        self.bad("would replace the trace", "export", self.trace, "--format", "dot", "-o", self.trace)
         self.bad("for graphs", "export", self.trace, "--format", "perfetto", "--limit", "5", "-o", "x")
         self.bad("for timelines", "export", self.trace, "--format", "dot", "--children", "-o", "x")
         self.bad("excludes", "export", self.trace, "--format", "dot", "--limit", "5", "--force", "-o", "x")

@@ -24,6 +24,18 @@ from = "lab"
 """
 
 
+CRASHES = """<?xml version="1.0"?>
+<topology version="2.0">
+  <object type="Machine" os_index="0" cpuset="0x1" complete_cpuset="0x1" allowed_cpuset="0x1" nodeset="0x1"
+          complete_nodeset="0x1" allowed_nodeset="0x1" gp_index="1">
+    <object type="NUMANode" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1"
+            gp_index="2" local_memory="1024"/>
+    <object type="PU" os_index="0" {pu} gp_index="3"/>
+  </object>
+</topology>
+"""
+
+
 class Machines(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="weft-machines-")
@@ -127,13 +139,22 @@ class Machines(unittest.TestCase):
             (self.folder / name).write_text(text)
             self.assertIn(f"weft: {name}: hwloc", self.bad("info", "--machine", name))
 
+    def test_damaged_xml_on_which_hwloc_crashes(self):
+        whole = CRASHES.format(pu='cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1"')
+        (self.folder / "whole.xml").write_text(whole)
+        self.assertEqual(json.loads(self.run_weft("info", "--machine", "whole.xml", "--json").stdout)["cores"], 1)
+        # An assertion of hwloc 2.9.
+        (self.folder / "bad.xml").write_text(CRASHES.format(pu='cpuset="0x1" complete_cpuset=",x0000000f"'))
+        self.assertEqual(self.bad("info", "--machine", "bad.xml"), "weft: bad.xml: hwloc cannot read it: it is "
+                         "damaged, and hwloc would crash on it; export it again with `lstopo FILE.xml`")
+
     def test_the_guide(self):
         """The example of the guide is a machine file, and uses every key there is."""
         example = re.search(r"```toml\n(.*?)```", GUIDE.read_text(), re.DOTALL)[1]
         (self.folder / "example.toml").write_text(example)
         shown = self.good_json("info", "--machine", "example.toml")
         self.assertEqual(shown["cores"], 16)
-        self.assertEqual([t["name"] for t in shown["types"]], ["big", "little"])
+        self.assertEqual([t["name"] for t in shown["types"]], ["big", "little", "helper"])
         self.assertEqual(shown["runtime"]["request_ps"], 60000)
         self.assertEqual(shown["lines"]["transfer_ps"], [0, 15000, 40000, 90000, 140000])
         defaults = GUIDE.read_text().split("| key | default |")[1].split("\n\n")[0]

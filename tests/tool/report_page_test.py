@@ -284,6 +284,25 @@ class Hard(PageTest):
         self.assertEqual(self.page.evaluate("[typeof window.canary, state.chosen, view.from, view.to]"),
                          ["undefined", -1, 0, 1000])
 
+    def test_fits_a_telephone(self):
+        names = ["a_long_name_of_a_task::" * 20, "b"]
+        tasks = [(i + 1, None, 1 + i % 2, 0, i, i % 2, 100 * i + 50, 100 * i + 140, "done") for i in range(50)]
+        self.open(trace_maker.write(self.folder / "narrow.weft", 2, names, ["h" * 300], tasks,
+                                    [(i + 1, 0, 1, "write", i, i + 1) for i in range(50)], program="p" * 200))
+        try:
+            self.page.call("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=1,
+                           mobile=False)
+            self.page.settle()
+            self.page.evaluate("choose(3, true), showHelp(), setFilter('a')")
+            self.page.settle()
+            self.assertLessEqual(self.page.evaluate("document.documentElement.scrollWidth"), 400)
+            right = self.page.evaluate("[...document.querySelectorAll('canvas, h1, .card, .toolbar *, header button, "
+                                       "#help, #legend *, #details *')].map((e) => e.getBoundingClientRect().right)")
+            self.assertLessEqual(max(right), 400)
+        finally:
+            self.page.call("Emulation.setDeviceMetricsOverride", width=1200, height=900, deviceScaleFactor=1,
+                           mobile=False)
+
     def test_nothing_ran(self):
         self.open(trace_maker.write(self.folder / "empty.weft", 2, [], [], [], []))
         self.page.key("+")

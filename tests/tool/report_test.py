@@ -85,6 +85,73 @@ class Report(unittest.TestCase):
                                   (3, None, 1, 0, 1, None, None, None, "not run")], [])
         self.assertIn("1 failed, 1 skipped, 1 not run", self.good(path))
 
+    def test_what_the_main_program_does(self):
+        """Three tasks that it submits slowly: its time is the same, what it did in it is not, and so is the advice."""
+        def trace(own):
+            p = trace_maker.Program(submit_ns=10_000)
+            for _ in range(200):
+                p.submit("part", 5_000)
+            return trace_maker.upgrade(p.run(self.folder / f"own{own}.weft", 4), own)
+        for own, says in ((9_000, "make tasks of that work"),
+                          (500, "submit from inside tasks, or submit fewer")):
+            path = trace(own)
+            reply = json.loads(self.good(path, "--json"))
+            self.assertEqual(reply["main_program_own_ns"], 199 * own)
+            self.assertEqual(reply["main_program_ns"] - reply["main_program_own_ns"], 2_000_000 - 199 * own)
+            texts = [a["text"] for a in reply["advice"] if a["kind"] == "narrow_graph"]
+            self.assertEqual(len(texts), 1)
+            self.assertIn(says, texts[0])
+            self.assertRegex(self.good(path), r"in the main program: .* submitting, .* work of its own")
+        old = json.loads(self.good(self.diamond(), "--json"))
+        self.assertIsNone(old["main_program_own_ns"])
+
+    def test_the_first_example_is_told_the_truth(self):
+        """Its trace has the factorization and nothing else: no check of it, no run of OpenBLAS, no copies."""
+        path = self.folder / "run.weft"
+        for _ in range(20):  # a main thread kept from its core looks busy: one undisturbed run is enough
+            done = subprocess.run([WEFT, "run", "cholesky", "--n", "1024", "--trace", path, "--workers", "2", "--json"],
+                                  capture_output=True, text=True, timeout=600)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            ran, reply = json.loads(done.stdout), json.loads(self.good(path, "--json"))
+            self.assertEqual((ran["repeat"], reply["tasks"]), (1, ran["tasks_per_run"]))
+            self.assertNotIn("openblas_seconds", ran)
+            self.assertTrue(all(c["ok"] for c in ran["checks"]))
+            self.assertLess(reply["main_program_ns"], reply["makespan_ns"])
+            own = reply["main_program_own_ns"] / reply["makespan_ns"]
+            if own < 0.2 and not [a for a in reply["advice"] if "submit" in a["text"]]:
+                break
+            path.unlink()
+        self.assertLess(own, 0.2)
+        self.assertFalse([a for a in reply["advice"] if "submit" in a["text"]])
+
+    def test_two_runs(self):
+        """The second has one side less, another name, and everything twice as slow but the end."""
+        other = trace_maker.write(
+            self.folder / "other.weft", 2, ["end", "side", "new"], ["a"],
+            [(1, None, 3, 0, 10, 0, 20, 80, "done"), (2, None, 2, 0, 11, 1, 80, 160, "done"),
+             (3, None, 1, 0, 13, 0, 170, 175, "done")],
+            [(1, 0, 1, "write", 0, 1), (2, 0, 1, "write", 1, 2), (3, 0, 1, "read", 2, 3)],
+            [(None, "all", None, 0, 14, 0, 190)], program="other")
+        first = self.diamond()
+        text = self.good(first, other)
+        self.assertRegex(text, r"A +.*diamond\.weft: diamond on machine virtual")
+        self.assertRegex(text, r"B +.*other\.weft: other on machine virtual")
+        for row in (r"tasks +4 +3 +-25 %", r"makespan +100 ns +180 ns +\+80 %", r"work +85 ns +145 ns +\+71 %",
+                    r"critical path +75 ns +145 ns +\+93 %", r"steals +1 +0 +-100 %",
+                    r"new +- +1 +- +60 ns +- +- +60 ns +-", r"side +2 +1 +50 ns +80 ns +\+60 % +10 ns +80 ns +\+700 %",
+                    r"top +1 +- +30 ns +- +- +30 ns +- +-", r"end +1 +1 +5 ns +5 ns +0 %"):
+            self.assertRegex(text, row)
+        reply = json.loads(self.good(first, other, "--json"))
+        self.assertEqual([(n["name"], n["change_ns"]) for n in reply["names"]],
+                         [("new", 60), ("side", 30), ("top", -30), ("end", 0)])
+        for side, path in (("a", first), ("b", other)):
+            alone = json.loads(self.good(path, "--json"))
+            self.assertEqual(reply[side], {k: v for k, v in alone.items() if k != "html"})
+        same = self.good(first, first)
+        self.assertNotRegex(same, r"[1-9]\d* %$")
+        self.bad("--html is for one run", first, other, "--html", self.folder / "x.html")
+        self.bad("no-such.weft", first, self.folder / "no-such.weft")
+
     def test_page_is_written_and_named(self):
         page = self.folder / "x.html"
         self.assertIn(f"page: {page}\n", self.good(self.diamond(), "--html", page))
@@ -94,9 +161,9 @@ class Report(unittest.TestCase):
     def test_errors(self):
         trace = self.diamond()
         self.bad("no-such.weft", self.folder / "no-such.weft")
-        self.bad("would replace the trace itself", trace, "--html", trace)
+        self.bad("would replace the trace", trace, "--html", trace)
         self.assertEqual(json.loads(self.good(trace, "--json"))["tasks"], 4)
-        self.bad("cannot write", trace, "--html", self.folder / "no" / "such.html")
+        self.bad("such.html: cannot create", trace, "--html", self.folder / "no" / "such.html")
         self.bad("No space left on device", trace, "--html", "/dev/full")
         self.assertTrue(os.path.exists("/dev/full"))
         self.bad("FILE", "--bogus")

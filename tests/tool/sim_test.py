@@ -68,6 +68,25 @@ class Trace(Sim):
             self.assertEqual(r["span_ns"], 1_000_000)
             self.assertIn(r["binds"], ("cores",) if workers < 48 else ("cores", "critical path"))  # one task each
 
+    def test_what_the_environment_says_and_the_options(self):
+        trace = self.independent()
+        plain = self.sim(trace, "--workers", 4)
+        def under(*args, **env):
+            done = run("sim", trace, "--json", *args, env=env)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return json.loads(done.stdout)
+        self.assertEqual(under(WEFT_WORKERS="4")["digest"], plain["digest"])
+        self.assertEqual(under("--workers", 4, WEFT_WORKERS="9")["digest"], plain["digest"])
+        self.assertEqual(under("--workers", 4, WEFT_POLICY="central")["policy"], "central")
+        # Of a runtime, not of a replay: none of it may leak into this one.
+        kept = self.folder / "leaked.weft"
+        leaks = {"WEFT_TRACE": str(kept), "WEFT_COUNTERS": "cycles", "WEFT_PAUSED": "1", "WEFT_SCHEDULE": "random"}
+        self.assertEqual(under("--workers", 4, **leaks)["digest"], plain["digest"])
+        self.assertFalse(kept.exists())
+        self.bad("WEFT_MODE = 'rough' cannot be", trace, env={"WEFT_MODE": "rough"})
+        self.bad("--mode = 'rough' cannot be", trace, "--mode", "rough")
+        self.bad("--seed = 'x' cannot be", trace, "--seed", "x")
+
     def test_chain(self):
         p = trace_maker.Program()
         x = p.handle("x")

@@ -284,12 +284,21 @@ class Others(Tool):
         done, row = self.fake_system("echo too many >&2; exit 3")
         self.assertEqual((done.returncode, row["value"], row["not_possible"]), (0, None, "too many"))
 
+    def test_micro_dependencies_records_once(self):
+        """Each row once, unless more are asked for: the trace is a fifth, and there is an end to its writing."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/run.weft"
+            args = ("run", "micro-dependencies", "--tasks", "200", "--accesses", "2000", "--grain-ns", "0")
+            self.assertEqual(self.good_json(*args)["repeat"], 5)
+            self.assertEqual(self.good_json(*args, "--trace", path)["repeat"], 1)
+            self.assertEqual(self.good_json(*args, "--trace", path, "--repeat", "2")["repeat"], 2)
+
     def test_bench_errors(self):
         self.bad('unknown problem "nope"', "bench", "nope")
         self.bad('unknown system "nope"', "bench", "chain1", "--systems", "weft,nope")
         self.bad("--workers", "bench", "chain1", "--workers", "0")
         self.bad("--rounds", "bench", "chain1", "--rounds", "0")
-        self.bad("cannot write the file /nowhere/x", "bench", "chain1", "--out", "/nowhere/x")
+        self.bad("--out /nowhere/x: cannot create: No such file or directory", "bench", "chain1", "--out", "/nowhere/x")
         self.bad("its program is missing", "bench", "chain1", "--systems", "weft", "--programs", "/nowhere")
         self.bad("without the package libtbb-dev", "bench", "chain1", "--systems", "tbb", "--programs", "/nowhere")
         self.bad("nothing to measure", "bench", "metg4", "--systems", "serial")

@@ -37,6 +37,26 @@ def write(path: pathlib.Path, workers: int, names: list[str], handles: list, tas
     return path
 
 
+def upgrade(path: pathlib.Path, own_ns: int, before_wait_ns: int = 0) -> pathlib.Path:
+    """To format 3: the main program computed for so long by itself before each of its submissions but the first, and
+    before its waits."""
+    with sqlite3.connect(path) as db:
+        db.executescript("""
+            ALTER TABLE tasks ADD COLUMN priority INTEGER DEFAULT 0; ALTER TABLE tasks ADD COLUMN pin INTEGER;
+            ALTER TABLE tasks ADD COLUMN subtasks INTEGER DEFAULT 0; ALTER TABLE tasks ADD COLUMN own_ns INTEGER;
+            ALTER TABLE waits ADD COLUMN own_ns INTEGER;
+            ALTER TABLE handles ADD COLUMN bytes INTEGER; ALTER TABLE handles ADD COLUMN units INTEGER;
+            CREATE TABLE passed(task INTEGER, why TEXT, handle INTEGER, worker INTEGER, time_ns INTEGER,
+                                own_ns INTEGER);
+            CREATE TABLE kinds(kind TEXT PRIMARY KEY, readonly INTEGER, commutative INTEGER, exclusive INTEGER);
+            INSERT INTO kinds VALUES ('read', 1, 1, 0), ('write', 0, 0, 1), ('add', 0, 1, 1);
+            PRAGMA user_version = 3;""")
+        db.execute("UPDATE tasks SET own_ns = CASE WHEN id = 1 THEN 0 ELSE ? END WHERE parent IS NULL", (own_ns,))
+        db.execute("UPDATE waits SET own_ns = ? WHERE task IS NULL", (before_wait_ns,))
+    db.close()
+    return path
+
+
 class Program:
     """Submits tasks with reads and writes, gives them versions as Weft does, and schedules them greedily."""
 
@@ -169,5 +189,29 @@ def million(path: pathlib.Path, tasks: int = 1_000_000, workers: int = 16) -> pa
             db.execute(f"""{count} INSERT INTO accesses SELECT i + 1, {position},
                        1 + (r - 1) % 2 * {ring} + (i + {side}) % {ring}, 'read', (r - 1) / 2 * 3 + 1,
                        (r - 1) / 2 * 3 + 3 FROM n WHERE r > 0""", (tasks,))
+    db.close()
+    return path
+
+
+def dense(path: pathlib.Path, tasks: int, workers: int = 8) -> pathlib.Path:
+    """Rows so full of short tasks that many fall on one pixel, with a few long ones and many sleeps among them. A hash
+    of its number gives each its length and gap, so the trace is the same every time; no two of a worker overlap."""
+    write(path, workers, ["short", "other", "long"], [], [], [], program="dense")
+    draw = lambda salt, below: f"((i * 2654435761 + {salt} * 40503) % 4294967296 / 65536 % {below})"
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA synchronous = OFF")
+        long_every = tasks // 24 | 1  # odd, so that all workers have some
+        db.execute(f"""CREATE TEMP TABLE drawn AS
+            WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?)
+            SELECT i, i % {workers} AS worker, CASE WHEN i % {long_every} = {long_every // 2} THEN 3
+                     ELSE 1 + (i / {workers} / ({tasks} / {workers} / 7 + 1)) % 2 END AS name,
+                   CASE WHEN {draw(1, 50)} = 0 THEN 2000 + {draw(2, 4000)} ELSE {draw(3, 300)} END AS gap,
+                   CASE WHEN i % {long_every} = {long_every // 2} THEN 30 * {tasks} + {draw(4, 1000)}
+                        ELSE 20 + {draw(5, 900)} END AS length FROM n""", (tasks,))
+        db.execute("""INSERT INTO tasks SELECT i + 1, NULL, name, NULL, 0, worker, ended - length, ended, 'done' FROM
+            (SELECT *, sum(gap + length) OVER (PARTITION BY worker ORDER BY i) AS ended FROM drawn)""")
+        db.execute("""INSERT INTO sleeps SELECT worker, began - gap + 100, began - 100 FROM
+            (SELECT worker, gap, sum(gap + length) OVER (PARTITION BY worker ORDER BY i) - length AS began FROM drawn)
+            WHERE gap > 1000""")
     db.close()
     return path

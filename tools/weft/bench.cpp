@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 
 #include "apps/progress.hpp"
 #include "bench_report.hpp"
 #include "child.hpp"
 #include "command.hpp"
 #include "machine_state.hpp"
+#include "output_file.hpp"
 
 namespace weft::tool {
 
@@ -31,17 +31,6 @@ template <class List> void demand_known(const std::vector<std::string>& chosen, 
 
 bool among(const std::vector<std::string>& chosen, const char* name) {
   return chosen.empty() || std::find(chosen.begin(), chosen.end(), name) != chosen.end();
-}
-
-// A file that cannot be written is better found before the measurement than after. Nothing that is in it is lost yet.
-void demand_writable(const std::string& file) {
-  if (!file.empty() && !std::ofstream(file, std::ios::app)) throw weft::error("bench: cannot write the file " + file);
-}
-
-void write_file(const std::string& file, const std::string& text) {
-  if (file.empty()) return;
-  std::ofstream out(file, std::ios::trunc);
-  if (!(out << text << std::flush)) throw weft::error("bench: cannot write the file " + file);
 }
 
 std::string last_line(std::string text) {
@@ -80,8 +69,9 @@ class bench_command final : public command {
   int run() override {
     demand_known(problems_, bench::all_problems(), "problem");
     demand_known(systems_, bench::all_systems(), "system");
-    demand_writable(out_);
-    demand_writable(markdown_);
+    keep_apart("bench", {}, {{"--out", out_}, {"--markdown", markdown_}});
+    demand_writable("--out", out_);
+    demand_writable("--markdown", markdown_);
     if (quick_) rounds_ = 1;
     report r;
     r.all = plan(r.missing);
@@ -91,8 +81,8 @@ class bench_command final : public command {
     r.machine = machine_facts();
     r.environment = settings_in_environment({"WEFT_", "OMP_", "GOMP_", "KMP_", "LIBOMP_", "TBB_", "STARPU_"});
     measure(r);
-    write_file(out_, json_text(report_json(r)));
-    write_file(markdown_, report_markdown(r));
+    if (!out_.empty()) write_whole("--out", out_, json_text(report_json(r)));
+    if (!markdown_.empty()) write_whole("--markdown", markdown_, report_markdown(r));
     write_stdout(json_ ? json_text(report_json(r)) : report_text(r, colour_wanted()));
     complain(r);
     return all_correct(r) ? exit_ok : exit_check_failed;

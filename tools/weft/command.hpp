@@ -49,8 +49,11 @@ class runtime_flags {
   unsigned workers_ = 0;
   std::string machine_;
   std::string policy_;
-  std::uint64_t seed_ = options{}.seed;
+  std::string seed_;
 };
+
+// The number of a seed. from: the option or variable, for the message. Errors: weft::error.
+[[nodiscard]] std::uint64_t seed_of(const std::string& text, const char* from);
 
 inline constexpr std::size_t workers_max = 1024;  // as weft::options has it
 

@@ -3,6 +3,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cmath>
+#include <sstream>
+
 #include "weft/error.hpp"
 
 namespace weft::tool {
@@ -21,12 +24,21 @@ const option& option::in_range(std::size_t min, std::size_t max) const {
   return it_->check(CLI::Range(min, max).description("")), *this;
 }
 const option& option::between(double min, double max) const {
-  return it_->check(CLI::Range(min, max).description("")), *this;
+  it_->check(CLI::Validator(
+      [min, max](std::string& text) -> std::string {
+        double value = 0;
+        const bool number = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
+        if (number && value >= min && value <= max) return "";
+        std::ostringstream why;
+        why << "'" << text << "' cannot be; it must be a number from " << min << " to " << max;
+        return why.str();
+      },
+      ""));
+  return *this;
 }
 const option& option::one_of(std::initializer_list<const char*> allowed) const {
   return it_->check(CLI::IsMember(std::vector<std::string>(allowed.begin(), allowed.end()))), *this;
 }
-const option& option::positive() const { return it_->check(CLI::PositiveNumber.description("")), *this; }
 
 command_line::command_line(const char* about, const char* name) : app_(std::make_shared<CLI::App>(about, name)) {}
 command_line::command_line(std::shared_ptr<CLI::App> app) noexcept : app_(std::move(app)) {}

@@ -26,9 +26,8 @@ class option {
   const option& delimiter(char between) const;        // of the values of a list
   const option& one_word() const;                     // of a list: each time it is given it takes one word
   const option& in_range(std::size_t min, std::size_t max) const;  // the error names both
-  const option& between(double min, double max) const;
+  const option& between(double min, double max) const;             // a number: neither infinite nor NaN
   const option& one_of(std::initializer_list<const char*> allowed) const;
-  const option& positive() const;
   const option& excludes(const option& other) const;
 
  private:

@@ -1,6 +1,8 @@
 // weft, the one program beside the library. This file only parses, dispatches, and turns every way to fail into one
 // line on stderr and an exit code (command.hpp); with --json, stdout holds an object even then.
+#include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -18,10 +20,7 @@ void runtime_flags::add_to(const command_line& line) {
   line.add_option("--machine", machine_, "Where to run: host, virtual, a name that `weft info` lists, or a file")
       .type_name("NAME");
   line.add_option("--policy", policy_, "Scheduling policy: local, random or central; default: local").type_name("NAME");
-  line.add_option("--seed", seed_, "Seed of everything random")
-      .capture_default_str()
-      .type_name("N")
-      .envname("WEFT_SEED");
+  line.add_option("--seed", seed_, "Seed of everything random; default: 1").type_name("N");
 }
 
 options runtime_flags::values() const {
@@ -29,8 +28,19 @@ options runtime_flags::values() const {
   opt.workers = workers_;
   if (!machine_.empty()) opt.machine = machine_.c_str();
   if (!policy_.empty()) opt.policy = policy_.c_str();
-  opt.seed = seed_;
+  if (const char* const set = std::getenv("WEFT_SEED"); !seed_.empty())
+    opt.seed = seed_of(seed_, "--seed");
+  else if (set != nullptr && *set != '\0')
+    opt.seed = seed_of(set, "WEFT_SEED");
   return opt;
+}
+
+std::uint64_t seed_of(const std::string& text, const char* from) {
+  std::uint64_t seed = 0;
+  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (bad != std::errc() || end != text.data() + text.size() || seed == 0)
+    throw weft::error(std::string(from) + " = '" + text + "' cannot be; it must be a whole number above 0");
+  return seed;
 }
 
 std::string json_text(const json& object) { return object.text(2) + "\n"; }
@@ -42,6 +52,23 @@ bool json_asked(int argc, char** argv) {
   for (int i = 1; i < argc; ++i)
     if (std::strcmp(argv[i], "--json") == 0) return true;
   return false;
+}
+
+// What a library underneath throws says neither what was asked for nor by which file.
+int run(command& c, int argc, char** argv) {
+  try {
+    return c.run();
+  } catch (const weft::error&) {
+    throw;
+  } catch (const output_error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& e) {
+    std::string asked;
+    for (int i = 1; i < argc; ++i) asked += (i > 1 ? " " : "") + std::string(argv[i]);
+    throw weft::error(asked + ": cannot go on: " + e.what());
+  }
 }
 
 int dispatch(int argc, char** argv) {
@@ -64,7 +91,7 @@ int dispatch(int argc, char** argv) {
     return exit_ok;
   }
   for (const auto& c : commands)
-    if (c->asked()) return c->run();
+    if (c->asked()) return run(*c, argc, argv);
   throw weft::error(
       "a command is missing: run, info, bench, report, export, check, sim, whatif or calibrate; see weft --help");
 }

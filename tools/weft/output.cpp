@@ -40,6 +40,21 @@ std::string short_number(double x) {
   return text;
 }
 
+std::string printable(std::string_view name, std::size_t characters_max) {
+  std::string out;
+  std::size_t characters = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const auto c = static_cast<unsigned char>(name[i]);
+    const bool begins = (c & 0xc0) != 0x80;  // a character of UTF-8, not a later byte of one
+    if (begins && characters++ == characters_max) return out + "...";
+    const bool control =
+        c < 0x20 || c == 0x7f || (c == 0xc2 && i + 1 < name.size() && static_cast<unsigned char>(name[i + 1]) < 0xa0);
+    out += control ? '?' : name[i];
+    if (control && c == 0xc2) ++i;
+  }
+  return out;
+}
+
 namespace {
 
 // Cells on a terminal, as far as one can tell without its font: characters, not bytes.

@@ -26,6 +26,10 @@ enum class style { plain, bold, green, red };
 // Three significant digits, no exponent within reason: for people. JSON gets the full number.
 [[nodiscard]] std::string short_number(double x);
 
+// What a terminal can show of a name that may hold anything: control characters become "?", long ones end in "...".
+[[nodiscard]] std::string printable(std::string_view name, std::size_t characters_max);
+inline constexpr std::size_t name_width_max = 40;
+
 // Rows of cells, columns padded to the widest. The first column is flush left, the others are flush right if `numeric`.
 class table {
  public:

@@ -2,7 +2,7 @@
 // fixed sizes and are recycled, so a steady program allocates nothing per task.
 // Layout: this header (one and an eighth cache lines), then the accesses in clause order, then the body (closure).
 // A record is always in exactly one place: being filled by its submitter, in one handle's wait list, in one queue,
-// running, waiting for its children, or in a free list. `next`/`prev` serve whichever list that is.
+// running, waiting for its children, or free in a magazine.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -32,18 +32,39 @@ enum class record_kind : std::uint8_t {
 // Where a record is. Kept for assertions and for the report of a program that cannot go on.
 enum class record_state : std::uint8_t { free, filling, blocked, ready, running, draining };
 
+// What is asked of a record's body and closure. A plain task is asked once, to run; a body that may have to run again
+// is called as often as that takes, and its closure destroyed when it is sure.
+enum class errand : std::uint8_t {
+  run,      // calls the body, then destroys the closure, also when the body throws
+  call,     // calls the body
+  destroy,  // destroys the closure
+};
+
+// Some words serve one phase of the task's life after the other: the request that waits to be created, the wait for
+// conditions and in queues, the body and its children.
 struct record {
-  void (*invoke)(record& self, bool run);  // calls the body if `run`; destroys the closure in either case
-  record* next;
-  record* prev;                 // while a body is set aside: the record of what it waits in
+  void (*invoke)(record& self, errand what);
+  union {
+    record* next;             // waiting: in a list or queue
+    record* awaits_children;  // running: who goes on when the children are done
+  };
+  union {
+    std::uint64_t requested_ps;  // request: when it was made, where that is recorded
+    record* prev;                // waiting: in a handle's list
+    record* waits_in;            // running, its body set aside: the record of what it waits in
+  };
   record* parent;               // the task that submitted this one, nullptr at top level
   const char* name;             // static storage; nullptr: unnamed
   std::uint64_t cost_ps;        // modelled duration of the body, 0: the machine's default; see the bits below
   std::uint64_t order;          // submission number: "first in program order" compares these
-  cell<std::uint32_t> pending;  // 1 for the task itself + its children that are not wholly done
+  cell<std::uint32_t> pending;  // 1 for the task itself + its children that are not wholly done; see the bits below
   std::uint32_t access_count;
-  std::uint32_t cursor;  // conditions already met: versions first, then exclusive access (src/access/walk.hpp)
-  std::uint16_t pin;     // worker that must run this, or unpinned
+  union {
+    std::uint32_t requested_by;  // request: by whom, where that is recorded
+    std::uint32_t cursor;    // waiting: conditions already met: versions, then exclusive access (src/access/walk.hpp)
+    std::uint32_t children;  // running: how many it has submitted
+  };
+  std::uint16_t pin;  // worker that must run this, or unpinned
   record_kind kind;
   record_state state;
   std::uint8_t size_class;
@@ -62,6 +83,10 @@ struct record {
   static constexpr std::uint16_t unpinned = 0xffff;
   static constexpr std::uint64_t charged_bit = std::uint64_t{1} << 63;  // in cost_ps: the body has called charge()
   static constexpr std::uint64_t cycles_bit = std::uint64_t{1} << 62;   // in cost_ps: it counts thousandths of cycles
+  // In `pending`, of a task that completes with an event: the event is not over; the body is not. So its body can wait
+  // for its children without waiting for the event, and whoever brings the word to 0 ends the task.
+  static constexpr std::uint32_t event_bit = std::uint32_t{1} << 31;
+  static constexpr std::uint32_t body_bit = std::uint32_t{1} << 30;
   // On a core of so many cycles per nanosecond.
   [[nodiscard]] std::uint64_t declared_cost_ps(double ghz) const noexcept {
     const std::uint64_t amount = cost_ps & ~(charged_bit | cycles_bit);

@@ -1,6 +1,6 @@
 // From a submit() call to a filled record. All templates of the task model are here and they do only what needs the
 // types: place the closure, note the accesses, and build the function that later calls the body with its data.
-// A task without accesses on a host worker never leaves this file: free list, closure, deque.
+// A task without accesses on a host worker never leaves this file: magazine, closure, deque.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include "weft/clause.hpp"
 #include "weft/detail/record.hpp"
 #include "weft/detail/worker.hpp"
+#include "weft/event.hpp"
 #include "weft/range.hpp"
 #include "weft/reduction.hpp"
 #include "weft/resource.hpp"
@@ -39,6 +40,9 @@ template <> struct access_traits<pin_clause> : access_traits<void> {
   static constexpr bool is_clause = true;
 };
 template <> struct access_traits<subtasks_clause> : access_traits<void> {
+  static constexpr bool is_clause = true;
+};
+template <> struct access_traits<completes_clause> : access_traits<void> {
   static constexpr bool is_clause = true;
 };
 struct one_access : access_traits<void> {
@@ -87,8 +91,10 @@ template <class... Clauses> struct clause_list {
   static constexpr std::uint8_t exclusives = adds > 2 || uses ? 2 : adds;
   // Nothing exclusive, no reduction, and nothing that says where or when: the short way of src/access/plain.hpp.
   static constexpr bool plain = (true && ... && access_traits<Clauses>::plain);
-  // Whether a clause says where or when the task runs: then it does not simply go on the submitter's deque.
+  static constexpr int events = (0 + ... + (std::is_same_v<Clauses, completes_clause> ? 1 : 0));
+  // Whether a clause says where or when the task runs or ends: then it does not simply go on the submitter's deque.
   static constexpr bool directed =
+      events != 0 ||
       (false || ... || (std::is_same_v<Clauses, priority_clause> || std::is_same_v<Clauses, pin_clause>));
 };
 
@@ -161,12 +167,15 @@ template <class Body> struct closure<Body, 0> {
   static constexpr const std::uint32_t* counts = nullptr;
 };
 
-template <class Closure, class... Clauses> void invoke(record& r, bool run) {
-  struct destroy {  // also when the body throws
+template <class Closure, class... Clauses> void invoke(record& r, errand what) {
+  struct at_end {
     Closure& c;
-    ~destroy() { c.~Closure(); }
-  } guard{*std::launder(static_cast<Closure*>(r.closure()))};
-  if (run) caller<Clauses...>::call(guard.c.body, r.accesses(), guard.c.counts);
+    bool destroys;
+    ~at_end() {
+      if (destroys) c.~Closure();
+    }
+  } guard{*std::launder(static_cast<Closure*>(r.closure())), what != errand::call};
+  if (what != errand::destroy) caller<Clauses...>::call(guard.c.body, r.accesses(), guard.c.counts);
 }
 
 template <class T, std::uint8_t Kind, std::uint8_t UserType>
@@ -194,6 +203,27 @@ inline void note(record& r, access*&, const cost_clause& c) noexcept { r.cost_ps
 inline void note(record& r, access*&, const priority_clause& c) noexcept { r.urgent = c.level > 0; }
 inline void note(record& r, access*&, const pin_clause& c) noexcept { r.pin = c.worker; }
 inline void note(record& r, access*&, const subtasks_clause&) noexcept { r.subtasks = true; }
+// An event counts as a child that is there from the beginning.
+inline void note(record& r, access*&, const completes_clause&) noexcept {
+  r.subtasks = r.has_children = true;
+  poke(r.pending, 1u | record::body_bit | record::event_bit);
+}
+template <class Clause> void enter_tied(engine_base&, record&, const Clause&) noexcept {}
+inline void enter_tied(engine_base& e, record& r, const completes_clause& c) {
+  try {
+    tie(e, c.target.state(), r);
+  } catch (...) {
+    r.invoke(r, errand::destroy);
+    e.discard(&r);
+    throw;
+  }
+  try {
+    e.enter(&r);
+  } catch (...) {
+    untie(c.target.state());
+    throw;
+  }
+}
 
 // Owner only, host only. Cost: two predictable branches and three stores.
 inline void push(worker& w, record* r) {
@@ -206,12 +236,9 @@ inline void push(worker& w, record* r) {
 
 inline record* allocate(engine_base& e, worker* w, std::size_t bytes) {
   const std::uint8_t c = record_class(bytes);
-  if (w == nullptr || w->engine != &e || w->hooked || c == record_classes || w->free[c] == nullptr) [[unlikely]]
+  if (w == nullptr || w->engine != &e || w->hooked || c == record_classes || w->free_count[c] == 0) [[unlikely]]
     return e.allocate(bytes);
-  record* r = w->free[c];
-  w->free[c] = r->next;
-  --w->free_count[c];
-  return r;
+  return w->free[c]->slot[--w->free_count[c]];
 }
 
 // Last step for a task without conditions on a host worker, outside of any task: count it, queue it.
@@ -229,7 +256,7 @@ inline bool enter_fast(engine_base& e, worker* w, record* r) {
 }
 
 // Sets everything in a record but its accesses and its closure, as for a task without further clauses.
-inline void prepare(record& r, void (*invoke)(record&, bool), std::uint32_t accesses, std::uint8_t exclusives,
+inline void prepare(record& r, void (*invoke)(record&, errand), std::uint32_t accesses, std::uint8_t exclusives,
                     bool plain) noexcept {
   r.invoke = invoke;
   r.name = nullptr;
@@ -272,6 +299,7 @@ template <class Body, class... Clauses> struct builder {
   using kept = closure<plain_body, list::ranges>;
 
   static void submit(engine_base& e, Body&& body, const Clauses&... clauses) {
+    static_assert(list::events <= 1, "weft: a task completes with one event; wait for the others in its body");
     static_assert(alignof(kept) <= 16, "weft: a body may not capture data aligned to more than 16 bytes by value");
     constexpr std::size_t bytes = sizeof(record) + list::accesses * sizeof(access) + sizeof(kept);
     static_assert(bytes <= task_bytes_max, "weft: capture large data by reference or through a handle");
@@ -300,7 +328,10 @@ template <class Body, class... Clauses> struct builder {
       if (enter_fast(e, self(), r)) [[likely]]
         return;
     }
-    e.enter(r);
+    if constexpr (list::events != 0)
+      (enter_tied(e, *r, clauses), ...);
+    else
+      e.enter(r);
   }
 
  private:

@@ -5,11 +5,17 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "weft/detail/event_state.hpp"
 #include "weft/detail/record.hpp"
+
+namespace weft::sched {
+class event_board;
+}
 
 namespace weft::detail {
 
 struct worker;
+struct event_end;
 
 // The out-of-line half. One implementation per machine (src/sched/engine.hpp); called at events, never per instruction.
 struct engine_base {
@@ -25,7 +31,16 @@ struct engine_base {
   virtual void await_pull(worker& w) noexcept = 0;
   virtual void wait_all() = 0;
   virtual void wait_handle(handle_state& h) = 0;
+  // For `version` of h, which may be one that nobody has submitted an access for.
+  virtual void wait_version(handle_state& h, std::uint64_t version) = 0;
   virtual void pause(bool on) = 0;
+  // For weft::event (src/sched/events.hpp). wait: returns when s is over. settle: s is, and this is who it concerns.
+  virtual void wait_event(event_state& s) = 0;
+  virtual void settle(const event_end& of) = 0;
+  virtual void settle_after(event_state& s, std::uint64_t ps) = 0;
+  virtual void fail_with_children(record& r, const std::exception_ptr& why) = 0;
+  [[nodiscard]] virtual sched::event_board& events() noexcept = 0;
+  virtual void yield() = 0;
   // For weft::reduction, whose buffers are typed: shared words are touched by the machine only. Who: running tasks.
   // `c` belongs to the reduction around h. Order: acquire, release.
   virtual void* exchange(handle_state& h, cell<void*>& c, void* value) = 0;
@@ -54,13 +69,22 @@ struct deque_owner {
   std::uint32_t limit = 0;   // push is certain to have room while bottom != limit
 };
 
+// Free records (src/task/pool.hpp). As pointers and not a list through the records: a record that ran elsewhere lies in
+// that core's cache, and a list would wait for it to come before the next one is known.
+struct alignas(64) magazine {
+  static constexpr std::uint32_t capacity = 64;
+  record* slot[capacity];
+};
+
 struct alignas(64) worker {
   engine_base* engine = nullptr;
   bool hooked = true;
   std::uint16_t id = 0;
-  cell<std::uint16_t> shown_id;       // what worker_id() says: id, but for the reserve (src/sched/reserve.hpp)
-  record* free[record_classes] = {};  // ready to use, linked by next
+  cell<std::uint16_t> shown_id;  // what worker_id() says: id, but for the reserve (src/sched/reserve.hpp)
   std::uint32_t free_count[record_classes] = {};
+  magazine* free[record_classes] = {};  // its first free_count slots
+  magazine* rest[record_classes] = {};  // another one, full or empty; the pool's own
+  bool rest_is_full[record_classes] = {};
   record* current = nullptr;  // the task whose body runs here
   deque_owner deque;
   // A thread that is in the program's own code leaves its deque alone, and then a thief may act for it: deque.md.

@@ -77,6 +77,12 @@ struct host::threads {
   cell<std::uint32_t> gate;
   entry run = nullptr;
   void* engine = nullptr;
+  struct helper_note {
+    void (*run)(void*) = nullptr;
+    void* argument = nullptr;
+  } helper;
+  pthread_t helper_id{};
+  bool has_helper = false;
   pid_t process = ::getpid();
 
   // Linux likes to wake a thread on the core of who woke it. There the main thread, which is not bound, and a worker
@@ -161,6 +167,19 @@ bool host::start_one(unsigned id) {
   return true;
 }
 
+void host::start_helper(void (*entry_point)(void*), void* argument) {
+  threads& t = *threads_;
+  t.helper = {entry_point, argument};
+  const auto main = [](void* note) -> void* {
+    const threads::helper_note& n = *static_cast<threads::helper_note*>(note);
+    n.run(n.argument);
+    return nullptr;
+  };
+  if (pthread_create(&t.helper_id, nullptr, main, &t.helper) != 0) return;
+  t.has_helper = true;
+  pthread_setname_np(t.helper_id, "weft-watch");
+}
+
 void host::bring_reserve(bool to_caller) noexcept {
   threads& t = *threads_;
   if (t.bound_to.empty()) return;
@@ -201,6 +220,8 @@ bool host::barrier_everywhere() noexcept {
 void host::join() noexcept {
   for (const pthread_t thread : threads_->ids) pthread_join(thread, nullptr);
   threads_->ids.clear();
+  if (threads_->has_helper) pthread_join(threads_->helper_id, nullptr);
+  threads_->has_helper = false;
 }
 
 std::uint64_t host::now_ps() const noexcept {

@@ -53,6 +53,9 @@ class host {
   // Makes the thread of a worker beyond the n of start(), which begins at once. Who: one thread at a time, after run().
   // Returns whether there is one now; if the system refuses, that is said once.
   [[nodiscard]] bool start_one(unsigned id);
+  // Makes a thread that is no worker and counts as none; it begins at once. If the system refuses, there is none. Who:
+  // one thread, once, after run().
+  void start_helper(void (*entry_point)(void*), void* argument);
   // Where workers are bound: that thread, made or to be made, runs on the caller's core from now on, or anywhere.
   // Who: as start_one().
   void bring_reserve(bool to_caller) noexcept;
@@ -74,6 +77,8 @@ class host {
   [[nodiscard]] std::uint64_t now_ps() const noexcept;
   void park(unsigned id) noexcept;
   void wake(unsigned id) noexcept;
+  static void alarm(std::uint64_t) noexcept {}
+  [[nodiscard]] static constexpr bool rang(unsigned) noexcept { return false; }
   // Worker 0's thread begins to run tasks: it leaves the core that another worker is bound to.
   void settle() const noexcept;
   // For a thread that is no worker: sleeps until signal(word), which may come first.

@@ -43,6 +43,10 @@ class lines {
     return lines_[l].owner == core && !lines_[l].copied && readable(core, l);
   }
 
+  // Whether another core has written it last.
+  [[nodiscard]] bool of_another(unsigned core, number l) const noexcept {
+    return lines_[l].owner != core && lines_[l].owner != nobody;
+  }
   // Whether others than its owner have copies.
   [[nodiscard]] bool copied(number l) const noexcept { return lines_[l].copied; }
 

@@ -54,6 +54,12 @@ void virtual_machine::start(unsigned n, entry e, void* engine, std::size_t stack
     c.scale = 1 / type.speed;
     for (std::size_t s = 0; s < model::steps; ++s) c.step_ps[s] = scaled(m.runtime.step_ps[s], 1 / type.runtime_speed);
   }
+  for (unsigned seat = 0; seat < m.cores.size(); ++seat) {
+    const auto& serves = m.types[m.cores[seat].type].serves;
+    if (std::ranges::find(serves, true) == serves.end()) continue;
+    served_ = serves;
+    server_seat_ = seat;
+  }
   lines_.emplace(m, seats, mode_ == mode::fine ? m.lines.kept : 0);
   self_ = &cores_[0];
   for (unsigned id = 1; id < n; ++id) {
@@ -235,6 +241,19 @@ void virtual_machine::do_step(model::step s, const void* about) {
   is_event(s) ? advance(ps) : static_cast<void>(self_->clock += ps);
 }
 
+// The step is done by the core that serves: it is told, does what it was asked for before, then this, and tells.
+// Whoever is earlier asks first.
+void virtual_machine::ask_server(model::step s) {
+  const model::machine& m = setup_.model;
+  const double speed = m.types[m.cores[server_seat_].type].runtime_speed;
+  const std::uint64_t ps = scaled(m.runtime.step_ps[static_cast<std::size_t>(s)], 1 / speed);
+  if (mode_ == mode::random) return advance(ps);
+  wait_until(self_->clock);
+  const std::uint64_t way = m.lines.transfer_ps[m.distance(self_->seat, server_seat_)];
+  server_free_ps_ = std::max(self_->clock + way, server_free_ps_) + ps;
+  wait_until(server_free_ps_ + way);
+}
+
 // Coarsely: the deque's word comes and is changed, a slot and the record come.
 void virtual_machine::pay_steal(unsigned id) {
   constexpr unsigned lines_of_a_steal = 4;
@@ -243,7 +262,9 @@ void virtual_machine::pay_steal(unsigned id) {
 }
 
 // Neighbouring lines are fetched together: each after the first adds half its time (measured: 167 and 255 ns for one
-// and two). What is only written does not keep the core waiting, but for the first, whose content it reads.
+// and two). Of what is read the first is written, too, so it comes to be this core's alone. What is only written does
+// not keep the core waiting where another core has it, as a store does not; the first line of new memory does, since
+// much of that is written in a row (`lines.memory`).
 void virtual_machine::touch_lines(const void* address, std::size_t bytes, bool writes) {
   const auto* first = static_cast<const char*>(address);
   const std::uint64_t now = self_->clock;
@@ -252,10 +273,8 @@ void virtual_machine::touch_lines(const void* address, std::size_t bytes, bool w
     const lines::number l = lines_->of(first + at);
     const bool alone = at == 0 || writes;
     if (alone ? lines_->writable(running_, l) : lines_->readable(running_, l)) continue;
-    if (at == 0)
-      takes = lines_->ask(running_, l, now, true) - now;
-    else if (!writes)
-      takes += (lines_->ask(running_, l, now, false) - now) / 2;
+    const bool waits = writes ? at == 0 && !lines_->of_another(running_, l) : true;
+    if (waits) takes += (lines_->ask(running_, l, now, alone) - now) / (at == 0 ? 1 : 2);
     alone ? have_alone(l) : lines_->arrived(running_, l, false);
   }
   run_on(takes);
@@ -365,7 +384,14 @@ void virtual_machine::park(unsigned id) {
   if (!self.token) {
     self.clock += setup_.model.runtime.sleep_ps;
     self.parked = true;
+    self.slept_at = self.clock;
+    appoint();
     give_turn();
+    self.rang = self.parked;
+    self.parked = false;
+    if (self.rang) wakes_at_alarm_ = nobody;
+  } else {
+    self.rang = false;
   }
   self.token = false;
 }
@@ -376,10 +402,38 @@ void virtual_machine::wake(unsigned id) {
   sleeper.token = true;
   if (!sleeper.parked) return;
   sleeper.parked = false;
+  if (wakes_at_alarm_ == id) {
+    wakes_at_alarm_ = nobody;
+    sleeper.clock = sleeper.slept_at;
+  }
   turns_.woken(id);
   sleeper.clock = std::max(sleeper.clock, now_ps() + setup_.model.runtime.wake_ps);
   enqueue(id);
+  appoint();
   advance(setup_.model.runtime.waker_ps);
+}
+
+void virtual_machine::alarm(std::uint64_t at_ps) {
+  alarm_ = at_ps;
+  if (wakes_at_alarm_ != nobody) {
+    core& c = cores_[wakes_at_alarm_];
+    c.event = sequence_++;  // the one that it is in the heap with counts no more
+    c.clock = c.slept_at;
+    wakes_at_alarm_ = nobody;
+  }
+  appoint();
+}
+
+// One that sleeps is enough: it stands among those that are awake, at the time of the alarm.
+void virtual_machine::appoint() {
+  if (alarm_ == never || wakes_at_alarm_ != nobody) return;
+  for (unsigned id = 0; id < cores_.size(); ++id) {
+    core& c = cores_[id];
+    if (!c.parked) continue;
+    wakes_at_alarm_ = id;
+    c.clock = std::max(c.clock, alarm_);
+    return enqueue(id);
+  }
 }
 
 void virtual_machine::jump(unsigned id, fiber& from, fiber& to, fiber::action* after) {

@@ -5,7 +5,8 @@
 //
 // What takes time:
 //   shared words   cache lines that move between cores (lines.hpp): a hit costs little, a miss waits for the line
-//   instructions   the scheduler's own between them, by step of a task's life (model::step)
+//   instructions   the scheduler's own between them, by step of a task's life (model::step), on the core that it
+//                  happens to or on one that does them for all (model::core_type::serves)
 //   bodies         what the cost clause, cycles or charge() say, or their measured time; scaled by the core's type;
 //                  and what moving the data of their handles takes (model/memory.hpp)
 //   sleep          going to sleep, waking somebody, and being woken
@@ -15,6 +16,7 @@
 // With `random_order` any core that is awake may be next, as turns.hpp says, at every operation on a shared word: time
 // then means nothing, and what depends on the schedule shows itself.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -88,6 +90,8 @@ class virtual_machine {
   // The calling core runs the scheduler's own instructions of that step. `about`: the handle or record it is about.
   static void work(model::step s, const void* about = nullptr) {
     virtual_machine& m = *here_;
+    if (m.served_[static_cast<std::size_t>(s)]) [[unlikely]]
+      return m.ask_server(s);
     if (m.mode_ == mode::coarse) return m.step_coarsely(s, about);
     m.run_on(m.self_->step_ps[static_cast<std::size_t>(s)]);
   }
@@ -120,12 +124,17 @@ class virtual_machine {
   [[nodiscard]] std::uint64_t now_ps() const noexcept { return self_->clock; }
   void park(unsigned id);
   void wake(unsigned id);
+  // At that time some worker that sleeps wakes by itself, until another time is given; ~0: no more.
+  void alarm(std::uint64_t at_ps);
+  // Whether worker `id` woke by that when it parked last.
+  [[nodiscard]] bool rang(unsigned id) const noexcept { return cores_[id].rang; }
   static void settle() noexcept {}
   // For threads, of which there is one only: nobody blocks, and there is no worker beyond those of start().
   static void block(cell<std::uint32_t>&) noexcept {}
   static bool block_for(cell<std::uint32_t>&, std::uint64_t) noexcept { return true; }
   static void signal(cell<std::uint32_t>&) noexcept {}
   [[nodiscard]] static bool start_one(unsigned) noexcept { return false; }
+  static void start_helper(void (*)(void*), void*) noexcept {}
   static void bring_reserve(bool) noexcept {}
   struct stay {
     stay(virtual_machine&, bool) noexcept {}
@@ -176,6 +185,8 @@ class virtual_machine {
     bool missed = true;     // a line was not here, since its search last paused
     bool watching = false;  // its search sleeps until a line that it has looked at changes
     bool parked = false;
+    bool rang = false;           // it woke by the alarm
+    std::uint64_t slept_at = 0;  // when it parked: its clock, if an alarm that it was to wake by has moved that
     bool token = false;
     bool left = false;
   };
@@ -219,6 +230,7 @@ class virtual_machine {
     return s == model::step::submit || s == model::step::run || s == model::step::request;
   }
   void do_step(model::step s, const void* about);
+  void ask_server(model::step s);
   void pay_steal(unsigned id);
   void have_alone(lines::number l);
   void wake_watchers(lines::number l);
@@ -242,6 +254,7 @@ class virtual_machine {
     if (mode_ == mode::random || self_->clock >= earliest_) yield();
   }
   void wait_until(std::uint64_t time);
+  void appoint();
   void yield();
   void enqueue(unsigned id);
   [[nodiscard]] unsigned take_next();
@@ -260,6 +273,9 @@ class virtual_machine {
   setup setup_;
   mode mode_;
   turns turns_;
+  std::array<bool, model::steps> served_{};  // steps that one core does for all, and that core
+  unsigned server_seat_ = 0;
+  std::uint64_t server_free_ps_ = 0;  // when it has done what it was asked for so far
   std::optional<lines> lines_;
   std::optional<model::memory> memory_;                       // made when the first body moves data
   std::unordered_map<std::uint32_t, std::uint32_t> regions_;  // by id of the handle, numbered as they are met
@@ -272,6 +288,9 @@ class virtual_machine {
   std::uint64_t earliest_ = never;  // time of the first of them
   std::uint64_t horizon_ = never;   // how far the running core may run without looking
   static constexpr std::uint64_t never = ~std::uint64_t{0};
+  std::uint64_t alarm_ = never;
+  static constexpr unsigned nobody = ~0u;
+  unsigned wakes_at_alarm_ = nobody;  // the parked core that does
   std::uint64_t sequence_ = 0;
   std::uint64_t events_ = 0;
   core outside_{};  // before start()

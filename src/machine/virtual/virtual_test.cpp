@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "model/machine_file.hpp"
+
 namespace weft::machine {
 namespace {
 
@@ -23,6 +25,19 @@ const costs cost = [] {
                m.runtime.switch_ps, m.runtime.body_ps, m.runtime.wake_ps, m.runtime.waker_ps};
 }();
 constexpr base::order relaxed = base::relaxed;
+
+// The first of three cores takes 1 us for a step, and does `served` for all.
+V::setup with_server(model::step served, bool coarse) {
+  V::setup s{.coarse = coarse, .model = model::flat()};
+  s.model = model::with_cores(std::move(s.model), 4);
+  s.model.any_size = false;
+  s.model.types.push_back(s.model.types[0]);
+  s.model.types[1].runtime_speed = 4;
+  s.model.types[1].serves[static_cast<std::size_t>(served)] = true;
+  s.model.cores[3].type = 1;
+  s.model.runtime.step_ps.fill(1'000'000);
+  return s;
+}
 
 // Cores 1..n run a script each. Core 0 waits for them, relaxing.
 class stage {
@@ -55,6 +70,48 @@ class stage {
 using times = std::vector<std::uint64_t>;
 
 }  // namespace
+
+TEST_CASE("virtual: a core that serves does a step for all, at its own speed and one after the other") {
+  for (const bool coarse : {false, true}) {
+    const V::setup s = with_server(model::step::run, coarse);
+    const std::uint64_t way = s.model.lines.transfer_ps[s.model.distance(0, 3)];
+    std::uint64_t done[3] = {};
+    std::uint64_t own = 0;
+    stage machine(s);
+    machine.run(2, [&](unsigned id) {
+      V::work(model::step::run);
+      done[id] = machine.now();
+      if (id != 1) return;
+      V::work(model::step::submit);  // which nobody serves
+      own = machine.now();
+    });
+    // Both ask at 0; the second waits until the first is served.
+    CHECK(std::min(done[1], done[2]) == way + 250'000 + way);
+    CHECK(std::max(done[1], done[2]) == way + 500'000 + way);
+    CHECK(own == done[1] + 1'000'000);
+  }
+}
+
+TEST_CASE("virtual: the core that serves waits for itself, too, and not for the way") {
+  V::setup s = with_server(model::step::run, true);
+  s.first_core = 3;  // core 0 of the stage is the one that serves
+  const std::uint64_t way = s.model.lines.transfer_ps[s.model.distance(0, 3)];
+  std::uint64_t asked = 0, own = 0;
+  stage machine(s);
+  machine.run(
+      1,
+      [&](unsigned) {
+        V::work(model::step::run);
+        asked = machine.now();
+      },
+      [&] {
+        V::work(model::step::run);
+        own = machine.now();
+      });
+  CHECK(std::min(own, asked) >= 250'000);
+  CHECK(own == 250'000);
+  CHECK(asked == own + 250'000 + way);
+}
 
 TEST_CASE("virtual: every operation does what it says and costs what the table says") {
   stage s;

@@ -11,7 +11,8 @@
 #include "../command.hpp"
 #include "../machine_state.hpp"
 #include "../output.hpp"
-#include "../trace/export.hpp"
+#include "../output_file.hpp"
+#include "../scratch.hpp"
 #include "apps/progress.hpp"
 #include "machine_text.hpp"
 #include "report.hpp"
@@ -32,34 +33,6 @@ fs::path own_machines() {
     throw weft::error("calibrate: neither XDG_CONFIG_HOME nor HOME is set; name a file with --out FILE");
   return fs::path(home) / ".config" / "weft" / "machines";
 }
-
-// A folder for the machines that are only asked for their times; gone with the object.
-class scratch {
- public:
-  scratch() {
-    std::string pattern = (fs::temp_directory_path() / "weft-calibrate-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr)
-      throw weft::error("calibrate: no folder for temporary files can be made in " +
-                        fs::temp_directory_path().string());
-    folder_ = pattern;
-  }
-  ~scratch() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  scratch(const scratch&) = delete;
-  scratch& operator=(const scratch&) = delete;
-
-  // The files of this machine, to be given as options::machine.
-  std::string write(const assembled& a) const {
-    const std::string file = (folder_ / "asked.toml").string();
-    write_machine(file, a, "asked");
-    return file;
-  }
-
- private:
-  fs::path folder_;
-};
 
 std::vector<comparison> compare(const std::vector<measured_part>& measured, const std::vector<double>& modelled) {
   std::vector<comparison> all;
@@ -82,7 +55,7 @@ class calibrate_command final : public command {
   int run() override {
     forget_settings();
     const std::string file = target();
-    trace::sink{file};  // a place that cannot be written is better found before than after
+    demand_writable("--out", file);
     const auto start = std::chrono::steady_clock::now();
     const load_watch watch;
     apps::progress bar("weft calibrate", stderr);
@@ -92,12 +65,14 @@ class calibrate_command final : public command {
     calibration c;
     c.computer = machine_facts();
     assembled a = assemble(host, s.found, c.computer["processor"].get<std::string>());
-    const scratch files;
+    const scratch folder("calibrate");  // for the machines that are only asked for their times
     const auto ask = [&](const std::vector<program_kind>& programs, const model::machine& m) {
       assembled asked = a;
       asked.machine = m;
       asked.machine.runtime.body_ps = 0;  // the programs' bodies are empty
-      return modelled_ns(programs, files.write(asked));
+      const std::string asked_file = (folder.path() / "asked.toml").string();
+      write_machine(asked_file, asked, "asked");
+      return modelled_ns(programs, asked_file);  // as options::machine
     };
     add_steps(a, s.steps, s.found, [&](const model::machine& m) { return ask(step_programs(), m); });
     c.steps = compare(s.steps, ask(step_programs(), a.machine));

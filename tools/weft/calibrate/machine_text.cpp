@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "../trace/export.hpp"
+#include "../output_file.hpp"
 
 namespace weft::tool::calibrate {
 
@@ -157,10 +157,7 @@ class writer {
 std::string machine_text(const assembled& a, const std::string& date) { return writer(a, date).text(); }
 
 void write_machine(const std::string& file, const assembled& a, const std::string& date) {
-  const std::string text = machine_text(a, date);
-  trace::sink out(file);
-  out.put(text);
-  out.finish();
+  write_whole("--out", file, machine_text(a, date));
 }
 
 }  // namespace weft::tool::calibrate

@@ -7,6 +7,7 @@
 
 #include "../command.hpp"
 #include "../output.hpp"
+#include "../output_file.hpp"
 #include "apps/progress.hpp"
 #include "explore.hpp"
 #include "localise.hpp"
@@ -17,7 +18,8 @@ namespace {
 
 using namespace check;
 
-constexpr std::size_t candidates_max = 5;  // differing runs that are looked into
+constexpr double seconds_max = 7 * 24 * 3600;  // a run that takes longer will not be waited for
+constexpr std::size_t candidates_max = 5;      // differing runs that are looked into
 
 struct verdict {
   exploration all;
@@ -61,7 +63,7 @@ class check_command final : public command {
         .type_name("N");
     line_.add_option("--timeout", rules_.seconds_max, "Seconds after which a run is ended; that is a result, too")
         .capture_default_str()
-        .positive()
+        .between(1e-3, seconds_max)
         .type_name("S");
     line_.add_option("-j,--jobs", wanted_.jobs, "Runs at a time")
         .capture_default_str()
@@ -97,7 +99,10 @@ class check_command final : public command {
     std::string& name = rules_.command[0];
     if (name.find('/') == std::string::npos && std::filesystem::exists(name)) name = "./" + name;
     if (rules_.compare.empty()) rules_.compare = {"exit", "stdout"};
+    keep_apart("check", {{"the program", name}}, {{"--keep", orders()[0]}, {"--keep", orders()[1]}});
+    for (const std::string& file : orders()) demand_writable("--keep", file);
   }
+  [[nodiscard]] std::vector<std::string> orders() const { return {keep_ + "-1.order", keep_ + "-2.order"}; }
 
   // The plain schedule, which all others are compared with. Twice: what differs then is none of the schedule's doing.
   [[nodiscard]] observation plain_run(const program& p) {
@@ -146,7 +151,7 @@ class check_command final : public command {
       if (v.best.adjacent) break;
     }
     if (v.from == nullptr || !v.best.found()) return;
-    v.files = {keep_ + "-1.order", keep_ + "-2.order"};
+    v.files = orders();
     write_order(v.files[0], v.best.plain);
     write_order(v.files[1], v.best.other);
   }
@@ -227,7 +232,7 @@ std::string check_command::told(const verdict& v, bool colour) const {
     const task* t = f.seen.find(s->actor);
     if (t == nullptr) continue;
     text += "      declares";
-    for (const use& u : t->uses) text += " " + use_text(u);
+    for (const use& u : t->uses) text += " " + use_text(f.seen, u);
     text += t->uses.empty() ? " nothing\n" : "\n";
   }
   for (const std::string& s : suspicions(f.seen, f.first, f.second)) text += "  " + s + "\n";
@@ -263,7 +268,7 @@ json check_command::as_json(const verdict& v) const {
     json one = {{"actor", s->actor}, {"step", s->number}, {"text", step_text(f.seen, *s)}, {"declares", json::array()}};
     if (const task* t = f.seen.find(s->actor); t != nullptr) {
       one["name"] = t->name;
-      for (const use& u : t->uses) one["declares"].push_back(use_text(u));
+      for (const use& u : t->uses) one["declares"].push_back(use_text(f.seen, u));
     }
     found["steps"].push_back(one);
   }

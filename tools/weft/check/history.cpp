@@ -1,9 +1,12 @@
 #include "history.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <fstream>
 #include <set>
 
+#include "tools/weft/output.hpp"
+#include "tools/weft/output_file.hpp"
 #include "weft/weft.hpp"
 
 namespace weft::tool::check {
@@ -70,17 +73,20 @@ history read_history(const std::string& path) {
       if (at != h.steps.rend()) h.submits.emplace(*at, t.id);
       h.tasks.emplace(t.id, std::move(t));
     } else if (f[0] == "run" && f.size() == 3) {
-      h.steps.push_back({f[1], std::stoull(f[2])});
+      std::uint64_t number = 0;
+      const auto [end, bad] = std::from_chars(f[2].data(), f[2].data() + f[2].size(), number);
+      if (bad != std::errc() || end != f[2].data() + f[2].size())
+        throw weft::error("check: " + path + ": '" + line + "' is no step: its last word must be a number");
+      h.steps.push_back({f[1], number});
     }
   }
   return h;
 }
 
 void write_order(const std::string& path, const order& steps) {
-  std::ofstream file(path);
-  for (const step& s : steps) file << "run\t" << s.actor << "\t" << s.number << "\n";
-  file.close();
-  if (!file) throw weft::error("check: cannot write " + path);
+  std::string text;
+  for (const step& s : steps) text += "run\t" + s.actor + "\t" + std::to_string(s.number) + "\n";
+  write_whole("--keep", path, text);
 }
 
 std::uint64_t hash(const order& steps) {
@@ -115,7 +121,7 @@ order first_of_then(const order& b, std::size_t k, const order& a) {
 std::string actor_text(const history& h, const std::string& actor) {
   if (is_main(actor)) return "the main thread";
   const task* t = h.find(actor);
-  return "task " + actor + (t != nullptr && !t->name.empty() ? " '" + t->name + "'" : "");
+  return "task " + actor + (t != nullptr && !t->name.empty() ? " '" + printable(t->name, name_width_max) + "'" : "");
 }
 
 std::string step_text(const history& h, const step& s) {
@@ -132,6 +138,23 @@ std::string step_text(const history& h, const step& s) {
          (last != h.submits.rend() ? " that follows its submission of " + actor_text(h, last->second) : "");
 }
 
-std::string use_text(const use& u) { return u.kind + "(" + (u.name.empty() ? "handle " + u.handle : u.name) + ")"; }
+namespace {
+
+// Whether another handle has the same name, or one that looks the same when it is shortened.
+bool ambiguous(const history& h, const use& u) {
+  const std::string shown = printable(u.name, name_width_max);
+  return std::ranges::any_of(h.tasks, [&](const auto& one) {
+    return std::ranges::any_of(one.second.uses, [&](const use& other) {
+      return other.handle != u.handle && printable(other.name, name_width_max) == shown;
+    });
+  });
+}
+
+}  // namespace
+
+std::string use_text(const history& h, const use& u) {
+  if (u.name.empty()) return u.kind + "(handle " + u.handle + ")";
+  return u.kind + "(" + printable(u.name, name_width_max) + (ambiguous(h, u) ? ", handle " + u.handle : "") + ")";
+}
 
 }  // namespace weft::tool::check

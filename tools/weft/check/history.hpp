@@ -50,6 +50,7 @@ void write_order(const std::string& path, const order& steps);
 [[nodiscard]] std::string actor_text(const history& h, const std::string& actor);
 // What a step is, for a reader: "task 3 'sum'" where it begins, "the main thread, after its submission of task 4".
 [[nodiscard]] std::string step_text(const history& h, const step& s);
-[[nodiscard]] std::string use_text(const use& u);
+// The handle by its name, if it has one, and by its number, too, where others have the same name.
+[[nodiscard]] std::string use_text(const history& h, const use& u);
 
 }  // namespace weft::tool::check

@@ -47,11 +47,26 @@ TEST_CASE("history: steps, tasks and who submitted them, up to where a crash cut
   REQUIRE(h.find("1") != nullptr);
   CHECK(h.find("1")->name == "sum up");
   REQUIRE(h.find("1")->uses.size() == 2);
-  CHECK(use_text(h.find("1")->uses[0]) == "write(total)");
-  CHECK(use_text(h.find("1")->uses[1]) == "read(handle 8)");
+  CHECK(use_text(h, h.find("1")->uses[0]) == "write(total)");
+  CHECK(use_text(h, h.find("1")->uses[1]) == "read(handle 8)");
   CHECK(h.submits.at({"main", 0}) == "1");
   CHECK(h.submits.at({"1", 1}) == "1.1");  // the main thread had a step in between
   CHECK(read("").steps.empty());
+}
+
+TEST_CASE("history: handles of one name are told apart, and names are short and plain") {
+  const std::string name(200, 'n');
+  const history h = read("run\tmain\t0\nsubmit\t1\t" + name + "\twrite\t7\ttile\tread\t8\ttile\tread\t9\tsum\n" +
+                         "run\tmain\t1\nsubmit\t2\tx\twrite\t5\t" + name + "a\tread\t6\t" + name + "b\tread\t9\tsum\n" +
+                         "run\tmain\t2\n");
+  const std::vector<use>& first = h.find("1")->uses;
+  CHECK(use_text(h, first[0]) == "write(tile, handle 7)");
+  CHECK(use_text(h, first[1]) == "read(tile, handle 8)");
+  CHECK(use_text(h, first[2]) == "read(sum)");
+  const std::vector<use>& second = h.find("2")->uses;  // alike when shortened
+  CHECK(use_text(h, second[0]) == "write(" + name.substr(0, 40) + "..., handle 5)");
+  CHECK(use_text(h, second[1]) == "read(" + name.substr(0, 40) + "..., handle 6)");
+  CHECK(actor_text(h, "1") == "task 1 '" + name.substr(0, 40) + "...'");
 }
 
 TEST_CASE("history: what a step is") {

@@ -111,8 +111,8 @@ void suspect_submissions(const history& h, const step& a, const step& b, std::ve
   for (const use& u : left->uses)
     for (const use& v : right->uses)
       if (u.handle == v.handle)
-        told.push_back(actor_text(h, left->id) + " declares " + use_text(u) + " and " + actor_text(h, right->id) + " " +
-                       use_text(v) + ", and nothing orders their submissions");
+        told.push_back(actor_text(h, left->id) + " declares " + use_text(h, u) + " and " + actor_text(h, right->id) +
+                       " " + use_text(h, v) + ", and nothing orders their submissions");
 }
 
 std::vector<std::string> suspicions(const history& h, const step& a, const step& b) {
@@ -126,7 +126,7 @@ std::vector<std::string> suspicions(const history& h, const step& a, const step&
     if (t == nullptr) return;
     for (const use& u : t->uses)
       if (other == nullptr || find(*other, u) == other->uses.end())
-        told.push_back(actor_text(h, t->id) + " declares " + use_text(u) + "; " + actor_text(h, other_step.actor) +
+        told.push_back(actor_text(h, t->id) + " declares " + use_text(h, u) + "; " + actor_text(h, other_step.actor) +
                        " does not declare this handle: does it use its data?");
   };
   only(left, right, b);
@@ -136,9 +136,9 @@ std::vector<std::string> suspicions(const history& h, const step& a, const step&
       const auto same = find(*right, u);
       if (same == right->uses.end() || same->kind != u.kind) continue;
       if (u.kind == "read")
-        told.push_back("both declare " + use_text(u) + ": does one of them write it?");
+        told.push_back("both declare " + use_text(h, u) + ": does one of them write it?");
       else if (u.kind != "write")
-        told.push_back("both declare " + use_text(u) + ", which may come in any order: do their bodies commute?");
+        told.push_back("both declare " + use_text(h, u) + ", which may come in any order: do their bodies commute?");
     }
   }
   if (left == nullptr || right == nullptr)

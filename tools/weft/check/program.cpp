@@ -84,15 +84,6 @@ program::program(rules r) : rules_(std::move(r)) {
       throw weft::error("check: --ignore '" + text + "' is no regular expression: " + e.what());
     }
   }
-  std::string name = (std::filesystem::temp_directory_path() / "weft-check-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr)
-    throw weft::error("check: cannot make a folder for temporary files: " + std::string(strerror(errno)));
-  folder_ = name;
-}
-
-program::~program() {
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
 }
 
 bool program::writes_files() const {
@@ -107,7 +98,7 @@ std::string program::cleaned(std::string text) const {
 
 observation program::run(const settings& s) const {
   static std::atomic<unsigned> runs{0};
-  const std::string log = folder_ + "/" + std::to_string(runs++) + ".log";
+  const std::string log = folder_.path().string() + "/" + std::to_string(runs++) + ".log";
   const child_result r =
       run_child(rules_.command, rules_.seconds_max,
                 {"WEFT_MACHINE=virtual", "WEFT_WORKERS=" + std::to_string(s.workers), "WEFT_SCHEDULE=" + s.schedule,
@@ -128,7 +119,7 @@ observation program::run(const settings& s) const {
 }
 
 observation program::run(const order& steps) const {
-  const std::string file = folder_ + "/order";
+  const std::string file = folder_.path().string() + "/order";
   write_order(file, steps);
   return run(settings{.schedule = "order:" + file});
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "../scratch.hpp"
 #include "history.hpp"
 
 namespace weft::tool::check {
@@ -46,7 +47,6 @@ class program {
   };
   // Errors: weft::error for an expression that is none; no room for temporary files.
   explicit program(rules r);
-  ~program();
   program(const program&) = delete;
   program& operator=(const program&) = delete;
 
@@ -62,7 +62,7 @@ class program {
 
   rules rules_;
   std::vector<std::regex> ignored_;
-  std::string folder_;  // for logs and orders
+  scratch folder_{"check"};  // for logs and orders
 };
 
 }  // namespace weft::tool::check

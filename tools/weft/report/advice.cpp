@@ -32,6 +32,16 @@ void too_small(const trace::file& r, const figures& f, std::vector<advice>& out)
   }
 }
 
+// What the main program should do differently depends on what it does.
+std::string program_advice(const figures& f) {
+  if (f.program_own < 0) return ", submitting or at work of its own; record the run again to know which";
+  const double own = static_cast<double>(f.program_own) / static_cast<double>(f.program);
+  if (2 * f.program_own > f.program)
+    return ", and " + percent(own) + " of its time is work of its own between submissions: make tasks of that work";
+  return ", and " + percent(1 - own) +
+         " of its time is submitting: submit from inside tasks, or submit fewer, larger ones";
+}
+
 void graph_too_narrow(const trace::file& r, const figures& f, std::vector<advice>& out) {
   const auto workers = static_cast<double>(f.workers.size());
   if (f.span == 0 || workers < 2 || f.parallelism > nearly_all * workers) return;
@@ -40,7 +50,7 @@ void graph_too_narrow(const trace::file& r, const figures& f, std::vector<advice
   const auto most = std::max_element(f.names.begin(), f.names.end(), on_path);
   if (f.path_program * 2 > f.span) {
     why = "; " + percent(static_cast<double>(f.path_program) / static_cast<double>(f.span)) +
-          " of that path is the main program itself: submit from inside tasks, or submit fewer, larger ones";
+          " of that path is the main program itself" + program_advice(f);
   } else if (most != f.names.end() && most->path_time > 0) {
     why = "; tasks " + quoted(r, most->name) + " are " +
           percent(static_cast<double>(most->path_time) / static_cast<double>(f.span)) + " of that path";

@@ -2,12 +2,18 @@
 #include "analysis.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <unordered_map>
 
 namespace weft::tool::report {
 
 namespace {
+
+// Of waiting: many tasks may do it at the same time, so the sum may be longer than any clock can tell.
+void add_wait(ns& sum, ns time) {
+  if (__builtin_add_overflow(sum, time, &sum)) sum = std::numeric_limits<ns>::max();
+}
 
 ns body_time(const pieces& p, std::size_t t) {
   ns sum = 0;
@@ -38,8 +44,8 @@ std::vector<name_figures> name_table(const trace::file& r, const analysis& a) {
     name_figures& n = all[slot(t)];
     ++n.count;
     times[slot(t)].push_back(body_time(a.parts, t));
-    n.waited_for_data += a.ready[t] - r.tasks[t].submitted_ns;
-    n.waited_for_worker += std::max<ns>(0, r.tasks[t].started_ns - a.ready[t]);
+    add_wait(n.waited_for_data, a.ready[t] - r.tasks[t].submitted_ns);
+    add_wait(n.waited_for_worker, std::max<ns>(0, r.tasks[t].started_ns - a.ready[t]));
   }
   for (const step& s : a.path.steps) {
     const std::uint32_t t = a.parts.all[s.piece].task;
@@ -115,6 +121,23 @@ void split_rest(const trace::file& r, const analysis& a, figures& f) {
   until(a.parts.end);
 }
 
+// Of the main program, up to the end of what counts as it.
+ns own_work(const trace::file& r, const analysis& a) {
+  const std::span<const piece> program = a.parts.of(r.tasks.size());
+  if (r.format < 3 || program.empty()) return -1;
+  ns sum = 0;
+  for (const trace::task& t : r.tasks) {
+    if (t.parent != none || t.submitter != 0) continue;
+    if (t.own_ns < 0) return -1;  // created elsewhere, where nobody saw what came before
+    sum += t.own_ns;
+  }
+  for (const trace::wait& w : r.waits)
+    if (w.task == none && w.own_ns > 0) sum += w.own_ns;
+  for (const trace::passed_wait& w : r.passed)
+    if (w.task == none && w.own_ns > 0 && w.time_ns <= program.back().to) sum += w.own_ns;
+  return sum;
+}
+
 figures sum_up(const trace::file& r, const analysis& a) {
   figures f;
   f.makespan = a.parts.end - a.parts.begin;
@@ -124,6 +147,7 @@ figures sum_up(const trace::file& r, const analysis& a) {
     f.program += w.program;
     f.asleep += w.asleep;
   }
+  f.program_own = std::min(f.program, own_work(r, a));
   f.span = a.path.span;
   const auto busy = static_cast<double>(f.work + f.program);
   if (f.span > 0) f.parallelism = busy / static_cast<double>(f.span);
@@ -134,7 +158,7 @@ figures sum_up(const trace::file& r, const analysis& a) {
   for (const trace::wait& w : r.waits) {
     wait_figures& x = f.waits[static_cast<std::size_t>(w.why)];
     ++x.count;
-    x.total += w.to_ns - w.from_ns;
+    add_wait(x.total, w.to_ns - w.from_ns);
   }
   f.names = name_table(r, a);
   for (const step& s : a.path.steps)

@@ -44,6 +44,7 @@ struct figures {
   ns makespan = 0;
   ns work = 0;             // all bodies
   ns program = 0;          // the main program between its waits, from the first submission on
+  ns program_own = -1;     // of that, what it computed itself; the rest is submitting; -1: the trace does not say
   ns span = 0;             // the critical path
   double parallelism = 0;  // (work + program) / span
   double utilisation = 0;  // share of all workers' time that was work or program

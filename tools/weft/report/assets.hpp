@@ -7,7 +7,10 @@ namespace weft::tool::report::assets {
 extern const std::string_view page_html;
 extern const std::string_view page_css;
 extern const std::string_view data_js;
+extern const std::string_view coverage_js;
 extern const std::string_view timeline_js;
+extern const std::string_view curves_js;
+extern const std::string_view selection_js;
 extern const std::string_view page_js;
 extern const std::string_view input_js;
 

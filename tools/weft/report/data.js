@@ -80,10 +80,6 @@ const outcomeNames = ["done", "failed", "skipped", "not run"];
 const waitNames = ["", "for its children", "for everything", "for a handle", "for room in the window"];
 const workerCount = run.rows.pieces.length;
 
-// Busy time of all pieces before piece i: how full a stretch of a row is, without a look at each piece.
-pieces.busy = new Float64Array(pieces.from.length + 1);
-for (let i = 0; i < pieces.from.length; ++i) pieces.busy[i + 1] = pieces.busy[i] + pieces.to[i] - pieces.from[i];
-
 // Of each task: the piece it began with; the others, of the few that have them, in `laterPieces`.
 const firstPiece = new Int32Array(taskCount + 1).fill(-1);
 const laterPieces = new Map();
@@ -123,6 +119,15 @@ function shown(name, most = 80) {
   const clean = name.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
   const characters = Array.from(clean.length > 4 * most ? clean.slice(0, 4 * most) : clean);
   return characters.length > most ? characters.slice(0, most - 1).join("") + "\u2026" : characters.join("");
+}
+
+// --- counters, as pairs of a name's number and a value
+const counters = { task: runningSum(column("counter_task")), name: column("counter_name"), value: column("counter_value") };
+function countersOf(task) {
+  const found = [];
+  for (let i = search(counters.task, 0, counters.task.length, task, true); counters.task[i] === task; ++i)
+    found.push([counters.name[i], counters.value[i]]);
+  return found;
 }
 
 // --- accesses: who came before and after a task. Decoded when the first task is chosen.

@@ -27,7 +27,8 @@ function listenToMouse() {
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
     canvas.setPointerCapture(event.pointerId);
-    drag = { x: event.clientX, y: event.clientY, from: view.from, down: view.down, moved: false };
+    if (event.shiftKey) hideTooltip();
+    drag = { select: event.shiftKey ? timeAt(event.offsetX) : null, x: event.clientX, y: event.clientY, from: view.from, down: view.down, moved: false };
   });
   canvas.addEventListener("pointermove", (event) => {
     if (!drag) return hover(event);
@@ -35,6 +36,7 @@ function listenToMouse() {
     if (!drag.moved && Math.hypot(dx, dy) < 4) return;
     if (!drag.moved) hideTooltip();
     drag.moved = true;
+    if (drag.select !== null) return select(drag.select, timeAt(event.offsetX));
     canvas.classList.add("dragging");
     const length = view.to - view.from;
     setView(drag.from - dx / plotWidth() * length, drag.from - dx / plotWidth() * length + length);
@@ -98,9 +100,10 @@ const keys = {
   ArrowLeft: () => move(-0.2), ArrowRight: () => move(0.2),
   ArrowUp: () => scrollDown(-layout.row), ArrowDown: () => scrollDown(layout.row),
   ".": () => step(1, 0), ",": () => step(-1, 0), "[": () => step(0, -1), "]": () => step(0, 1),
-  f: focusChosen, c: () => setPath(!state.path), "?": showHelp,
+  f: focusChosen, c: () => setPath(!state.path), q: () => setCurves(!state.curves), "?": showHelp,
+  s: () => select(view.from, view.to),
   "/": () => byId("filter").focus(),
-  Escape: () => { setFilter(""); choose(-1, false); hideTooltip(); },
+  Escape: () => { setFilter(""); choose(-1, false); select(0, 0); hideTooltip(); },
 };
 
 function move(share) {
@@ -111,6 +114,13 @@ function move(share) {
 function setPath(on) {
   state.path = on;
   byId("path").checked = on;
+  changed();
+}
+
+function setCurves(on) {
+  state.curves = on;
+  byId("curves").checked = on;
+  resize();
   changed();
 }
 
@@ -134,6 +144,8 @@ function listen() {
   listenToKeys();
   byId("filter").addEventListener("input", (event) => setFilter(event.target.value));
   byId("path").addEventListener("change", (event) => setPath(event.target.checked));
+  byId("curves").addEventListener("change", (event) => setCurves(event.target.checked));
+  byId("sums").addEventListener("click", () => select(view.from, view.to));
   byId("zoom-in").addEventListener("click", () => zoom(1 / 2));
   byId("zoom-out").addEventListener("click", () => zoom(2));
   byId("zoom-all").addEventListener("click", () => setView(whole.from, whole.to));

@@ -3,54 +3,16 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <utility>
 
 #include "assets.hpp"
 #include "columns.hpp"
 #include "text.hpp"
-#include "weft/error.hpp"
+#include "tools/weft/output_file.hpp"
 
 namespace weft::tool::report {
 
 namespace {
-
-class html_file {
- public:
-  explicit html_file(std::string path) : path_(std::move(path)), file_(std::fopen(path_.c_str(), "wb")) {
-    if (file_ == nullptr) fail();
-    std::error_code ignored;
-    regular_ = std::filesystem::is_regular_file(path_, ignored);
-  }
-  ~html_file() {  // reached open only when something failed: half a page is worse than none
-    if (file_ == nullptr) return;
-    std::fclose(file_);
-    if (regular_) std::remove(path_.c_str());  // a device stays
-  }
-  html_file(const html_file&) = delete;
-  html_file& operator=(const html_file&) = delete;
-
-  void write(std::string_view text) {
-    if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) fail();
-  }
-  void close() {
-    if (std::fflush(file_) != 0) fail();
-    std::FILE* const f = std::exchange(file_, nullptr);
-    if (std::fclose(f) == 0) return;
-    if (regular_) std::remove(path_.c_str());
-    fail();
-  }
-
- private:
-  [[noreturn]] void fail() const { throw weft::error("report: cannot write " + path_ + ": " + std::strerror(errno)); }
-
-  std::string path_;
-  std::FILE* file_;
-  bool regular_ = false;
-};
 
 // JSON between script tags: nothing in it can end the element or begin a comment. ASCII only, so that no character is
 // left that some reader could take for the end of a line.
@@ -88,11 +50,11 @@ class column_set {
     texts_.emplace_back(name, std::move(c.base64));
   }
   [[nodiscard]] const json& directory() const { return directory_; }
-  void write(html_file& out) const {
+  void write(output_file& out) const {
     for (const auto& [name, text] : texts_) {
-      out.write("<script type=\"text/plain\" id=\"column-" + name + "\">");
-      out.write(text);
-      out.write("</script>\n");
+      out.put("<script type=\"text/plain\" id=\"column-" + name + "\">");
+      out.put(text);
+      out.put("</script>\n");
     }
   }
 
@@ -201,6 +163,20 @@ void add_accesses(const trace::file& r, column_set& out) {
   out.add("access_step", step);
 }
 
+void add_counters(const trace::file& r, column_set& out) {
+  numbers task, name, value;
+  std::int64_t last = 0;
+  for (const trace::counter& c : r.counters) {  // by task
+    task.push_back(c.task - last);
+    name.push_back(c.name);
+    value.push_back(c.value);
+    last = c.task;
+  }
+  out.add("counter_task", task);
+  out.add("counter_name", name);
+  out.add("counter_value", value);
+}
+
 json workers(const trace::file& r) {
   json all = json::array();
   for (const trace::worker& w : r.workers) all.push_back(w.place == none ? "" : r.places[w.place].name);
@@ -210,25 +186,26 @@ json workers(const trace::file& r) {
 // The page has marks, each once and in this order, where the parts go.
 class page_template {
  public:
-  explicit page_template(html_file& out) : out_(out) {}
+  explicit page_template(output_file& out) : out_(out) {}
   void until(std::string_view mark) {
     const std::size_t at = rest_.find(mark);
     assert(at != std::string_view::npos && "page.html has all marks");
-    out_.write(rest_.substr(0, at));
+    out_.put(rest_.substr(0, at));
     rest_.remove_prefix(at + mark.size());
   }
-  void finish() { out_.write(rest_); }
+  void finish() { out_.put(rest_); }
 
  private:
-  html_file& out_;
+  output_file& out_;
   std::string_view rest_ = assets::page_html;
 };
 
 json about_run(const trace::file& r, const analysis& a) {
   json handles = json::array();
   for (std::uint32_t h = 0; h < r.handles.size(); ++h) handles.push_back(r.handle_name(h));
-  return {{"figures", to_json(r, a)}, {"begin", a.parts.begin},        {"end", a.parts.end},   {"names", r.names},
-          {"kinds", r.kinds},         {"handles", std::move(handles)}, {"workers", workers(r)}};
+  return {{"figures", to_json(r, a)}, {"begin", a.parts.begin},     {"end", a.parts.end},
+          {"names", r.names},         {"kinds", r.kinds},           {"handles", std::move(handles)},
+          {"workers", workers(r)},    {"counters", r.counter_names}};
 }
 
 }  // namespace
@@ -241,22 +218,24 @@ void write_page(const std::string& path, const trace::file& r, const analysis& a
   add_sleeps(r, a, columns, rows);
   add_tasks(r, a, columns);
   add_accesses(r, columns);
+  add_counters(r, columns);
   run["rows"] = rows;
   run["columns"] = columns.directory();
-  html_file out(path);
+  output_file out("--html", path);
   page_template page(out);
   page.until("<!-- title -->");
-  out.write(html_text(printable(r.about("program"), 200)));
+  out.put(html_text(printable(r.about("program"), 200)));
   page.until("/* style */");
-  out.write(assets::page_css);
+  out.put(assets::page_css);
   page.until("<!-- data -->");
   columns.write(out);
-  out.write("<script type=\"application/json\" id=\"run\">" + script_json(run) + "</script>\n");
+  out.put("<script type=\"application/json\" id=\"run\">" + script_json(run) + "</script>\n");
   page.until("/* script */");
-  for (const std::string_view script : {assets::data_js, assets::timeline_js, assets::page_js, assets::input_js})
-    out.write(script);
+  for (const std::string_view script : {assets::data_js, assets::coverage_js, assets::timeline_js, assets::curves_js,
+                                        assets::selection_js, assets::page_js, assets::input_js})
+    out.put(script);
   page.finish();
-  out.close();
+  out.finish();
 }
 
 }  // namespace weft::tool::report

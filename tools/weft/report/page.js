@@ -157,6 +157,7 @@ function facts(task, all) {
   }
   rows.push(["submitted", duration(tasks.submitted[task] - run.begin)]);
   if (list.length > 0) rows.push(["waited", `${duration(tasks.data[task])} for data, ${duration(tasks.queue[task])} for a worker`]);
+  for (const [name, value] of countersOf(task)) rows.push([shown(run.counters[name], 40), value.toLocaleString("en")]);
   const used = accessesOf(task);
   const most = all ? 200 : 6;
   for (const { kind, handle } of used.slice(0, most)) rows.push([kind, shown(run.handles[handle], 60)]);
@@ -229,6 +230,7 @@ function setFilter(text) {
     state.dim[run.names.length] = "(unnamed)".includes(wanted) ? 0 : 1;
     state.dim[mainSlot] = "main program".includes(wanted) ? 0 : 1;
   }
+  drawnPieces = null;
   const match = figures.names.filter((n) => !state.dim || (n.name ?? "(unnamed)").toLowerCase().includes(wanted));
   byId("matches").textContent = state.dim ? `${match.length} of ${figures.names.length} names, ` +
     `${match.reduce((sum, n) => sum + n.count, 0).toLocaleString("en")} tasks` : "";
@@ -246,6 +248,9 @@ function writeAddress() {
   if (state.filter) parts.set("filter", state.filter);
   if (state.chosen >= 0 && state.chosen < taskCount) parts.set("task", tasks.id[state.chosen]);
   if (!state.path) parts.set("path", "0");
+  if (!state.curves) parts.set("curves", "0");
+  if (selection.on)
+    parts.set("sums", `${Math.round(selection.from - run.begin)}-${Math.round(selection.to - run.begin)}`);
   if (state.theme) parts.set("theme", state.theme);
   const text = parts.toString();
   if (text !== location.hash.slice(1)) history.replaceState(null, "", text ? "#" + text : location.pathname + location.search);
@@ -257,6 +262,9 @@ function readAddress() {
   applyTheme();
   state.path = parts.get("path") !== "0";
   byId("path").checked = state.path;
+  setCurves(parts.get("curves") !== "0");
+  const chosen = /^(\d+)-(\d+)$/.exec(parts.get("sums") || "");
+  if (chosen) select(run.begin + Number(chosen[1]), run.begin + Number(chosen[2]));
   setFilter(parts.get("filter") || "");
   const from = Number(parts.get("from")), to = Number(parts.get("to"));
   if (parts.has("from") && parts.has("to") && to > from) setView(run.begin + from, run.begin + to);

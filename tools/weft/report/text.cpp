@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::size_t names_shown_max = 30;
 constexpr std::size_t workers_shown_max = 64;
-constexpr std::size_t name_width_max = 40;
 constexpr std::size_t path_ids_max = 1000;  // in JSON; the rest is in the file
 
 std::string percent(double part, double whole) {
@@ -34,6 +33,11 @@ std::string outcomes(const figures& f) {
   return out;
 }
 
+std::string divided(const figures& f) {
+  if (f.program_own < 0 || f.program == 0) return "";
+  return ": " + time(f.program - f.program_own) + " submitting, " + time(f.program_own) + " work of its own";
+}
+
 std::string summary(const trace::file& r, const figures& f, bool colour) {
   table t(false);
   painted styles;
@@ -44,7 +48,7 @@ std::string summary(const trace::file& r, const figures& f, bool colour) {
   const std::string bad = outcomes(f);
   row("tasks", std::to_string(f.ran()), bad, bad.empty() ? style::plain : style::red);
   row("makespan", time(f.makespan), "from the first submission to the last end");
-  row("work", time(f.work), "in bodies, and " + time(f.program) + " in the main program");
+  row("work", time(f.work), "in bodies, and " + time(f.program) + " in the main program" + divided(f));
   row("critical path", time(f.span), "the longest chain of what had to come one after the other");
   row("parallelism", short_number(f.parallelism),
       "workers that the graph keeps busy; there were " + std::to_string(r.workers.size()));
@@ -157,21 +161,6 @@ std::string duration(double x) {
   return text;
 }
 
-std::string printable(std::string_view name, std::size_t characters_max) {
-  std::string out;
-  std::size_t characters = 0;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const auto c = static_cast<unsigned char>(name[i]);
-    const bool begins = (c & 0xc0) != 0x80;  // a character of UTF-8, not a later byte of one
-    if (begins && characters++ == characters_max) return out + "...";
-    const bool control =
-        c < 0x20 || c == 0x7f || (c == 0xc2 && i + 1 < name.size() && static_cast<unsigned char>(name[i + 1]) < 0xa0);
-    out += control ? '?' : name[i];
-    if (control && c == 0xc2) ++i;
-  }
-  return out;
-}
-
 std::string name_text(const trace::file& r, std::uint32_t name) { return name == none ? "(unnamed)" : r.names[name]; }
 
 std::string text(const trace::file& r, const analysis& a, bool colour) {
@@ -215,6 +204,7 @@ json to_json(const trace::file& r, const analysis& a) {
   out.update({{"makespan_ns", f.makespan},
               {"work_ns", f.work},
               {"main_program_ns", f.program},
+              {"main_program_own_ns", f.program_own < 0 ? json(nullptr) : json(f.program_own)},
               {"span_ns", f.span},
               {"parallelism", f.parallelism},
               {"utilisation", f.utilisation},

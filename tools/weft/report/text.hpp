@@ -5,6 +5,7 @@
 
 #include "analysis.hpp"
 #include "tools/weft/json.hpp"
+#include "tools/weft/output.hpp"
 
 namespace weft::tool::report {
 
@@ -20,8 +21,7 @@ struct advice {
 
 // "1.25 ms": three digits, the unit that fits.
 [[nodiscard]] std::string duration(double nanoseconds);
-// What a terminal can show of a name that may hold anything: control characters become "?", long ones end in "...".
-[[nodiscard]] std::string printable(std::string_view name, std::size_t characters_max);
+using tool::printable;
 // Of an entry of trace::file::names; tasks without a name are "(unnamed)".
 [[nodiscard]] std::string name_text(const trace::file& r, std::uint32_t name);
 

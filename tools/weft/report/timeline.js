@@ -1,13 +1,13 @@
-// The timeline: one canvas, drawn anew for every change. Whatever the number of pieces, a frame looks at each pixel
-// column or at each visible piece of a row, whichever is less; so a run of a million tasks moves like a small one.
+// The timeline: one canvas, drawn anew for every change. What each pixel column of a row shows is a sum (coverage.js),
+// so a run of a million tasks moves like a small one, and no piece is left out.
 
 const canvas = document.getElementById("timeline");
 const pen = canvas.getContext("2d");
-const layout = { gutter: 54, right: 8, curve: 54, axis: 20, row: 20, gap: 2, width: 0, height: 0, top: 0 };
+const layout = { gutter: 54, right: 8, curve: 54, strip: 0, axis: 20, row: 20, gap: 2, width: 0, height: 0, top: 0 };
 const view = { from: run.begin, to: Math.max(run.end, run.begin + 1), down: 0 };
 const whole = { from: view.from, to: view.to };
 const shortestView = 20;  // nanoseconds across the whole canvas
-const state = { filter: "", dim: null, chosen: -1, before: new Map(), after: new Map(), path: true, hover: -1 };
+const state = { filter: "", dim: null, chosen: -1, before: new Map(), after: new Map(), path: true, curves: true, hover: -1 };
 let theme = null;
 
 // --- colours: the names with most time get the colours that are easiest to tell apart, the others go round the circle.
@@ -45,9 +45,10 @@ function readTheme() {
   const style = getComputedStyle(document.documentElement);
   const get = (name) => style.getPropertyValue(name).trim();
   theme = { text: get("--text"), faint: get("--faint"), panel: get("--panel"), row: hexColour(get("--row")),
-            asleep: get("--asleep"), critical: get("--critical"), grid: get("--grid"), curve: get("--curve"),
+            asleep: hexColour(get("--asleep")), critical: get("--critical"), grid: get("--grid"), curve: get("--curve"),
             before: get("--before"), after: get("--after"), chosen: get("--chosen") };
   nameColours[mainSlot] = hexColour(get("--main"));
+  drawnPieces = null;
 }
 
 // --- geometry
@@ -71,7 +72,8 @@ function rowAt(y) {
 
 function resize() {
   layout.width = canvas.clientWidth;
-  layout.top = layout.curve + layout.axis;
+  layout.strip = state.curves ? 48 : 0;
+  layout.top = layout.curve + layout.strip + layout.axis;
   const room = Math.max(240, Math.min(560, window.innerHeight * 0.6));
   layout.row = Math.max(6, Math.min(26, Math.floor(room / Math.max(1, workerCount))));
   layout.gap = layout.row > 12 ? 3 : 1;
@@ -106,15 +108,6 @@ function scrollDown(by) {
   changed();
 }
 
-// First index in [low, high) whose value is above `time`, or not below it if `orEqual`.
-function search(values, low, high, time, orEqual) {
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (orEqual ? values[middle] >= time : values[middle] > time) high = middle; else low = middle + 1;
-  }
-  return low;
-}
-
 // The pieces of a row that can be seen: the first that ends after the view begins, to the first that begins after it.
 function visible(lists, row, from = view.from, to = view.to) {
   const low = search(lists.to, lists.first[row], lists.first[row + 1], from, true);
@@ -122,70 +115,44 @@ function visible(lists, row, from = view.from, to = view.to) {
 }
 
 // --- drawing
-const sampled = 16;  // pieces per pixel column that are looked at where there are more
-let sums = null;     // of one row, by pixel column: covered share, and red, green, blue times share
+const dimmedStrength = 0.13;
+const whatPiecesShow = { all: 0, matching: 1, red: 2, green: 3, blue: 4 };  // channels of `drawnPieces`
+let drawnPieces = null, drawnSleeps = null;
+let sums = null;                   // of one row, by pixel column: the channels of its pieces, and how long it slept
 let used = null, matching = null;  // of all rows: what the curve shows
 
-function cover(low, high, width, scale) {
-  const { share, red, green, blue } = sums;
-  share.fill(0), red.fill(0), green.fill(0), blue.fill(0);
-  const put = (column, amount, slot) => {
-    const colour = nameColours[slot];
-    const strength = state.dim && state.dim[slot] ? 0.13 : 1;
-    share[column] += amount * strength;
-    red[column] += amount * strength * colour[0];
-    green[column] += amount * strength * colour[1];
-    blue[column] += amount * strength * colour[2];
-    used[column] += amount;
-    if (strength === 1) matching[column] += amount;
-  };
-  if (high - low > 8 * sampled * width) {
-    coverSampled(low, high, width, put);
-    return;
-  }
-  for (let i = low; i < high; ++i) {
-    const a = Math.max(0, (pieces.from[i] - view.from) * scale);
-    const b = Math.min(width, (pieces.to[i] - view.from) * scale);
-    const slot = slotOf(pieces.task[i]);
-    const last = Math.min(width - 1, Math.floor(b));
-    for (let c = Math.floor(a); c <= last; ++c) {
-      const amount = Math.min(b, c + 1) - Math.max(a, c);
-      if (amount > 0) put(c, amount, slot);
-    }
-  }
+// Anew whenever a colour or the filter changes.
+function weighPieces() {
+  const { all, matching, red, green, blue } = whatPiecesShow;
+  drawnPieces = new Coverage(pieces, 5, (i, out) => {
+    const slot = slotOf(pieces.task[i]), colour = nameColours[slot];
+    const strength = state.dim && state.dim[slot] ? dimmedStrength : 1;
+    out[all] = 1;
+    out[matching] = strength === 1 ? 1 : 0;
+    out[red] = strength * colour[0];
+    out[green] = strength * colour[1];
+    out[blue] = strength * colour[2];
+  });
+  drawnSleeps = drawnSleeps || new Coverage(sleeps, 1, (i, out) => { out[0] = 1; });
 }
 
-// How much of each column is covered is exact, by the running sum; with which colours, from a few pieces in it.
-function coverSampled(low, high, width, put) {
-  const step = (view.to - view.from) / width;
-  let begin = low;
+function sumRow(row, width) {
+  drawnPieces.columns(row, view.from, view.to, width, sums.pieces);
+  drawnSleeps.columns(row, view.from, view.to, width, sums.sleeps);
   for (let c = 0; c < width; ++c) {
-    const end = search(pieces.from, begin, high, view.from + (c + 1) * step, true);
-    if (end > begin) {
-      const amount = Math.min(1, (pieces.busy[end] - pieces.busy[begin]) / step);
-      const n = Math.min(sampled, end - begin);
-      let length = 0;
-      for (let k = 0; k < n; ++k) {
-        const i = begin + Math.floor(k * (end - begin) / n);
-        length += pieces.to[i] - pieces.from[i] + 1e-9;
-      }
-      for (let k = 0; k < n; ++k) {
-        const i = begin + Math.floor(k * (end - begin) / n);
-        put(c, amount * (pieces.to[i] - pieces.from[i] + 1e-9) / length, slotOf(pieces.task[i]));
-      }
-    }
-    begin = end;
+    used[c] += sums.pieces[whatPiecesShow.all][c];
+    matching[c] += sums.pieces[whatPiecesShow.matching][c];
   }
 }
 
 function draw() {
   if (!theme) readTheme();
   const width = Math.max(1, Math.floor(plotWidth()));
-  if (!sums || sums.share.length !== width) {
-    sums = { share: new Float32Array(width), red: new Float32Array(width), green: new Float32Array(width),
-             blue: new Float32Array(width) };
-    used = new Float32Array(width);
-    matching = new Float32Array(width);
+  if (!drawnPieces) weighPieces();
+  if (!used || used.length !== width) {
+    const channels = (count) => Array.from({ length: count }, () => new Float64Array(width));
+    sums = { pieces: channels(5), sleeps: channels(1) };
+    [used, matching] = channels(2);
   }
   used.fill(0), matching.fill(0);
   pen.fillStyle = theme.panel;
@@ -195,12 +162,13 @@ function draw() {
   pen.beginPath();
   pen.rect(0, layout.top, layout.width, layout.height - layout.top);
   pen.clip();
-  const scale = width / (view.to - view.from);
-  for (let row = 0; row < workerCount; ++row) drawRow(row, width, scale);
+  for (let row = 0; row < workerCount; ++row) drawRow(row, width);
   if (state.path) drawPath();
   drawChosen();
   pen.restore();
   drawCurve(width);
+  if (layout.strip > 0) drawQuantities(width), drawBounds();
+  drawSelection();
 }
 
 function drawGrid() {
@@ -214,9 +182,9 @@ function drawGrid() {
   for (let k = Math.ceil((view.from - run.begin) / step); k * step <= view.to - run.begin; ++k) {
     const x = Math.round(xAt(run.begin + k * step)) + 0.5;
     pen.fillStyle = theme.grid;
-    pen.fillRect(x - 0.5, layout.curve, 1, layout.height - layout.curve);
+    pen.fillRect(x - 0.5, layout.top - layout.axis, 1, layout.height - layout.top + layout.axis);
     pen.fillStyle = theme.faint;
-    pen.fillText(axisLabel(k * step, step), x + 4, layout.curve + layout.axis / 2);
+    pen.fillText(axisLabel(k * step, step), x + 4, layout.top - layout.axis / 2);
   }
 }
 
@@ -229,33 +197,22 @@ function axisLabel(time, step) {
 }
 
 let rowImage = null;
-function drawRow(row, width, scale) {
+function drawRow(row, width) {
   const y = yAt(row);
-  const [low, high] = visible(pieces, row);
-  cover(low, high, width, scale);
+  sumRow(row, width);
   if (y + layout.row < layout.top || y > layout.height) return;
   const height = layout.row - layout.gap;
-  pen.fillStyle = css(theme.row);
-  pen.fillRect(layout.gutter, y, width, height);
-  drawSleeps(row, y, height);
   if (!rowImage || rowImage.pixels.width !== width) {
     rowImage = { surface: document.createElement("canvas"), pixels: new ImageData(width, 1) };
     rowImage.surface.width = width;
     rowImage.surface.height = 1;
     rowImage.pen = rowImage.surface.getContext("2d");
   }
-  const out = rowImage.pixels.data;
-  for (let c = 0, o = 0; c < width; ++c, o += 4) {
-    const share = sums.share[c];
-    out[o + 3] = share <= 0 ? 0 : Math.min(255, Math.max(24, Math.round(255 * share)));
-    if (share <= 0) continue;
-    out[o] = sums.red[c] / share;
-    out[o + 1] = sums.green[c] / share;
-    out[o + 2] = sums.blue[c] / share;
-  }
+  for (let c = 0; c < width; ++c) paintColumn(c, rowImage.pixels.data);
   rowImage.pen.putImageData(rowImage.pixels, 0, 0);
   pen.imageSmoothingEnabled = false;
   pen.drawImage(rowImage.surface, layout.gutter, y, width, height);
+  const [low, high] = visible(pieces, row);
   if (high - low < width) drawLabels(low, high, y, height);
   pen.fillStyle = theme.faint;
   pen.textAlign = "right";
@@ -264,16 +221,18 @@ function drawRow(row, width, scale) {
   pen.textAlign = "left";
 }
 
-function drawSleeps(row, y, height) {
-  const [low, high] = visible(sleeps, row);
-  pen.fillStyle = theme.asleep;
-  let drawn = -1;
-  for (let i = low; i < high; ++i) {
-    const a = Math.max(layout.gutter, xAt(sleeps.from[i])), b = Math.min(layout.width - layout.right, xAt(sleeps.to[i]));
-    if (b <= drawn) continue;  // nothing of it would be seen
-    pen.fillRect(a, y, Math.max(b - a, 0.5), height);
-    drawn = Math.floor(b);
+// Nothing, sleep and pieces, blended by their shares of the column. Whatever ran is seen, if it was ever so short.
+const visibleShare = 24 / 255;
+function paintColumn(c, out) {
+  const { all, matching, red, blue } = whatPiecesShow, of = sums.pieces;
+  const asleep = Math.min(1, sums.sleeps[0][c]);
+  const strong = of[matching][c], share = strong + dimmedStrength * (of[all][c] - strong);
+  const drawn = share < 1e-9 ? 0 : Math.min(1, Math.max(visibleShare, share));
+  for (let k = red; k <= blue; ++k) {
+    const ground = theme.row[k - red] + asleep * (theme.asleep[k - red] - theme.row[k - red]);
+    out[4 * c + k - red] = drawn === 0 ? ground : ground + drawn * (of[k][c] / share - ground);
   }
+  out[4 * c + 3] = 255;
 }
 
 function drawLabels(low, high, y, height) {

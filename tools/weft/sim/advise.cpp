@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "result.hpp"
 #include "tools/weft/output.hpp"
 #include "tools/weft/report/text.hpp"
 
@@ -12,159 +11,297 @@ namespace weft::tool::sim {
 
 namespace {
 
-constexpr double better_from = 0.95;       // of the base's makespan: below, another setting is worth a word
+constexpr double gain_from = 0.05;         // of the makespan: what saves less is not worth a word
+constexpr double same_until = 1.01;        // of the least makespan: fewer workers that are as fast are better
 constexpr double tasks_per_worker = 4;     // fewer, and one long task at the end leaves the others idle
 constexpr double body_per_cost = 4;        // a body should be so many times what the runtime spends on its task
 constexpr double shortest_part_ns = 5000;  // parts below are not worth their own cost
 constexpr double factor_max = 64;          // beyond, a program wants another algorithm and not another grain
 
-double number(const json& row, const char* key) { return row[key].get<double>(); }
-std::string text_of(const json& row, const char* key) { return row[key].get<std::string>(); }
 std::string time(double ns) { return report::duration(ns); }
 std::string whole(double x) { return std::to_string(std::llround(x)); }
-std::string named(const json& name) {
-  return name.is_null() || name == "" ? "tasks without a name" : "tasks named " + name.get<std::string>();
+std::string shortened(const std::string& name) { return report::printable(name, 40); }
+std::string named(const std::optional<std::string>& name) {
+  return !name || name->empty() ? "tasks without a name" : "tasks named " + shortened(*name);
 }
 
-// "virtual: at 64 workers", or without the machine if there is one only.
-std::string at(const json& row, bool several) {
-  return (several ? text_of(row, "machine") + ": " : std::string()) + "at " + whole(number(row, "workers")) +
-         (number(row, "workers") == 1 ? " worker " : " workers ");
-}
-
-double mean(const json& name) { return number(name, "total_ns") / number(name, "count"); }
+std::string counted(unsigned workers) { return std::to_string(workers) + (workers == 1 ? " worker" : " workers"); }
 
 // The kind of task of which there are most, among those with bodies below a length.
-const json* most_below(const json& row, double ns) {
-  const json* found = nullptr;
-  for (const json& n : row["names"])
-    if (mean(n) < ns && (found == nullptr || number(n, "count") > number(*found, "count"))) found = &n;
+const name_sum* most_below(const row& r, double ns) {
+  const name_sum* found = nullptr;
+  for (const name_sum& n : r.run.names)
+    if (n.mean() < ns && (found == nullptr || n.count > found->count)) found = &n;
   return found;
 }
 
-std::string factor(double needed) { return whole(std::clamp(std::ceil(needed), 2.0, factor_max)); }
+unsigned factor(double needed) { return static_cast<unsigned>(std::clamp(std::ceil(needed), 2.0, factor_max)); }
+
+// Makes proposals for one row.
+class proposer {
+ public:
+  proposer(const row& r, const means& m) : row_(r), means_(m) {}
+
+  void merge(unsigned by) {
+    if (!means_.trace || row_.at.grain != "1") return;
+    point p = row_.at;
+    p.grain = std::to_string(by);
+    add(std::move(p), "merging tasks by " + std::to_string(by));
+  }
+  void split(unsigned by) {
+    if (!means_.trace || row_.at.grain != "1") return;
+    point p = row_.at;
+    p.grain = "/" + std::to_string(by);
+    add(std::move(p), "splitting tasks by " + std::to_string(by));
+  }
+  void decouple() {
+    if (row_.at.creation != "inline" || row_.at.workers < 2) return;
+    point p = row_.at;
+    p.creation = "decoupled";
+    add(std::move(p), "decoupled creation");
+  }
+  void path_first() {
+    if (!means_.trace || row_.at.path_first) return;
+    point p = row_.at;
+    p.path_first = true;
+    add(std::move(p), "priority for the tasks on the critical path");
+  }
+  void policies() {
+    for (const std::string& name : means_.policies) {
+      if (name == row_.at.policy) continue;
+      point p = row_.at;
+      p.policy = name;
+      add(std::move(p), "policy " + name);
+    }
+  }
+  std::vector<proposal> take() { return std::move(all_); }
+
+ private:
+  void add(point p, std::string what) { all_.push_back({std::move(p), std::move(what)}); }
+
+  const row& row_;
+  const means& means_;
+  std::vector<proposal> all_;
+};
 
 // A creator that needs c for each task keeps t / c workers busy with bodies of t.
-std::string creation(const json& row) {
-  const double workers = number(row, "workers"), each = number(row, "program_ns") / number(row, "tasks");
-  const json* const n = most_below(row, workers * each);
-  std::string out = "creation binds: the main program takes " + time(each) + " a task";
-  if (n == nullptr) return out + ": submit from inside tasks";
-  out += " and " + named((*n)["name"]) + " run for " + time(mean(*n)) + "; merge them by " +
-         factor(workers * each / std::max(mean(*n), 1.0));
-  if (text_of(row, "creation") == "inline") out += ", or decouple creation";
-  return out;
-}
-
-std::string critical_path(const json& row) {
-  const double span = number(row, "span_ns"), useful = number(row, "work_ns") / span;
-  std::string out = "the critical path binds: it is " + time(span) + ", so more than " + short_number(useful) +
-                    " workers cannot be busy on average";
-  if (row["path_names"].empty()) return out;
-  const json& most = row["path_names"][0];
-  out += "; " + percent(most[1].get<double>() / span) + " of it are " + named(most[0]);
-  for (const json& n : row["names"]) {
-    const bool same = n["name"].is_null() ? most[0] == "" : n["name"] == most[0];
-    if (!same) continue;
-    const double needed = number(row, "workers") / useful, part = mean(n) / std::max(std::ceil(needed), 2.0);
-    out += part < shortest_part_ns ? ", which run for " + time(mean(n)) + ": too short to split"
-                                   : ": split them by " + factor(needed) + ", or shorten the chain";
+std::string creation(const row& r, proposer& out) {
+  const double workers = r.at.workers, each = static_cast<double>(r.run.program) / static_cast<double>(r.run.tasks);
+  const double own = static_cast<double>(r.run.program_own) / static_cast<double>(r.run.program);
+  const name_sum* const n = most_below(r, workers * each);
+  std::string fact = "creation binds: the main program takes " + time(each) + " a task";
+  if (own > 0.05) fact += ", " + percent(own) + " of it work of its own between submissions";
+  if (n != nullptr) {
+    fact += " and " + named(n->name) + " run for " + time(n->mean());
+    if (own < 0.5) out.merge(factor(workers * each / std::max(n->mean(), 1.0)));
   }
-  return out;
+  out.decouple();
+  return own >= 0.5 ? fact + "; make tasks of that work" : fact;
 }
 
-std::string bandwidth(const json& row) {
-  return "memory binds: bodies wait for it in " + percent(number(row["shares"], "bandwidth")) +
-         " of the workers' time; use data again while it is in the caches, or spread it over the memory nodes";
+std::string critical_path(const row& r, proposer& out) {
+  const auto span = static_cast<double>(r.run.why.span);
+  const double useful = static_cast<double>(r.run.work) / span;
+  std::string fact = "the critical path binds: it is " + time(span) + ", so more than " + short_number(useful) +
+                     " workers cannot be busy on average";
+  if (r.run.why.path_names.empty()) return fact;
+  const auto& [name, length] = r.run.why.path_names[0];
+  fact += "; " + percent(static_cast<double>(length) / span) + " of it are " + named(name);
+  for (const name_sum& n : r.run.names) {
+    if (n.name.value_or("") != name) continue;
+    const double needed = r.at.workers / useful, part = n.mean() / std::max(std::ceil(needed), 2.0);
+    if (part < shortest_part_ns)
+      fact += ", which run for " + time(n.mean()) + ": too short to split";
+    else
+      out.split(factor(needed));
+  }
+  return fact;
 }
 
-std::string contention(const json& row) {
-  const double lost = number(row["shares"], "late") * number(row, "makespan_ns") * number(row, "workers");
-  const double each = lost / number(row, "tasks");
-  std::string out = percent(number(row["shares"], "late")) +
-                    " of the workers' time is lost while tasks are ready: " + time(each) + " a task";
-  const json* const n = most_below(row, body_per_cost * each);
-  if (n != nullptr)
-    out += ", and " + named((*n)["name"]) + " run for " + time(mean(*n)) + "; merge them by " +
-           factor(body_per_cost * each / std::max(mean(*n), 1.0));
-  else
-    out += "; another policy may take tasks from less crowded places";
-  return out;
+std::string bandwidth(const row& r) {
+  return "memory binds: bodies wait for it in " + percent(r.run.why.bandwidth) + " of the workers' time";
 }
 
-std::string imbalance(const json& row) {
-  const double workers = number(row, "workers"), tasks = number(row, "tasks");
-  std::string out = "nothing was ready in " + percent(number(row["shares"], "idle")) + " of the workers' time";
-  if (tasks < tasks_per_worker * workers)
-    return out + ": there are " + whole(tasks) + " tasks for " + whole(workers) + " workers; split them by " +
-           factor(tasks_per_worker * workers / tasks);
-  return out + ", though no bound is near: tasks come in an order that leaves workers without; give priority to those "
-               "on the critical path, or try another policy";
+std::string contention(const row& r, proposer& out) {
+  const double each = r.run.why.late * r.run.makespan_ns * r.at.workers / static_cast<double>(r.run.tasks);
+  std::string fact =
+      percent(r.run.why.late) + " of the workers' time is lost while tasks are ready: " + time(each) + " a task";
+  const name_sum* const n = most_below(r, body_per_cost * each);
+  if (n != nullptr) {
+    fact += ", and " + named(n->name) + " run for " + time(n->mean());
+    out.merge(factor(body_per_cost * each / std::max(n->mean(), 1.0)));
+  }
+  out.policies();
+  return fact;
 }
 
-std::string about(limit l, const json& row) {
+std::string imbalance(const row& r, proposer& out) {
+  const double workers = r.at.workers;
+  const auto tasks = static_cast<double>(r.run.tasks);
+  std::string fact = "nothing was ready in " + percent(r.run.why.idle) + " of the workers' time";
+  if (tasks < tasks_per_worker * workers) {
+    fact += ": there are " + whole(tasks) + " tasks for " + whole(workers) + " workers";
+    out.split(factor(tasks_per_worker * workers / tasks));
+  }
+  out.path_first();
+  out.policies();
+  return fact;
+}
+
+finding find(limit l, const row& r, const std::string& at, const means& m) {
+  proposer out(r, m);
+  finding f{.kind = text(l), .fact = at, .of = &r, .proposals = {}};
   switch (l) {
-  case limit::creation: return creation(row);
-  case limit::critical_path: return critical_path(row);
-  case limit::bandwidth: return bandwidth(row);
-  case limit::contention: return contention(row);
-  case limit::imbalance: return imbalance(row);
-  case limit::cores: break;
+  case limit::creation: f.fact += creation(r, out); break;
+  case limit::critical_path: f.fact += critical_path(r, out); break;
+  case limit::bandwidth: f.fact += bandwidth(r); break;
+  case limit::contention: f.fact += contention(r, out); break;
+  case limit::imbalance: f.fact += imbalance(r, out); break;
+  case limit::cores:
+    f.fact +=
+        "the workers are busy with bodies for " + percent(r.run.why.busy) + " of the time, so they are what binds";
+    break;
   }
-  return "the workers are busy with bodies for " + percent(number(row["shares"], "bodies")) +
-         " of the time: more workers would help";
+  f.proposals = out.take();
+  return f;
 }
 
-bool same(const json& a, const json& b, std::initializer_list<const char*> keys) {
-  return std::all_of(keys.begin(), keys.end(), [&](const char* k) { return a[k] == b[k]; });
+bool one_series(const row& a, const row& b) {
+  return a.at.machine == b.at.machine && a.at.policy == b.at.policy && a.at.creation == b.at.creation &&
+         a.at.grain == b.at.grain;
 }
 
-// What changing one thing alone does, where the base has most workers.
-void compare(const std::vector<json>& rows, const json& base, const char* key, const char* what, bool several,
+std::vector<const row*> bases(const std::vector<row>& rows) {
+  std::vector<const row*> all;
+  for (const row& r : rows)
+    if (std::ranges::none_of(all, [&](const row* b) { return b->at.machine == r.at.machine; })) all.push_back(&r);
+  return all;
+}
+
+std::vector<const row*> series_of(const std::vector<row>& rows, const row& base) {
+  std::vector<const row*> series;
+  for (const row& r : rows)
+    if (one_series(r, base)) series.push_back(&r);
+  std::ranges::stable_sort(series, {}, [](const row* r) { return r->at.workers; });
+  return series;
+}
+
+std::string on(const row& r, bool several) { return several ? r.at.machine + ": " : std::string(); }
+
+// The number of workers to choose, and what more of them do.
+advice best(const std::vector<const row*>& series, bool several) {
+  const double least =
+      (*std::ranges::min_element(series, {}, [](const row* r) { return r->run.makespan_ns; }))->run.makespan_ns;
+  const row& top =
+      **std::ranges::find_if(series, [least](const row* r) { return r->run.makespan_ns <= same_until * least; });
+  const row& most = *series.back();
+  std::string text = on(top, several) + "best with " + counted(top.at.workers) + ": " + time(top.run.makespan_ns) +
+                     ", a speed-up of " + short_number(top.speedup);
+  const double slower = most.run.makespan_ns / top.run.makespan_ns - 1;
+  if (slower > gain_from)
+    text += "; more are slower: with " + std::to_string(most.at.workers) + " it takes " + time(most.run.makespan_ns) +
+            ", " + percent(slower) + " longer";
+  else if (most.at.workers > top.at.workers)
+    text += "; more gain nothing";
+  return {"best", text, {}};
+}
+
+// What changing one thing alone does among the rows that were asked for, where the base has most workers.
+void compare(const std::vector<row>& rows, const row& base, std::string point::*key, const char* what, bool several,
              std::vector<advice>& out) {
-  const json* best = nullptr;
-  for (const json& r : rows) {
-    bool alone = r[key] != base[key];
-    for (const char* other : {"machine", "policy", "creation", "grain", "workers"})
-      if (std::string_view(other) != key && r[other] != base[other]) alone = false;
-    if (alone && (best == nullptr || number(r, "makespan_ns") < number(*best, "makespan_ns"))) best = &r;
+  const row* found = nullptr;
+  for (const row& r : rows) {
+    point alone = r.at;
+    alone.*key = base.at.*key;
+    const bool differs = r.at.*key != base.at.*key && alone.machine == base.at.machine &&
+                         alone.policy == base.at.policy && alone.creation == base.at.creation &&
+                         alone.grain == base.at.grain && alone.workers == base.at.workers;
+    if (differs && (found == nullptr || r.run.makespan_ns < found->run.makespan_ns)) found = &r;
   }
-  if (best == nullptr || number(*best, "makespan_ns") > better_from * number(base, "makespan_ns")) return;
-  out.push_back({key, at(base, several) + what + " " + text_of(*best, key) + " takes " +
-                          percent(1 - number(*best, "makespan_ns") / number(base, "makespan_ns")) + " less time than " +
-                          text_of(base, key)});
+  if (found == nullptr) return;
+  const double gain = 1 - found->run.makespan_ns / base.run.makespan_ns;
+  if (gain < gain_from) return;
+  out.push_back({what,
+                 on(base, several) + "at " + counted(base.at.workers) + " " + what + " " + found->at.*key + " takes " +
+                     percent(gain) + " less time than " + base.at.*key,
+                 {{std::string(what) + " " + found->at.*key, found->run.makespan_ns, gain}}});
+}
+
+std::string told(const finding& f, std::vector<trial>& trials) {
+  std::ranges::stable_sort(trials, std::greater<>(), &trial::gain);
+  std::string text = f.fact;
+  if (trials.empty()) return text;
+  std::string without;
+  unsigned helping = 0, useless = 0;
+  for (const trial& t : trials) {
+    if (t.gain < gain_from) {
+      without += (useless++ == 0 ? "" : ", ") + t.what;
+      continue;
+    }
+    text +=
+        (helping++ == 0 ? "; tried: " : ", ") + t.what + " saves " + percent(t.gain) + " (" + time(t.makespan_ns) + ")";
+  }
+  if (useless != 0)
+    text += (helping == 0 ? "; tried: " : "; ") + without + (useless == 1 ? " gains nothing" : " gain nothing");
+  return text;
 }
 
 }  // namespace
 
-std::vector<advice> advise(const std::vector<json>& rows) {
+std::vector<finding> find_limits(const std::vector<row>& rows, const means& m) {
+  std::vector<finding> all;
+  const std::vector<const row*> machines = bases(rows);
+  for (const row* b : machines) {
+    std::vector<limit> met;
+    const std::vector<const row*> series = series_of(rows, *b);
+    const auto add = [&](limit l, const row& r) {
+      met.push_back(l);
+      all.push_back(find(l, r, on(r, machines.size() > 1) + "at " + counted(r.at.workers) + " ", m));
+    };
+    for (const row* r : series)
+      if (const limit l = r->run.why.binds; l != limit::cores && std::ranges::find(met, l) == met.end()) add(l, *r);
+    if (series.back()->run.why.binds == limit::cores) add(limit::cores, *series.back());
+  }
+  return all;
+}
+
+std::vector<advice> advise(const std::vector<row>& rows, const std::vector<finding>& found,
+                           const std::vector<row>& tried) {
   std::vector<advice> out;
-  std::vector<json> bases;
-  for (const json& r : rows)
-    if (std::ranges::none_of(bases, [&](const json& b) { return b["machine"] == r["machine"]; })) bases.push_back(r);
-  for (const json& b : bases) {
-    std::vector<const json*> series;
-    for (const json& r : rows)
-      if (same(r, b, {"machine", "policy", "creation", "grain"})) series.push_back(&r);
-    const auto fewer = [](const json* x, const json* y) { return number(*x, "workers") < number(*y, "workers"); };
-    std::stable_sort(series.begin(), series.end(), fewer);
-    const bool several = bases.size() > 1;
-    std::vector<std::string> met;
-    for (const json* r : series) {
-      const std::string binds = text_of(*r, "binds");
-      if (std::ranges::find(met, binds) != met.end()) continue;
-      met.push_back(binds);
-      for (const limit l :
-           {limit::critical_path, limit::creation, limit::bandwidth, limit::contention, limit::imbalance})
-        if (binds == text(l)) out.push_back({binds, at(*r, several) + about(l, *r)});
+  const std::vector<const row*> machines = bases(rows);
+  const bool several = machines.size() > 1;
+  for (const row* b : machines) {
+    const std::vector<const row*> series = series_of(rows, *b);
+    if (series.size() > 1) out.push_back(best(series, several));
+    std::size_t at = 0;
+    for (const finding& f : found) {
+      const std::size_t first = std::exchange(at, at + f.proposals.size());
+      if (f.of->at.machine != b->at.machine) continue;
+      std::vector<trial> trials;
+      for (std::size_t i = 0; i < f.proposals.size(); ++i) {
+        const row& r = tried[first + i];
+        if (!r.error.empty()) continue;
+        trials.push_back({f.proposals[i].what, r.run.makespan_ns, 1 - r.run.makespan_ns / f.of->run.makespan_ns});
+      }
+      std::string text = told(f, trials);
+      out.push_back({f.kind, std::move(text), std::move(trials)});
     }
-    if (text_of(*series.back(), "binds") == "cores")
-      out.push_back({"cores", at(*series.back(), several) + about(limit::cores, *series.back())});
-    compare(rows, *series.back(), "policy", "policy", several, out);
-    compare(rows, *series.back(), "creation", "creation", several, out);
-    compare(rows, *series.back(), "grain", "grain", several, out);
+    compare(rows, *series.back(), &point::policy, "policy", several, out);
+    compare(rows, *series.back(), &point::creation, "creation", several, out);
+    compare(rows, *series.back(), &point::grain, "grain", several, out);
   }
   return out;
+}
+
+json to_json(const std::vector<advice>& all) {
+  json list = json::array();
+  for (const advice& a : all) {
+    json tried = json::array();
+    for (const trial& t : a.trials)
+      tried.push_back({{"what", t.what}, {"makespan_ns", t.makespan_ns}, {"gain", t.gain}});
+    list.push_back({{"kind", a.kind}, {"text", a.text}, {"tried", tried}});
+  }
+  return list;
 }
 
 }  // namespace weft::tool::sim

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "tools/weft/command.hpp"
+#include "tools/weft/output.hpp"
 
 namespace weft::tool::sim {
 
@@ -92,12 +93,28 @@ target what_is(const std::string& path) {
 unsigned try_out(const settings& s) {
   settings without_trace = s;
   without_trace.set("TRACE", "");
-  const settings::in_force until_made(without_trace);
-  const runtime probe;
-  if (std::strcmp(probe.machine(), "host") == 0)
+  if (without_trace.value("MACHINE") == "host")
     throw weft::error("machine host is this machine itself; choose a modelled one with --machine, as weft info lists "
                       "them");
-  return probe.workers();
+  try {
+    return runtime(without_trace.options()).workers();
+  } catch (const weft::error& e) {
+    throw weft::error(s.blamed(e.what()));
+  }
+}
+
+void take_recorded(settings& s, const char* name, const trace::file& f, const char* key) {
+  settings trial;
+  for (const char* own : {"TRACE", "COUNTERS", "PAUSED", "CREATION", "SCHEDULE"}) trial.set(own, "");
+  trial.set("MACHINE", "virtual");
+  trial.set(name, f.about(key));
+  try {
+    static_cast<void>(try_out(trial));
+  } catch (const weft::error&) {
+    throw weft::error(f.path + ": meta has \"" + printable(f.about(key), name_width_max) + "\" as " + key +
+                      ", which cannot be; record the run again");
+  }
+  s.set(name, f.about(key));
 }
 
 }  // namespace weft::tool::sim

@@ -6,6 +6,7 @@
 
 #include "settings.hpp"
 #include "tools/weft/command_line.hpp"
+#include "tools/weft/trace/reader.hpp"
 
 namespace weft::tool::sim {
 
@@ -39,5 +40,8 @@ enum class target { trace, program };
 // Makes a runtime with these settings and ends it, so that what cannot be is said before anything runs. Returns the
 // number of its workers. Errors: weft::error.
 unsigned try_out(const settings& s);
+
+// Sets `name` to what the trace says of itself under `key`. Errors: weft::error that names the file, if that cannot be.
+void take_recorded(settings& s, const char* name, const trace::file& f, const char* key);
 
 }  // namespace weft::tool::sim

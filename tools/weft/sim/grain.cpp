@@ -39,6 +39,7 @@ struct planned {
   ns time;           // of its body
   std::vector<use> uses;
   std::uint32_t members = 1;
+  ns own = -1;  // of the main program, before all of its members
 };
 
 class regrainer {
@@ -124,7 +125,8 @@ class regrainer {
 
   void add(std::uint32_t t, unsigned of, ns time) {
     const std::size_t at = plan_.size();
-    plan_.push_back({t, time, {}, 1});
+    const ns own = old_.tasks[t].own_ns;  // of several parts, it is before the first
+    plan_.push_back({t, time, {}, 1, new_of_[t] == none ? own : std::min<ns>(own, 0)});
     if (new_of_[t] == none) new_of_[t] = static_cast<std::uint32_t>(at);
     ++position_;
     for (std::uint32_t i = first_[t]; i < first_[t + 1]; ++i) {
@@ -195,6 +197,7 @@ class regrainer {
     planned& p = plan_[g.at];
     ++p.members;
     p.time += script_.rest(t);
+    p.own = p.own < 0 || old_.tasks[t].own_ns < 0 ? -1 : p.own + old_.tasks[t].own_ns;
     new_of_[t] = static_cast<std::uint32_t>(g.at);
     ++position_;
     for (std::uint32_t i = first_[t]; i < first_[t + 1]; ++i) {
@@ -227,6 +230,7 @@ class regrainer {
       trace::task x = old_.tasks[p.of];
       x.id = i + 1;
       if (x.parent != none) x.parent = new_of_[x.parent];
+      x.own_ns = p.own;
       if (leaf(p.of)) x.finished_ns = x.started_ns + p.time;
       out_.tasks.push_back(x);
       std::int64_t position = 0;

@@ -1,10 +1,8 @@
 // See page.hpp. The numbers are in the page as JSON, and whatif.js draws them.
 #include "page.hpp"
 
-#include <fstream>
-
 #include "assets.hpp"
-#include "tools/weft/output.hpp"
+#include "tools/weft/output_file.hpp"
 
 namespace weft::tool::sim {
 
@@ -19,11 +17,11 @@ std::string inside_html(const json& object) {
 
 }  // namespace
 
-void write_page(const std::string& path, const std::string& target, const std::vector<json>& rows,
+void write_page(const std::string& path, const std::string& target, const std::vector<row>& rows,
                 const std::vector<advice>& all) {
-  json told = json::array();
-  for (const advice& a : all) told.push_back({{"kind", a.kind}, {"text", a.text}});
-  const json data = {{"target", target}, {"rows", rows}, {"advice", told}};
+  json list = json::array();
+  for (const row& r : rows) list.push_back(to_json(r));
+  const json data = {{"target", target}, {"rows", list}, {"advice", to_json(all)}};
   std::string page(assets::whatif_html);
   const auto put = [&page](std::string_view mark, std::string_view text) {
     const std::size_t at = page.find(mark);
@@ -32,9 +30,7 @@ void write_page(const std::string& path, const std::string& target, const std::v
   put("/* style */", assets::whatif_css);
   put("/* script */", assets::whatif_js);
   put("{/* data */}", inside_html(data));
-  std::ofstream file(path, std::ios::binary);
-  file << page << std::flush;
-  if (!file) throw output_error("cannot write " + path);
+  write_whole("--html", path, page);
 }
 
 }  // namespace weft::tool::sim

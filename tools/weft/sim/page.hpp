@@ -7,8 +7,8 @@
 
 namespace weft::tool::sim {
 
-// Errors: output_error if the file cannot be written.
-void write_page(const std::string& path, const std::string& target, const std::vector<json>& rows,
+// Errors: weft::error if the file cannot be written.
+void write_page(const std::string& path, const std::string& target, const std::vector<row>& rows,
                 const std::vector<advice>& all);
 
 }  // namespace weft::tool::sim

@@ -18,7 +18,7 @@ std::uint64_t picoseconds(double nanoseconds) { return static_cast<std::uint64_t
 class replay_run {
  public:
   replay_run(const trace::file& f, const script& s, const replay_options& opt, const std::function<void(double)>& tell)
-      : file_(f), script_(s), opt_(opt), tell_(tell), rt_(),
+      : file_(f), script_(s), opt_(opt), tell_(tell), rt_(opt.machine.options()),
         report_every_(std::max<std::uint64_t>(1, s.tasks() / 256)) {
     out_.tasks.resize(f.tasks.size());
     make_handles();
@@ -147,9 +147,12 @@ class replay_run {
       if (t != none)
         charge(s.before);
       else if (opt_.keep_gaps)
-        rt_.charge(static_cast<double>(s.before) / opt_.speed);
+        compute(static_cast<double>(s.before) / opt_.speed);
       switch (s.kind) {
-      case step::what::submit: submit(s.which); break;
+      case step::what::submit:
+        if (t == none) out_.tasks[s.which].own = std::exchange(own_, 0);
+        submit(s.which);
+        break;
       case step::what::wait_children: wait(t, trace::wait_reason::children, none, [this] { rt_.wait(); }); break;
       case step::what::wait_all: wait(t, trace::wait_reason::all, none, [this] { rt_.wait(); }); break;
       case step::what::wait_handle:
@@ -159,14 +162,20 @@ class replay_run {
     }
   }
 
+  // The main program does.
+  void compute(double time) {
+    rt_.charge(time);
+    own_ += std::llround(time);
+  }
+
   template <class Call> void wait(std::uint32_t t, trace::wait_reason why, std::uint32_t handle, const Call& call) {
     const std::uint64_t from = now();
     const std::uint16_t from_worker = here();
     call();
     const std::uint64_t to = now();
     if (to == from) return;
-    out_.waits.push_back(
-        {t, why, handle, from_worker, here(), static_cast<ns>(from / 1000), static_cast<ns>(to / 1000)});
+    out_.waits.push_back({t, why, handle, from_worker, here(), static_cast<ns>(from / 1000), static_cast<ns>(to / 1000),
+                          t == none ? std::exchange(own_, 0) : -1});
   }
 
   void submit(std::uint32_t t) {
@@ -224,7 +233,7 @@ class replay_run {
     const std::uint64_t from = now();
     const std::uint16_t worker = here();
     charge(script_.rest(t));
-    if (known) out_.tasks[t] = {from, from, now(), worker, worker, here(), true};
+    if (known) out_.tasks[t] = {from, from, now(), -1, worker, worker, here(), true};
   }
 
   const trace::file& file_;
@@ -239,11 +248,26 @@ class replay_run {
   std::vector<handle_base*> handles_;
   std::vector<detail::access> accesses_;
   std::vector<std::uint32_t> first_;  // of task t: accesses_[first_[t]] to before accesses_[first_[t + 1]]
+  ns own_ = 0;                        // what the main program computed since its last submission or wait
   std::uint64_t start_ps_ = 0;
   std::uint64_t done_ = 0;
   std::uint64_t report_every_;
   std::uint64_t moved_pins_ = 0;
 };
+
+// Modelled time is a number of picoseconds. On one worker all bodies come one after the other, and then the runtime's
+// own time is on top.
+void refuse_endless(const trace::file& f, const script& s, const replay_options& opt) {
+  constexpr double picoseconds_max = 0x1p62;
+  double all = 0;
+  for (std::size_t t = 0; t <= f.tasks.size(); ++t) {
+    for (const step& x : s.of(t)) all += static_cast<double>(x.before);
+    if (t < f.tasks.size()) all += static_cast<double>(s.rest(t));
+  }
+  if (all * 1e3 / opt.speed <= picoseconds_max) return;
+  throw weft::error(f.path + ": its bodies would take " + std::to_string(std::llround(all / opt.speed / 86400e9)) +
+                    " days of modelled time, and that ends after 53; choose a larger --speed");
+}
 
 }  // namespace
 
@@ -266,7 +290,7 @@ std::uint64_t replayed::digest() const noexcept {
 
 replayed replay(const trace::file& f, const script& s, const replay_options& opt,
                 const std::function<void(double)>& tell) {
-  const settings::in_force until_made(opt.machine);
+  refuse_endless(f, s, opt);
   return replay_run(f, s, opt, tell).run();
 }
 
@@ -276,7 +300,7 @@ trace::file as_trace(const trace::file& of, const replayed& r) {
   f.meta = of.meta;
   f.meta["machine"] = r.machine;
   f.meta["policy"] = r.policy;
-  f.format = of.format;
+  f.format = of.format == 1 ? 1 : 3;  // what the main program did is known; what format 1 lacks is not
   f.names = of.names;
   f.kinds = of.kinds;
   f.flags = of.flags;
@@ -291,6 +315,7 @@ trace::file as_trace(const trace::file& of, const replayed& r) {
     const task_run& n = r.tasks[t];
     x.submitter = n.submitter;
     x.submitted_ns = static_cast<ns>(n.submitted_ps / 1000);
+    x.own_ns = n.own;
     x.worker = n.ran ? n.from_worker : none;
     x.started_ns = n.ran ? static_cast<ns>(n.from_ps / 1000) : trace::no_time;
     x.finished_ns = n.ran ? static_cast<ns>(n.to_ps / 1000) : trace::no_time;

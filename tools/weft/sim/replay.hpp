@@ -13,13 +13,14 @@
 namespace weft::tool::sim {
 
 struct replay_options {
-  settings machine;        // WEFT_MACHINE and the others
+  settings machine;        // on which it runs, and how
   bool keep_gaps = false;  // the main program computes between its submissions for as long as it did
   double speed = 1;        // bodies run so many times as fast as they were recorded
 };
 
 struct task_run {
   std::uint64_t submitted_ps = 0, from_ps = 0, to_ps = 0;
+  ns own = -1;  // what the main program computed before it submitted this; -1: a body did
   std::uint16_t submitter = 0, from_worker = 0, to_worker = 0;
   bool ran = false;
 };

@@ -16,6 +16,7 @@ constexpr const char* apply_name = "apply reduction";  // of the runtime's own t
 struct moment {
   ns time;
   step what;
+  ns own = -1;  // what the main program computed before it, if the trace says so
   // Of one nanosecond: who waits has submitted before.
   [[nodiscard]] bool operator<(const moment& o) const noexcept {
     return time != o.time ? time < o.time : (what.kind == step::what::submit) > (o.what.kind == step::what::submit);
@@ -119,7 +120,8 @@ class script_builder {
     out_.first_.push_back(static_cast<std::uint32_t>(out_.steps_.size()));
     moments_.clear();
     for (std::uint32_t i = children_[t]; i < children_[t + 1]; ++i)
-      moments_.push_back({file_.tasks[below_[i]].submitted_ns, {step::what::submit, below_[i], 0}});
+      moments_.push_back(
+          {file_.tasks[below_[i]].submitted_ns, {step::what::submit, below_[i], 0}, file_.tasks[below_[i]].own_ns});
     const std::size_t submitted = moments_.size();
     add_waits(t == file_.tasks.size() ? none : static_cast<std::uint32_t>(t));
     if (moments_.size() != submitted) std::stable_sort(moments_.begin(), moments_.end());
@@ -127,7 +129,7 @@ class script_builder {
     ns last = 0;
     for (moment& m : moments_) {
       const ns now = std::max(last, clock.at(m.time));
-      m.what.before = now - last;
+      m.what.before = m.own >= 0 ? m.own : now - last;
       last = now;
       out_.steps_.push_back(m.what);
     }
@@ -136,19 +138,21 @@ class script_builder {
 
   void add_waits(std::uint32_t stack) {
     for (; wait_ < file_.waits.size() && file_.waits[wait_].task == stack; ++wait_)
-      add_wait(stack, file_.waits[wait_].why, file_.waits[wait_].handle, file_.waits[wait_].from_ns);
+      add_wait(stack, file_.waits[wait_].why, file_.waits[wait_].handle, file_.waits[wait_].from_ns,
+               file_.waits[wait_].own_ns);
     for (; passed_ < file_.passed.size() && file_.passed[passed_].task == stack; ++passed_)
-      add_wait(stack, file_.passed[passed_].why, file_.passed[passed_].handle, file_.passed[passed_].time_ns);
+      add_wait(stack, file_.passed[passed_].why, file_.passed[passed_].handle, file_.passed[passed_].time_ns,
+               file_.passed[passed_].own_ns);
   }
 
-  void add_wait(std::uint32_t stack, trace::wait_reason why, std::uint32_t handle, ns time) {
+  void add_wait(std::uint32_t stack, trace::wait_reason why, std::uint32_t handle, ns time, ns own) {
     using why_t = trace::wait_reason;
     if (why == why_t::window) return;  // where there is room is the modelled machine's affair
     if (why == why_t::handle && handle == none) return;
     const auto kind = why == why_t::handle ? step::what::wait_handle
                       : stack == none      ? step::what::wait_all
                                            : step::what::wait_children;
-    moments_.push_back({time, {kind, handle, 0}});
+    moments_.push_back({time, {kind, handle, 0}, own});
   }
 
   void note(std::uint64_t count, const char* what) {

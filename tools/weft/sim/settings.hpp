@@ -1,35 +1,42 @@
-// What a modelled run is asked to be, as the environment that says so: the same for a program that is started and for a
-// replay in this process, and complete - what is not asked for is not inherited where it would change the run.
+// What a modelled run is asked to be: as the options of a runtime for a replay in this process, and as the environment
+// for a program that is started.
 #pragma once
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "weft/weft.hpp"
 
 namespace weft::tool::sim {
 
 // Values of options by their names in the environment without "WEFT_"; "" means unset.
 class settings {
  public:
+  // The environment's own settings are noted and taken out of it, so that no runtime of this process sees them but by
+  // options(). Who: a command, before it does anything; once.
+  static void hold_environment();
+
   // The last value of a name counts.
   void set(const char* name, std::string value);
-  // What a runtime made under these settings will see: the value set, else that of this process's environment; "".
+  // The value set, else what the environment had; "".
   [[nodiscard]] std::string value(const char* name) const;
-  // "WEFT_NAME=value", those of this process's environment that it keeps included.
+
+  // For a runtime of this process. The texts are this object's: it must outlive the call that takes them, unchanged.
+  // Errors: weft::error that names the option, or the variable it is from.
+  [[nodiscard]] weft::options options() const;
+  // The text of an error that a runtime threw for options(), with the options called what the user calls them.
+  [[nodiscard]] std::string blamed(std::string why) const;
+
+  // "NAME=value" for a program: these settings over this process's environment.
   [[nodiscard]] std::vector<std::string> environment() const;
 
-  // While it lives this process has that environment. Who: one at a time, no other thread looks.
-  class in_force {
-   public:
-    explicit in_force(const settings& s);
-    ~in_force();
-    in_force(const in_force&) = delete;
-    in_force& operator=(const in_force&) = delete;
-
-   private:
-    std::vector<std::pair<std::string, std::string>> before_;  // what there was; "" was unset
-  };
-
  private:
+  [[nodiscard]] const std::string* find(std::string_view name) const;
+  [[nodiscard]] const char* text(const char* name) const;
+  template <class Number> void number(const char* name, Number& into) const;
+  // "--policy", or "WEFT_POLICY" where that says it.
+  [[nodiscard]] std::string called(std::string_view name) const;
+
   std::vector<std::pair<std::string, std::string>> values_;
 };
 

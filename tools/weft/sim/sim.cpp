@@ -5,42 +5,42 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "apps/progress.hpp"
 #include "flags.hpp"
 #include "replay.hpp"
 #include "result.hpp"
-#include "scratch.hpp"
 #include "tools/weft/child.hpp"
 #include "tools/weft/command.hpp"
 #include "tools/weft/output.hpp"
+#include "tools/weft/output_file.hpp"
 #include "tools/weft/report/text.hpp"
+#include "tools/weft/scratch.hpp"
 
 namespace weft::tool {
 
 namespace {
 
-std::string text(const std::string& title, const json& j, const sim::verdict& v, bool colour) {
+std::string text(const std::string& title, const sim::modelled& m, bool colour) {
   table t(false);
   std::vector<std::vector<style>> styles;
   const auto row = [&](const char* key, std::string value, std::string rest = "", style s = style::plain) {
     t.row({std::string("  ") + key, std::move(value), std::move(rest)});
     styles.push_back({style::plain, s});
   };
-  const auto time = [&](const char* key) { return report::duration(j[key].get<double>()); };
-  row("machine", j["machine"].get<std::string>());
-  row("policy", j["policy"].get<std::string>());
-  row("workers", std::to_string(j["workers"].get<std::uint64_t>()));
-  row("tasks", std::to_string(j["tasks"].get<std::uint64_t>()),
-      std::to_string(j["steals"].get<std::uint64_t>()) + " stolen");
-  row("makespan", time("makespan_ns"), "of modelled time", style::bold);
-  row("work", time("work_ns"), "in bodies");
-  row("speed-up", short_number(j["speedup"].get<double>()), "against one worker's work");
+  const auto time = [](double ns) { return report::duration(ns); };
+  const sim::verdict& v = m.why;
+  row("machine", report::printable(m.machine, 80));
+  row("policy", m.policy);
+  row("workers", std::to_string(m.workers));
+  row("tasks", std::to_string(m.tasks), std::to_string(m.steals) + " stolen");
+  row("makespan", time(m.makespan_ns), "of modelled time", style::bold);
+  row("work", time(static_cast<double>(m.work)), "in bodies");
+  row("speed-up", short_number(m.speedup()), "against one worker's work");
   row("utilisation", sim::percent(v.busy + v.program), "of the workers' time",
       v.busy > 0.9 ? style::green : style::plain);
-  row("critical path", time("span_ns"), "of bodies");
-  row("binds", sim::text(v.binds), sim::reason(v.binds), v.binds == sim::limit::cores ? style::green : style::red);
+  row("critical path", time(static_cast<double>(v.span)), "of bodies");
+  row("binds", sim::text(v.binds), sim::reason(m), v.binds == sim::limit::cores ? style::green : style::red);
   return paint(title, style::bold, colour) + "\n" + t.text(styles, colour);
 }
 
@@ -56,6 +56,7 @@ class sim_command final : public command {
   }
 
   int run() override {
+    sim::settings::hold_environment();
     const std::vector<std::string> words = line_.remaining();
     if (words.empty()) throw weft::error("sim: name a trace or a program; see weft sim --help");
     if (words[0].starts_with('-')) throw weft::error("sim: unknown option \"" + words[0] + "\"; see weft sim --help");
@@ -77,17 +78,27 @@ class sim_command final : public command {
 
   // --- a trace
 
+  // Before anything else is done.
+  void demand_outputs(const char* what, const std::string& target, const sim::settings& s) const {
+    keep_apart("sim", {{what, target}, {"the machine file", s.value("MACHINE")}},
+               {{"--trace", trace_}, {"-o", output_}});
+    demand_writable("-o", output_);
+  }
+
   int run_trace(const std::string& path) {
     sim::settings settings = flags_.values();
+    demand_outputs("the trace", path, settings);
     if (!trace_.empty()) settings.set("TRACE", trace_);
     if (settings.value("BODY") == "measured")
       throw weft::error("sim: --body measured is for programs; a trace has no bodies to measure");
+    static_cast<void>(sim::try_out(settings));
     apps::progress bar("weft sim", stderr);
-    const trace::file f = trace::load(path);
+    bar.section(0, 0.1);
+    const trace::file f = trace::load(path, [&bar](double done) { bar.report(done); });
     const sim::script script(f);
     if (settings.value("WORKERS").empty() && settings.value("MACHINE") == "virtual")
-      settings.set("WORKERS", f.about("workers"));
-    if (settings.value("WINDOW").empty()) settings.set("WINDOW", f.about("window"));
+      sim::take_recorded(settings, "WORKERS", f, "workers");
+    if (settings.value("WINDOW").empty()) sim::take_recorded(settings, "WINDOW", f, "window");
     static_cast<void>(sim::try_out(settings));
     bar.section(0.1, 0.9);
     const sim::replayed r =
@@ -98,9 +109,8 @@ class sim_command final : public command {
     bar.finish();
     say(script.notes());
     say(r.notes);
-    json out = sim::to_json(result, a, v);
-    sim::add_replay(out, r);
-    answer(text(path, out, v, colour_wanted()), out, stdout);
+    const sim::modelled m = sim::make_result(result, a, v, r);
+    answer(text(path, m, colour_wanted()), sim::to_json(m), stdout);
     return exit_ok;
   }
 
@@ -110,8 +120,9 @@ class sim_command final : public command {
     sim::settings settings = flags_.values();
     if (flags_.keep_gaps() || flags_.speed != 1)
       throw weft::error("sim: --submitter and --speed are for traces; a program does what it does");
+    demand_outputs("the program", program[0], settings);
     static_cast<void>(sim::try_out(settings));
-    const sim::scratch folder;
+    const scratch folder("sim");
     const std::filesystem::path trace = trace_.empty() ? folder.path() / "run.weft" : std::filesystem::absolute(trace_);
     std::error_code ignored;
     const auto older = std::filesystem::last_write_time(trace, ignored);
@@ -147,14 +158,14 @@ class sim_command final : public command {
       if (n > 1 && !trace_.empty() && f.about("program") != all[0]["program"]) break;  // of an earlier run
       const report::analysis a = report::analyse(f);
       const sim::verdict v = sim::judge(f, a);
-      all.push_back(sim::to_json(f, a, v));
+      const sim::modelled m = sim::make_result(f, a, v);
+      all.push_back(sim::to_json(m));
       all.back()["program"] = f.about("program");
       if (f.lost > 0) std::fprintf(stderr, "weft: sim: %lld records were lost\n", static_cast<long long>(f.lost));
       if (f.about("machine") == "host")
         std::fprintf(stderr, "weft: sim: %s chooses the machine host itself, so it ran on real cores\n",
                      program.c_str());
-      words +=
-          text(program + (n > 1 ? ", runtime " + std::to_string(n) : ""), all.back(), v, isatty(STDERR_FILENO) == 1);
+      words += text(program + (n > 1 ? ", runtime " + std::to_string(n) : ""), m, isatty(STDERR_FILENO) == 1);
     }
     json out = all[0];
     for (std::size_t i = 1; i < all.size(); ++i) out["further_runtimes"].push_back(all[i]);
@@ -164,9 +175,7 @@ class sim_command final : public command {
   void answer(const std::string& words, const json& object, std::FILE* otherwise) const {
     const std::string out = json_ ? json_text(object) : words;
     if (!output_.empty()) {
-      std::ofstream file(output_);
-      file << out << std::flush;
-      if (!file) throw output_error("cannot write " + output_);
+      write_whole("-o", output_, out);
     } else if (otherwise == stdout) {
       write_stdout(out);
     } else {

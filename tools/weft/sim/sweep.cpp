@@ -29,13 +29,14 @@ void write_all(int to, std::string_view text) {
 
 [[noreturn]] void be_child(int to, const point& p, const point_work& work) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  json row;
+  json out;
   try {
-    row = work(p, [to](double done) { write_all(to, "p " + std::to_string(done) + "\n"); });
+    const worked done = work(p, [to](double part) { write_all(to, "p " + std::to_string(part) + "\n"); });
+    out = {{"run", to_json(done.run)}, {"speedup", done.speedup}};
   } catch (const std::exception& e) {
-    row = {{"error", e.what()}};
+    out = {{"error", e.what()}};
   }
-  write_all(to, "r " + row.text() + "\n");
+  write_all(to, "r " + out.text() + "\n");
   std::fflush(stderr);
   ::_exit(0);
 }
@@ -45,7 +46,9 @@ class sweeper {
   sweeper(const std::vector<point>& points, unsigned at_once, const point_work& work,
           const std::function<void(double)>& tell)
       : points_(points), at_once_(std::max(1u, at_once)), work_(work), tell_(tell), rows_(points.size()),
-        done_(points.size(), 0) {}
+        done_(points.size(), 0) {
+    for (std::size_t i = 0; i < points.size(); ++i) rows_[i].at = points[i];
+  }
   ~sweeper() {
     for (const child& c : running_) {
       ::kill(c.pid, SIGTERM);
@@ -56,7 +59,7 @@ class sweeper {
   sweeper(const sweeper&) = delete;
   sweeper& operator=(const sweeper&) = delete;
 
-  std::vector<json> run() {
+  std::vector<row> run() {
     std::size_t next = 0;
     while (next < points_.size() || !running_.empty()) {
       while (next < points_.size() && running_.size() < at_once_) start(next++);
@@ -106,9 +109,18 @@ class sweeper {
     if (n > 0) c.text.append(piece.data(), static_cast<std::size_t>(n));
     for (std::size_t line; (line = c.text.find('\n')) != std::string::npos; c.text.erase(0, line + 1)) {
       if (c.text.starts_with("p ")) done_[c.at] = std::clamp(std::atof(c.text.c_str() + 2), 0.0, 1.0);
-      if (c.text.starts_with("r ")) rows_[c.at] = json::parse(c.text.substr(2, line - 2));
+      if (c.text.starts_with("r ")) take(rows_[c.at], json::parse(c.text.substr(2, line - 2)));
     }
     return n > 0 || (n < 0 && errno == EINTR);
+  }
+
+  static void take(row& r, const json& j) {
+    if (j.contains("error")) {
+      r.error = j["error"].get<std::string>();
+      return;
+    }
+    r.run = from_json(j["run"]);
+    r.speedup = j["speedup"].get<double>();
   }
 
   void end(std::size_t i) {
@@ -119,26 +131,48 @@ class sweeper {
     while (::waitpid(c.pid, &status, 0) < 0 && errno == EINTR) {
     }
     done_[c.at] = 1;
-    if (!rows_[c.at].is_null()) return;
-    rows_[c.at] = {{"error", WIFSIGNALED(status) ? std::string("ended by signal ") + std::to_string(WTERMSIG(status)) +
-                                                       " (out of memory?)"
-                                                 : std::string("ended without a result")}};
+    if (!rows_[c.at].error.empty() || rows_[c.at].run.workers != 0) return;
+    rows_[c.at].error = WIFSIGNALED(status)
+                            ? "ended by signal " + std::to_string(WTERMSIG(status)) + " (out of memory?)"
+                            : "ended without a result";
   }
 
   const std::vector<point>& points_;
   const unsigned at_once_;
   const point_work& work_;
   const std::function<void(double)>& tell_;
-  std::vector<json> rows_;
+  std::vector<row> rows_;
   std::vector<double> done_;
   std::vector<child> running_;
 };
 
 }  // namespace
 
-std::vector<json> sweep(const std::vector<point>& points, unsigned at_once, const point_work& work,
-                        const std::function<void(double)>& tell) {
+std::vector<row> sweep(const std::vector<point>& points, unsigned at_once, const point_work& work,
+                       const std::function<void(double)>& tell) {
   return sweeper(points, at_once, work, tell).run();
+}
+
+json to_json(const row& r) {
+  json out = {{"machine", r.at.machine},
+              {"policy", r.at.policy},
+              {"creation", r.at.creation},
+              {"grain", r.at.grain},
+              {"workers", r.at.workers}};
+  if (!r.error.empty()) {
+    out["error"] = r.error;
+    return out;
+  }
+  json run = to_json(r.run);
+  run.update({{"machine", r.at.machine},
+              {"policy", r.at.policy},
+              {"creation", r.at.creation},
+              {"grain", r.at.grain},
+              {"workers", r.at.workers},
+              {"speedup", r.speedup},
+              {"efficiency", r.efficiency()}});
+  out.update(std::move(run));
+  return out;
 }
 
 }  // namespace weft::tool::sim

@@ -2,23 +2,41 @@
 // the trace is loaded, so none reads it again, and what one does to its memory no other sees.
 #pragma once
 #include <functional>
+#include <vector>
 
-#include "replay.hpp"
-#include "tools/weft/json.hpp"
+#include "result.hpp"
 
 namespace weft::tool::sim {
 
+// Where a sweep asks.
 struct point {
   std::string machine, policy, creation, grain;
   unsigned workers = 0;
+  bool path_first = false;  // tasks on the critical path have priority
 };
 
-// Does the work of one point in its process: gives the row, and tells of the share that is done.
-using point_work = std::function<json(const point&, const std::function<void(double)>& tell)>;
+// What it gets there. Machine and number of workers are those of the point: a machine file calls itself as it likes.
+struct row {
+  point at;
+  std::string error;  // else, if not empty, there is nothing but this
+  modelled run;
+  double speedup = 0;  // against the recorded bodies, of a program against its own
+  [[nodiscard]] double efficiency() const noexcept { return speedup / at.workers; }
+};
 
-// The rows in the order of the points; that of a point that failed has "error". `tell`: the share of all that is done.
-// Errors: weft::error if no process can be started.
-[[nodiscard]] std::vector<json> sweep(const std::vector<point>& points, unsigned at_once, const point_work& work,
-                                      const std::function<void(double)>& tell);
+// Does the work of one point in its process, and tells of the share that is done. Errors: std::exception; the row has
+// its text.
+struct worked {
+  modelled run;
+  double speedup = 0;
+};
+using point_work = std::function<worked(const point&, const std::function<void(double)>& tell)>;
+
+// The rows in the order of the points. `tell`: the share of all that is done. Errors: weft::error if no process can be
+// started.
+[[nodiscard]] std::vector<row> sweep(const std::vector<point>& points, unsigned at_once, const point_work& work,
+                                     const std::function<void(double)>& tell);
+
+[[nodiscard]] json to_json(const row& r);
 
 }  // namespace weft::tool::sim

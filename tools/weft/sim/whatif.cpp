@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <map>
-#include <sstream>
+#include <memory>
 
 #include "advise.hpp"
 #include "apps/progress.hpp"
@@ -11,12 +10,13 @@
 #include "grain.hpp"
 #include "page.hpp"
 #include "result.hpp"
-#include "scratch.hpp"
 #include "sweep.hpp"
 #include "tools/weft/child.hpp"
 #include "tools/weft/command.hpp"
 #include "tools/weft/output.hpp"
+#include "tools/weft/output_file.hpp"
 #include "tools/weft/report/text.hpp"
+#include "tools/weft/scratch.hpp"
 
 namespace weft::tool {
 
@@ -45,6 +45,7 @@ class whatif_command final : public command {
   }
 
   int run() override {
+    sim::settings::hold_environment();
     const std::vector<std::string> words = line_.remaining();
     if (words.empty()) throw weft::error("whatif: name a trace or a program; see weft whatif --help");
     if (words[0].starts_with('-'))
@@ -56,6 +57,10 @@ class whatif_command final : public command {
       again.parse_words({words.begin() + 1, words.end()});
     }
     command_ = words;
+    std::vector<named_file> read = {{program_ ? "the program" : "the trace", words[0]}};
+    for (const std::string& machine : machines_) read.push_back({"the machine file", machine});
+    keep_apart("whatif", read, {{"--html", page_}});
+    demand_writable("--html", page_);
     return answer(program_ ? sweep_program() : sweep_trace());
   }
 
@@ -124,56 +129,73 @@ class whatif_command final : public command {
     return s;
   }
 
-  std::vector<json> sweep_all(apps::progress& bar, const sim::point_work& work) {
-    const std::vector<sim::point> all = points();
-    std::vector<json> rows =
-        sim::sweep(all, jobs_ == 0 ? usable_cpus() : jobs_, work, [&](double done) { bar.report(done); });
-    bar.finish();
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      json about = {{"machine", all[i].machine},
-                    {"policy", all[i].policy},
-                    {"creation", all[i].creation},
-                    {"grain", all[i].grain},
-                    {"workers", all[i].workers}};
-      about.update(rows[i]);
-      rows[i] = keep_asked(std::move(about), all[i]);
-    }
-    return rows;
-  }
+  struct swept {
+    std::vector<sim::row> rows, good;
+    std::vector<sim::advice> told;
+  };
 
-  // A machine file calls itself as it likes; the row says what was asked for.
-  static json keep_asked(json row, const sim::point& p) {
-    row["machine"] = p.machine;
-    row["workers"] = p.workers;
-    return row;
+  // The points that were asked for, and then what the limits met there suggest: nothing is advised untried.
+  swept sweep_all(apps::progress& bar, const std::vector<sim::point>& asked, const sim::point_work& work) {
+    constexpr double asked_part = 0.6;
+    swept s;
+    const unsigned at_once = jobs_ == 0 ? usable_cpus() : jobs_;
+    bar.section(0, asked_part);
+    s.rows = sim::sweep(asked, at_once, work, [&](double done) { bar.report(done); });
+    for (const sim::row& r : s.rows)
+      if (r.error.empty()) s.good.push_back(r);
+    if (!s.good.empty()) {
+      sim::means m{.trace = !program_, .policies = {}};
+      for (const choice& c : policies()) m.policies.emplace_back(c.name);
+      const std::vector<sim::finding> found = sim::find_limits(s.good, m);
+      std::vector<sim::point> more;
+      for (const sim::finding& f : found)
+        for (const sim::proposal& x : f.proposals) more.push_back(x.at);
+      bar.section(asked_part, 1);
+      const std::vector<sim::row> tried = more.empty()
+                                              ? std::vector<sim::row>()
+                                              : sim::sweep(more, at_once, work, [&](double done) { bar.report(done); });
+      s.told = sim::advise(s.good, found, tried);
+    }
+    bar.finish();
+    return s;
   }
 
   // --- a trace
 
-  std::vector<json> sweep_trace() {
+  // What a point replays: the run as it was, with another grain, or with the critical path first. Made in the process
+  // of the point, which no other shares.
+  static std::unique_ptr<grained> variant(const grained& whole, const sim::point& p) {
+    if (p.path_first) {
+      trace::file first = whole.file;
+      const report::analysis a = report::analyse(whole.file);
+      for (const report::step& s : sim::chain_of_bodies(whole.file, a).steps)
+        if (const std::uint32_t t = a.parts.all[s.piece].task; t != report::none) first.tasks[t].priority = true;
+      return std::make_unique<grained>(std::move(first));
+    }
+    const sim::grain g = sim::grain::parse(p.grain);
+    return g.factor > 1 ? std::make_unique<grained>(sim::regrain(whole.file, whole.script, g)) : nullptr;
+  }
+
+  swept sweep_trace() {
     apps::progress bar("weft whatif", stderr);
     if (flags_.values().value("BODY") == "measured")
       throw weft::error("whatif: --body measured is for programs; a trace has no bodies to measure");
+    for (std::string& text : grains_) text = sim::grain::parse(text).text();
+    const std::vector<sim::point> asked = points();
     const grained whole(trace::load(command_[0]));
     for (const std::string& n : whole.script.notes()) std::fprintf(stderr, "weft: whatif: %s\n", n.c_str());
     const double work = body_time(whole.script, whole.file) / flags_.speed;
-    std::map<std::string, std::unique_ptr<grained>> others;
-    for (std::string& text : grains_) {
-      const sim::grain g = sim::grain::parse(text);
-      text = g.text();
-      if (g.factor > 1 && !others.contains(text))
-        others[text] = std::make_unique<grained>(sim::regrain(whole.file, whole.script, g));
-    }
-    return sweep_all(bar, [&](const sim::point& p, const std::function<void(double)>& tell) {
-      const grained& of = p.grain == "1" ? whole : *others.at(p.grain);
+    sim::settings recorded;
+    sim::take_recorded(recorded, "WINDOW", whole.file, "window");
+    return sweep_all(bar, asked, [&](const sim::point& p, const std::function<void(double)>& tell) {
+      const std::unique_ptr<grained> other = variant(whole, p);
+      const grained& of = other != nullptr ? *other : whole;
       sim::settings s = settings_of(p);
-      if (s.value("WINDOW").empty()) s.set("WINDOW", whole.file.about("window"));
+      if (s.value("WINDOW").empty()) s.set("WINDOW", recorded.value("WINDOW"));
       const sim::replayed r = sim::replay(of.file, of.script, {s, flags_.keep_gaps(), flags_.speed}, tell);
       const trace::file result = sim::as_trace(of.file, r);
       const report::analysis a = report::analyse(result);
-      json row = sim::to_json(result, a, sim::judge(result, a, r.counts.bandwidth_wait_ns));
-      sim::add_replay(row, r);
-      return with_ratios(std::move(row), p, work);
+      return against(sim::make_result(result, a, sim::judge(result, a, r.counts.bandwidth_wait_ns), r), work);
     });
   }
 
@@ -186,29 +208,24 @@ class whatif_command final : public command {
     return sum;
   }
 
-  static json with_ratios(json row, const sim::point& p, double work) {
-    row["creation"] = p.creation;
-    row["grain"] = p.grain;
-    const double makespan = row["makespan_ns"].get<double>();
-    row["speedup"] = makespan > 0 ? work / makespan : 0;
-    row["efficiency"] = row["speedup"].get<double>() / p.workers;
-    return row;
+  static sim::worked against(sim::modelled run, double work) {
+    const double speedup = run.makespan_ns > 0 ? work / run.makespan_ns : 0;
+    return {std::move(run), speedup};
   }
 
   // --- a program
 
-  std::vector<json> sweep_program() {
+  swept sweep_program() {
     if (!grains_.empty() || flags_.keep_gaps() || flags_.speed != 1)
       throw weft::error("whatif: --grain, --submitter and --speed are for traces; a program does what it does");
     apps::progress bar("weft whatif", stderr);
-    return sweep_all(bar, [&](const sim::point& p, const std::function<void(double)>&) {
-      const sim::scratch folder;
+    return sweep_all(bar, points(), [&](const sim::point& p, const std::function<void(double)>&) {
+      const scratch folder("whatif");
       sim::settings s = settings_of(p);
       const std::string path = (folder.path() / "run.weft").string();
       static_cast<void>(sim::try_out(s));
       s.set("TRACE", path);
-      const sim::settings::in_force until_done(s);
-      const child_result done = run_child(command_, program_seconds_max);
+      const child_result done = run_child(command_, program_seconds_max, s.environment());
       if (done.late) throw weft::error(command_[0] + " did not end within an hour");
       if (done.status != 0)
         throw weft::error(command_[0] + " ended with status " + std::to_string(done.status) + ": " +
@@ -216,72 +233,72 @@ class whatif_command final : public command {
       if (!std::filesystem::exists(path)) throw weft::error(command_[0] + " made no runtime of Weft");
       const trace::file f = trace::load(path);
       const report::analysis a = report::analyse(f);
-      json row = sim::to_json(f, a, sim::judge(f, a));
-      const double work = row["work_ns"].get<double>();
-      return with_ratios(std::move(row), p, work);
+      sim::modelled run = sim::make_result(f, a, sim::judge(f, a));
+      const auto work = static_cast<double>(run.work);
+      return against(std::move(run), work);
     });
   }
 
   // --- the answer
 
-  int answer(const std::vector<json>& rows) {
-    std::vector<json> good;
+  int answer(const swept& s) {
     std::string first_error;
-    for (const json& r : rows) {
-      if (!r.contains("error")) {
-        good.push_back(r);
-        continue;
-      }
-      const std::string why = r["error"].get<std::string>();
-      if (first_error.empty()) first_error = why;
+    for (const sim::row& r : s.rows) {
+      if (r.error.empty()) continue;
+      if (first_error.empty()) first_error = r.error;
       if (!json_)
-        std::fprintf(stderr, "weft: whatif: %s, %u workers: %s\n", r["machine"].get<std::string>().c_str(),
-                     r["workers"].get<unsigned>(), why.c_str());
+        std::fprintf(stderr, "weft: whatif: %s, %u workers: %s\n", r.at.machine.c_str(), r.at.workers, r.error.c_str());
     }
-    if (good.empty()) throw weft::error(first_error);
-    const std::vector<sim::advice> told = sim::advise(good);
-    if (!page_.empty()) sim::write_page(page_, command_[0], good, told);
-    write_stdout(json_ ? as_json(rows, told) : as_text(good, told));
-    return good.size() == rows.size() ? exit_ok : exit_check_failed;
+    if (s.good.empty()) throw weft::error(first_error);
+    if (!page_.empty()) sim::write_page(page_, command_[0], s.good, s.told);
+    write_stdout(json_ ? as_json(s) : as_text(s));
+    return s.good.size() == s.rows.size() ? exit_ok : exit_check_failed;
   }
 
-  [[nodiscard]] std::string as_json(const std::vector<json>& rows, const std::vector<sim::advice>& told) const {
+  [[nodiscard]] std::string as_json(const swept& s) const {
     json list = json::array();
-    for (const sim::advice& a : told) list.push_back({{"kind", a.kind}, {"text", a.text}});
+    for (const sim::row& r : s.rows) list.push_back(to_json(r));
     return json_text({{"ok", true},
                       {"target", command_[0]},
-                      {"rows", rows},
-                      {"advice", list},
+                      {"rows", list},
+                      {"advice", to_json(s.told)},
                       {"html", page_.empty() ? json(nullptr) : json(page_)}});
   }
 
-  [[nodiscard]] std::string as_text(const std::vector<json>& rows, const std::vector<sim::advice>& told) const {
-    std::vector<std::string> varied;
-    for (const char* key : {"machine", "policy", "creation", "grain"})
-      if (std::ranges::any_of(rows, [&](const json& r) { return r[key] != rows[0][key]; })) varied.emplace_back(key);
-    table t(true);
-    std::vector<std::vector<style>> styles{std::vector<style>(varied.size() + 6, style::bold)};
-    std::vector<std::string> head = varied;
+  [[nodiscard]] std::string as_text(const swept& s) const {
+    const std::vector<sim::row>& rows = s.good;
+    const std::pair<const char*, std::string sim::point::*> keys[] = {{"machine", &sim::point::machine},
+                                                                      {"policy", &sim::point::policy},
+                                                                      {"creation", &sim::point::creation},
+                                                                      {"grain", &sim::point::grain}};
+    std::vector<std::string> head;
+    std::vector<std::string sim::point::*> varied;
+    for (const auto& [name, key] : keys) {
+      if (std::ranges::all_of(rows, [&](const sim::row& r) { return r.at.*key == rows[0].at.*key; })) continue;
+      head.emplace_back(name);
+      varied.push_back(key);
+    }
     for (const char* h : {"workers", "makespan", "speed-up", "efficiency", "utilisation", "binds"})
       head.emplace_back(h);
+    table t(true);
+    std::vector<std::vector<style>> styles{std::vector<style>(head.size(), style::bold)};
     t.row(head);
-    for (const json& r : rows) {
+    for (const sim::row& r : rows) {
       std::vector<std::string> cells;
-      for (const std::string& key : varied) cells.push_back(r[key].get<std::string>());
-      const bool cores = r["binds"] == "cores";
-      cells.push_back(std::to_string(r["workers"].get<unsigned>()));
-      cells.push_back(report::duration(r["makespan_ns"].get<double>()));
-      cells.push_back(short_number(r["speedup"].get<double>()));
-      cells.push_back(sim::percent(r["efficiency"].get<double>()));
-      cells.push_back(sim::percent(r["utilisation"].get<double>()));
-      cells.push_back(r["binds"].get<std::string>());
+      for (const auto key : varied) cells.push_back(report::printable(r.at.*key, 60));
+      cells.push_back(std::to_string(r.at.workers));
+      cells.push_back(report::duration(r.run.makespan_ns));
+      cells.push_back(short_number(r.speedup));
+      cells.push_back(sim::percent(r.efficiency()));
+      cells.push_back(sim::percent(r.run.why.busy + r.run.why.program));
+      cells.push_back(sim::text(r.run.why.binds));
       t.row(cells);
       styles.emplace_back(cells.size(), style::plain);
-      styles.back().back() = cores ? style::green : style::red;
+      styles.back().back() = r.run.why.binds == sim::limit::cores ? style::green : style::red;
     }
     const bool colour = colour_wanted();
-    std::string out = paint(command_[0], style::bold, colour) + "\n" + t.text(styles, colour);
-    for (const sim::advice& a : told) out += "- " + a.text + "\n";
+    std::string out = paint(report::printable(command_[0], 200), style::bold, colour) + "\n" + t.text(styles, colour);
+    for (const sim::advice& a : s.told) out += "- " + a.text + "\n";
     if (!page_.empty()) out += "page: " + page_ + "\n";
     return out;
   }

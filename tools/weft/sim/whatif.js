@@ -1,13 +1,15 @@
 // The page of weft whatif. One curve a series (machine, policy, creation, grain), one point a row; both charts and the
-// table choose the same row.
+// table choose the same row, and the tip has the values of all curves at its number of workers.
 'use strict';
 
 const data = JSON.parse(document.getElementById('data').textContent);
 const rows = data.rows;
 const varied = ['machine', 'policy', 'creation', 'grain'].filter(
   (key) => new Set(rows.map((r) => r[key])).size > 1);
+// Colours that are easy to tell apart in both themes; when they are used up the lines are dashed, then dotted.
 const palette = [[47, 111, 208], [217, 102, 32], [34, 139, 84], [168, 60, 168], [190, 40, 60], [20, 140, 150],
-                 [140, 120, 20], [100, 90, 200]];
+                 [140, 120, 20], [110, 80, 60]];
+const dashes = [{ line: [], border: 'solid' }, { line: [8, 4], border: 'dashed' }, { line: [2, 3], border: 'dotted' }];
 const state = {chosen: null, hidden: new Set()};
 
 function element(tag, text, className) {
@@ -27,7 +29,10 @@ const keyOf = (r) => varied.map((k) => r[k]).join(', ') || 'this run';
 const series = [];
 for (const r of rows) {
   let s = series.find((x) => x.name === keyOf(r));
-  if (!s) series.push(s = {name: keyOf(r), rows: [], colour: palette[series.length % palette.length]});
+  if (!s) {
+    const round = Math.floor(series.length / palette.length) % dashes.length;
+    series.push(s = {name: keyOf(r), rows: [], colour: palette[series.length % palette.length], dash: dashes[round]});
+  }
   s.rows.push(r);
 }
 for (const s of series) s.rows.sort((a, b) => a.workers - b.workers);
@@ -41,8 +46,9 @@ class Chart {
     this.canvas = document.getElementById(id);
     this.value = value;
     this.ideal = ideal;
-    this.canvas.addEventListener('mousemove', (e) => choose(this.near(e.offsetX, e.offsetY), e));
-    this.canvas.addEventListener('mouseleave', () => choose(null));
+    this.canvas.addEventListener('pointermove', (e) => choose(this.near(e.offsetX, e.offsetY), e));
+    this.canvas.addEventListener('pointerdown', (e) => choose(this.near(e.offsetX, e.offsetY), e));
+    this.canvas.addEventListener('pointerleave', () => choose(null));
     this.canvas.addEventListener('keydown', (e) => {
       const all = shown().flatMap((s) => s.rows);
       const step = {ArrowRight: 1, ArrowLeft: -1}[e.key];
@@ -67,9 +73,10 @@ class Chart {
   y(value) { return this.height - 34 - value / this.top * (this.height - 48); }
 
   near(x, y) {
-    let best = null, distance = 30;
+    // The nearest number of workers first, so that there are values wherever one points.
+    let best = null, distance = Infinity;
     for (const r of shown().flatMap((s) => s.rows)) {
-      const d = Math.hypot(this.x(r.workers) - x, this.y(this.value(r)) - y);
+      const d = 1000 * Math.abs(this.x(r.workers) - x) + Math.abs(this.y(this.value(r)) - y);
       if (d < distance) [best, distance] = [r, d];
     }
     return best;
@@ -86,9 +93,50 @@ class Chart {
     c.scale(scale, scale);
     c.font = '12px system-ui, sans-serif';
     this.axes(c);
-    if (this.ideal) this.line(c, [...new Set(rows.map((r) => r.workers))].sort((a, b) => a - b).filter(
-      (w) => w <= this.top).map((w) => [w, w]), css('--ideal'), [4, 4]);
+    if (state.chosen) {
+      c.strokeStyle = css('--faint');
+      this.segment(c, this.x(state.chosen.workers), this.y(this.top), this.x(state.chosen.workers), this.y(0));
+    }
+    c.save();
+    c.beginPath();
+    c.rect(48, this.y(this.top), this.width - 56, this.y(0) - this.y(this.top) + 8);
+    c.clip();
+    if (this.ideal) this.limits(c);
     for (const s of shown()) this.curve(c, s);
+    c.restore();
+    if (this.ideal) this.names(c);
+  }
+
+  // What no schedule can exceed, for the series of the chosen row, else the first: as many times faster as there are
+  // workers, to the end of the chart, and what the critical path and the main program leave.
+  limits(c) {
+    this.line(c, this.sampled((w) => w), css('--ideal'), [4, 4]);
+    for (const { points } of this.bounds()) this.line(c, points, css('--bound'), [1, 3]);
+  }
+
+  sampled(value) {
+    return Array.from({length: 65}, (_, i) => this.low * (this.high / this.low) ** (i / 64)).map((w) => [w, value(w)]);
+  }
+
+  bounds() {
+    const of = series.find((s) => s.rows.includes(state.chosen)) || shown()[0];
+    if (!of) return [];
+    return ['critical path', 'creation'].map((name) => ({name, points: of.rows.filter((r) => r.bounds_ns[name] > 0).map(
+      (r) => [r.workers, r.speedup * r.makespan_ns / r.bounds_ns[name]])})).filter((b) => b.points.length > 0);
+  }
+
+  // Beside a line, where it ends or leaves the chart.
+  names(c) {
+    const write = (text, points) => {
+      const inside = points.filter(([, v]) => v <= this.top);
+      if (!inside.length) return;
+      const [w, v] = inside.at(-1);
+      c.fillText(text, Math.min(this.x(w), this.width - 18) - 4, Math.max(this.y(v) - 5, 12));
+    };
+    c.textAlign = 'right';
+    c.fillStyle = css('--faint');
+    write('ideal', this.sampled((w) => w));
+    for (const { name, points } of this.bounds()) write(name, points);
   }
 
   axes(c) {
@@ -131,7 +179,7 @@ class Chart {
 
   curve(c, s) {
     const colour = `rgb(${s.colour})`;
-    this.line(c, s.rows.map((r) => [r.workers, this.value(r)]), colour);
+    this.line(c, s.rows.map((r) => [r.workers, this.value(r)]), colour, s.dash.line);
     for (const r of s.rows) {
       c.fillStyle = colour;
       c.beginPath();
@@ -153,13 +201,26 @@ function choose(row, event) {
   const tip = document.getElementById('tip');
   tip.hidden = row === null;
   if (row === null) return;
-  tip.textContent = `${keyOf(row)}: ${row.workers} workers, ${duration(row.makespan_ns)}, speed-up ` +
-    `${row.speedup.toPrecision(3)}, efficiency ${Math.round(100 * row.efficiency)} %; ${row.binds} binds`;
+  tip.replaceChildren(element('strong', `${keyOf(row)}: ${row.workers} workers, ${duration(row.makespan_ns)}, speed-up ` +
+    `${row.speedup.toPrecision(3)}, efficiency ${Math.round(100 * row.efficiency)} %; ${row.binds} binds`));
+  const others = shown().flatMap((s) => s.rows.filter((r) => r.workers === row.workers && r !== row).map((r) => [s, r]));
+  others.sort(([, a], [, b]) => a.makespan_ns - b.makespan_ns);
+  for (const [s, r] of others.slice(0, 12)) {
+    const line = element('div');
+    line.append(patch(s), `${s.name}: ${duration(r.makespan_ns)}, ${r.speedup.toPrecision(3)}`);
+    tip.append(line);
+  }
   const at = event ? [event.clientX, event.clientY]
     : [charts[0].canvas.getBoundingClientRect().x + charts[0].x(row.workers),
        charts[0].canvas.getBoundingClientRect().y + charts[0].y(row.speedup)];
-  tip.style.left = `${Math.min(at[0] + 14, window.innerWidth - tip.offsetWidth - 8)}px`;
-  tip.style.top = `${at[1] + 14}px`;
+  tip.style.left = `${Math.max(4, Math.min(at[0] + 14, window.innerWidth - tip.offsetWidth - 8))}px`;
+  tip.style.top = `${Math.max(4, Math.min(at[1] + 14, window.innerHeight - tip.offsetHeight - 8))}px`;
+}
+
+function patch(s) {
+  const line = element('span', undefined, 'patch');
+  line.style.borderTop = `4px ${s.dash.border} rgb(${s.colour})`;
+  return line;
 }
 
 function fillTable() {
@@ -187,9 +248,7 @@ function fillLegend() {
     const b = element('button');
     b.type = 'button';
     b.setAttribute('aria-pressed', 'true');
-    const patch = element('span');
-    patch.style.background = `rgb(${s.colour})`;
-    b.append(patch, s.name);
+    b.append(patch(s), s.name);
     b.addEventListener('click', () => {
       state.hidden.has(s.name) ? state.hidden.delete(s.name) : state.hidden.add(s.name);
       b.setAttribute('aria-pressed', String(!state.hidden.has(s.name)));

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "checks.hpp"
 #include "weft/error.hpp"
 
 namespace weft::tool::trace {
@@ -87,6 +88,18 @@ std::int64_t database::pragma(const char* name) {
   return value;
 }
 
+std::int64_t database::largest(const char* table, const char* column) {
+  if (!has_table(table)) return 0;
+  sqlite3_stmt* statement = nullptr;
+  const std::string query = std::string("SELECT max(") + column + ") FROM " + table;
+  std::int64_t value = 0;
+  if (sqlite3_prepare_v2(db_, query.c_str(), -1, &statement, nullptr) == SQLITE_OK &&
+      sqlite3_step(statement) == SQLITE_ROW)
+    value = sqlite3_column_int64(statement, 0);
+  sqlite3_finalize(statement);
+  return value;
+}
+
 bool database::has_table(const char* name) {
   sqlite3_stmt* statement = nullptr;
   const char* const query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?";
@@ -135,6 +148,16 @@ std::int64_t rows::integer_or(int column, std::int64_t if_null) const {
   return null(column) ? if_null : integer(column);
 }
 
+std::int64_t rows::count_or(int column, std::int64_t max, std::int64_t if_null) const {
+  if (null(column)) return if_null;
+  const std::int64_t value = integer(column);
+  if (value < 0 || value > max)
+    fail(named(column) + " is " + std::to_string(value) + "; it must be a number from 0 to " + std::to_string(max));
+  return value;
+}
+
+bool rows::flag(int column) const { return count_or(column, 1, 0) == 1; }
+
 std::string_view rows::text(int column) const {
   if (sqlite3_column_type(statement_, column) != SQLITE_TEXT) fail(named(column) + " is no text");
   const unsigned char* const data = sqlite3_column_text(statement_, column);
@@ -147,6 +170,8 @@ std::string_view rows::text_or_empty(int column) const { return null(column) ? s
 std::int64_t rows::time(int column) const {
   const std::int64_t value = integer(column);
   if (value < 0) fail(named(column) + " is " + std::to_string(value) + ", before the start of the run");
+  if (value > time_max)
+    fail(named(column) + " is " + std::to_string(value) + ", more than 52 days after the start of the run");
   return value;
 }
 

@@ -22,6 +22,8 @@ class database {
 
   [[nodiscard]] std::int64_t pragma(const char* name);
   [[nodiscard]] bool has_table(const char* name);
+  // Of a column of numbers; 0 if there is none. To tell how far one is, not to rely on.
+  [[nodiscard]] std::int64_t largest(const char* table, const char* column);
   // Throws weft::error("PATH: what"), with SQLite's own words about its last error appended if `code` is one.
   [[noreturn]] void fail(const std::string& what, int code = 0) const;
 
@@ -49,8 +51,10 @@ class rows {
   [[nodiscard]] std::string_view text(int column) const;  // until next()
   [[nodiscard]] bool null(int column) const;
   [[nodiscard]] std::int64_t integer_or(int column, std::int64_t if_null) const;
+  [[nodiscard]] std::int64_t count_or(int column, std::int64_t max, std::int64_t if_null) const;  // from 0 to max
+  [[nodiscard]] bool flag(int column) const;                                                      // 0, 1 or NULL
   [[nodiscard]] std::string_view text_or_empty(int column) const;
-  // A moment: not negative.
+  // A moment: not negative, and so early that sums of moments are numbers (checks.hpp).
   [[nodiscard]] std::int64_t time(int column) const;
   // A moment that is not before `start`. Random schedules of the virtual machine break this: each modelled worker then
   // has a time of its own, so what happened first may have the later time, and no duration means anything.

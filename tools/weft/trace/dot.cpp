@@ -11,10 +11,20 @@ namespace {
 
 constexpr int colours = 12;  // of Graphviz's scheme "set312"
 
+// A picture with a name of a thousand letters shows that name and nothing else.
+std::string shortened(const std::string& text) {
+  constexpr std::size_t characters_max = 80;
+  std::size_t characters = 0;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80 && characters++ == characters_max)
+      return text.substr(0, i) + "...";
+  return text;
+}
+
 std::string escaped(const std::string& text) {
   constexpr const char* digits = "0123456789abcdef";
   std::string out;
-  for (const char c : valid_utf8(text)) {
+  for (const char c : shortened(valid_utf8(text))) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\')
       (out += '\\') += c;
@@ -62,9 +72,21 @@ std::string task_line(const file& f, index t) {
   return line + "];\n";
 }
 
-graph_size put_tasks(const file& f, std::size_t tasks, sink& out) {
+using teller = std::function<void(double)>;
+
+// Every so often: how many of `all` there are.
+void told(const teller& tell, double from, double to, std::size_t at, std::size_t all) {
+  if (tell && at % 4096 == 0) tell(from + (to - from) * static_cast<double>(at) / static_cast<double>(all));
+}
+
+constexpr double tasks_part = 0.3;  // of the time that a graph takes; its edges take the rest
+
+graph_size put_tasks(const file& f, std::size_t tasks, output_file& out, const teller& tell) {
   graph_size size;
-  for (index t = 0; t < tasks; ++t, ++size.nodes) out.put(task_line(f, t));
+  for (index t = 0; t < tasks; ++t, ++size.nodes) {
+    out.put(task_line(f, t));
+    told(tell, 0, tasks_part, t, tasks);
+  }
   return size;
 }
 
@@ -105,11 +127,13 @@ graph_size task_graph_size(const file& f, std::size_t tasks) {
   return size;
 }
 
-graph_size write_task_graph(const file& f, std::size_t tasks, sink& out) {
+graph_size write_task_graph(const file& f, std::size_t tasks, output_file& out, const teller& tell) {
   tasks = count(f, tasks);
   out.put(opening(f, "tasks", tasks));
-  graph_size size = put_tasks(f, tasks, out);
-  for (const arrow& a : arrows(f, arrow_choice::all, tasks)) {
+  graph_size size = put_tasks(f, tasks, out, tell);
+  const std::vector<arrow> all = arrows(f, arrow_choice::all, tasks);
+  for (const arrow& a : all) {
+    told(tell, tasks_part, 1, static_cast<std::size_t>(&a - all.data()), all.size());
     out.put("  " + node_of(f, a.before) + " -> " + node_of(f, a.after) + " [label=\"" +
             escaped(f.handle_name(a.handle)) + "\"" + (a.data_flows ? "" : ", color=gray, fontcolor=gray") + "];\n");
     ++size.edges;
@@ -132,10 +156,10 @@ graph_size data_graph_size(const file& f, std::size_t tasks) {
   return size;
 }
 
-graph_size write_data_graph(const file& f, std::size_t tasks, sink& out) {
+graph_size write_data_graph(const file& f, std::size_t tasks, output_file& out, const teller& tell) {
   tasks = count(f, tasks);
   out.put(opening(f, "data", tasks));
-  graph_size size = put_tasks(f, tasks, out);
+  graph_size size = put_tasks(f, tasks, out, tell);
   for (const auto& [handle, version] : versions(f, tasks)) {
     out.put("  " + version_node(f, handle, version) + " [shape=ellipse, label=\"" + escaped(f.handle_name(handle)) +
             "\\nversion " + std::to_string(version) + "\"];\n");
@@ -148,6 +172,7 @@ graph_size write_data_graph(const file& f, std::size_t tasks, sink& out) {
   }
   for (const access& a : f.accesses) {
     if (a.task >= tasks) break;
+    told(tell, tasks_part, 1, a.task, tasks);
     const std::string kind = "label=\"" + escaped(f.kinds[a.kind]) + "\"";
     out.put("  " + version_node(f, a.handle, a.version) + " -> " + node_of(f, a.task) + " [" + kind +
             (is_version(a) ? "" : ", dir=none, style=dashed") + "];\n");

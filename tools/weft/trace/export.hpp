@@ -2,41 +2,15 @@
 // `timeline`, and a buffer.
 #pragma once
 #include <cstdint>
-#include <cstdio>
+#include <functional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "../output_file.hpp"
 #include "reader.hpp"
 
 namespace weft::tool::trace {
-
-// Where an export goes: standard output, or a file that appears under its name only when it is complete, so that a
-// failed export leaves what was there before. What exists and is no plain file (a pipe, a device) is written as it is.
-class sink {
- public:
-  // "-" is standard output. Errors: weft::error.
-  explicit sink(const std::string& path);
-  ~sink();  // without finish(), removes what was written
-  sink(const sink&) = delete;
-  sink& operator=(const sink&) = delete;
-
-  // Errors: weft::error, or output_error if standard output failed, at the latest from finish(): everything has then
-  // reached the file.
-  void put(std::string_view text);
-  void finish();
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-
- private:
-  [[noreturn]] void fail(const char* what) const;
-
-  std::string path_;       // for messages
-  std::string target_;     // what the finished file is called; empty if it needs no renaming
-  std::string temporary_;  // what it is called until then
-  std::FILE* file_ = nullptr;
-  std::uint64_t bytes_ = 0;
-};
 
 // Which dependencies become arrows.
 //   last: of the accesses that bring about a version the one that finished last, for every access that required the
@@ -80,7 +54,8 @@ struct timeline {
 
 struct timeline_options {
   arrow_choice which = arrow_choice::last;
-  bool children = false;  // arrows from a task to those it submitted, too
+  bool children = false;               // arrows from a task to those it submitted, too
+  std::function<void(double)> tell{};  // called with the share that is written, some hundred times; may be empty
 };
 
 // The arrows between slices, numbered from 1: from the last piece of one task to the first of another.
@@ -114,7 +89,7 @@ inline constexpr std::size_t samples_max = 100'000;
 struct written {
   std::uint64_t slices = 0, arrows = 0;
 };
-written write_perfetto(const file& f, const timeline_options& opt, sink& out);
+written write_perfetto(const file& f, const timeline_options& opt, output_file& out);
 
 // Graphs for Graphviz, of the first `tasks` tasks.
 struct graph_size {
@@ -122,10 +97,12 @@ struct graph_size {
 };
 // Tasks and what orders them, each arrow labelled with its handle, grey if no data flows along it; dashed: who
 // submitted whom.
-graph_size write_task_graph(const file& f, std::size_t tasks, sink& out);
+graph_size write_task_graph(const file& f, std::size_t tasks, output_file& out,
+                            const std::function<void(double)>& tell = {});
 // Versions of data, and the tasks between them (SuperGlue, section 4.7): from the version that an access requires to
 // its task, and on to the version that stands when all of its group are done.
-graph_size write_data_graph(const file& f, std::size_t tasks, sink& out);
+graph_size write_data_graph(const file& f, std::size_t tasks, output_file& out,
+                            const std::function<void(double)>& tell = {});
 // The size at most, without making them: all pairs may be very many.
 [[nodiscard]] graph_size task_graph_size(const file& f, std::size_t tasks);
 [[nodiscard]] graph_size data_graph_size(const file& f, std::size_t tasks);

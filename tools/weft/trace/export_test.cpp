@@ -2,7 +2,11 @@
 #include "export.hpp"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
 #include <set>
 
 namespace weft::tool::trace {
@@ -101,6 +105,38 @@ TEST_CASE("durations have three digits and a unit") {
   CHECK(duration_text(999'600) == "1.00 ms");
   CHECK(duration_text(12'345'678'901) == "12.3 s");
   CHECK(duration_text(123'456'789'012'345) == "123457 s");
+}
+
+TEST_CASE("exports say how far they are") {
+  const file f = one_worker(60'000);
+  const auto told_by = [](const auto& write) {
+    std::vector<double> told;
+    output_file out("-o", "/dev/null");
+    write(out, [&told](double done) { told.push_back(done); });
+    CHECK(told.size() >= 3);
+    CHECK(std::is_sorted(told.begin(), told.end()));
+    CHECK((told.front() >= 0 && told.back() <= 1));
+  };
+  using teller = std::function<void(double)>;
+  told_by([&](output_file& out, const teller& tell) { write_perfetto(f, {.tell = tell}, out); });
+  told_by([&](output_file& out, const teller& tell) { write_task_graph(f, SIZE_MAX, out, tell); });
+  told_by([&](output_file& out, const teller& tell) { write_data_graph(f, SIZE_MAX, out, tell); });
+}
+
+TEST_CASE("a graph's labels are short") {
+  file f = one_worker(1);
+  f.names.push_back(std::string(79, 'a') + "\u00e9\u00e9\u00e9");
+  f.tasks[0].name = 0;
+  const std::string path = "/tmp/weft-label-" + std::to_string(::getpid()) + ".dot";
+  {
+    output_file out("-o", path);
+    write_task_graph(f, 1, out);
+    out.finish();
+  }
+  std::ifstream in(path);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  CHECK(text.find(std::string(79, 'a') + "\u00e9...\\n") != std::string::npos);  // 80 characters, none of them cut
+  CHECK(std::remove(path.c_str()) == 0);
 }
 
 }  // namespace weft::tool::trace

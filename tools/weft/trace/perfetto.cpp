@@ -49,15 +49,18 @@ constexpr std::size_t buffer_bytes = 1 << 16;
 
 class perfetto_writer {
  public:
-  perfetto_writer(const file& f, const timeline_options& opt, sink& out)
-      : f_(f), time_(f), flows_(f, time_, opt), out_(out) {}
+  perfetto_writer(const file& f, const timeline_options& opt, output_file& out)
+      : f_(f), time_(f), flows_(f, time_, opt), out_(out), tell_(opt.tell) {}
 
   written write() {
     intern();
     describe_tracks();
     // The end of a slice and the begin of the next may be one moment: in this order, as Perfetto keeps the order of
     // what is simultaneous. Tracks follow each other, because it sorts by time anyhow.
-    for (std::size_t s = 0; s < time_.slices.size(); ++s) write_slice(s);
+    for (std::size_t s = 0; s < time_.slices.size(); ++s) {
+      write_slice(s);
+      if (tell_ && s % 16384 == 0) tell_(static_cast<double>(s) / static_cast<double>(time_.slices.size()));
+    }
     write_counter(time_.running, running_uuid);
     write_counter(time_.live, live_uuid);
     flush();
@@ -214,13 +217,14 @@ class perfetto_writer {
   const file& f_;
   timeline time_;
   flows flows_;
-  sink& out_;
+  output_file& out_;
+  const std::function<void(double)>& tell_;
   std::string packet_, buffer_;
 };
 
 }  // namespace
 
-written write_perfetto(const file& f, const timeline_options& opt, sink& out) {
+written write_perfetto(const file& f, const timeline_options& opt, output_file& out) {
   return perfetto_writer(f, opt, out).write();
 }
 

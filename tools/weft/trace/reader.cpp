@@ -6,7 +6,10 @@
 #include <charconv>
 #include <unordered_map>
 
+#include "../output.hpp"
+#include "checks.hpp"
 #include "database.hpp"
+#include "weft/clause.hpp"
 #include "weft/error.hpp"
 
 namespace weft::tool::trace {
@@ -14,9 +17,9 @@ namespace weft::tool::trace {
 namespace {
 
 constexpr std::int64_t application_id = 0x57656674;  // "Weft"
-constexpr std::int64_t version_max = 2;
-constexpr std::int64_t workers_max = UINT16_MAX;
-constexpr std::size_t rows_max = none;  // an index must be able to name each, and `none` none
+constexpr std::int64_t version_max = 3;
+constexpr std::int64_t units_max = UINT32_MAX;  // of a resource
+constexpr std::size_t rows_max = none;          // an index must be able to name each, and `none` none
 
 // From the ids of a table to the indices of its vector, which is sorted by id. Ids are nearly always first, first + 1,
 // ..., and then this is a subtraction.
@@ -47,7 +50,9 @@ class id_map {
 
 class loader {
  public:
-  explicit loader(const std::string& path) : db_(path) { out_.path = path; }
+  loader(const std::string& path, const std::function<void(double)>& tell) : db_(path), tell_(tell) {
+    out_.path = path;
+  }
 
   file load() {
     check_header();
@@ -64,6 +69,7 @@ class loader {
     read_steals();
     read_sleeps();
     read_counters();
+    check_times(out_);
     return std::move(out_);
   }
 
@@ -87,6 +93,7 @@ class loader {
       db_.fail("is incomplete: the program ended before the trace was written to the end; record the run again, and "
                "let the runtime be destroyed");
     out_.duration_ns = meta_number("duration_ns");
+    if (out_.duration_ns > time_max) db_.fail("meta has a duration of more than 52 days; the file is damaged");
     out_.lost = meta_number("lost");
   }
 
@@ -95,7 +102,8 @@ class loader {
     std::int64_t value = -1;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value < 0)
-      db_.fail(std::string("meta has \"") + text + "\" as " + key + ", which is no count; record the run again");
+      db_.fail(std::string("meta has \"") + printable(text, name_width_max) + "\" as " + key +
+               ", which is no count; record the run again");
     return value;
   }
 
@@ -132,8 +140,8 @@ class loader {
     for (rows r(db_, "handles", newer("id, name", ", bytes, units")); r.next();) {
       handle& h = out_.handles.emplace_back(handle{r.integer(0), std::string(r.text_or_empty(1))});
       if (out_.format < 2) continue;
-      h.bytes = r.integer_or(2, -1);
-      h.units = r.integer_or(3, 0);
+      h.bytes = r.count_or(2, detail::bytes_max, -1);
+      h.units = r.count_or(3, units_max, 0);
     }
     handles_.fill(out_.handles, db_, "handles");
   }
@@ -141,9 +149,11 @@ class loader {
   void read_tasks() {
     const char* const columns =
         newer("id, parent, name, submitter, submitted_ns, worker, started_ns, finished_ns, outcome",
-              ", priority, pin, subtasks");
+              ", priority, pin, subtasks", ", own_ns");
     std::vector<std::int64_t> parents;
+    const std::int64_t last = db_.largest("tasks", "id");
     for (rows r(db_, "tasks", columns); r.next();) {
+      told(0, tasks_part, r.integer(0), last);
       if (parents.size() == rows_max) r.fail("more tasks than " + std::to_string(rows_max));
       task t{};
       t.id = r.integer(0);
@@ -163,6 +173,7 @@ class loader {
       if (!(ran && !must_not) && !(absent && !must_run))
         r.fail(std::string("outcome '") + text(t.result) + "' does not fit its worker and times");
       if (out_.format >= 2) read_clauses(r, t);
+      if (out_.format >= 3) t.own_ns = r.count_or(12, time_max, -1);
       out_.tasks.push_back(t);
     }
     tasks_.fill(out_.tasks, db_, "tasks");
@@ -170,17 +181,19 @@ class loader {
   }
 
   static void read_clauses(const rows& r, task& t) {
-    t.priority = r.integer_or(9, 0) > 0;
+    t.priority = r.count_or(9, 1, 0) > 0;
     const std::int64_t pin = r.integer_or(10, -1);
-    if (pin < -1 || pin > workers_max) r.fail("pin " + std::to_string(pin) + " is no worker");
+    if (pin < -1 || pin > static_cast<std::int64_t>(workers_max))
+      r.fail("pin " + std::to_string(pin) + " is no worker");
     t.pin = static_cast<std::int32_t>(pin);
-    t.subtasks = r.integer_or(11, 0) != 0;
+    t.subtasks = r.count_or(11, 1, 0) != 0;
   }
 
-  // `all` are the columns of a table, with those that format 2 added if the file has them.
-  const char* newer(const char* old, const char* added) {
+  // The columns of a table, with those that formats 2 and 3 added if the file has them.
+  const char* newer(const char* old, const char* added_in_2, const char* added_in_3 = "") {
     columns_ = old;
-    if (out_.format >= 2) columns_ += added;
+    if (out_.format >= 2) columns_ += added_in_2;
+    if (out_.format >= 3) columns_ += added_in_3;
     return columns_.c_str();
   }
 
@@ -188,7 +201,7 @@ class loader {
     const std::string_view found = r.text(8);
     for (const outcome o : {outcome::done, outcome::failed, outcome::skipped, outcome::not_run})
       if (found == text(o)) return o;
-    r.fail("outcome '" + std::string(found) + "' is unknown");
+    r.fail("outcome '" + printable(found, name_width_max) + "' is unknown");
   }
 
   // Turns the numbers of the rows, which `parent` holds since they were read, into indices of the parents.
@@ -222,7 +235,8 @@ class loader {
 
   void read_waits() {
     std::vector<wait>& all = out_.waits;
-    for (rows r(db_, "waits", "task, why, handle, from_worker, from_ns, to_worker, to_ns"); r.next();) {
+    const char* const columns = newer("task, why, handle, from_worker, from_ns, to_worker, to_ns", "", ", own_ns");
+    for (rows r(db_, "waits", columns); r.next();) {
       wait w{};
       w.task = reference(r, 0, tasks_, "task");
       w.why = reason_of(r);
@@ -231,6 +245,7 @@ class loader {
       w.from_ns = r.time(4);
       w.to_worker = reference(r, 5, workers_, "worker");
       w.to_ns = r.time_after(6, w.from_ns);
+      if (out_.format >= 3) w.own_ns = r.count_or(7, time_max, -1);
       if (w.from_worker == none || w.to_worker == none) r.fail("a wait begins and ends on a worker");
       if (w.task == none && !r.null(0))
         ++out_.dropped;
@@ -247,19 +262,21 @@ class loader {
     const std::string_view found = r.text(1);
     for (const wait_reason w : {wait_reason::children, wait_reason::all, wait_reason::handle, wait_reason::window})
       if (found == text(w)) return w;
-    r.fail("why '" + std::string(found) + "' is unknown");
+    r.fail("why '" + printable(found, name_width_max) + "' is unknown");
   }
 
   void read_accesses() {
     std::vector<access>& all = out_.accesses;
+    const std::int64_t last = out_.tasks.empty() ? 0 : out_.tasks.back().id;
     for (rows r(db_, "accesses", "task, position, handle, kind, version, next_version"); r.next();) {
+      if (!r.null(0)) told(tasks_part, 1, r.integer(0), last);
       access a{};
       if (!required(r, 0, tasks_, "task", a.task) || !required(r, 2, handles_, "handle", a.handle)) continue;
       if (all.size() == rows_max) r.fail("more accesses than " + std::to_string(rows_max));
       a.position = r.integer(1);
-      a.kind = intern(r.text(3), out_.kinds, kinds_);
+      a.kind = kind_of(r);
       a.next_version = r.integer_or(5, no_version);
-      if (a.next_version == no_version) a.units = r.integer_or(4, 1);
+      if (a.next_version == no_version) a.units = r.count_or(4, units_max, 1);
       a.version = a.next_version == no_version ? no_version : r.integer_or(4, no_version);
       // A later version that is not larger would be a task that waits for itself.
       if (a.next_version != no_version && (a.version < 0 || a.next_version <= a.version))
@@ -273,15 +290,34 @@ class loader {
     if (!std::is_sorted(all.begin(), all.end(), less)) std::stable_sort(all.begin(), all.end(), less);
   }
 
+  // Rows come in the order of their tasks, nearly always; the last task is as good a measure as the number of rows, and
+  // known at once.
+  void told(double from, double to, std::int64_t at, std::int64_t last) {
+    if (!tell_ || ++rows_ % 16384 != 0 || last <= 0) return;
+    tell_(from + (to - from) * std::clamp(static_cast<double>(at) / static_cast<double>(last), 0.0, 1.0));
+  }
+
+  index kind_of(const rows& r) {
+    const std::size_t known = out_.kinds.size();
+    const index kind = intern(r.text(3), out_.kinds, kinds_);
+    if (out_.kinds.size() > known && !is_kind(out_.kinds[kind]))
+      r.fail("kind '" + printable(out_.kinds[kind], name_width_max) +
+             "' is unknown; the file is damaged, or a newer Weft wrote it");
+    if ((out_.kinds[kind] == "resource") != r.null(5))
+      r.fail("of kind '" + out_.kinds[kind] + "' it has " + (r.null(5) ? "no " : "a ") + "next_version");
+    return kind;
+  }
+
   void read_passed() {
     if (out_.format < 2) return;
     std::vector<passed_wait>& all = out_.passed;
-    for (rows r(db_, "passed", "task, why, handle, time_ns"); r.next();) {
+    for (rows r(db_, "passed", newer("task, why, handle, time_ns", "", ", own_ns")); r.next();) {
       passed_wait w{};
       w.task = reference(r, 0, tasks_, "task");
       w.why = reason_of(r);
       w.handle = reference(r, 2, handles_, "handle");
       w.time_ns = r.time(3);
+      if (out_.format >= 3) w.own_ns = r.count_or(4, time_max, -1);
       if (!r.null(0) && w.task == none)
         ++out_.dropped;
       else
@@ -297,7 +333,7 @@ class loader {
     if (out_.format < 2) return;
     for (rows r(db_, "kinds", "kind, readonly, commutative, exclusive"); r.next();)
       if (const auto at = kinds_.find(std::string(r.text(0))); at != kinds_.end())
-        out_.flags[at->second] = {r.integer(1) != 0, r.integer(2) != 0, r.integer(3) != 0, true};
+        out_.flags[at->second] = {r.flag(1), r.flag(2), r.flag(3), true};
   }
 
   void read_steals() {
@@ -366,7 +402,11 @@ class loader {
 
   static constexpr std::int64_t no_id = INT64_MIN;  // a parent that is NULL
 
+  static constexpr double tasks_part = 0.4;  // of the time that reading takes; the accesses take the rest
+
   database db_;
+  const std::function<void(double)>& tell_;
+  std::uint64_t rows_ = 0;
   std::string columns_;
   file out_;
   id_map names_, places_, workers_, handles_, tasks_;
@@ -410,6 +450,6 @@ std::span<const counter> counters_of(const file& f, index t) {
   return {found.first, found.second};
 }
 
-file load(const std::string& path) { return loader(path).load(); }
+file load(const std::string& path, const std::function<void(double)>& tell) { return loader(path, tell).load(); }
 
 }  // namespace weft::tool::trace

@@ -6,6 +6,7 @@
 // Only tables are read, never the views of the file: a file may come from anywhere, and a view is a program.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -37,6 +38,9 @@ struct task {
   bool priority = false;
   bool subtasks = false;
   std::int32_t pin = -1;  // worker; -1: none
+  // What the main program computed between its submission or wait before and this submission; -1: somebody else
+  // submitted it, or nobody knows (files before format 3).
+  std::int64_t own_ns = -1;
 
   [[nodiscard]] bool ran() const noexcept { return started_ns != no_time; }
 };
@@ -48,6 +52,7 @@ struct wait {
   index handle;  // none unless the wait is for a handle
   index from_worker, to_worker;
   std::int64_t from_ns, to_ns;
+  std::int64_t own_ns = -1;  // as of a task
 };
 
 // A wait that found nothing to wait for.
@@ -56,6 +61,7 @@ struct passed_wait {
   wait_reason why;
   index handle;  // none unless the wait is for a handle
   std::int64_t time_ns;
+  std::int64_t own_ns = -1;  // as of a task
 };
 
 // Of a kind of access: SuperGlue's three flags (weft::access_type).
@@ -145,9 +151,10 @@ struct file {
 // Reads all of it. Cost: about 60 bytes a task and 40 an access; time is linear but for sorting what is not in order.
 // Errors: weft::error that names the file, what is wrong and what to do: the file cannot be opened, is no SQLite
 // database, no trace, of a newer version, incomplete, damaged, or contradicts itself (a reference that leads nowhere, a
-// time before the start, an end before its begin). Where records were lost (`lost` > 0), references that lead nowhere
-// are expected: they become none, or the row is dropped and counted.
-[[nodiscard]] file load(const std::string& path);
+// time before the start or after 52 days, an end before its begin, a worker in two bodies at once). Where records were
+// lost (`lost` > 0), references that lead nowhere are expected: they become none, or the row is dropped and counted.
+// `tell` is called with the share that is read, some hundred times.
+[[nodiscard]] file load(const std::string& path, const std::function<void(double)>& tell = {});
 
 // A task's uninterrupted stay on a worker.
 struct segment {

@@ -186,11 +186,24 @@ TEST_CASE("reader: what is no trace is refused, and said to be so") {
   folder.path = "/dev/null";
   says(refusal(folder), "is no plain file");
   says(refusal("PRAGMA application_id = 7"), "no trace of Weft (its application_id is 7)");
-  says(refusal("PRAGMA user_version = 3"), "format 3, newer than 2");
+  says(refusal("PRAGMA user_version = 4"), "format 4, newer than 3");
   says(refusal("PRAGMA user_version = 0"), "format number 0");
   says(refusal("DELETE FROM meta WHERE key = 'complete'"), "is incomplete");
   says(refusal("UPDATE meta SET value = 'soon' WHERE key = 'duration_ns'"), "\"soon\" as duration_ns");
   says(refusal("UPDATE meta SET value = '-5' WHERE key = 'lost'"), "\"-5\" as lost");
+}
+
+TEST_CASE("reader: how far it is") {
+  const scratch s;
+  s.sql(schema);
+  s.sql("WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 60000) "
+        "INSERT INTO tasks SELECT i, NULL, 1, 0, 10, NULL, NULL, NULL, 'not run' FROM n");
+  s.sql("INSERT INTO accesses SELECT id, 0, 7, 'read', 4, 60000 FROM tasks WHERE id >= 100 ORDER BY id");
+  std::vector<double> told;
+  CHECK(load(s.path, [&told](double done) { told.push_back(done); }).tasks.size() == 4 + 59'901);
+  CHECK(told.size() >= 6);
+  CHECK(std::is_sorted(told.begin(), told.end()));
+  CHECK((told.front() > 0 && told.front() < 0.4 && told.back() > 0.6 && told.back() <= 1));
 }
 
 TEST_CASE("reader: a file whose writer did not finish") {

@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+"""Reproduces TaskGenX's evaluation in virtual time, draws its Figures 3 to 6, and judges every number of its text.
+
+usage: papers/taskgenx/run.py [--weft build/release/weft] [--quick] [--json] [--figures DIR] [--update] [-j N]
+
+Runs the eleven workloads of Table 1 on the paper's systems (`weft run taskgenx`), all that expected.json needs. The
+figures at 512 equal cores are of whole workloads; elsewhere most run in part (PARTS), and the rows "parts" show what
+that changes. --quick runs smaller parts, few numbers of cores, and judges the rows that can be judged then. --update
+writes the table of README.md and the drawings beside it. Exit status 0 only if every run passed its own checks and
+every figure is within its bounds.
+"""
+import argparse
+import concurrent.futures
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+import draw
+
+HERE = pathlib.Path(__file__).resolve().parent
+SECONDS_MAX = 1800  # against hangs
+# Of a workload's steps one in so many, of a matrix so many times fewer tiles a side.
+PARTS = {"cholesky128": 2, "blackscholes": 10, "bodytrack": 15, "canneal": 40, "fluidanimate": 20, "streamcluster": 40}
+QUICK_PARTS = {"cholesky256": 2, "cholesky128": 4, "qr128": 4, "blackscholes": 25, "bodytrack": 60, "canneal": 200,
+               "ferret": 4, "fluidanimate": 50, "streamcluster": 200}
+WORKLOADS = ["cholesky256", "cholesky128", "qr512", "qr128", "blackscholes", "bodytrack", "canneal", "dedup", "ferret",
+             "fluidanimate", "streamcluster"]
+SYSTEMS = ["baseline", "rtopt", "taskgenx", "runtime", "dependences"]
+CORES = [8, 16, 32, 64, 128, 256, 512]
+BIG_LITTLE = [(total, total * share // 4) for total in (32, 128, 512) for share in (1, 2, 3)]
+RATIOS = [1, 4, 16, 64, 256, 1024]
+SATURATED = 0.75  # of the most: so many cores are where a speed-up saturates
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One run of a workload; `part` None: the one of the sweep. dependences+50: half of creation is served, too."""
+    workload: str
+    system: str
+    cores: int
+    big: int = 0
+    master: str = "big"
+    r: int = 16
+    part: int | None = None
+    fine: bool = False
+
+    def arguments(self, parts: dict[str, int]) -> list[str]:
+        part = parts.get(self.workload, 1) if self.part is None else self.part
+        system, _, inserts = self.system.partition("+")
+        return ["taskgenx", "--workload", self.workload, "--system", system, "--cores", str(self.cores),
+                "--inserts", inserts or "0", "--big", str(self.big), "--master", self.master, "--r", str(self.r),
+                "--part", str(part), *["--fine"] * self.fine]
+
+
+class Sweep:
+    """The runs and what follows from them. A figure of expected.json names a method and its arguments."""
+
+    def __init__(self, weft: str, quick: bool, jobs: int):
+        self.weft, self.jobs = weft, jobs
+        self.parts = QUICK_PARTS if quick else PARTS
+        self.cores = [32, 512] if quick else CORES
+        self.pairs = [(512, 256)] if quick else BIG_LITTLE
+        self.whole = not quick
+        self.results: dict[Run, dict] = {}
+
+    # --- running
+
+    def wanted(self) -> list[Run]:
+        runs = [Run(w, s, c) for c in self.cores for s in SYSTEMS for w in WORKLOADS]
+        runs += [Run(w, s, total, big, master) for total, big in self.pairs for master in ("big", "little")
+                 for s in SYSTEMS[:3] for w in WORKLOADS]
+        runs += [Run(w, "dependences+50", 512) for w in WORKLOADS]
+        runs += [Run("canneal", "taskgenx", c, r=r) for c in self.cores for r in RATIOS]
+        if self.whole:
+            runs += [Run(w, s, 512, part=1) for s in SYSTEMS for w in self.parts]
+            runs += [Run(w, s, 512, 256, "little", part=1) for s in ("baseline", "taskgenx") for w in self.parts]
+            runs += [Run(w, s, 64, part=QUICK_PARTS.get(w, 1), fine=fine) for w in WORKLOADS
+                     for s in ("baseline", "taskgenx", "runtime", "dependences") for fine in (False, True)]
+        return list(dict.fromkeys(runs))
+
+    def run_one(self, run: Run) -> dict:
+        arguments = run.arguments(self.parts)
+        done = subprocess.run([self.weft, "run", *arguments, "--json"], capture_output=True, text=True,
+                              timeout=SECONDS_MAX)
+        reply = json.loads(done.stdout) if done.stdout else {}
+        if done.returncode != 0 or not reply.get("ok"):
+            why = reply.get("error") or done.stderr or reply.get("checks")
+            raise RuntimeError(f"weft run {' '.join(arguments)}: {why}")
+        return reply
+
+    def run_all(self) -> None:
+        runs = self.wanted()
+        # The longest first, so that none is left over at the end.
+        length = {w: i for i, w in enumerate(("cholesky128", "streamcluster", "canneal", "qr128", "cholesky256"))}
+        runs.sort(key=lambda r: (r.part is None, length.get(r.workload, 9)))
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            pending = {pool.submit(self.run_one, r): r for r in runs}
+            try:
+                for i, future in enumerate(concurrent.futures.as_completed(pending), 1):
+                    self.results[pending[future]] = future.result()
+                    if sys.stderr.isatty() or i % 50 == 0 or i == len(runs):
+                        end = "\r" if sys.stderr.isatty() and i < len(runs) else "\n"
+                        print(f"{i}/{len(runs)} runs", file=sys.stderr, end=end, flush=True)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    # --- what follows from the runs
+
+    def speedup(self, workload: str, system: str, cores: int, big: int = 0, master: str = "big", r: int = 16) -> float:
+        """Over one core, a little one where there are some; of the whole workload where that has run."""
+        run = Run(workload, system, cores, big, master, r)
+        whole = dataclasses.replace(run, part=1)
+        return self.results[whole if whole in self.results else run]["speedup"]
+
+    def improvement(self, system: str, workload: str, cores: int, big: int = 0, master: str = "big") -> float:
+        return (self.speedup(workload, system, cores, big, master) /
+                self.speedup(workload, "baseline", cores, big, master))
+
+    def mean_speedup(self, system: str, cores: int, big: int = 0, master: str = "big") -> float:
+        return sum(self.speedup(w, system, cores, big, master) for w in WORKLOADS) / len(WORKLOADS)
+
+    def improvement_of_mean(self, system: str, cores: int, big: int = 0, master: str = "big") -> float:
+        """How much higher the mean speed-up is: the average bars of Figures 3 and 5."""
+        return self.mean_speedup(system, cores, big, master) / self.mean_speedup("baseline", cores, big, master)
+
+    def mean_improvement(self, system: str, cores: int, big: int = 0, master: str = "big") -> float:
+        """The mean of what the workloads gain: Figure 6."""
+        return sum(self.improvement(system, w, cores, big, master) for w in WORKLOADS) / len(WORKLOADS)
+
+    def most_mean_improvement(self, system: str) -> float:
+        return max(self.mean_improvement(system, c) for c in self.cores)
+
+    def share_beyond(self, system: str, cores: int) -> float:
+        """The part of TaskGenX's improvement that the other system's lacks."""
+        return 1 - self.mean_improvement(system, cores) / self.mean_improvement("taskgenx", cores)
+
+    def gain_in_means(self, system: str, cores: int) -> float:
+        return self.mean_speedup("taskgenx", cores) / self.mean_speedup(system, cores) - 1
+
+    def saturates(self, workload: str, system: str) -> int:
+        most = max(self.speedup(workload, system, c) for c in self.cores)
+        return next(c for c in self.cores if self.speedup(workload, system, c) >= SATURATED * most)
+
+    def least_improvement(self, system: str) -> float:
+        return min(self.improvement(system, w, c) for w in WORKLOADS for c in self.cores)
+
+    def most_improvement(self, system: str, cores: int, big: int = 0, master: str = "big") -> float:
+        return max(self.improvement(system, w, cores, big, master) for w in WORKLOADS)
+
+    def rises(self, system: str) -> float:
+        """The least step of the improvement of the mean from one number of cores to the next."""
+        steps = [self.improvement_of_mean(system, c) for c in self.cores]
+        return min(b - a for a, b in zip(steps, steps[1:]))
+
+    def slowed_down(self, system: str) -> float:
+        cases = [self.improvement(system, w, c) for w in WORKLOADS for c in self.cores if c > 8]
+        return sum(x < 0.9999 for x in cases) / len(cases)
+
+    def time_over(self, a: str, b: str, system: str, cores: int) -> float:
+        """How long one workload takes over another, whole."""
+        seconds = [self.results[Run(w, system, cores, part=1 if w in self.parts else None)]["seconds"] for w in (a, b)]
+        return seconds[0] / seconds[1]
+
+    def qr_blocks(self, system: str) -> float:
+        return self.speedup("qr128", system, 512) / self.speedup("qr512", system, 512)
+
+    def over(self, system: str, other: str, *cores: int) -> float:
+        """The least mean improvement over the other's, of those numbers of cores."""
+        return min(self.mean_improvement(system, c) / self.mean_improvement(other, c) for c in cores)
+
+    def by_ratio(self, r: int, other: int, cores: int) -> float:
+        return self.speedup("canneal", "taskgenx", cores, r=r) / self.speedup("canneal", "taskgenx", cores, r=other)
+
+    def efficiency(self, workload: str, system: str, cores: int) -> float:
+        return self.speedup(workload, system, cores) / cores
+
+    def little_over_big(self, system: str, which: str) -> float:
+        """The mean speed-up with the master on a little core over that with it on a big one."""
+        pick = {"least": min, "most": max}[which]
+        return pick(self.mean_speedup(system, t, b, "little") / self.mean_speedup(system, t, b) for t, b in self.pairs)
+
+    def ratio_needed(self, workload: str) -> float:
+        """Equation 1, cut to two places as the paper's table has it."""
+        return int(self.results[Run(workload, "baseline", 512)]["needed_r"] * 100) / 100
+
+    def parts_apart(self, big: int = 0, master: str = "big") -> float:
+        """How far a speed-up of a part is from the whole's, the worst at 512 cores."""
+        worst = 0.0
+        for run, reply in self.results.items():
+            in_part = dataclasses.replace(run, part=None)
+            if run.part == 1 and (run.cores, run.big, run.master) == (512, big, master) and in_part in self.results:
+                worst = max(worst, abs(self.results[in_part]["speedup"] / reply["speedup"] - 1))
+        return worst
+
+    def coarse_apart(self) -> float:
+        """How far a speed-up is from that of fine mode, the worst of those that have run in both."""
+        coarse = {run: self.results[dataclasses.replace(run, fine=False)] for run in self.results if run.fine}
+        return max(abs(c["speedup"] / self.results[run]["speedup"] - 1) for run, c in coarse.items())
+
+
+def judged(sweep: Sweep, figures: list[dict], quick: bool) -> list[dict]:
+    rows = []
+    for f in figures:
+        if quick and not f.get("quick"):
+            continue
+        method, *arguments = f["value"]
+        found = getattr(sweep, method)(*arguments)
+        low, high = f["bounds"]
+        rows.append({"section": f["section"], "what": f["what"], "paper": f["paper"], "ours": found, "min": low,
+                     "max": high, "ok": low <= found <= high, "missed": f.get("missed", ""),
+                     "input": f.get("input", "")})
+    return rows
+
+
+def shown(x: float) -> str:
+    return f"{x:.0f}" if x == int(x) and abs(x) >= 8 else f"{x:.2f}"
+
+
+def table(rows: list[dict]) -> str:
+    """The claims table of README.md."""
+    lines = ["| section | claim | paper | ours | judged within | |", "|---|---|---|---|---|---|"]
+    for r in rows:
+        verdict = r["missed"] and "**missed**: " + r["missed"] or "reached" + (r["input"] and "; " + r["input"])
+        if not r["ok"]:
+            verdict = "**out of bounds**"
+        lines.append(f"| {r['section']} | {r['what']} | {r['paper']} | {shown(r['ours'])} | "
+                     f"{r['min']:g} to {r['max']:g} | {verdict} |")
+    return "\n".join(lines)
+
+
+def page_around_table() -> tuple[str, str]:
+    """README.md before and after its table."""
+    found = re.fullmatch(r"(?s)(.*<!-- table -->\n).*(<!-- end -->.*)", (HERE / "README.md").read_text())
+    if not found:
+        raise RuntimeError(f"{HERE / 'README.md'}: the marks <!-- table --> and <!-- end --> are missing")
+    return found[1], found[2]
+
+
+def main() -> int:
+    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    args.add_argument("--weft", default="build/release/weft")
+    args.add_argument("--json", action="store_true")
+    args.add_argument("--quick", action="store_true")
+    args.add_argument("--figures", type=pathlib.Path, help="draw Figures 3 to 6 into this folder")
+    args.add_argument("--update", action="store_true", help="write README.md's table and its drawings")
+    args.add_argument("-j", type=int, default=len(os.sched_getaffinity(0)), help="runs at a time")
+    opt = args.parse_args()
+    if opt.update and opt.quick:
+        args.error("--update needs the whole: leave --quick out")
+    page = page_around_table() if opt.update else None
+    expected = json.loads((HERE / "expected.json").read_text())
+    began = time.monotonic()
+    sweep = Sweep(opt.weft, opt.quick, max(1, opt.j))
+    sweep.run_all()
+    rows = judged(sweep, expected["figures"], opt.quick)
+    seconds = time.monotonic() - began
+    folder = HERE / "figures" if opt.update else opt.figures
+    if folder is not None:
+        draw.all_figures(sweep, WORKLOADS, RATIOS, folder)
+    if page is not None:
+        (HERE / "README.md").write_text(page[0] + table(rows) + "\n" + page[1])
+    ok = all(r["ok"] for r in rows)
+    if opt.json:
+        print(json.dumps({"figures": rows, "seconds": seconds, "ok": ok}, indent=2))
+    else:
+        for r in rows:
+            verdict = "WRONG " if not r["ok"] else "missed" if r["missed"] else "ok    "
+            print(f"{verdict} {r['ours']:8.3f}  [{r['min']:g}, {r['max']:g}]  paper {r['paper']}  "
+                  f"{r['section']} {r['what']}")
+    return 0 if ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

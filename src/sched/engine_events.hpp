@@ -1,0 +1,155 @@
+// Events in the engine (events.hpp): a wait for one, what follows from the end of one, and the turn that a body gives
+// up.
+#pragma once
+#include <exception>
+#include <string>
+
+#include "weft/error.hpp"
+
+namespace weft::sched {
+
+template <machine::machine M> void engine<M>::wait_event(event_state& s) {
+  visit v(*this);
+  const program_call call(ordering_);
+  worker& w = v.self();
+  events_.bind(*this, s);
+  event_wait x;
+  x.event = &s;
+  x.self.outer = &x;
+  x.body = w.current;
+  if (x.body == nullptr) watch_.call();
+  if (w.role == role::guest) {
+    start_if_paused();
+    const typename admission<M>::outside_wait needed(admission_);
+    x.self.r.kind = detail::record_kind::external;
+    if (events_.list(x)) stall_.await_outside(x.self);
+  } else {
+    const main_wait here(admission_, w);
+    if (w.current == nullptr) start_if_paused();
+    if (fulfilled(s)) {
+      x.failure = event_board::failure_of(s);
+    } else {
+      suspension_.suspend(w, x.self, {trace::why::event}, [this, &x](worker& last) {
+        if (!events_.list(x)) placement_.place(last, &x.self.r);
+      });
+      if (x.self.stalled) stall_.raise(x.body == nullptr);
+    }
+  }
+  if (x.failure != nullptr) std::rethrow_exception(x.failure);
+}
+
+// Where others may look at it, it is a word that moves between cores.
+template <machine::machine M> bool engine<M>::fulfilled(event_state& s) { return M::load(s.over, base::acquire); }
+
+template <machine::machine M> void engine<M>::settle(const event_end& of) {
+  const visit v(*this);
+  worker& w = v.self();
+  if (w.role == role::guest) {
+    typename guests<M>::call here(guests_);
+    return settle_on(w, of);
+  }
+  const program_call call(ordering_);
+  settle_on(w, of);
+  offer_turn(static_cast<worker&>(*current_worker()));
+}
+
+template <machine::machine M> void engine<M>::settle_on(worker& w, const event_end& of) {
+  {
+    const at_own_end<M> here(w);
+    if (of.task != nullptr) one_event_less(w, *of.task, of.failure);
+    for (event_wait* x = of.waits; x != nullptr;) {
+      event_wait* const next = x->next;
+      placement_.place(w, &x->self.r);  // x may be gone
+      x = next;
+    }
+  }
+  events_.settled(of.count);
+  // A worker looks for the end before it sleeps; who is none of them does so here.
+  if (w.current == nullptr && quiescence_.is_over_for_some()) {
+    const at_own_end<M> here(w);
+    readiness_.quiescent(w);
+  }
+}
+
+// As the end of a child of r, and with a failure that of one that has thrown it.
+template <machine::machine M>
+void engine<M>::one_event_less(worker& w, detail::record& r, const std::exception_ptr& why) {
+  if (why != nullptr) poison_.fail_below(r, why);
+  const std::uint32_t before = M::fetch_sub(r.pending, detail::record::event_bit, base::acq_rel);
+  WEFT_ASSERT((before & detail::record::event_bit) != 0);
+  if (before == detail::record::event_bit) wholly_done(w, &r);
+}
+
+// The body of r has failed or was skipped: its event, if it is still to come, is not waited for.
+template <machine::machine M> void engine<M>::abandon_event(worker& w, detail::record& r, std::exception_ptr why) {
+  if ((detail::peek(r.pending) & detail::record::body_bit) == 0) return;
+  if (why == nullptr)
+    why = std::make_exception_ptr(error("weft: the task of an event was skipped, because what it "
+                                        "would have used failed"));
+  const event_end e = events_.abandon(r, why);
+  if (e.task == nullptr) return;  // somebody fulfils it
+  const std::uint32_t before = M::fetch_sub(r.pending, detail::record::event_bit, base::acq_rel);
+  WEFT_ASSERT((before & detail::record::event_bit) != 0 && before != detail::record::event_bit);  // the body's share
+  event_end waits = e;
+  waits.task = nullptr;
+  settle_on(w, waits);
+}
+
+template <machine::machine M> void engine<M>::settle_after(event_state& s, std::uint64_t ps) {
+  if constexpr (M::modelled) {
+    const visit v(*this);
+    const program_call call(ordering_);
+    if (ps == event_board::at_no_time) return timers_.set(s, ps);
+    events_.bind(*this, s);
+    if (fulfilled(s))
+      throw error("weft: an event that is over is to be fulfilled a second time; an event happens once");
+    timers_.set(s, machine_.now_ps() + ps);
+    offer_turn(static_cast<worker&>(*current_worker()));
+  } else {
+    static_cast<void>(s);
+    static_cast<void>(ps);
+    throw error("weft: event::fulfil_after is for modelled machines; on real cores fulfil() is called when it happens");
+  }
+}
+
+// In a body. What goes on is queued where all workers look last, so whatever this worker has comes first.
+template <machine::machine M> void engine<M>::yield() {
+  const visit v(*this);
+  const program_call call(ordering_);
+  worker& w = v.self();
+  detail::record* const body = w.current;
+  if constexpr (M::modelled) {
+    count_yield();
+    ordering_.yields(body);
+    M::relax(1);  // where cores have priorities, this one's is the last from here on
+  }
+  if (ordering_.chooses()) return offer_turn(w);
+  if (attention_.paused() || !(deque::has_private(w) || any_visible(w, false))) return;
+  waiter self;
+  body->has_waited = true;
+  placement_.expose(w);
+  const typename readiness<M>::exclusive_wait until_it_goes_on(readiness_, w);
+  suspension_.set_aside(w, self, [this, &self](worker& here) {
+    transition(self.r, detail::record_state::ready);
+    if (self.r.pin != detail::record::unpinned) {
+      here.box.push(&self.r);
+    } else {
+      placement_.central().push(&self.r);
+      sleep_.notify(machine_);
+    }
+  });
+  static_cast<worker&>(*current_worker()).current = body;
+}
+
+// Bodies that only yield to one another never end. In virtual time nobody else is there who could help them; timers
+// are.
+template <machine::machine M> void engine<M>::count_yield() {
+  const std::uint64_t steps = quiescence_.steps() + crew_.tasks_begun() + events_.steps();
+  if (std::exchange(yields_at_, steps) != steps || timers_.pending()) yields_ = 0;
+  if (++yields_ < base::idle_yields_max) return;
+  yields_ = 0;
+  throw error("weft: bodies have yielded " + std::to_string(base::idle_yields_max) +
+              " times in a row and nothing else has happened: they wait for one another, or for what no task does");
+}
+
+}  // namespace weft::sched

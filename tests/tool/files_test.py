@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""What the tool's commands do to files: none takes the place of what the command reads, by whatever name, and each is
+written whole or not at all.
+
+Run as: python3 tests/tool/files_test.py --weft PATH [unittest arguments]
+"""
+import argparse
+import json
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import trace_maker
+
+WEFT = "weft"
+CLEAN = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
+
+
+def run(*args, limit: int = 0):
+    """`limit`: no file may grow beyond so many bytes, as on a disk that is full."""
+    def limited():
+        if limit:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    return subprocess.run([WEFT, *map(str, args)], capture_output=True, text=True, timeout=600, env=CLEAN,
+                          preexec_fn=limited)
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="weft-files-")
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        tasks = [(i + 1, None, 1, 0, i, i % 2, 100 * i + 300, 100 * i + 390, "done") for i in range(200)]
+        self.trace = trace_maker.write(self.folder / "t.weft", 2, ["red"], [], tasks, [],
+                                       [(None, "all", None, 0, 250, 0, 30_000)])
+        self.machine = self.folder / "m.toml"
+        shutil.copy(pathlib.Path(__file__).resolve().parents[2] / "machines" / "epyc-7551-32.toml", self.machine)
+
+    def refused(self, expected, *args):
+        done = run(*args)
+        self.assertEqual(done.returncode, 2, f"{args}: {done.stdout}{done.stderr}")
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn(expected, done.stderr)
+        self.assertEqual(done.stdout, "")
+
+
+class OutputOverInput(Files):
+    def names_of(self, file: pathlib.Path) -> list:
+        """The file itself, by another path, and through a symbolic and a hard link."""
+        symbolic, hard = self.folder / "symbolic", self.folder / "hard"
+        symbolic.symlink_to(file)
+        os.link(file, hard)
+        self.addCleanup(symbolic.unlink)
+        return [file, self.folder / ".." / self.folder.name / file.name, symbolic, hard]
+
+    def test_the_trace_that_is_read(self):
+        before = self.trace.read_bytes()
+        for name in self.names_of(self.trace):
+            for args in (["report", self.trace, "--html", name], ["whatif", self.trace, "--html", name],
+                         ["sim", self.trace, "-o", name], ["sim", self.trace, "--trace", name],
+                         ["export", self.trace, "--format", "dot", "-o", name],
+                         ["export", self.trace, "--format", "perfetto", "-o", name]):
+                with self.subTest(args=args):
+                    self.refused("would replace the trace", *args)
+                    self.assertEqual(self.trace.read_bytes(), before)
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["hard", "m.toml", "symbolic", "t.weft"])
+
+    def test_the_program_that_is_run(self):
+        program = self.folder / "program"
+        program.write_text("#!/bin/sh\nexit 0\n")
+        program.chmod(0o755)
+        order = self.folder / "kept-1.order"
+        os.link(program, order)
+        before = program.read_bytes()
+        for args in (["sim", "-o", program, program], ["sim", "--trace", program, program],
+                     ["whatif", "--html", program, program], ["check", "--keep", self.folder / "kept", program]):
+            with self.subTest(args=args):
+                self.refused("would replace the program", *args)
+                self.assertEqual(program.read_bytes(), before)
+
+    def test_the_machine_that_is_modelled(self):
+        before = self.machine.read_bytes()
+        for args in (["sim", self.trace, "--machine", self.machine, "-o", self.machine],
+                     ["whatif", self.trace, "--machine", self.machine, "--html", self.machine]):
+            with self.subTest(args=args):
+                self.refused("would replace the machine file", *args)
+                self.assertEqual(self.machine.read_bytes(), before)
+
+    def test_two_outputs_in_one_file(self):
+        both = self.folder / "both"
+        self.refused("is the same file as", "sim", self.trace, "-o", both, "--trace", both)
+        self.refused("is the same file as", "bench", "chain1", "--out", both, "--markdown",
+                     self.folder / ".." / self.folder.name / "both")
+        self.assertFalse(both.exists())
+
+    def test_the_guard_comes_first(self):
+        """Before the input is even read."""
+        self.trace.write_text("no trace at all")
+        self.refused("would replace the trace", "report", self.trace, "--html", self.trace)
+
+    def test_devices_are_no_files_to_keep_apart(self):
+        done = run("sim", self.trace, "-o", "/dev/null")
+        self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+
+
+class WholeOrNotAtAll(Files):
+    def commands(self, out):
+        return (["report", self.trace, "--html", out], ["whatif", self.trace, "--workers", "1,2", "--html", out],
+                ["sim", self.trace, "-o", out], ["export", self.trace, "--format", "perfetto", "-o", out],
+                ["bench", "chain1", "--systems", "serial,weft", "--quick", "--out", out],
+                ["bench", "chain1", "--systems", "serial,weft", "--quick", "--markdown", out])
+
+    def test_a_full_disk_leaves_the_old_file(self):
+        out = self.folder / "out"
+        out.write_text("what was there before")
+        for args in self.commands(out):
+            with self.subTest(args=args):
+                done = run(*args, limit=200)
+                self.assertEqual(done.returncode, 2, done.stdout)
+                self.assertIn(f"{out}: cannot write: File too large; nothing was written\n", done.stderr)
+                self.assertEqual(out.read_text(), "what was there before")
+                self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["m.toml", "out", "t.weft"])
+
+    def test_a_place_that_cannot_be_written_is_refused_first(self):
+        self.trace.write_text("no trace at all")
+        for args in self.commands(self.folder / "no" / "such"):
+            with self.subTest(args=args):
+                if args[0] == "export":
+                    continue  # writes while it reads
+                self.refused("such: cannot create: No such file or directory", *args)
+
+    def test_a_file_that_is_replaced_keeps_its_rights_and_its_links(self):
+        out, link = self.folder / "out", self.folder / "link"
+        out.write_text("old")
+        out.chmod(0o640)
+        link.symlink_to(out)
+        for args in self.commands(link)[:4]:
+            with self.subTest(args=args):
+                self.assertEqual(run(*args).returncode, 0)
+                self.assertTrue(link.is_symlink())
+                self.assertEqual(out.stat().st_mode & 0o777, 0o640)
+                self.assertGreater(out.stat().st_size, 100)
+                out.write_text("old")
+
+    def test_the_result_of_a_simulation(self):
+        out = self.folder / "out.json"
+        self.assertEqual(run("sim", self.trace, "--json", "-o", out).returncode, 0)
+        self.assertEqual(json.loads(out.read_text())["tasks"], 200)
+
+
+def main():
+    global WEFT
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--weft", required=True, help="the tool under test")
+    known, rest = parser.parse_known_args()
+    WEFT = str(pathlib.Path(known.weft).resolve())
+    unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()
