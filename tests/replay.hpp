@@ -22,7 +22,7 @@ inline constexpr bool sanitized = false;
 // `seconds` prints `line` and ends the process. One at a time.
 class deadline {
  public:
-  explicit deadline(const std::string& line, unsigned seconds = sanitized ? 1200 : 600) {
+  explicit deadline(const std::string& line, unsigned seconds = sanitized ? 600 : 300) {
     text() = "hangs; replay: " + line + "\n";
     std::signal(SIGALRM, [](int) {
       static_cast<void>(!::write(STDERR_FILENO, text().data(), text().size()));

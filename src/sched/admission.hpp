@@ -114,6 +114,7 @@ template <class M> class admission final : public source<M>, private window_need
         if (!w.on_program_stack() || w.current != nullptr || detail::peek(w.inside) != 0) return;
         worker_ = &w;
         detail::come_in(w);
+        detail::poke(w.inside, detail::in_a_wait);
         a.use_.machine.settle();
         a.reserve_.main_waits(true);
         if (a.reserve_.holds(w.id)) a.take_back(w);  // from now on worker 0 shows its id itself

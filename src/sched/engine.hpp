@@ -82,6 +82,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void enter(detail::record* r) override;
   void push_slow(detail::worker& w, detail::record* r) override;
   void await_pull(detail::worker& w) noexcept override { stealing<M>::await_pull(w); }
+  void share_and_go_out(detail::worker& w) noexcept override { stealing_.share_and_go_out(static_cast<worker&>(w)); }
   void wait_all() override;
   void wait_handle(detail::handle_state& h) override;
   void drain(detail::handle_state& h) noexcept override;

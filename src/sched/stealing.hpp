@@ -97,14 +97,15 @@ template <class M> class stealing final : public source<M> {
     return got.tasks[0];
   }
 
-  // Puts what the main thread has kept private within reach while it is away in the program. Who: a worker that has
-  // found nothing and is about to sleep. Returns whether there was something. Protocol: deque.md, "A thief acts for the
-  // owner".
+  // Puts what the main thread has kept private within reach while it is away in the program; if it is in a submission
+  // it does that itself before it goes. Who: a worker that has found nothing and is about to sleep. Returns whether
+  // there was something. Protocol: deque.md, "A thief acts for the owner".
   [[nodiscard]] bool pull(worker<M>& w) noexcept {
     if constexpr (M::foreign_threads) {
       worker<M>& owner = crew_.main();
-      if (&w == &owner || M::load(owner.inside, base::relaxed) != 0) return false;
+      if (&w == &owner || M::load(owner.inside, base::relaxed) == detail::in_a_wait) return false;
       if (M::exchange(owner.pulled, std::uint8_t{1}, base::acq_rel) != 0) return false;  // another thief does it
+      if (!deque::stealable(owner)) M::store(owner.starved, std::uint8_t{1}, base::relaxed);
       const bool got = M::barrier_everywhere() && M::load(owner.inside, base::acquire) == 0 && deque::expose(owner);
       WEFT_ASSERT(detail::peek(owner.pulled) != 0);
       M::store(owner.pulled, std::uint8_t{0}, base::release);  // pairs with await_pull()
@@ -116,6 +117,16 @@ template <class M> class stealing final : public source<M> {
   }
   static void await_pull(detail::worker& w) noexcept {
     for (unsigned spins = 0; M::load(w.pulled, base::acquire) != 0;) M::relax(++spins);
+  }
+  // The main thread has left its deque, and thieves starve: it comes in once more for what it has kept. Who: its thread.
+  void share_and_go_out(worker<M>& w) noexcept {
+    bool shared = true;
+    while (shared && deque::starved(w)) {
+      detail::come_in(w);
+      shared = deque::has_private(w);
+      if (shared) placement_.share(w);
+      detail::leave(w);
+    }
   }
 
   // w looks elsewhere now and then: with tiny bodies it asks anew whether others move, and lets the main thread be.

@@ -165,9 +165,19 @@ TEST_CASE("stealing: what the main thread keeps private is pulled out while it i
   worker<notes>& thief = f.s.all[1];
   task t(detail::record_state::ready);
   deque<notes>::push(main, &t.r);
+  detail::poke(main.starved, std::uint8_t{0});
+  detail::poke(main.inside, detail::in_a_wait);
+  CHECK(!f.thieves.pull(thief));
+  CHECK(detail::peek(main.starved) == 0);  // it looks after its tasks
   detail::poke(main.inside, std::uint8_t{1});
   CHECK(!f.thieves.pull(thief));
-  detail::poke(main.inside, std::uint8_t{0});
+  CHECK(detail::peek(main.starved) == 1);  // so it shares them before it goes
+  f.thieves.share_and_go_out(main);
+  CHECK(f.thieves.take(thief) == &t.r);
+  CHECK(detail::peek(main.inside) == 0);
+  f.thieves.share_and_go_out(main);  // which ends: there is nothing to share
+  t.r.state = detail::record_state::ready;
+  deque<notes>::push(main, &t.r);
   CHECK(!f.thieves.pull(main));  // it can help itself
   detail::poke(main.pulled, std::uint8_t{1});
   CHECK(!f.thieves.pull(thief));  // another thief is at it

@@ -25,10 +25,11 @@ struct engine_base {
   virtual void discard(record* r) noexcept = 0;
   // Registers the accesses and lets the task go. Who: any thread. Errors: throws weft::error, the record is discarded.
   virtual void enter(record* r) = 0;
-  // The starved half of push(): shares tasks with thieves, grows the deque.
+  // The slow half of push(): grows the deque.
   virtual void push_slow(worker& w, record* r) = 0;
-  // The slow half of come_in(): a thief is at the owner's end.
+  // The slow half of come_in(): a thief is at the owner's end. And of go_out(): thieves starve.
   virtual void await_pull(worker& w) noexcept = 0;
+  virtual void share_and_go_out(worker& w) noexcept = 0;
   virtual void wait_all() = 0;
   virtual void wait_handle(handle_state& h) = 0;
   // For `version` of h, which may be one that nobody has submitted an access for.
@@ -88,12 +89,12 @@ struct alignas(64) worker {
   record* current = nullptr;  // the task whose body runs here
   deque_owner deque;
   // A thread that is in the program's own code leaves its deque alone, and then a thief may act for it: deque.md.
-  cell<std::uint8_t> inside;     // the owner is, or may be, at its end of the deque
+  cell<std::uint8_t> inside;     // the owner is, or may be, at its end of the deque; 2: in a wait
   cell<std::uint8_t> pulled;     // a thief is
   cell<std::uint64_t> created;   // top-level tasks submitted here; written by the owner, read at quiescence checks
   cell<std::uint64_t> finished;  // top-level tasks wholly done here
   engine_base* creates_for = nullptr;  // engine, unless another worker creates what is submitted here
-  // Set by the thief that took the last shared task: the owner looks at it on every push and pop. On its own line, so
+  // Set by the thief that took the last shared task: the owner looks at it after every push and pop. On its own line, so
   // that a busy owner keeps it in its first-level cache.
   alignas(64) cell<std::uint8_t> starved;
   // top in the high half, split in the low half: the tasks in [top, split) may be stolen.
@@ -101,16 +102,28 @@ struct alignas(64) worker {
   cell<ring*> shared_ring;
 };
 
+// `inside` while the main thread waits: it looks after its tasks, however long that lasts.
+inline constexpr std::uint8_t in_a_wait = 2;
+
 // The owner comes back to its deque from the program's own code, and leaves it. Who: the owner, outside of tasks.
-// Order: a thief that pulls (src/sched/stealing.hpp) issues a barrier on all threads between its store of `pulled`
-// and its load of `inside`, so that here none is needed. Cost: two plain stores and a predictable branch.
+// Order: a thief that pulls (src/sched/stealing.hpp) issues a barrier on all threads between its stores of `starved`
+// and `pulled` and its load of `inside`, so that here none is needed. Cost: two plain stores, two predictable branches.
 inline void come_in(worker& w) noexcept {
   poke(w.inside, std::uint8_t{1});
   asm volatile("" : : : "memory");
   if (peek_acquire(w.pulled) != 0) [[unlikely]]
     w.engine->await_pull(w);
 }
-inline void go_out(worker& w) noexcept { poke_release(w.inside, std::uint8_t{0}); }
+// Whoever leaves looks at `starved` after: a thief that saw it inside, and left its tasks alone, has set that before.
+inline void leave(worker& w) noexcept {
+  poke_release(w.inside, std::uint8_t{0});
+  asm volatile("" : : : "memory");
+}
+inline void go_out(worker& w) noexcept {
+  leave(w);
+  if (peek(w.starved) != 0) [[unlikely]]
+    w.engine->share_and_go_out(w);
+}
 
 // The worker this thread is, or nullptr. Only self() below and src/runtime touch it; its plain name in the object file
 // is for self().
