@@ -1,7 +1,7 @@
-// A thief that acts for the main thread, under thousands of random schedules: an owner that comes in, pushes and leaves,
-// as the program's thread does, and thieves that steal, pull, announce their sleep, look once more and park. In the end
-// each task must have been taken once, though the owner is away for good. The same harness must reject four broken
-// pairs. The barrier on all threads is none here: these schedules are sequentially consistent.
+// A thief that acts for the main thread, under thousands of random schedules: an owner that comes in, pushes and
+// leaves, as the program's thread does, and thieves that steal, pull, announce their sleep, look once more and park. In
+// the end each task must have been taken once, though the owner is away for good. The same harness must reject four
+// broken pairs. The barrier on all threads is none here: these schedules are sequentially consistent.
 #include <memory>
 #include <vector>
 

@@ -118,7 +118,8 @@ template <class M> class stealing final : public source<M> {
   static void await_pull(detail::worker& w) noexcept {
     for (unsigned spins = 0; M::load(w.pulled, base::acquire) != 0;) M::relax(++spins);
   }
-  // The main thread has left its deque, and thieves starve: it comes in once more for what it has kept. Who: its thread.
+  // The main thread has left its deque, and thieves starve: it comes in once more for what it has kept. Who: its
+  // thread.
   void share_and_go_out(worker<M>& w) noexcept {
     bool shared = true;
     while (shared && deque::starved(w)) {

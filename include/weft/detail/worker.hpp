@@ -94,8 +94,8 @@ struct alignas(64) worker {
   cell<std::uint64_t> created;   // top-level tasks submitted here; written by the owner, read at quiescence checks
   cell<std::uint64_t> finished;  // top-level tasks wholly done here
   engine_base* creates_for = nullptr;  // engine, unless another worker creates what is submitted here
-  // Set by the thief that took the last shared task: the owner looks at it after every push and pop. On its own line, so
-  // that a busy owner keeps it in its first-level cache.
+  // Set by the thief that took the last shared task: the owner looks at it after every push and pop. On its own line,
+  // so that a busy owner keeps it in its first-level cache.
   alignas(64) cell<std::uint8_t> starved;
   // top in the high half, split in the low half: the tasks in [top, split) may be stolen.
   alignas(64) cell<std::uint64_t> shared;
