@@ -3,7 +3,8 @@
 # not installed again. usage: setup.sh build | test | bench
 set -euo pipefail
 
-# package | what else proves that it is there (a command, or nothing) | why
+# package, or several of which the first that there is will do | what else proves that it is there (a command, or
+# nothing) | why
 build_packages='
 g++|g++|compiles Weft
 cmake|cmake|configures the build
@@ -22,23 +23,23 @@ doctest-dev||unit tests
 librapidcheck-dev||property tests
 python3|python3|drives the tests'
 test_packages='
-clang-16|clang++-16|second compiler of `make test`
-clang-format-16|clang-format-16|format check of `make test`
+clang-16/clang|clang++-16|second compiler of `make test`
 gfortran|gfortran|Fortran examples of `make test`
 graphviz|dot|draws the graphs of `weft export` in `make test`
 valgrind|valgrind|counts instructions per task in `make test`
-libomp-16-dev||a peer in `make bench`, checked by `make test`: OpenMP of clang
+libomp-16-dev/libomp-dev||a peer in `make bench`, checked by `make test`: OpenMP of clang
 libtbb-dev||a peer in `make bench`, checked by `make test`: oneTBB'
 # StarPU brings an MPI and more, which only who measures shall have to install.
 bench_packages='
-clang-16|clang++-16|compiles the peer libomp
-libomp-16-dev||a peer: OpenMP of clang
+clang-16/clang|clang++-16|compiles the peer libomp
+libomp-16-dev/libomp-dev||a peer: OpenMP of clang
 libtbb-dev||a peer: oneTBB
 libstarpu-dev||a peer: StarPU'
 
 # Tests that need one of these are skipped where the distribution has no such package.
 optional_packages='
-chromium|chromium|draws the page of weft report in `make test`'
+chromium|chromium|draws the page of weft report in `make test`
+clang-format-16|clang-format-16|format check of `make test`: other versions format otherwise'
 
 case "${1:-test}" in
   build) wanted=$build_packages ;;
@@ -46,7 +47,22 @@ case "${1:-test}" in
   *) wanted=$build_packages$test_packages$optional_packages ;;
 esac
 
-installed() { dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
+installed() {
+  local one
+  for one in ${1//\// }; do
+    dpkg-query -W -f '${db:Status-Status}' "$one" 2>/dev/null | grep -qx installed && return
+  done
+  return 1
+}
+first_available() {
+  local one
+  for one in ${1//\// }; do
+    if apt-cache show "$one" >/dev/null 2>&1; then
+      echo "$one"
+      return
+    fi
+  done
+}
 
 have_dpkg=1
 command -v dpkg-query >/dev/null || have_dpkg=0
@@ -94,8 +110,9 @@ echo "==> setup: apt-get install ${missing[*]}"
 "${as_root[@]}" apt-get update -qq
 available=()
 for package in "${missing[@]}"; do
-  if apt-cache show "$package" >/dev/null 2>&1; then
-    available+=("$package")
+  found=$(first_available "$package")
+  if [ -n "$found" ]; then
+    available+=("$found")
   elif grep -q "^$package|" <<<"$optional_packages"; then
     echo "setup: no package $package here; its tests will be skipped"
   else

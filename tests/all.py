@@ -22,7 +22,7 @@ SHORT = {
     "release": ("release", "everything, as users get it"),
     "asan": ("asan", "unit, stress and examples under AddressSanitizer and UndefinedBehaviorSanitizer"),
     "tsan": ("tsan", "unit and stress under ThreadSanitizer"),
-    "clang": ("clang", "library, unit and examples with clang 16"),
+    "clang": ("clang", "library, unit and examples with clang"),
 }
 LONG = {
     "long": ("release", "stress tenfold, many seeds, papers whole"),
