@@ -30,7 +30,7 @@ struct model_options {
   // sweeps over millions of tasks.
   const char* mode = nullptr;
   // How long bodies take. "declared" (default): what cost, cycles and charge say, else the machine's default.
-  // "measured": as long as they run here, times body_scale; then runs do not repeat exactly.
+  // "measured": the CPU time they take here, times body_scale; then runs do not repeat exactly.
   const char* body = nullptr;
   double body_scale = 1;
   // The modelled core that worker 0 sits on, counted from 0; the others take the rest in order.

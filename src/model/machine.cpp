@@ -1,6 +1,22 @@
 #include "model/machine.hpp"
 
+#include <algorithm>
+
 namespace weft::model {
+
+std::vector<unsigned> cores_of_physical(const machine& m) {
+  std::vector<unsigned> n;
+  for (const core& c : m.cores) {
+    if (n.size() <= c.physical) n.resize(c.physical + std::size_t{1});
+    ++n[c.physical];
+  }
+  return n;
+}
+
+unsigned most_siblings(const machine& m) {
+  const std::vector<unsigned> n = cores_of_physical(m);
+  return n.empty() ? 1 : std::max(1u, *std::max_element(n.begin(), n.end()));
+}
 
 machine flat() {
   machine m;

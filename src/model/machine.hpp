@@ -29,14 +29,16 @@ inline constexpr std::size_t steps = 7;
 inline constexpr const char* step_names[steps] = {"submit",  "submit_access", "run",    "run_access",
                                                   "advance", "steal",         "request"};
 
+// Of bodies of tasks with that name.
+struct task_speed {
+  std::string task;
+  double speed;
+};
+
 struct core_type {
   std::string name;
-  double speed = 1;          // of bodies, against the type that the file's costs are of
-  double runtime_speed = 1;  // of the scheduler's own instructions
-  struct task_speed {
-    std::string task;
-    double speed;
-  };
+  double speed = 1;                  // of bodies, against the type that the file's costs are of
+  double runtime_speed = 1;          // of the scheduler's own instructions
   std::vector<task_speed> speed_of;  // bodies of tasks with that name, instead of `speed`
   // Steps that its core does for all others, one after the other: they wait for it. Of one core at most.
   std::array<bool, steps> serves{};
@@ -103,7 +105,10 @@ struct machine {
   line_costs lines;
   runtime_costs runtime;
   memory_costs memory;
-  double speed_when_shared = 1;  // of a body while the other cores of its physical core have work, too
+  // Of a body while all cores of its physical core compute; with fewer, their units are divided among these. And of
+  // tasks with that name: what does not need the units that others compete for is slowed down less, or not.
+  double speed_when_shared = 1;
+  std::vector<task_speed> shared_speed_of;
 
   [[nodiscard]] unsigned distance(unsigned a, unsigned b) const noexcept {
     const core& x = cores[a];
@@ -114,6 +119,10 @@ struct machine {
     return 3 + apart[x.at.node][y.at.node];
   }
 };
+
+// [physical] how many cores share its units; and the largest of these.
+[[nodiscard]] std::vector<unsigned> cores_of_physical(const machine& m);
+[[nodiscard]] unsigned most_siblings(const machine& m);
 
 // Equal cores on one memory node, as many as workers are asked for, with the defaults above and steps that cost
 // nothing.

@@ -261,6 +261,26 @@ std::vector<std::vector<unsigned>> grouped(const section& s, const std::vector<u
   return m;
 }
 
+// Cores of one physical core that work together get no less done than one of them alone.
+void read_shared_speed(const section& top, machine& m) {
+  m.speed_when_shared = top.number("shared_speed", quantity::ratio).value_or(m.speed_when_shared);
+  const unsigned together = most_siblings(m);
+  const auto least = 1.0 / together;
+  const std::string range = "it must be from 1/" + std::to_string(together) + ", where " + std::to_string(together) +
+                            " cores of a physical core do as much as one alone, to 1";
+  const auto fits = [least](double speed) { return speed <= 1 && speed * (1 + 1e-9) >= least; };
+  if (m.speed_when_shared > 1) top.fail("shared_speed", "it must be at most 1");
+  if (!fits(m.speed_when_shared) && together > 1) top.fail("shared_speed", range);
+  const auto tasks = top.inside("shared_speed_of");
+  if (!tasks) return;
+  if (!top.has("shared_speed")) tasks->fail("", "it needs [shared_speed] for all other tasks");
+  for (const std::string& task : tasks->keys()) {
+    if (task == "from" || task == "why") continue;
+    m.shared_speed_of.push_back({task, tasks->number(task, quantity::ratio).value_or(1)});
+    if (!fits(m.shared_speed_of.back().speed)) tasks->fail(task, range);
+  }
+}
+
 std::vector<std::vector<unsigned>> read_apart(const section& top, unsigned nodes) {
   const auto one_step = [](unsigned, unsigned, unsigned) { return 1u; };
   const auto s = top.inside("apart");
@@ -374,8 +394,8 @@ description parse_machine(std::string_view text, const std::string& file, const 
   if (!change.empty()) apply_change(all, parsed(lines_of(change), "option model.change"));
   reading r{change.empty() ? file : file + " as changed", {}, {}, 1};
   const section top(all, "", r);
-  top.only({"summary", "any_size", "family", "topology", "apart", "clock", "shared_speed", "types", "lines", "runtime",
-            "memory", "sources"});
+  top.only({"summary", "any_size", "family", "topology", "apart", "clock", "shared_speed", "shared_speed_of", "types",
+            "lines", "runtime", "memory", "sources"});
   read_sources(top, r);
   const std::vector<variant> known = variants(top, stem);
   const auto v = std::find_if(known.begin(), known.end(), [&](const variant& k) { return k.name == name; });
@@ -390,8 +410,7 @@ description parse_machine(std::string_view text, const std::string& file, const 
   m.any_size = top.flag("any_size").value_or(false);
   m.ghz = top.number("clock", quantity::clock).value_or(m.ghz);
   r.ghz = m.ghz;
-  m.speed_when_shared = top.number("shared_speed", quantity::ratio).value_or(m.speed_when_shared);
-  if (m.speed_when_shared > 1) top.fail("shared_speed", "it must be at most 1");
+  read_shared_speed(top, m);
   read_types(top, *v, m);
   read_costs(top, m);
   add_sizes(d.drawing, m, false);

@@ -140,6 +140,24 @@ TEST_CASE("machine text: every key, in every unit") {
   CHECK(m.memory.caches[1].who == cache::shared_by::outer);
 }
 
+TEST_CASE("machine text: what cores of a physical core do together, and kinds of work of their own") {
+  const std::string threads = head + "[topology]\nfrom = \"lab\"\nhwloc = \"NUMANode:1 Core:2 PU:4\"\n";
+  const auto speed = [](const std::string& x) { return "[shared_speed]\nx = " + x + "\nfrom = \"lab\"\n"; };
+  const auto refused = [&](const std::string& more) { return refusal(threads + more); };
+  const std::string range = "it must be from 1/4, where 4 cores of a physical core do as much as one alone, to 1";
+  CHECK(most_siblings(parse(threads).model) == 4);
+  CHECK(parse(threads + speed("0.25")).model.speed_when_shared == 0.25);
+  CHECK(refused(speed("0.24")) == "7: shared_speed: " + range);
+  CHECK(refused(speed("1.1")) == "7: shared_speed: it must be at most 1");
+  const std::string spin = "[shared_speed_of]\nfrom = \"lab\"\nspin = { x = 1 }\n";
+  const machine m = parse(threads + speed("0.25") + spin).model;
+  REQUIRE(m.shared_speed_of.size() == 1);
+  CHECK((m.shared_speed_of[0].task == "spin" && m.shared_speed_of[0].speed == 1));
+  CHECK(refused(spin) == "7: shared_speed_of: it needs [shared_speed] for all other tasks");
+  CHECK(refused(speed("0.25") + "[shared_speed_of]\nspin = { x = 0.2, from = \"lab\" }\n") ==
+        "11: shared_speed_of.spin: " + range);
+}
+
 TEST_CASE("machine text: what is missing follows from what is there") {
   const machine m = model("[memory]\nfrom = \"lab\"\nread_line = { ns = [70, 140] }\n"
                           "[lines.transfer]\nfrom = \"lab\"\nnode = { ns = [50, 60] }\n");

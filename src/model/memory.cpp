@@ -40,7 +40,7 @@ double ns(std::uint64_t ps) { return static_cast<double>(ps) / 1000; }
 
 memory::memory(const machine& m)
     : machine_(with_distances(m)), nodes_(nodes_of(m)), caches_(m), sharing_(m.cores.size()),
-      controllers_(nodes_, none), links_(nodes_ * nodes_, none), bodies_(m.cores.size()) {
+      computing_(m.cores.size()), controllers_(nodes_, none), links_(nodes_ * nodes_, none), bodies_(m.cores.size()) {
   const memory_costs& costs = machine_.memory;
   WEFT_ASSERT(costs.chunk_bytes > 0 && costs.chunk_bytes <= std::numeric_limits<std::uint32_t>::max());
   std::size_t classes = 1;
@@ -52,6 +52,7 @@ memory::memory(const machine& m)
       if (rate > 0) links_[a * nodes_ + b] = sharing_.add_resource(rate);
     }
   }
+  find_units();
   sources_.level.resize(costs.caches.size());
   sources_.core.resize(3 + classes);
   sources_.far.resize(nodes_);
@@ -63,9 +64,27 @@ memory::memory(const machine& m)
   moved_.node_bytes.resize(nodes_);
 }
 
+void memory::find_units() {
+  units_.assign(machine_.cores.size(), none);
+  if (machine_.speed_when_shared == 1) return;
+  const std::vector<unsigned> together = cores_of_physical(machine_);
+  std::vector<std::uint32_t> of(together.size(), none);
+  for (std::size_t p = 0; p < together.size(); ++p)
+    if (together[p] > 1) of[p] = computing_.add_resource(std::max(1.0, together[p] * machine_.speed_when_shared));
+  for (std::size_t c = 0; c < units_.size(); ++c) units_[c] = of[machine_.cores[c].physical];
+}
+
+double memory::of_units(unsigned core, const char* task_name) const noexcept {
+  if (units_[core] == none) return 0;
+  if (task_name != nullptr)
+    for (const task_speed& s : machine_.shared_speed_of)
+      if (s.task == task_name) return s.speed < 1 ? machine_.speed_when_shared / s.speed : 0;
+  return 1;
+}
+
 std::uint64_t memory::begin(unsigned core, std::span<const use> uses, std::uint64_t now_ps, std::uint64_t compute_ps,
-                            std::vector<change>& changed) {
-  WEFT_ASSERT(core < bodies_.size() && !bodies_[core].active);
+                            std::vector<change>& changed, double of_units) {
+  WEFT_ASSERT(core < bodies_.size() && !bodies_[core].active && of_units >= 0);
   body& b = bodies_[core];
   for (const use& u : uses)
     if (u.bytes != 0) move(core, u);
@@ -76,28 +95,53 @@ std::uint64_t memory::begin(unsigned core, std::span<const use> uses, std::uint6
   clear();
   const double alone_ns = std::max(moving_ns, ns(compute_ps));
   const std::uint64_t alone_ps = std::max(compute_ps, static_cast<std::uint64_t>(std::llround(moving_ns * 1000)));
-  b = {true, now_ps, compute_ps, alone_ps, now_ps + alone_ps};
-  if (demands_.empty()) return b.end_ps;
-  const double bytes = static_cast<double>(flow_bytes_);
-  const double cap = alone_ns > 0 ? bytes / alone_ns : std::numeric_limits<double>::infinity();
-  return sharing_.start(core, bytes, cap, demands_, now_ps, changed);
+  b = {true, now_ps, compute_ps, alone_ps, now_ps + alone_ps, now_ps + compute_ps};
+  if (!demands_.empty()) {
+    const double bytes = static_cast<double>(flow_bytes_);
+    const double cap = alone_ns > 0 ? bytes / alone_ns : std::numeric_limits<double>::infinity();
+    b.moved_ps = sharing_.start(core, bytes, cap, demands_, now_ps, moved_now_);
+  }
+  if (units_[core] != none && compute_ps != 0 && of_units > 0) start_computing(core, now_ps, of_units, computed_now_);
+  tell(changed);
+  return b.end_ps();
+}
+
+void memory::start_computing(unsigned core, std::uint64_t now_ps, double of_units, std::vector<change>& changed) {
+  body& b = bodies_[core];
+  const sharing::demand whole{units_[core], 1};
+  const double busy_ns = ns(b.compute_ps) * of_units;
+  const double cap = busy_ns / ns(b.alone_ps);  // in step with its data
+  b.computed_ps = computing_.start(core, busy_ns, cap, {&whole, 1}, now_ps, changed);
+}
+
+// What has changed of either flow, as ends of bodies.
+void memory::tell(std::vector<change>& changed) {
+  for (const change& c : moved_now_) bodies_[c.core].moved_ps = c.end_ps;
+  for (const change& c : computed_now_) bodies_[c.core].computed_ps = c.end_ps;
+  for (const change& c : moved_now_) changed.push_back({c.core, bodies_[c.core].end_ps()});
+  for (const change& c : computed_now_) {
+    const auto told = [&c](const change& x) { return x.core == c.core; };
+    if (std::none_of(moved_now_.begin(), moved_now_.end(), told)) changed.push_back({c.core, bodies_[c.core].end_ps()});
+  }
+  moved_now_.clear();
+  computed_now_.clear();
 }
 
 void memory::end(unsigned core, std::uint64_t now_ps, std::vector<change>& changed) {
   WEFT_ASSERT(core < bodies_.size());
   body& b = bodies_[core];
   WEFT_ASSERT(b.active && now_ps >= b.began_ps);
-  const bool flows = sharing_.active(core);
-  const std::uint64_t end_ps = std::min(now_ps, flows ? sharing_.end_ps(core) : b.end_ps);
-  const std::uint64_t took_ps = end_ps - b.began_ps;
+  const std::uint64_t took_ps = std::min(now_ps, b.end_ps()) - b.began_ps;
   const std::uint64_t alone_ps = std::min(took_ps, b.alone_ps);
   const std::uint64_t compute_ps = std::min(took_ps, b.compute_ps);
   moved_.bodies_ps += took_ps;
   moved_.computing_ps += compute_ps;
   moved_.latency_ps += alone_ps - compute_ps;
-  moved_.bandwidth_ps += took_ps - alone_ps;
+  (b.moved_ps >= b.computed_ps ? moved_.bandwidth_ps : moved_.units_ps) += took_ps - alone_ps;
   b.active = false;
-  if (flows) sharing_.stop(core, now_ps, changed);
+  if (sharing_.active(core)) sharing_.stop(core, now_ps, moved_now_);
+  if (computing_.active(core)) computing_.stop(core, now_ps, computed_now_);
+  tell(changed);
 }
 
 void memory::forget(std::uint32_t region) {

@@ -1,13 +1,18 @@
-// How long the data of a task body takes to move on a modelled machine. The data behind a handle is a region, cut into
-// chunks; caches keep chunks (caches.hpp), memory nodes are their homes, and what comes from memory or crosses between
-// nodes is a flow that shares controllers and links with the flows of other bodies (sharing.hpp).
+// How long a task body takes on a modelled machine where it shares something with others. The data behind a handle is a
+// region, cut into chunks; caches keep chunks (caches.hpp), memory nodes are their homes, and what comes from memory or
+// crosses between nodes is a flow that shares controllers and links with the flows of other bodies (sharing.hpp). The
+// units of a physical core are one more thing to share, by what its cores compute.
 // A body is one steady mix: it moves its bytes from all its sources, and computes, in step from beginning to end. Alone
 // it takes the longer of its computing and of
 //     sum over its sources of max(bytes / rate, bytes / 64 * latency of a line / lines in flight),
 // and longer if a controller or link gives it less than that pace needs. Pace lost to others is not caught up later: a
 // core computes no faster because it waited before.
-// Not here: write-backs, the price of dropping copies, prefetching into caches, lines within a chunk, TLBs, and two
-// threads of one physical core (docs/guide/28-memory-model.md).
+// Computing is a second flow, of time on the units of a physical core, where its cores share them: n cores that all
+// compute have each the machine's `speed_when_shared` s, so the units give n s together, and a core takes 1 of it at
+// most, in step with its data. A kind of work with a speed of its own, t < 1, takes s / t at most; one that is not
+// slowed down takes nothing. The body is over when both flows are.
+// Not here: write-backs, the price of dropping copies, prefetching into caches, lines within a chunk, and TLBs
+// (docs/guide/28-memory-model.md).
 // Who: one thread. Every result depends on the calls alone - no address, no hash order - and is the same in every run.
 #pragma once
 #include <cstdint>
@@ -38,6 +43,7 @@ struct traffic {
   std::uint64_t computing_ps = 0;           // of that, what computing alone takes
   std::uint64_t latency_ps = 0;             // what caches and latency add to it
   std::uint64_t bandwidth_ps = 0;           // and what controllers and links do
+  std::uint64_t units_ps = 0;               // or siblings that compute, where these took longer
 };
 
 class memory {
@@ -45,13 +51,16 @@ class memory {
   // The machine is copied from, not kept. Cost: O(cores * levels + nodes^2).
   explicit memory(const machine& m);
 
-  // The body on `core` starts to move its data at `now_ps`, beside `compute_ps` of computing. Returns when it ends if
-  // nothing changes; other bodies whose ends move by it are appended to `changed`, by core once each.
+  // The body on `core` starts to move its data at `now_ps`, beside `compute_ps` of computing, of a kind that takes so
+  // much of the core's units. Returns when it ends if nothing changes; other bodies whose ends move by it are appended
+  // to `changed`, by core once each.
   // Caches are touched here, in the order of `uses`, all at once. Calls come in order of time; one body per core.
   // Region numbers are small: memory grows with the largest.
   // Cost: O(chunks * levels), and as sharing::start.
   std::uint64_t begin(unsigned core, std::span<const use> uses, std::uint64_t now_ps, std::uint64_t compute_ps,
-                      std::vector<change>& changed);
+                      std::vector<change>& changed, double of_units = 1);
+  // What a body takes of units that its core shares, at most; 0: it shares none, or does not need them.
+  [[nodiscard]] double of_units(unsigned core, const char* task_name) const noexcept;
 
   // The core's body ended, at the time last told or at another.
   void end(unsigned core, std::uint64_t now_ps, std::vector<change>& changed);
@@ -78,7 +87,9 @@ class memory {
   };
   struct body {
     bool active = false;
-    std::uint64_t began_ps = 0, compute_ps = 0, alone_ps = 0, end_ps = 0;  // end_ps: without shared bandwidth
+    std::uint64_t began_ps = 0, compute_ps = 0, alone_ps = 0;
+    std::uint64_t moved_ps = 0, computed_ps = 0;  // when its data will have moved, and when it will have computed
+    [[nodiscard]] std::uint64_t end_ps() const noexcept { return moved_ps > computed_ps ? moved_ps : computed_ps; }
   };
   // Bytes of one body by where they come from; all zero between bodies.
   struct sources {
@@ -93,7 +104,10 @@ class memory {
   std::uint32_t new_chunk();
   void count(unsigned core, bool writes, std::size_t home, caches::source from, std::uint64_t bytes);
   double price_alone(std::size_t here) const;
+  void find_units();
   void find_demands(std::size_t here);
+  void start_computing(unsigned core, std::uint64_t now_ps, double of_units, std::vector<change>& changed);
+  void tell(std::vector<change>& changed);
   void book(std::size_t here);
   void clear();
   [[nodiscard]] double line_ns(const std::vector<std::uint64_t>& costs_ps, std::size_t at) const;
@@ -104,6 +118,7 @@ class memory {
   std::size_t nodes_;
   caches caches_;
   sharing sharing_;
+  sharing computing_;                       // of units, as sharing_ is of controllers and links
   std::vector<std::uint32_t> controllers_;  // [node] resource, none without a limit
   std::vector<std::uint32_t> links_;        // [from * nodes + to]
   std::vector<extent> regions_;
@@ -111,6 +126,8 @@ class memory {
   std::uint32_t free_ = none;  // chunks
   std::vector<body> bodies_;   // [core]
   sources sources_;
+  std::vector<std::uint32_t> units_;  // [core] resource of its physical core, none if it shares nothing
+  std::vector<change> moved_now_, computed_now_;
   std::uint64_t flow_bytes_ = 0;
   std::vector<sharing::demand> demands_;
   traffic moved_;

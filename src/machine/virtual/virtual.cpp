@@ -1,7 +1,8 @@
 #include "machine/virtual/virtual.hpp"
 
+#include <time.h>
+
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -18,6 +19,13 @@ namespace {
 
 [[nodiscard]] std::uint64_t scaled(std::uint64_t ps, double by) noexcept {
   return by == 1 ? ps : static_cast<std::uint64_t>(static_cast<double>(ps) * by + 0.5);
+}
+
+// What others do on this computer's cores meanwhile is no part of a body.
+[[nodiscard]] std::uint64_t thread_cpu_ns() noexcept {
+  timespec t{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
 }  // namespace
@@ -282,59 +290,53 @@ void virtual_machine::touch_lines(const void* address, std::size_t bytes, bool w
 
 // --- bodies
 
-void virtual_machine::start_watch() noexcept {
-  self_->watch_ns = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-}
+void virtual_machine::start_watch() noexcept { self_->watch_ns = thread_cpu_ns(); }
 
 void virtual_machine::stop_watch() noexcept {
-  const auto now = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-  const std::uint64_t ns = self_->watch_ns == 0 ? 0 : now - self_->watch_ns;
+  const std::uint64_t ns = self_->watch_ns == 0 ? 0 : thread_cpu_ns() - self_->watch_ns;
   self_->watch_ns = 0;
-  advance(beside_others(scaled(ns * 1000, setup_.body_scale * self_->scale)));
+  compute(scaled(ns * 1000, setup_.body_scale * self_->scale), task_here());
 }
 
 double virtual_machine::scale_of(const char* task_name) {
   const model::core_type& type = setup_.model.types[setup_.model.cores[self_->seat].type];
   if (task_name != nullptr)
-    for (const model::core_type::task_speed& s : type.speed_of)
+    for (const model::task_speed& s : type.speed_of)
       if (s.task == task_name) return 1 / s.speed;
   return self_->scale;
 }
 
-// A core that shares its units with others that are in a body too is slower, all through this piece of time.
-std::uint64_t virtual_machine::beside_others(std::uint64_t ps) const noexcept {
-  const model::machine& m = setup_.model;
-  if (m.speed_when_shared == 1) return ps;
-  for (const core& other : cores_)
-    if (&other != self_ && other.in_body && m.cores[other.seat].physical == m.cores[self_->seat].physical)
-      return scaled(ps, 1 / m.speed_when_shared);
-  return ps;
+// A piece of a body that moves no data. Where cores share units it takes longer beside siblings that compute, too.
+void virtual_machine::compute(std::uint64_t ps, const char* task_name) {
+  if (setup_.model.speed_when_shared == 1 || mode_ == mode::random) return advance(ps);
+  uses_.clear();
+  move_data(ps, task_name);
+}
+
+const char* virtual_machine::task_here() const noexcept {
+  const detail::worker* w = self_->worker;
+  return w != nullptr && w->current != nullptr ? w->current->name : nullptr;
 }
 
 void virtual_machine::charge(std::uint64_t ps) {
   if (setup_.measured) return;
-  const detail::worker* w = self_->worker;
-  const char* task = w != nullptr && w->current != nullptr ? w->current->name : nullptr;
-  advance(beside_others(scaled(ps, scale_of(task))));
+  const char* const task = task_here();
+  compute(scaled(ps, scale_of(task)), task);
 }
 
-void virtual_machine::begin_body(const detail::record&) {
-  self_->in_body = true;
-  leave_runtime();
-}
+void virtual_machine::begin_body(const detail::record&) { leave_runtime(); }
 
 void virtual_machine::end_body(detail::record& r) {
   if (setup_.measured) {
     stop_watch();
   } else {
     const std::uint64_t said = r.cost_ps == 0 ? setup_.model.runtime.body_ps : r.declared_cost_ps(setup_.model.ghz);
-    const std::uint64_t computing = beside_others(scaled(said, scale_of(r.name)));
+    const std::uint64_t computing = scaled(said, scale_of(r.name));
     if (mode_ != mode::random && find_uses(r))
-      move_data(computing);
+      move_data(computing, r.name);
     else
-      advance(computing);
+      compute(computing, r.name);
   }
-  self_->in_body = false;
 }
 
 // What of the data of r's handles has a size. A handle that is named twice is used once.
@@ -354,12 +356,13 @@ bool virtual_machine::find_uses(detail::record& r) {
 // The data of uses_ moves while the body computes. When it will be there changes as other bodies begin and end to move
 // theirs, so the core waits for an event that the others may put off or bring forward (reschedule).
 // The model wants to be asked in order of time, so whoever is earlier goes first.
-void virtual_machine::move_data(std::uint64_t compute_ps) {
+void virtual_machine::move_data(std::uint64_t compute_ps, const char* task_name) {
   const std::vector<model::use> mine = uses_;
   wait_until(self_->clock);
   if (!memory_) memory_.emplace(setup_.model);
   changed_.clear();
-  self_->clock = memory_->begin(self_->seat, mine, self_->clock, compute_ps, changed_);
+  self_->clock =
+      memory_->begin(self_->seat, mine, self_->clock, compute_ps, changed_, memory_->of_units(self_->seat, task_name));
   reschedule();
   if (self_->clock >= earliest_) yield();
   changed_.clear();

@@ -181,7 +181,6 @@ class virtual_machine {
     unsigned seat = 0;             // the model's core
     double scale = 1;              // of bodies' times on a core of this type
     std::uint64_t step_ps[model::steps] = {};
-    bool in_body = false;
     bool missed = true;     // a line was not here, since its search last paused
     bool watching = false;  // its search sleeps until a line that it has looked at changes
     bool parked = false;
@@ -235,11 +234,12 @@ class virtual_machine {
   void have_alone(lines::number l);
   void wake_watchers(lines::number l);
   void touch_lines(const void* address, std::size_t bytes, bool writes);
-  [[nodiscard]] std::uint64_t beside_others(std::uint64_t ps) const noexcept;
   [[nodiscard]] bool find_uses(detail::record& r);
-  void move_data(std::uint64_t compute_ps);
+  void compute(std::uint64_t ps, const char* task_name);
+  void move_data(std::uint64_t compute_ps, const char* task_name);
   void reschedule();
   [[nodiscard]] double scale_of(const char* task_name);
+  [[nodiscard]] const char* task_here() const noexcept;
   void start_watch() noexcept;
   void stop_watch() noexcept;
 

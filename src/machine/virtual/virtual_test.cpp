@@ -177,6 +177,26 @@ TEST_CASE("virtual: a body costs what it declares, or the default, or what it ch
   CHECK(spent == times{cost.body_ps, 4'000, 4'000, 0});
 }
 
+TEST_CASE("virtual: cores that share units are slower while they compute together, and only then") {
+  V::setup s;
+  s.model = model::with_cores(model::flat(), 4);
+  s.model.any_size = false;
+  s.model.speed_when_shared = 0.5;
+  for (unsigned i = 0; i < 4; ++i) s.model.cores[i].physical = i / 2;
+  s.model.shared_speed_of = {{"clock", 1}};
+  times ends(4);
+  stage machine(s);
+  // Core 1 sits beside core 0, which only waits for it; cores 2 and 3 are one physical core.
+  machine.run(3, [&](unsigned id) {
+    if (id == 3) machine.machine.charge(40'000'000);  // 80 us beside core 2
+    machine.machine.charge(100'000'000);
+    ends[id] = machine.now();
+  });
+  CHECK(ends[1] == 100'000'000);
+  CHECK(ends[2] == 200'000'000);
+  CHECK(ends[3] == 240'000'000);  // 80 beside core 2, 120 beside it, of 60 + 40 alone
+}
+
 TEST_CASE("virtual: each core begins once, at time 0, with its own clock") {
   stage s;
   std::vector<int> began(4);

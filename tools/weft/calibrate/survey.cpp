@@ -86,7 +86,8 @@ class surveyor {
     add("wake", "from the wake to the sleeper's first instruction", s.wake, {1000, 200'000});
     if (const pair_of_cores p = siblings(host_); p.first != p.second) {
       summary speed;
-      speed.median = speed.min = speed.q1 = speed.q3 = speed_when_shared(effort_, p);
+      // Two together do no less than one alone: what is below is noise.
+      speed.median = speed.min = speed.q1 = speed.q3 = std::max(0.5, speed_when_shared(effort_, p));
       speed.count = 1;
       add("speed_when_shared", "speed of a core while its sibling works", speed, {0.3, 1}, "x");
     }
