@@ -1,6 +1,8 @@
 #include "runtime/options.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <locale>
@@ -110,7 +112,38 @@ const char* kept(const char* name) {
   return names.insert(name).first->c_str();
 }
 
-// So many workers as there are cores, on a machine that says how many it has.
+// A core that is better at the scheduler's work than others, which are better at bodies.
+bool is_for_creation(const model::machine& m, unsigned core) {
+  const model::core_type& t = m.types[m.cores[core].type];
+  return std::any_of(m.types.begin(), m.types.end(), [&t](const model::core_type& other) {
+    return other.speed > t.speed && other.runtime_speed < t.runtime_speed;
+  });
+}
+
+// As many workers as there are cores; without one that creates, those made for that stay free, if they are the last.
+unsigned most_workers(const options& o, const model::machine& m) {
+  auto n = static_cast<unsigned>(m.cores.size());
+  if (!decoupled(o))
+    while (n > 1 && is_for_creation(m, n - 1)) --n;
+  return n;
+}
+
+// Which core each worker sits on is src/machine/virtual's to know; that it has one of these follows from their number.
+void say_who_runs_tasks(const options& o, const model::machine& m) {
+  if (decoupled(o) || o.model.core != 0 || o.workers <= most_workers(o, m)) return;
+  const model::core_type& t = m.types[m.cores[o.workers - 1].type];
+  static std::mutex guard;
+  static std::set<std::string> told;
+  const std::scoped_lock lock(guard);
+  if (!told.insert(m.name).second) return;
+  std::fprintf(
+      stderr,
+      "weft: worker %u runs tasks on a core of type '%s' of machine %s, which is made for creating them: bodies "
+      "at %g of the speed, the scheduler at %g. It creates with creation = decoupled; with %u workers it is "
+      "free.\n",
+      o.workers - 1, t.name.c_str(), m.name.c_str(), t.speed, t.runtime_speed, most_workers(o, m));
+}
+
 void seat_workers(options& o, const filling& from, const std::string& allowed) {
   const bool host = std::strcmp(o.machine, "host") == 0;
   const model::machine m = host ? model::machine{} : from.looked_up("machine", o.machine, [&o](const char* n) {
@@ -118,13 +151,14 @@ void seat_workers(options& o, const filling& from, const std::string& allowed) {
   });
   const auto cores = static_cast<unsigned>(m.cores.size());
   const bool counted = !host && !m.any_size;
-  if (o.workers == 0) o.workers = host ? usable_cpus() : counted ? cores : 1;
+  if (o.workers == 0) o.workers = host ? usable_cpus() : counted ? most_workers(o, m) : 1;
   from.require(o.workers <= base::workers_max, "workers", std::to_string(o.workers), allowed);
   from.require(!counted || o.workers <= cores, "workers", std::to_string(o.workers),
                "a number from 1 to " + std::to_string(cores) + ", the cores of machine " + m.name);
   const unsigned places = m.any_size ? o.workers : cores;
   from.require(host ? o.model.core == 0 : o.model.core < places, "model.core", std::to_string(o.model.core),
                host ? "0 on machine host" : "below " + std::to_string(places) + ", the cores of machine " + m.name);
+  if (counted) say_who_runs_tasks(o, m);
 }
 
 void check_creation(const options& o, const filling& from) {

@@ -193,7 +193,9 @@ TEST_CASE("options: a machine of a file has as many workers as cores, or fewer")
   CHECK(text(complete({.machine = "epyc-7551-32"}).machine) == "epyc-7551-32");
   CHECK(complete({.workers = 32, .machine = "epyc-7551-32"}).workers == 32);
   CHECK(complete({.workers = 1, .machine = "epyc-7551-32"}).workers == 1);
-  CHECK(complete({.machine = "tasksim-512-biglittle-rtopt"}).workers == 513);
+  CHECK(complete({.machine = "tasksim-512-biglittle-rtopt"}).workers == 512);  // the last core is for creating
+  CHECK(complete({.machine = "tasksim-512-biglittle-rtopt", .creation = "decoupled"}).workers == 513);
+  CHECK(complete({.workers = 513, .machine = "tasksim-512-biglittle-rtopt"}).workers == 513);  // as asked, and said
   CHECK(complete({.workers = 1024, .machine = "virtual"}).workers == 1024);
   CHECK(refusal({.workers = 33, .machine = "epyc-7551-32"}) ==
         "weft: option workers = '33' cannot be; it must be a number from 1 to 32, the cores of machine epyc-7551-32");

@@ -78,6 +78,15 @@ class Machines(unittest.TestCase):
         self.assertEqual(sum(name.startswith("tasksim-") for name in listed), 28)
         self.assertIn("tasksim-64-biglittle-rtopt", self.good("info"))
 
+    def test_a_core_made_for_creating_runs_tasks_only_where_asked(self):
+        run = ["run", "independent", "--n", "100", "--machine", "tasksim-8-rtopt", "--json"]
+        self.assertEqual(json.loads(self.good(*run))["workers"], 8)
+        asked = self.run_weft(*run, "--workers", "9")
+        self.assertEqual((asked.returncode, json.loads(asked.stdout)["workers"]), (0, 9))
+        self.assertIn("worker 8 runs tasks on a core of type 'rtopt' of machine tasksim-8-rtopt", asked.stderr)
+        self.assertEqual(asked.stderr.count("\n"), 1)
+        self.assertEqual(json.loads(self.good(*run, WEFT_CREATION="decoupled"))["workers"], 9)
+
     def test_every_machine_is_shown_and_runs(self):
         for name in (m["name"] for m in self.good_json("info")["machines"]):
             with self.subTest(name):
@@ -88,7 +97,8 @@ class Machines(unittest.TestCase):
                     continue
                 for figure in shown["figures"]:
                     self.assertTrue(figure["source"] if figure["from"] != "assumed" else figure["why"], figure)
-                ran = self.good_json("run", "independent", "--n", "100", "--machine", name)
+                creation = "decoupled" if name.endswith("-rtopt") else "inline"  # by the core made for it
+                ran = self.good_json("run", "independent", "--n", "100", "--machine", name, WEFT_CREATION=creation)
                 self.assertEqual(ran["machine"], name)
                 self.assertEqual(ran["workers"], 1 if name == "virtual" else shown["cores"])
         again = [self.good_json("run", "independent", "--n", "2000", "--machine", "sgi-uv2000-192") for _ in range(2)]
@@ -164,7 +174,7 @@ class Machines(unittest.TestCase):
             if key == "xml":  # in place of `hwloc`, which the example has
                 continue
             self.assertRegex(example, rf"\b{key.split('.')[-1]}\b", f"the example does not show {key}")
-        self.assertEqual(self.good_json("run", "independent", "--n", "9", "--machine", "example.toml")["workers"], 16)
+        self.assertEqual(self.good_json("run", "independent", "--n", "9", "--machine", "example.toml")["workers"], 15)  # one is for creating
 
 
 if __name__ == "__main__":

@@ -87,6 +87,15 @@ class Trace(Sim):
         self.bad("--mode = 'rough' cannot be", trace, "--mode", "rough")
         self.bad("--seed = 'x' cannot be", trace, "--seed", "x")
 
+    def test_coarse_says_how_far_off_it_may_be(self):
+        long = self.independent()
+        self.assertNotIn("caution", self.sim(long, "--workers", 4))
+        self.assertIn("chains of tasks by 15 %", self.sim(long, "--workers", 4, "--mode", "coarse")["caution"])
+        self.assertIn("off by a third", self.sim(long, "--workers", 65, "--mode", "coarse")["caution"])
+        self.assertIn("off by a third", self.sim(long, "--workers", 4, "--speed", 100, "--mode", "coarse")["caution"])
+        self.assertIn("mode coarse: may be off", run("sim", long, "--mode", "coarse").stdout)
+        self.assertIn("caution: mode coarse", run("whatif", long, "--workers", "2,4", "--mode", "coarse").stdout)
+
     def test_chain(self):
         p = trace_maker.Program()
         x = p.handle("x")

@@ -106,7 +106,8 @@ modelled make_result(const trace::file& f, const report::analysis& a, const verd
              .program_own = std::max<ns>(0, a.sums.program_own),
              .why = v,
              .names = {},
-             .replay = {}};
+             .replay = {},
+             .caution = {}};
   for (const report::name_figures& n : a.sums.names)
     m.names.push_back({n.name == none ? std::optional<std::string>() : report::printable(f.names[n.name], 60), n.count,
                        n.body.total, n.body.median, n.body.max});
@@ -128,6 +129,16 @@ modelled make_result(const trace::file& f, const report::analysis& a, const verd
               .digest = hexadecimal(r.digest()),
               .host_seconds = r.host_seconds};
   return m;
+}
+
+std::string caution_of(const std::string& mode, const modelled& m) {
+  constexpr double long_body_ns = 100'000;
+  constexpr unsigned few = 64;
+  if (mode != "coarse" || m.tasks == 0) return "";
+  if (static_cast<double>(m.work) >= long_body_ns * static_cast<double>(m.tasks) && m.workers <= few)
+    return "mode coarse: may be off by 5 %, chains of tasks by 15 %; mode fine is right";
+  return "mode coarse: may be off by a third with bodies below 100 us or more than 64 workers, fork-join by more than "
+         "twice; mode fine is right";
 }
 
 json to_json(const modelled& m) {
@@ -154,6 +165,7 @@ json to_json(const modelled& m) {
       {"steals", m.steals},
       {"sleeps", m.sleeps}};
   if (m.replay) add_replay(out, *m.replay);
+  if (!m.caution.empty()) out["caution"] = m.caution;
   return out;
 }
 
@@ -170,7 +182,8 @@ modelled from_json(const json& j) {
              .program_own = whole(j["program_own_ns"]),
              .why = verdict_from(j),
              .names = {},
-             .replay = {}};
+             .replay = {},
+             .caution = j.contains("caution") ? j["caution"].get<std::string>() : ""};
   for (const json& n : j["names"])
     m.names.push_back({n["name"].is_null() ? std::optional<std::string>() : n["name"].get<std::string>(),
                        n["count"].get<std::uint64_t>(), whole(n["total_ns"]), whole(n["median_ns"]),

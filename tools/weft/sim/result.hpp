@@ -37,6 +37,7 @@ struct modelled {
   verdict why;
   std::vector<name_sum> names;  // most time first
   std::optional<replay_sums> replay;
+  std::string caution;  // how far off the mode may be here; empty: it is not
 
   [[nodiscard]] double speedup() const noexcept {
     return makespan_ns > 0 ? static_cast<double>(work) / makespan_ns : 0;
@@ -46,6 +47,10 @@ struct modelled {
 [[nodiscard]] modelled make_result(const trace::file& f, const report::analysis& a, const verdict& v);
 [[nodiscard]] modelled make_result(const trace::file& f, const report::analysis& a, const verdict& v,
                                    const replayed& r);
+
+// What to expect of a run in that mode, "fine", "coarse" or "": by the lengths of its bodies and its workers, as
+// docs/decisions/0024 has measured.
+[[nodiscard]] std::string caution_of(const std::string& mode, const modelled& m);
 
 [[nodiscard]] json to_json(const modelled& m);
 // What to_json() made.

@@ -41,6 +41,7 @@ std::string text(const std::string& title, const sim::modelled& m, bool colour) 
       v.busy > 0.9 ? style::green : style::plain);
   row("critical path", time(static_cast<double>(v.span)), "of bodies");
   row("binds", sim::text(v.binds), sim::reason(m), v.binds == sim::limit::cores ? style::green : style::red);
+  if (!m.caution.empty()) row("caution", "", m.caution);
   return paint(title, style::bold, colour) + "\n" + t.text(styles, colour);
 }
 
@@ -109,7 +110,8 @@ class sim_command final : public command {
     bar.finish();
     say(script.notes());
     say(r.notes);
-    const sim::modelled m = sim::make_result(result, a, v, r);
+    sim::modelled m = sim::make_result(result, a, v, r);
+    m.caution = sim::caution_of(settings.value("MODE"), m);
     answer(text(path, m, colour_wanted()), sim::to_json(m), stdout);
     return exit_ok;
   }
@@ -142,12 +144,12 @@ class sim_command final : public command {
       std::fprintf(stderr, "weft: sim: %s ended with status %d and made no trace\n", program[0].c_str(), status);
       return status;
     }
-    tell_runs(program[0], trace);
+    tell_runs(program[0], trace, settings.value("MODE"));
     return status;
   }
 
   // A program may make several runtimes one after the other: run.weft, run.2.weft, and so on.
-  void tell_runs(const std::string& program, const std::filesystem::path& first) {
+  void tell_runs(const std::string& program, const std::filesystem::path& first, const std::string& mode) {
     std::string words;
     json all = json::array();
     for (unsigned n = 1;; ++n) {
@@ -158,7 +160,8 @@ class sim_command final : public command {
       if (n > 1 && !trace_.empty() && f.about("program") != all[0]["program"]) break;  // of an earlier run
       const report::analysis a = report::analyse(f);
       const sim::verdict v = sim::judge(f, a);
-      const sim::modelled m = sim::make_result(f, a, v);
+      sim::modelled m = sim::make_result(f, a, v);
+      m.caution = sim::caution_of(mode, m);
       all.push_back(sim::to_json(m));
       all.back()["program"] = f.about("program");
       if (f.lost > 0) std::fprintf(stderr, "weft: sim: %lld records were lost\n", static_cast<long long>(f.lost));

@@ -208,7 +208,8 @@ class whatif_command final : public command {
     return sum;
   }
 
-  static sim::worked against(sim::modelled run, double work) {
+  [[nodiscard]] sim::worked against(sim::modelled run, double work) const {
+    run.caution = sim::caution_of(flags_.values().value("MODE"), run);
     const double speedup = run.makespan_ns > 0 ? work / run.makespan_ns : 0;
     return {std::move(run), speedup};
   }
@@ -298,6 +299,10 @@ class whatif_command final : public command {
     }
     const bool colour = colour_wanted();
     std::string out = paint(report::printable(command_[0], 200), style::bold, colour) + "\n" + t.text(styles, colour);
+    std::vector<std::string> cautions;
+    for (const sim::row& r : rows)
+      if (!r.run.caution.empty() && std::ranges::count(cautions, r.run.caution) == 0) cautions.push_back(r.run.caution);
+    for (const std::string& c : cautions) out += "caution: " + c + "\n";
     for (const sim::advice& a : s.told) out += "- " + a.text + "\n";
     if (!page_.empty()) out += "page: " + page_ + "\n";
     return out;
