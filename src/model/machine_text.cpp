@@ -394,6 +394,8 @@ description parse_machine(std::string_view text, const std::string& file, const 
   if (!change.empty()) apply_change(all, parsed(lines_of(change), "option model.change"));
   reading r{change.empty() ? file : file + " as changed", {}, {}, 1};
   const section top(all, "", r);
+  if (const auto why = top.text("unusable"))
+    top.fail("unusable", "this file says of itself: " + *why + "; measure again, or take this line out");
   top.only({"summary", "any_size", "family", "topology", "apart", "clock", "shared_speed", "shared_speed_of", "types",
             "lines", "runtime", "memory", "sources"});
   read_sources(top, r);

@@ -86,10 +86,10 @@ class calibrate_command final : public command {
     c.load = {{"known", load.known}, {"others", load.others}, {"stolen", load.stolen}};
     c.found = &s.found;
     c.result = &a;
-    write_machine(file, a, c.date);
+    write_machine(file, a, c.date, unusable(c.checks));
     write_stdout(json_ ? json_text(report_json(c)) : report_text(c, colour_wanted()));
     for (const std::string& w : warnings(c)) std::fprintf(stderr, "weft: calibrate: %s\n", w.c_str());
-    return exit_ok;
+    return unusable(c.checks).empty() ? exit_ok : exit_check_failed;
   }
 
  private:

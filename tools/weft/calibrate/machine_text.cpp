@@ -154,10 +154,12 @@ class writer {
 
 }  // namespace
 
-std::string machine_text(const assembled& a, const std::string& date) { return writer(a, date).text(); }
+std::string machine_text(const assembled& a, const std::string& date, const std::string& unusable) {
+  return (unusable.empty() ? "" : "unusable = " + quoted(unusable) + "\n") + writer(a, date).text();
+}
 
-void write_machine(const std::string& file, const assembled& a, const std::string& date) {
-  write_whole("--out", file, machine_text(a, date));
+void write_machine(const std::string& file, const assembled& a, const std::string& date, const std::string& unusable) {
+  write_whole("--out", file, machine_text(a, date, unusable));
 }
 
 }  // namespace weft::tool::calibrate

@@ -6,10 +6,11 @@
 
 namespace weft::tool::calibrate {
 
-// `date`: of the measurement.
-[[nodiscard]] std::string machine_text(const assembled& a, const std::string& date);
+// `date`: of the measurement. `unusable`: why nobody should load it; empty: nothing speaks against it.
+[[nodiscard]] std::string machine_text(const assembled& a, const std::string& date, const std::string& unusable = "");
 
 // Writes the file whole, or leaves what was there before. Errors: weft::error.
-void write_machine(const std::string& file, const assembled& a, const std::string& date);
+void write_machine(const std::string& file, const assembled& a, const std::string& date,
+                   const std::string& unusable = "");
 
 }  // namespace weft::tool::calibrate

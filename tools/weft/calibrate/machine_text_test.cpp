@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "model/machine_file.hpp"
+#include "report.hpp"
 #include "weft/error.hpp"
 
 namespace weft::tool::calibrate {
@@ -108,6 +109,31 @@ TEST_CASE("every number says where it is from, and what was not measured says th
   CHECK(text.find("waker = { ns = 7200, from = \"assumed\"") != std::string::npos);
   REQUIRE(found.find("runtime.waker") == nullptr);
   CHECK(found.find("waker")->assumed());
+}
+
+TEST_CASE("a file whose own checks are far off says so, and is not taken") {
+  const auto check = [](const char* name, double measured, double modelled) {
+    summary s;
+    s.median = measured;
+    return comparison{name, s, modelled};
+  };
+  CHECK(unusable({}) == "");
+  CHECK(unusable({check("spawn", 100, 125), check("steal", 100, 75)}) == "");
+  const std::string why = unusable({check("spawn", 100, 126), check("steal", 100, 90), check("wake", 100, 70)});
+  CHECK(why == "'spawn' comes out +26 %, 'wake' comes out -30 % beside what was measured");
+  const folder f;
+  const host_description h = two_nodes();
+  figures found = some_figures();
+  write_machine(f.file(), assemble(h, found, "p"), "2026-11-20", why);
+  const auto told = [&] {
+    try {
+      static_cast<void>(model::load_machine(f.file()));
+    } catch (const error& e) {
+      return std::string(e.what());
+    }
+    return std::string("taken");
+  };
+  CHECK(told().find(":1: unusable: this file says of itself: " + why + "; measure again") != std::string::npos);
 }
 
 TEST_CASE("a lopsided machine has its XML in the file") {

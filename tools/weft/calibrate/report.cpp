@@ -13,6 +13,7 @@ namespace {
 
 constexpr double others_max = 0.1;         // cores used by others from which on figures are not to be trusted
 constexpr double error_remarkable = 0.25;  // of a prediction; below it a model of single steps does well
+constexpr double error_unusable = 0.25;    // of one that nothing was solved from
 
 std::string between(double low, double high) { return short_number(low) + " - " + short_number(high); }
 
@@ -122,8 +123,18 @@ json comparisons_json(const std::vector<comparison>& all) {
 
 }  // namespace
 
+std::string unusable(const std::vector<comparison>& checks) {
+  std::string why;
+  for (const comparison& c : checks)
+    if (!(std::fabs(c.error()) <= error_unusable))
+      why += (why.empty() ? "'" : ", '") + c.name + "' comes out " + percent(c.error());
+  return why.empty() ? why : why + " beside what was measured";
+}
+
 std::vector<std::string> warnings(const calibration& c) {
   std::vector<std::string> said;
+  if (const std::string why = unusable(c.checks); !why.empty())
+    said.push_back("the file is marked unusable: " + why + "; calibrate again on a quiet machine");
   std::string noisy, unusual;
   for (const figure& f : c.found->all()) {
     if (f.assumed()) continue;
@@ -163,6 +174,7 @@ json report_json(const calibration& c) {
           {"sources", sources},
           {"steps", comparisons_json(c.steps)},
           {"checks", comparisons_json(c.checks)},
+          {"unusable", !unusable(c.checks).empty()},
           {"warnings", warnings(c)}};
 }
 

@@ -21,6 +21,10 @@ struct calibration {
   std::vector<comparison> checks;  // those that they were not
 };
 
+// Why a machine file of these checks should not be used, as part of a sentence; empty if it may. A program that the
+// steps were not solved from comes out so far from what was measured that others would, too.
+[[nodiscard]] std::string unusable(const std::vector<comparison>& checks);
+
 [[nodiscard]] json report_json(const calibration& c);
 [[nodiscard]] std::string report_text(const calibration& c, bool colour);
 
