@@ -18,7 +18,11 @@ struct run_counts {
   std::uint64_t cached_bytes;
   std::uint64_t local_bytes;
   std::uint64_t remote_bytes;
-  std::uint64_t bandwidth_wait_ns;  // by which shared bandwidth made bodies longer, all together
+  std::uint64_t bandwidth_wait_ns;   // by which shared bandwidth made bodies longer, all together
+  std::uint64_t shared_bytes;        // of cached_bytes, those in caches of several cores,
+  std::uint64_t modified_bytes;      // and those in another core's cache, which had written them
+  std::uint64_t written_back_bytes;  // what bodies had written and went back to memory
+  std::uint64_t units_wait_ns;       // by which siblings that compute made bodies longer, all together
 };
 
 }  // namespace weft

@@ -47,14 +47,18 @@ using detail::cell;
 
 // What a modelled machine counts; 0 on real ones.
 struct machine_counts {
-  std::uint64_t transfers = 0;      // cache lines that moved between cores
-  std::uint64_t fetches = 0;        // cache lines of the scheduler's that came from memory
-  std::uint64_t line_waits_ps = 0;  // time cores spent behind others who wanted the same line
-  std::uint64_t events = 0;         // turns given to a core
-  std::uint64_t cached_bytes = 0;   // data of bodies that came from caches,
-  std::uint64_t local_bytes = 0;    // from the core's own memory node,
-  std::uint64_t remote_bytes = 0;   // and from others
-  std::uint64_t bandwidth_ps = 0;   // time that bodies spent waiting for shared bandwidth
+  std::uint64_t transfers = 0;       // cache lines that moved between cores
+  std::uint64_t fetches = 0;         // cache lines of the scheduler's that came from memory
+  std::uint64_t line_waits_ps = 0;   // time cores spent behind others who wanted the same line
+  std::uint64_t events = 0;          // turns given to a core
+  std::uint64_t cached_bytes = 0;    // data of bodies that came from caches,
+  std::uint64_t shared_bytes = 0;    // of these, from caches of several cores,
+  std::uint64_t modified_bytes = 0;  // and from those of other cores, which had written them;
+  std::uint64_t local_bytes = 0;     // from the core's own memory node,
+  std::uint64_t remote_bytes = 0;    // and from others
+  std::uint64_t written_back_bytes = 0;
+  std::uint64_t bandwidth_ps = 0;  // time that bodies spent waiting for shared bandwidth,
+  std::uint64_t units_ps = 0;      // and for units that siblings used
 };
 
 template <class M>

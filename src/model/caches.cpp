@@ -98,8 +98,9 @@ caches::source caches::touch(unsigned core, std::uint32_t chunk, std::uint32_t b
   if (writes) {
     drop_others(core, chunk);
     s.owner = core;
-  } else if (s.owner != core) {
-    s.owner = none;
+    if (s.holders == none) write_back(s, bytes);
+  } else if (s.owner != none && s.owner != core) {
+    write_back(s, bytes);
   }
   return from;
 }
@@ -128,7 +129,7 @@ void caches::bring(std::uint32_t cache, std::uint32_t chunk, std::uint32_t bytes
     make_newest(s, held);
     return;
   }
-  while (s.oldest != none && s.used + bytes > s.capacity) remove(s.oldest);
+  while (s.oldest != none && s.used + bytes > s.capacity) evict(s.oldest);
   if (bytes > s.capacity) return;
   std::uint32_t at = free_;
   if (at == none) {
@@ -159,6 +160,18 @@ void caches::drop(std::uint32_t chunk) {
   if (chunk >= chunks_.size()) return;
   while (chunks_[chunk].holders != none) remove(chunks_[chunk].holders);
   chunks_[chunk].owner = none;
+}
+
+void caches::evict(std::uint32_t at) {
+  const copy c = copies_[at];
+  remove(at);
+  state& s = chunks_[c.chunk];
+  if (s.owner != none && s.holders == none) write_back(s, c.bytes);
+}
+
+void caches::write_back(state& s, std::uint32_t bytes) noexcept {
+  s.owner = none;
+  written_back_ += bytes;
 }
 
 void caches::remove(std::uint32_t at) {

@@ -34,6 +34,10 @@ class caches {
   void drop(std::uint32_t chunk);
 
   [[nodiscard]] unsigned levels() const noexcept { return levels_; }
+  // Bytes that went to memory because they had been written: when they left the last cache that held them, when no
+  // cache had room for them, or when another core read them (MESI; a MOESI machine keeps these). What is dropped is
+  // gone, and not written back.
+  [[nodiscard]] std::uint64_t written_back() const noexcept { return written_back_; }
 
  private:
   // A chunk in a cache: a link in two lists, the cache's from oldest to newest and the chunk's holders.
@@ -81,6 +85,8 @@ class caches {
   [[nodiscard]] source find(unsigned core, std::uint32_t chunk) const noexcept;
   void bring(std::uint32_t cache, std::uint32_t chunk, std::uint32_t bytes);
   void drop_others(unsigned core, std::uint32_t chunk);
+  void evict(std::uint32_t at);
+  void write_back(state& s, std::uint32_t bytes) noexcept;
   void remove(std::uint32_t at);
   void leave_order(store& s, const copy& c);
   void make_newest(store& s, std::uint32_t at);
@@ -92,6 +98,7 @@ class caches {
   std::vector<copy> copies_;
   std::uint32_t free_ = none;  // copies, linked by next
   index index_;
+  std::uint64_t written_back_ = 0;  // bytes
 };
 
 }  // namespace weft::model

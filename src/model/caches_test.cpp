@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace weft::model {
@@ -73,10 +74,20 @@ struct reference {
         if (std::find(path[core].begin(), path[core].end(), s) == path[core].end()) std::erase(stores[s].held, chunk);
       owner[chunk] = core;
     } else if (owned != owner.end() && owned->second != core) {
-      owner.erase(owned);
+      write_back(chunk);
     }
+    std::vector<std::uint32_t> gone;
+    for (const auto& [written, by] : owner)
+      if (std::none_of(stores.begin(), stores.end(), [w = written](const store& s) { return holds(s, w); }))
+        gone.push_back(written);
+    for (const std::uint32_t g : gone) write_back(g);
     return from;
   }
+  void write_back(std::uint32_t chunk) {
+    written_back += bytes[chunk];
+    owner.erase(chunk);
+  }
+  std::uint64_t written_back = 0;
 };
 
 }  // namespace
@@ -152,6 +163,36 @@ TEST_CASE("caches: the owner delivers what only it has, the shared level what it
   CHECK(shared.number == 2);
 }
 
+TEST_CASE("caches: what was written goes back once, when it leaves the last cache or others read it") {
+  const machine m = four(10, 20, 100);
+  caches c(m);
+  auto back = [&c, before = std::uint64_t{0}]() mutable {
+    return c.written_back() - std::exchange(before, c.written_back());
+  };
+  c.touch(0, 5, 10, true);
+  c.touch(0, 5, 10, true);
+  c.touch(0, 6, 10, false);  // out of the first level
+  CHECK(back() == 0);
+  c.touch(1, 5, 10, false);
+  CHECK(back() == 10);
+  c.touch(3, 5, 10, false);
+  for (std::uint32_t other = 10; other < 20; ++other) c.touch(0, other, 10, false);  // out of all caches, clean
+  CHECK(back() == 0);
+  c.touch(0, 5, 10, true);
+  c.touch(3, 5, 10, true);  // from writer to writer
+  CHECK(back() == 0);
+  for (std::uint32_t other = 20; other < 30; ++other) c.touch(3, other, 10, false);
+  CHECK(back() == 10);
+  c.touch(0, 5, 10, false);
+  CHECK(c.touch(3, 5, 10, false).where == kind::level);  // nobody's any more
+  CHECK(back() == 0);
+  c.touch(0, 7, 200, true);  // fits nowhere
+  CHECK(back() == 200);
+  c.touch(0, 8, 10, true);
+  c.drop(8);
+  CHECK(back() == 0);
+}
+
 TEST_CASE("caches: no levels, no hits") {
   machine m = one_level(30);
   m.memory.caches.clear();
@@ -178,6 +219,7 @@ TEST_CASE("caches: as the reference, for any touches") {
       const caches::source got = c.touch(core, chunk, r.bytes[chunk], writes);
       RC_ASSERT(static_cast<int>(got.where) == static_cast<int>(expected.where));
       RC_ASSERT(got.number == expected.number);
+      RC_ASSERT(c.written_back() == r.written_back);
     }
   }));
 }

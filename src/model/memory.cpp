@@ -156,6 +156,16 @@ void memory::forget(std::uint32_t region) {
   regions_[region] = {};
 }
 
+bytes_by_kind memory::kinds() const noexcept {
+  bytes_by_kind k;
+  for (std::size_t level = 0; level < moved_.level_bytes.size(); ++level)
+    (machine_.memory.caches[level].who == cache::shared_by::core ? k.own : k.shared) += moved_.level_bytes[level];
+  for (const std::uint64_t bytes : moved_.core_bytes) k.modified += bytes;
+  for (std::size_t c = 0; c < moved_.memory_bytes.size(); ++c) (c == 0 ? k.local : k.remote) += moved_.memory_bytes[c];
+  k.written_back = caches_.written_back();
+  return k;
+}
+
 sharing::use_of_time memory::controller(unsigned node, std::uint64_t now_ps) const {
   return controllers_[node] == none ? sharing::use_of_time{} : sharing_.times(controllers_[node], now_ps);
 }

@@ -46,6 +46,16 @@ struct traffic {
   std::uint64_t units_ps = 0;               // or siblings that compute, where these took longer
 };
 
+// The same bytes by kind.
+struct bytes_by_kind {
+  std::uint64_t own = 0;           // in a cache that is the core's alone
+  std::uint64_t shared = 0;        // in one that it shares with others
+  std::uint64_t modified = 0;      // in another core's, which had written them
+  std::uint64_t local = 0;         // in the memory of the core's node
+  std::uint64_t remote = 0;        // and of others
+  std::uint64_t written_back = 0;  // beside these: what went back to memory because it had been written
+};
+
 class memory {
  public:
   // The machine is copied from, not kept. Cost: O(cores * levels + nodes^2).
@@ -69,6 +79,7 @@ class memory {
   void forget(std::uint32_t region);
 
   [[nodiscard]] const traffic& moved() const noexcept { return moved_; }
+  [[nodiscard]] bytes_by_kind kinds() const noexcept;
   // Of a node's controller; nothing if it has no limit.
   [[nodiscard]] sharing::use_of_time controller(unsigned node, std::uint64_t now_ps) const;
   // Where the first chunk of a region lives; caches::none before its first touch.

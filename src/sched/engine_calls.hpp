@@ -185,6 +185,10 @@ template <machine::machine M> run_counts engine<M>::statistics() const noexcept 
   c.local_bytes = m.local_bytes;
   c.remote_bytes = m.remote_bytes;
   c.bandwidth_wait_ns = m.bandwidth_ps / 1000;
+  c.shared_bytes = m.shared_bytes;
+  c.modified_bytes = m.modified_bytes;
+  c.written_back_bytes = m.written_back_bytes;
+  c.units_wait_ns = m.units_ps / 1000;
   return c;
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <utility>
 
 #include "access/version.hpp"
@@ -451,12 +450,15 @@ machine_counts virtual_machine::counts() const noexcept {
   const lines::counts& l = lines_ ? lines_->total() : none;
   machine_counts c{.transfers = l.transfers, .fetches = l.fetches, .line_waits_ps = l.waits_ps, .events = events_};
   if (memory_) {
-    const model::traffic& t = memory_->moved();
-    c.cached_bytes = std::accumulate(t.level_bytes.begin(), t.level_bytes.end(), std::uint64_t{0}) +
-                     std::accumulate(t.core_bytes.begin(), t.core_bytes.end(), std::uint64_t{0});
-    for (std::size_t k = 0; k < t.memory_bytes.size(); ++k)
-      (k == 0 ? c.local_bytes : c.remote_bytes) += t.memory_bytes[k];
-    c.bandwidth_ps = t.bandwidth_ps;
+    const model::bytes_by_kind k = memory_->kinds();
+    c.cached_bytes = k.own + k.shared + k.modified;
+    c.shared_bytes = k.shared;
+    c.modified_bytes = k.modified;
+    c.local_bytes = k.local;
+    c.remote_bytes = k.remote;
+    c.written_back_bytes = k.written_back;
+    c.bandwidth_ps = memory_->moved().bandwidth_ps;
+    c.units_ps = memory_->moved().units_ps;
   }
   return c;
 }

@@ -38,6 +38,9 @@ void add_replay(json& out, const replay_sums& r) {
               {"remote_bytes", r.remote_bytes},
               {"local_bytes", r.local_bytes},
               {"cached_bytes", r.cached_bytes},
+              {"shared_bytes", r.shared_bytes},
+              {"modified_bytes", r.modified_bytes},
+              {"written_back_bytes", r.written_back_bytes},
               {"digest", r.digest},
               {"host_seconds", r.host_seconds},
               {"tasks_per_second", r.host_seconds > 0 ? static_cast<double>(r.tasks) / r.host_seconds : 0}});
@@ -53,6 +56,9 @@ replay_sums replay_from(const json& j) {
           .remote_bytes = count("remote_bytes"),
           .local_bytes = count("local_bytes"),
           .cached_bytes = count("cached_bytes"),
+          .shared_bytes = count("shared_bytes"),
+          .modified_bytes = count("modified_bytes"),
+          .written_back_bytes = count("written_back_bytes"),
           .tasks = count("tasks"),
           .digest = j["digest"].get<std::string>(),
           .host_seconds = j["host_seconds"].get<double>()};
@@ -125,6 +131,9 @@ modelled make_result(const trace::file& f, const report::analysis& a, const verd
               .remote_bytes = r.counts.remote_bytes,
               .local_bytes = r.counts.local_bytes,
               .cached_bytes = r.counts.cached_bytes,
+              .shared_bytes = r.counts.shared_bytes,
+              .modified_bytes = r.counts.modified_bytes,
+              .written_back_bytes = r.counts.written_back_bytes,
               .tasks = r.counts.tasks,
               .digest = hexadecimal(r.digest()),
               .host_seconds = r.host_seconds};

@@ -21,7 +21,7 @@ struct name_sum {
 // What only a replay knows.
 struct replay_sums {
   std::uint64_t events = 0, transfers = 0, line_waits_ns = 0, remote_bytes = 0, local_bytes = 0, cached_bytes = 0,
-                tasks = 0;
+                shared_bytes = 0, modified_bytes = 0, written_back_bytes = 0, tasks = 0;
   std::string digest;
   double host_seconds = 0;
 };
