@@ -47,7 +47,7 @@ template <class M> class reserve {
   void lend(std::uint16_t id, word& wake) {
     base::locked<M> guard(lock_);
     if (find(id) == loans_.end()) loans_.push_back({id, &wake});
-    if (detail::peek(held_) == id) set_recalled(false);
+    if (detail::peek(held_) == id && !given_up_) set_recalled(false);
     call(true);
   }
   // Wakes the thread that has lent id, or lets the reserve do that when its body there has ended. Who: anyone, while

@@ -230,6 +230,7 @@ TEST_CASE("reserve: an id is taken back when its body ends, and shared if that b
     c.take_back(0);  // at once: it has been given up
     CHECK(c.waits == 1);
     c.lend(0);
+    CHECK(!c.r.has_turn());  // the id is shared with that body, and with none after it
     c.recall(0);
     CHECK(c.woken(0));  // nobody waits for that body any more
     c.r.rest();
