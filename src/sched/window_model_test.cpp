@@ -1,4 +1,4 @@
-// The window at its limit under thousands of random schedules: submitters that list themselves, look for room and
+// The window at its limit under a thousand random schedules: submitters that list themselves, look for room and
 // block, workers that run what is submitted and give batches back to a real pool, bodies that submit in turn, and tasks
 // that cannot run before more is submitted. Nobody may stay blocked while there is room enough, or any room while all
 // workers have nothing to do, or when all who could run tasks stand; and nobody goes beyond the limit without leave.
