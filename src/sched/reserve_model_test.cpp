@@ -60,7 +60,7 @@ template <flaw Flaw> class trial {
     M::tires = hangs_;
     M::clears_first = Flaw == flaw::clears_its_call_late;
     sleep_.open(workers_, true);
-    reserve_.open(workers_, shown_, ticks_, ticks_between);
+    reserve_.open(workers_, shown_, ticks_, 64);
     for (unsigned id = 0; id < workers_; ++id) seats_[id].id = static_cast<std::uint16_t>(id);
     own().lends = false;
     own().of_class = 1;
@@ -93,7 +93,6 @@ template <flaw Flaw> class trial {
     unsigned gone_on = 0;  // times that it got its id back
   };
   static constexpr std::uint16_t nobody = reserve<M>::no_id;
-  static constexpr unsigned ticks_between = 64;
   static constexpr unsigned long_ago = 1000;  // turns
   static constexpr unsigned turns_max = 60 * long_ago;
 
@@ -312,7 +311,7 @@ template <flaw Flaw> class trial {
   sched::sleep<M> sleep_;
   reserve<M> reserve_{play_.machine(), sleep_};
   detail::cell<std::uint16_t> shown_{nobody};
-  detail::cell<unsigned> ticks_{ticks_between};
+  detail::cell<unsigned> ticks_{64};
   detail::cell<std::uint8_t> list_lock_;
   detail::cell<std::uint8_t> pool_lock_;
   unsigned ready_ = 0, bodies_ = 0;
