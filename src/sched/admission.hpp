@@ -272,7 +272,9 @@ template <class M> class admission final : public source<M>, private window_need
 
   // --- window_needs
   void wake(submitter& s) noexcept override {
-    s.id == submitter::stranger ? M::signal(s.signal) : reserve_.recall(static_cast<std::uint16_t>(s.id), s.signal);
+    // A body on the reserve has the id of a thread that may be blocked as well, and recall() would be for that one.
+    if (s.id == submitter::stranger || !s.replaceable) return M::signal(s.signal);
+    reserve_.recall(static_cast<std::uint16_t>(s.id), s.signal);
   }
   [[nodiscard]] std::uint64_t tasks_begun() noexcept override { return use_.all.tasks_begun(); }
   [[nodiscard]] bool has_room(std::uint8_t size_class, std::size_t live_max) noexcept override {

@@ -47,7 +47,7 @@ template <class M> class reserve {
   void lend(std::uint16_t id, word& wake) {
     base::locked<M> guard(lock_);
     if (find(id) == loans_.end()) loans_.push_back({id, &wake});
-    if (detail::peek(held_) == id) set_recalled(false);
+    if (detail::peek(held_) == id && !given_up_) set_recalled(false);
     call(true);
   }
   // Wakes the thread that has lent id, or lets the reserve do that when its body there has ended. Who: anyone, while
@@ -71,13 +71,14 @@ template <class M> class reserve {
   // moves, or if the reserve alone has had no core for so long that it cannot be for want of cores; then two bodies
   // share an id. A body that waits for room gets it. Who: id's thread. `look` tells what was done so far.
   template <class Look, class Stand> void take_back(std::uint16_t id, word& wake, Look look, Stand stand) noexcept {
-    if (ends_loan(id, wake)) return;
+    std::uint64_t turn = 0;
+    if (ends_loan(id, wake, turn)) return;
     [[maybe_unused]] const auto standing = stand();
     progress before = look();
     std::uint64_t reserve_busy = machine_.reserve_busy_ns(), alone = 0;
     std::uint64_t waited = 0, poll = 20'000;  // longer and longer: this thread's own looks must not count as work
-    while (!M::block_for(wake, poll) || !is_back(id, wake)) {
-      if (is_back(id, wake)) return;
+    while (!M::block_for(wake, poll) || !is_over(turn, wake)) {
+      if (is_over(turn, wake)) return;
       waited += poll;
       poll = std::min(2 * poll, base::patience_ns / 4);
       if (waited < base::patience_ns) continue;
@@ -85,7 +86,7 @@ template <class M> class reserve {
       const std::uint64_t busy = machine_.reserve_busy_ns();
       const bool hangs = busy == reserve_busy && !M::load(blocked_, base::acquire);
       alone = hangs ? alone + waited : 0;
-      if ((hangs && before.stands(now)) || alone >= base::patience_alone_ns) return give_up(id);
+      if ((hangs && before.stands(now)) || alone >= base::patience_alone_ns) return give_up(turn);
       before = now;
       reserve_busy = busy;
       waited = 0;
@@ -190,6 +191,7 @@ template <class M> class reserve {
   }
   // Returns whom to wake, if somebody waits for this.
   [[nodiscard]] word* end_turn() noexcept {
+    ++turn_;
     hold(no_id);
     set_recalled(false);
     given_up_ = false;
@@ -199,24 +201,27 @@ template <class M> class reserve {
     M::store(recalled_, std::uint8_t{yes}, base::release);
     M::store(*tick_limit_, yes ? 1u : ticks_, base::relaxed);
   }
-  [[nodiscard]] bool ends_loan(std::uint16_t id, word& wake) noexcept {
+  // turn: which one the caller waits for, if it has to.
+  [[nodiscard]] bool ends_loan(std::uint16_t id, word& wake, std::uint64_t& turn) noexcept {
     base::locked<M> guard(lock_);
     if (const auto l = find(id); l != loans_.end()) loans_.erase(l);
     if (detail::peek(held_) != id || given_up_) return true;
+    turn = turn_;
     M::store(wake, 0u, base::relaxed);
     wakes_ = &wake;
     set_recalled(true);
     return false;
   }
-  [[nodiscard]] bool is_back(std::uint16_t id, word& wake) noexcept {
+  // Not whether the id is held: the next turn may have the same one, for threads outside.
+  [[nodiscard]] bool is_over(std::uint64_t turn, word& wake) noexcept {
     base::locked<M> guard(lock_);
     M::store(wake, 0u, base::relaxed);
-    return detail::peek(held_) != id;
+    return turn_ != turn;
   }
   // Nobody waits for this turn any more; what runs in it keeps the id.
-  void give_up(std::uint16_t id) noexcept {
+  void give_up(std::uint64_t turn) noexcept {
     base::locked<M> guard(lock_);
-    if (detail::peek(held_) != id) return;
+    if (turn_ != turn) return;
     given_up_ = true;
     wakes_ = nullptr;
   }
@@ -235,6 +240,7 @@ template <class M> class reserve {
   word* leaving_wakes_ = nullptr;            // the reserve's own
   std::vector<loan> loans_;                  // oldest first; guarded by lock_, as what follows
   word* wakes_ = nullptr;                    // whom the end of this turn wakes
+  std::uint64_t turn_ = 0;                   // how many have ended
   bool given_up_ = false;                    // somebody has gone on while this turn lasts
   unsigned outsiders_ = 0;
   bool main_waits_ = false;

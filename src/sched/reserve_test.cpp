@@ -230,11 +230,35 @@ TEST_CASE("reserve: an id is taken back when its body ends, and shared if that b
     c.take_back(0);  // at once: it has been given up
     CHECK(c.waits == 1);
     c.lend(0);
+    CHECK(!c.r.has_turn());  // the id is shared with that body, and with none after it
     c.recall(0);
     CHECK(c.woken(0));  // nobody waits for that body any more
     c.r.rest();
     CHECK(!c.woken(0));
   }
+}
+
+TEST_CASE("reserve: a thread gets its id back although the next turn has the same one, for threads outside") {
+  crew c(1);
+  c.r.outsiders(1);
+  c.lend(0);
+  REQUIRE(c.r.next_turn());
+  std::thread owner([&] {
+    c.r.take_back(
+        0, c.words[0],
+        [&] {
+          return progress{++c.tasks, 0, 0};
+        },
+        [] { return 0; });
+  });
+  while (c.r.has_turn()) std::this_thread::yield();
+  REQUIRE(c.r.next_turn());
+  owner.join();
+  c.lend(0);
+  c.recall(0);
+  CHECK(!c.woken(0));  // nobody has given up this turn
+  c.r.rest();
+  CHECK(c.woken(0));
 }
 
 // Three workers that block all the time, and the reserve: an id is never on two threads at once.

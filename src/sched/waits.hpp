@@ -5,6 +5,8 @@
 // is its own child, that child runs on the waiting stack, as a call would, and nothing is switched. Only a child:
 // anything else there could wait for what the stack below holds. Not while the task holds exclusive access, which its
 // children may need from each other, and not when the stack is half used: then it is set aside.
+// Invariant: `awaits_children` is written before the body gives up its share of `pending`, and whoever brings that to
+// zero reads it after. So the body goes on once, when its children are done (waits_model_test.cpp).
 #pragma once
 #include <cstdint>
 

@@ -3,6 +3,7 @@
 // things.
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -49,6 +50,25 @@ TEST_CASE("room: a caller that holds a mutex the bodies take, with the window fu
     rt.wait();
     CHECK(done == many);
   }
+}
+
+TEST_CASE("room: a thread outside waits, tasks never run out, and the main thread goes on at a full window") {
+  weft::runtime rt(narrow(1));
+  std::atomic<bool> through{false};
+  std::atomic<long> links{0};
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  std::function<void()> link = [&] {
+    ++links;
+    if (!through && std::chrono::steady_clock::now() < limit) rt.submit([&] { link(); });
+  };
+  rt.submit([&] { link(); });
+  std::thread outside([&] { rt.wait(); });
+  CHECK(soon([&] { return links > 0; }));  // the reserve is there for it
+  for (int i = 0; i < many; ++i) rt.submit([] {});
+  CHECK(std::chrono::steady_clock::now() < limit);
+  through = true;
+  outside.join();
+  rt.wait();
 }
 
 TEST_CASE("room: a task that holds a mutex its children take, with the window full") {
