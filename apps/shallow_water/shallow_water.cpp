@@ -13,7 +13,7 @@ namespace weft::apps::shallow_water {
 namespace {
 
 // Modelled speed of one core in the cost clauses, flops per nanosecond: a Zen 4 core measured 9 with everything in its
-// cache. Memory that all cores share is not in this number, so virtual runs scale better than real ones.
+// cache. Memory that all cores share is not in this number: the bytes of the handles say what has to come from there.
 constexpr double gflops = 9;
 constexpr double submit_ns = 60;  // of one task, in a generator; the queues' own time is modelled by the machine
 
@@ -35,13 +35,21 @@ struct log_of_steps {
 class simulation {
  public:
   simulation(runtime& rt, const problem& p, const mesh& m, std::vector<tile>&& tiles, progress& bar)
-      : rt_(rt), p_(p), bar_(bar), tiles_(std::move(tiles)), states_(p.blocks()), rates_(p.blocks()),
-        last_task_(p.ahead) {
+      : rt_(rt), p_(p), bar_(bar), tiles_(tiles.size()), states_(p.blocks()), rates_(p.blocks()), last_task_(p.ahead) {
+    for (std::size_t t = 0; t < tiles.size(); ++t) {
+      tiles_[t].bytes(tiles[t].bytes());
+      tiles_[t].unguarded() = std::move(tiles[t]);
+    }
     for (std::size_t n = 0; n < m.nodes.size(); ++n) {
       const fields f = start_at(m.nodes[n]);
       states_[n / p.block].unguarded().push_back({f, f, f});
     }
-    for (std::size_t b = 0; b < p.blocks(); ++b) rates_[b].unguarded().resize(states_[b].unguarded().size());
+    for (std::size_t b = 0; b < p.blocks(); ++b) {
+      const std::size_t nodes = states_[b].unguarded().size();
+      states_[b].bytes(nodes * sizeof(node_state));
+      rates_[b].bytes(nodes * sizeof(derivatives));
+      rates_[b].unguarded().resize(nodes);
+    }
     log_.unguarded().generated.resize(p.steps);
   }
 
@@ -90,21 +98,24 @@ class simulation {
 
   void submit_step(std::size_t step) {
     for (std::size_t s = 0; s < stages; ++s) {
-      for (const tile& t : tiles_) submit_multiply(t);
+      for (handle<tile>& t : tiles_) submit_multiply(t);
       const bool last = s + 1 == stages;
       for (std::size_t b = last ? 1 : 0; b < states_.size(); ++b) submit_update(s, b);
       if (last) submit_last_task(step);
     }
   }
 
-  void submit_multiply(const tile& t) {
+  // The tile has a handle not for its order - nobody writes it - but for its bytes, which are most of what a step
+  // moves.
+  void submit_multiply(handle<tile>& h) {
     if (multiplications_++ == p_.omitted_task) return;
+    const tile& t = h.unguarded();
     const double ns = static_cast<double>(t.entries.size()) * flops_per_nonzero / gflops;
-    const auto body = [&t](const block& from, block_rates& to) { multiply(t, from, to); };
+    const auto body = [](const tile& mine, const block& from, block_rates& to) { multiply(mine, from, to); };
     if (p_.access == tile_access::add)
-      rt_.submit(read(states_[t.from]), add(rates_[t.to]), named("multiply"), cost(ns), body);
+      rt_.submit(read(h), read(states_[t.from]), add(rates_[t.to]), named("multiply"), cost(ns), body);
     else
-      rt_.submit(read(states_[t.from]), write(rates_[t.to]), named("multiply"), cost(ns), body);
+      rt_.submit(read(h), read(states_[t.from]), write(rates_[t.to]), named("multiply"), cost(ns), body);
   }
 
   void submit_update(std::size_t s, std::size_t b) {
@@ -134,7 +145,7 @@ class simulation {
   runtime& rt_;
   const problem& p_;
   progress& bar_;
-  const std::vector<tile> tiles_;
+  std::vector<handle<tile>> tiles_;
   std::vector<handle<block>> states_;
   std::vector<handle<block_rates>> rates_;
   std::vector<handle<void>> last_task_;  // of step % ahead: one generator at most waits for each
