@@ -54,6 +54,7 @@ class simulation {
   }
 
   outcome run() {
+    if (p_.assembled_serially) touch_all();
     const double start = rt_.now_ns();
     rt_.submit(write(log_), named("begin"), [this](log_of_steps&) {
       for (std::size_t step = 0; step < std::min(p_.ahead, p_.steps); ++step) submit_generator(step);
@@ -74,6 +75,12 @@ class simulation {
  private:
   using block = std::vector<node_state>;
   using block_rates = std::vector<derivatives>;
+
+  void touch_all() {
+    rt_.submit(write(tiles_), write(states_), write(rates_), named("assemble"), pin(0),
+               [](view<tile>, view<block>, view<block_rates>) {});
+    rt_.wait();
+  }
 
   void submit_generator(std::size_t step) {
     const double tasks = static_cast<double>(stages * (tiles_.size() + states_.size()));

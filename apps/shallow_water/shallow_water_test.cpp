@@ -191,4 +191,24 @@ TEST_CASE("shallow water app: runs, and refuses a clause it does not know") {
   CHECK_THROWS_AS(a.run({.workers = 2}, silent), weft::error);
 }
 
+TEST_CASE("shallow water: matrices in one memory node make all cores wait for its bandwidth") {
+  const setting s(100);
+  progress silent("test");
+  double seconds[2];
+  std::uint64_t waited_ns[2];
+  for (const bool serially : {false, true}) {
+    const problem p{.side = 100, .block = 500, .steps = 4, .assembled_serially = serially};
+    runtime rt({.machine = "opteron-6220-interlagos-16"});
+    const outcome found = simulate(rt, p, s.m, s.rows, silent);
+    seconds[serially] = found.seconds;
+    const runtime::counts c = rt.statistics();
+    waited_ns[serially] = c.bandwidth_wait_ns;
+    CHECK(c.tasks == p.task_count(found.tiles));
+    CHECK(c.local_bytes + c.remote_bytes >=
+          s.rows.size() * sizeof(row));  // the matrices came from memory once at least
+  }
+  CHECK(seconds[true] > 1.2 * seconds[false]);
+  CHECK(waited_ns[true] > waited_ns[false]);
+}
+
 }  // namespace weft::apps::shallow_water
