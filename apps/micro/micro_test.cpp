@@ -184,6 +184,20 @@ TEST_CASE("micro apps: all four run on both machines and give a row each, with q
   }
 }
 
+TEST_CASE("micro apps: the graph with kernels says how many flops it did, and one worker does them at the rate given") {
+  progress silent("test");
+  app a = micro_graph_app();
+  shrink(a);
+  for (const option& o : a.options) {
+    if (std::string_view(o.name) == "tile") *std::get<std::size_t*>(o.target) = 128;
+    if (std::string_view(o.name) == "mflops") *std::get<std::size_t*>(o.target) = 500;
+  }
+  const result r = a.run({.workers = 1, .machine = "virtual"}, silent);
+  CHECK(r.ok());
+  for (const field& f : r.fields)
+    if (f.name == "gflops") CHECK(std::get<double>(f.value) == doctest::Approx(0.5).epsilon(0.01));
+}
+
 TEST_CASE("micro apps: rows that are not there are refused, and one row has no slope") {
   progress silent("test");
   const auto fields = [&](std::size_t from, std::size_t to) {
