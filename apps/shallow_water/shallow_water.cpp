@@ -35,7 +35,8 @@ struct log_of_steps {
 class simulation {
  public:
   simulation(runtime& rt, const problem& p, const mesh& m, std::vector<tile>&& tiles, progress& bar)
-      : rt_(rt), p_(p), bar_(bar), tiles_(tiles.size()), states_(p.blocks()), rates_(p.blocks()), last_task_(p.ahead) {
+      : rt_(rt), p_(p), bar_(bar), tiles_(tiles.size()), states_(p.blocks()), rates_(p.blocks()), last_task_(p.ahead),
+        left_in_first_(p.blocks()) {
     for (std::size_t t = 0; t < tiles.size(); ++t) {
       tiles_[t].bytes(tiles[t].bytes());
       tiles_[t].unguarded() = std::move(tiles[t]);
@@ -69,6 +70,7 @@ class simulation {
     o.generated = std::move(log.generated);
     o.in_order = log.in_order;
     o.steps_in_flight_max = log.in_flight_max;
+    o.steps_begun_in_first = begun_in_first_.load(std::memory_order_relaxed);
     return o;
   }
 
@@ -107,7 +109,7 @@ class simulation {
     for (std::size_t s = 0; s < stages; ++s) {
       for (handle<tile>& t : tiles_) submit_multiply(t);
       const bool last = s + 1 == stages;
-      for (std::size_t b = last ? 1 : 0; b < states_.size(); ++b) submit_update(s, b);
+      for (std::size_t b = last ? 1 : 0; b < states_.size(); ++b) submit_update(step, s, b);
       if (last) submit_last_task(step);
     }
   }
@@ -125,24 +127,33 @@ class simulation {
       rt_.submit(read(h), read(states_[t.from]), write(rates_[t.to]), named("multiply"), cost(ns), body);
   }
 
-  void submit_update(std::size_t s, std::size_t b) {
+  void submit_update(std::size_t step, std::size_t s, std::size_t b) {
     rt_.submit(write(states_[b]), write(rates_[b]), named("update"), cost(update_ns(b)),
-               [this, s](block& state, block_rates& rates) { end_stage(s, state, rates); });
+               [this, step, s](block& state, block_rates& rates) { end_stage(step, s, state, rates); });
   }
 
   // Block 0's last update of a step: the task that the generator of a later step waits for.
   void submit_last_task(std::size_t step) {
     rt_.submit(write(states_[0]), write(rates_[0]), write(last_task_[step % p_.ahead]), named("update, last"),
                cost(update_ns(0)), [this, step](block& state, block_rates& rates) {
-                 end_stage(stages - 1, state, rates);
+                 end_stage(step, stages - 1, state, rates);
                  if (step % (p_.steps / 100 + 1) == 0)
                    bar_.report(static_cast<double>(step) / static_cast<double>(p_.steps));
                });
   }
 
-  void end_stage(std::size_t s, block& state, block_rates& rates) {
+  void end_stage(std::size_t step, std::size_t s, block& state, block_rates& rates) {
     for (std::size_t n = 0; n < state.size(); ++n) update(state[n], rates[n], s, p_.time_step());
-    if (s + 1 == stages) finished_.fetch_add(1, std::memory_order_relaxed);
+    if (s == 0 && left_in_first_.load(std::memory_order_relaxed) > 0) note_begun(step + 1);
+    if (s + 1 < stages) return;
+    finished_.fetch_add(1, std::memory_order_relaxed);
+    if (step == 0) left_in_first_.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+  void note_begun(std::size_t steps) noexcept {
+    std::size_t most = begun_in_first_.load(std::memory_order_relaxed);
+    while (most < steps && !begun_in_first_.compare_exchange_weak(most, steps, std::memory_order_relaxed)) {
+    }
   }
 
   [[nodiscard]] double update_ns(std::size_t b) noexcept {
@@ -157,8 +168,12 @@ class simulation {
   std::vector<handle<block_rates>> rates_;
   std::vector<handle<void>> last_task_;  // of step % ahead: one generator at most waits for each
   handle<log_of_steps> log_;
-  std::uint64_t multiplications_ = 0;        // who: the generator whose turn it is
-  std::atomic<std::uint64_t> finished_ = 0;  // blocks that ended a step, over all steps; relaxed: a statistic
+  std::uint64_t multiplications_ = 0;  // who: the generator whose turn it is
+  // Statistics, and so relaxed. Blocks that ended a step, over all steps; those that have not ended the first; and how
+  // many steps had ended a stage of some block by then.
+  std::atomic<std::uint64_t> finished_ = 0;
+  std::atomic<std::uint64_t> left_in_first_;
+  std::atomic<std::size_t> begun_in_first_ = 0;
 };
 
 double distance(const std::vector<fields>& a, const std::vector<fields>& b) {

@@ -58,6 +58,7 @@ struct outcome {
   std::vector<std::uint32_t> generated;  // how often, per step
   bool in_order = true;                  // steps were generated one after the other
   std::size_t steps_in_flight_max = 0;
+  std::size_t steps_begun_in_first = 0;  // by the time the first step was done
   std::size_t tiles = 0;
   double seconds = 0;
 };

@@ -37,6 +37,7 @@ result run(const parameters& chosen, const weft::options& opt, progress& bar) {
   r.add("access", chosen.access);
   r.add("assembled_serially", p.assembled_serially);
   r.add("steps_in_flight_max", std::uint64_t{found.steps_in_flight_max});
+  r.add("steps_begun_in_first", std::uint64_t{found.steps_begun_in_first});
   r.add("ms_per_step", r.seconds * 1e3 / static_cast<double>(p.steps), "ms");
   r.add("gflops", flops_per_nonzero * products / r.seconds * 1e-9, "GFLOP/s");
   judge(r, p, m, rows, found);
