@@ -107,7 +107,7 @@ class simulation {
 
   void submit_step(std::size_t step) {
     for (std::size_t s = 0; s < stages; ++s) {
-      for (handle<tile>& t : tiles_) submit_multiply(t);
+      for (handle<tile>& t : tiles_) submit_multiply(step, t);
       const bool last = s + 1 == stages;
       for (std::size_t b = last ? 1 : 0; b < states_.size(); ++b) submit_update(step, s, b);
       if (last) submit_last_task(step);
@@ -116,11 +116,14 @@ class simulation {
 
   // The tile has a handle not for its order - nobody writes it - but for its bytes, which are most of what a step
   // moves.
-  void submit_multiply(handle<tile>& h) {
+  void submit_multiply(std::size_t step, handle<tile>& h) {
     if (multiplications_++ == p_.omitted_task) return;
     const tile& t = h.unguarded();
     const double ns = static_cast<double>(t.entries.size()) * flops_per_nonzero / gflops;
-    const auto body = [](const tile& mine, const block& from, block_rates& to) { multiply(mine, from, to); };
+    const auto body = [this, step](const tile& mine, const block& from, block_rates& to) {
+      if (left_in_first_.load(std::memory_order_relaxed) > 0) note_begun(step + 1);
+      multiply(mine, from, to);
+    };
     if (p_.access == tile_access::add)
       rt_.submit(read(h), read(states_[t.from]), add(rates_[t.to]), named("multiply"), cost(ns), body);
     else
@@ -144,7 +147,6 @@ class simulation {
 
   void end_stage(std::size_t step, std::size_t s, block& state, block_rates& rates) {
     for (std::size_t n = 0; n < state.size(); ++n) update(state[n], rates[n], s, p_.time_step());
-    if (s == 0 && left_in_first_.load(std::memory_order_relaxed) > 0) note_begun(step + 1);
     if (s + 1 < stages) return;
     finished_.fetch_add(1, std::memory_order_relaxed);
     if (step == 0) left_in_first_.fetch_sub(1, std::memory_order_relaxed);
@@ -170,7 +172,7 @@ class simulation {
   handle<log_of_steps> log_;
   std::uint64_t multiplications_ = 0;  // who: the generator whose turn it is
   // Statistics, and so relaxed. Blocks that ended a step, over all steps; those that have not ended the first; and how
-  // many steps had ended a stage of some block by then.
+  // many steps had tasks that had begun by then.
   std::atomic<std::uint64_t> finished_ = 0;
   std::atomic<std::uint64_t> left_in_first_;
   std::atomic<std::size_t> begun_in_first_ = 0;
