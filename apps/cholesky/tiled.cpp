@@ -194,11 +194,17 @@ tile tiled_matrix::part(matrix& a, std::size_t row, std::size_t row_end, std::si
           .distance = static_cast<int>(n_)};
 }
 
+void tiled_matrix::lay(handle<tile>& h, const tile& t) {
+  const std::uint64_t bytes =
+      static_cast<std::uint64_t>(t.rows) * static_cast<std::uint64_t>(t.columns) * sizeof(double);
+  if (h.bytes() != bytes) h.bytes(bytes);  // tiles are laid again for each run, and then tasks have named them
+  h.unguarded() = t;
+}
+
 void tiled_matrix::lay_over(matrix& a) {
   for (std::size_t j = 0; j < columns(); ++j) {
-    diagonal(j).unguarded() = part(a, column_starts_[j], column_starts_[j + 1], j);
-    for (std::size_t i = home(j); i < rows(); ++i)
-      at(i, j).unguarded() = part(a, first_row(i, j), row_starts_[i + 1], j);
+    lay(diagonal(j), part(a, column_starts_[j], column_starts_[j + 1], j));
+    for (std::size_t i = home(j); i < rows(); ++i) lay(at(i, j), part(a, first_row(i, j), row_starts_[i + 1], j));
   }
 }
 

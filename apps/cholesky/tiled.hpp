@@ -68,6 +68,7 @@ class tiled_matrix {
   [[nodiscard]] std::uint64_t task_count() const noexcept;
 
  private:
+  static void lay(handle<tile>& h, const tile& t);
   [[nodiscard]] tile part(matrix& a, std::size_t row, std::size_t row_end, std::size_t j) const noexcept;
 
   std::size_t n_;

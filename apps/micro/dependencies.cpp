@@ -13,7 +13,7 @@ enum class phase : std::uint8_t { before, open, after };
 template <std::size_t Count> class bench {
  public:
   bench(runtime& rt, std::size_t tasks, std::size_t grain_ns, const mistake& planted)
-      : rt_(rt), tasks_(tasks), grain_(rt, grain_ns), planted_(planted), runs_(tasks) {}
+      : rt_(rt), tasks_(tasks), grain_(rt, static_cast<double>(grain_ns)), planted_(planted), runs_(tasks) {}
 
   sample run() {
     rt_.pause();
@@ -77,7 +77,8 @@ template <std::size_t Count> class bench {
 class wide_bench {
  public:
   wide_bench(runtime& rt, std::size_t dependencies, std::size_t tasks, std::size_t grain_ns, const mistake& planted)
-      : rt_(rt), tasks_(tasks), grain_(rt, grain_ns), planted_(planted), runs_(tasks), data_(dependencies) {}
+      : rt_(rt), tasks_(tasks), grain_(rt, static_cast<double>(grain_ns)), planted_(planted), runs_(tasks),
+        data_(dependencies) {}
 
   sample run() {
     rt_.pause();

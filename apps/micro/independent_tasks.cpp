@@ -3,7 +3,7 @@
 namespace weft::apps::micro {
 
 sample run_independent(runtime& rt, std::size_t tasks, std::size_t grain_ns, creation when, const mistake& planted) {
-  const grain g(rt, grain_ns);
+  const grain g(rt, static_cast<double>(grain_ns));
   std::vector<std::uint32_t> runs(tasks);
   double start = rt.now_ns();
   if (when == creation::before) rt.pause();

@@ -6,8 +6,8 @@
 
 namespace weft::apps::micro {
 
-grain::grain(const runtime& rt, std::size_t ns)
-    : ns_(static_cast<double>(ns)), spin_(std::string_view(rt.machine()) == "host" ? ns : 0) {}
+grain::grain(const runtime& rt, double ns)
+    : ns_(ns), spin_(std::string_view(rt.machine()) == "host" ? static_cast<std::int64_t>(ns) : 0) {}
 
 double series::total() const noexcept {
   double sum = 0;

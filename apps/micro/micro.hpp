@@ -16,7 +16,7 @@ namespace weft::apps::micro {
 // How long the body of a task waits: by the clock on real cores, by its cost clause on a modelled machine.
 class grain {
  public:
-  grain(const runtime& rt, std::size_t ns);
+  grain(const runtime& rt, double ns);
   [[nodiscard]] double ns() const noexcept { return ns_; }
   void wait() const {
     if (spin_.count() == 0) return;

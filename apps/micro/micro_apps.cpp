@@ -3,8 +3,10 @@
 //
 //   micro-grain         §7.1: 2400 tasks (4 workers) or 12,800 (64). §5.2: --tasks 6400 --created-before
 //   micro-dependencies  §5.3: --tasks 64000 --accesses 640000000 --grain-ns 50000
-//   micro-graph         §7.2: 20 tiles (4 workers) or 50 (64)
+//   micro-graph         §7.2: 20 tiles (4 workers) or 50 (64). §5.1: --tiles 64 --tile 256 --mflops 2350
 //   micro-count         §7.3: --grain-ns 30000 (100,000 cycles), 4 workers
+//
+// papers/superglue/expected.json has the arguments of each of the paper's experiments.
 //
 // One runtime serves all runs of an app, so its start is in none of the times; the first run of each app is a warm-up.
 #include <algorithm>
@@ -24,14 +26,20 @@ namespace {
 constexpr std::size_t grain_ns_max = 1'000'000'000;
 constexpr std::size_t tasks_max = 10'000'000;
 constexpr std::size_t accesses_max = 1'000'000'000;
+constexpr std::size_t dependencies_max = 10'000;
 
 struct parameters {
   std::size_t tasks = 2400;
   std::size_t tiles = 20;
+  std::size_t tile = 0;
+  std::size_t mflops = 2350;
+  bool diagonal_first = false;
   std::size_t grain_ns = 1000;
   std::size_t grain_from = 250;
   std::size_t grain_to = 64'000;
   std::size_t accesses = 500'000;
+  std::size_t dependencies_from = 0;
+  std::size_t dependencies_to = dependencies_max;
   std::size_t repeat = 0;
   std::size_t repeat_default = 5;
   bool created_before = false;
@@ -107,14 +115,35 @@ result run_grain(const parameters& p, const weft::options& opt, progress& bar) {
   return r;
 }
 
+// One row: the graph with kernels of unlike length.
+result run_kernels(const parameters& p, const weft::options& opt, progress& bar) {
+  const std::uint64_t tasks = graph_tasks(p.tiles);
+  kernels k = kernels_of(p.tile, static_cast<double>(p.mflops));
+  k.diagonal_first = p.diagonal_first;
+  runtime rt(opt);
+  const std::size_t repeat = repeats(p, rt);
+  const std::vector<series> rows = sample_all(1, repeat, bar, [&](std::size_t) { return run_graph(rt, p.tiles, k); });
+  result r = summary(rt, rows, repeat, tasks);
+  r.add("tiles", std::uint64_t{p.tiles});
+  r.add("tasks_per_run", tasks);
+  r.add("tile", std::uint64_t{p.tile}, "columns");
+  r.add("mflops", std::uint64_t{p.mflops}, "of one core alone");
+  add_row(r, "seconds_per_run", rows[0], repeat, "s", [](double seconds) { return seconds; });
+  const double gflop = graph_ns(p.tiles, k) * static_cast<double>(p.mflops) * 1e-12;
+  add_row(r, "gflops", rows[0], repeat, "GFLOP/s", [&](double seconds) { return gflop / seconds; });
+  return r;
+}
+
 result run_graphs(const parameters& p, const weft::options& opt, progress& bar) {
   const std::uint64_t tasks = graph_tasks(p.tiles);
   require_tasks_fit("micro-graph", tasks, 400);
+  if (p.tile > 0) return run_kernels(p, opt, bar);
   const std::vector<std::size_t> grains = grains_of("micro-graph", p);
   runtime rt(opt);
   const std::size_t repeat = repeats(p, rt);
-  const std::vector<series> rows =
-      sample_all(grains.size(), repeat, bar, [&](std::size_t i) { return run_graph(rt, p.tiles, grains[i]); });
+  const std::vector<series> rows = sample_all(grains.size(), repeat, bar, [&](std::size_t i) {
+    return run_graph(rt, p.tiles, alike(static_cast<double>(grains[i])));
+  });
   result r = summary(rt, rows, repeat, tasks);
   r.add("tiles", std::uint64_t{p.tiles});
   r.add("tasks_per_run", tasks);
@@ -129,6 +158,15 @@ std::size_t readers(const parameters& p, std::size_t dependencies) {
   return std::clamp<std::size_t>(p.accesses / dependencies, 1, p.tasks);
 }
 
+std::vector<std::size_t> counts_of(const parameters& p) {
+  std::vector<std::size_t> asked;
+  for (const std::size_t n : dependency_counts())
+    if (n >= p.dependencies_from && n <= p.dependencies_to) asked.push_back(n);
+  if (!asked.empty()) return asked;
+  throw weft::error("micro-dependencies: there is no row from " + std::to_string(p.dependencies_from) + " to " +
+                    std::to_string(p.dependencies_to) + " dependencies; rows are 0, 1, 2, 4 ... 32, 100, 1000, 10000");
+}
+
 result run_dependency_table(const parameters& p, const weft::options& opt, progress& bar) {
   require_tasks_fit("micro-dependencies", p.tasks, 1000);
   require_tasks_fit("micro-dependencies", p.accesses, sizeof(detail::access));
@@ -136,7 +174,7 @@ result run_dependency_table(const parameters& p, const weft::options& opt, progr
   all_live.window = tasks_max * 2;  // every task is live before the first runs
   runtime rt(all_live);
   const std::size_t repeat = repeats(p, rt);
-  const std::span<const std::size_t> counts = dependency_counts();
+  const std::vector<std::size_t> counts = counts_of(p);
   const std::vector<series> rows = sample_all(counts.size(), repeat, bar, [&](std::size_t i) {
     return run_dependencies(rt, counts[i], readers(p, counts[i]), p.grain_ns);
   });
@@ -158,7 +196,8 @@ result run_dependency_table(const parameters& p, const weft::options& opt, progr
     }
     add_row(r, "overhead_" + std::to_string(counts[i]) + "_dependencies", rows[i], repeat, "ns per task", overhead);
   }
-  r.add("ns_per_dependency", slope(narrow, medians), "ns, slope of the straight line that fits best up to 32");
+  if (narrow.size() > 1)
+    r.add("ns_per_dependency", slope(narrow, medians), "ns, slope of the straight line that fits best up to 32");
   return r;
 }
 
@@ -210,14 +249,19 @@ app micro_grain_app() {
 
 app micro_graph_app() {
   auto p = std::make_shared<parameters>();
-  return {.name = "micro-graph",
-          .summary = "efficiency over the length of tasks with the dependences of a factorization",
-          .example = "micro-graph --tiles 20 --workers 2",
-          .options = {{"tiles", "tiles per side: 20 are 1540 tasks, 50 are 22100", &p->tiles, 1, 300},
-                      from_option(*p),
-                      to_option(*p),
-                      repeat_option(*p)},
-          .run = [p](const weft::options& opt, progress& bar) { return run_graphs(*p, opt, bar); }};
+  return {
+      .name = "micro-graph",
+      .summary = "efficiency over the length of tasks with the dependences of a factorization",
+      .example = "micro-graph --tiles 20 --workers 2",
+      .options = {{"tiles", "tiles per side: 20 are 1540 tasks, 50 are 22100", &p->tiles, 1, 300},
+                  from_option(*p),
+                  to_option(*p),
+                  {"tile", "columns of a tile: tasks then take as long as its kernels; 0: all tasks alike", &p->tile, 0,
+                   10'000},
+                  {"mflops", "with --tile: how fast kernels are on one core, in MFLOP/s", &p->mflops, 1, 10'000'000},
+                  {"diagonal-first", "with --tile: priority for what works on the diagonal", &p->diagonal_first},
+                  repeat_option(*p)},
+      .run = [p](const weft::options& opt, progress& bar) { return run_graphs(*p, opt, bar); }};
 }
 
 app micro_dependencies_app() {
@@ -228,6 +272,8 @@ app micro_dependencies_app() {
           .example = "micro-dependencies --tasks 16000 --workers 2",
           .options = {{"tasks", "number of tasks, up to 32 dependencies", &p->tasks, 1, tasks_max},
                       {"accesses", "above 32 dependencies: how many in all tasks", &p->accesses, 1, accesses_max},
+                      {"from", "fewest dependencies of a row", &p->dependencies_from, 0, dependencies_max},
+                      {"to", "most dependencies of a row", &p->dependencies_to, 0, dependencies_max},
                       grain_option(*p),
                       repeat_option(*p)},
           .run = [p](const weft::options& opt, progress& bar) { return run_dependency_table(*p, opt, bar); }};

@@ -71,7 +71,7 @@ TEST_CASE("micro: the graph of a factorization") {
   on_every_machine([](const options& opt) {
     for (const std::size_t tiles : {std::size_t{1}, std::size_t{2}, std::size_t{9}}) {
       runtime rt(opt);
-      CHECK(run_graph(rt, tiles, 100).wrong == 0);
+      CHECK(run_graph(rt, tiles, alike(100)).wrong == 0);
       CHECK(rt.statistics().tasks == graph_tasks(tiles));
     }
   });
@@ -79,9 +79,34 @@ TEST_CASE("micro: the graph of a factorization") {
 
 TEST_CASE("micro: the longest path is how long the graph takes with workers to spare") {
   runtime rt({.workers = 64, .machine = "virtual"});
-  const sample s = run_graph(rt, 10, 1'000'000);
+  const sample s = run_graph(rt, 10, alike(1'000'000));
   CHECK(s.seconds >= static_cast<double>(graph_depth(10)) * 1e-3);
   CHECK(s.seconds < static_cast<double>(graph_depth(10)) * 1.01e-3);
+}
+
+TEST_CASE("micro: kernels take their share, move their bytes, and the diagonal may go first") {
+  const kernels k = kernels_of(256, 2350);
+  const double n = 256.0;
+  CHECK(k.gemm_ns == doctest::Approx(2 * n * n * n / 2.35));
+  CHECK(k.potrf_ns == doctest::Approx(k.gemm_ns / 6));
+  CHECK(k.tile_bytes == 512 * 1024);
+  // A factorization of that order: a third of its cube, and what the tiled one does for nothing in its triangles.
+  CHECK(graph_ns(64, k) == doctest::Approx(16384.0 * 16384 * 16384 / 3 / 2.35).epsilon(0.02));
+  for (const bool first : {false, true}) {
+    kernels small = kernels_of(16, 1000);
+    small.diagonal_first = first;
+    on_every_machine([&](const options& opt) {
+      runtime rt(opt);
+      CHECK(run_graph(rt, 9, small).wrong == 0);
+      CHECK(rt.statistics().tasks == graph_tasks(9));
+    });
+  }
+  runtime alone({.workers = 1, .machine = "virtual"}), two({.workers = 2, .machine = "i7-2600k-4"});
+  CHECK(run_graph(alone, 10, alike(k.gemm_ns)).seconds == doctest::Approx(220 * k.gemm_ns * 1e-9).epsilon(0.01));
+  CHECK(run_graph(two, 10, alike(k.gemm_ns)).wrong == 0);
+  CHECK(two.statistics().local_bytes == 0);
+  CHECK(run_graph(two, 10, k).wrong == 0);
+  CHECK(two.statistics().local_bytes >= 55 * k.tile_bytes);  // each tile was first touched
 }
 
 TEST_CASE("micro: any number of dependencies") {
@@ -106,18 +131,18 @@ TEST_CASE("micro: a lost task is found") {
   CHECK(run_independent(rt, 100, 0, creation::timed, {.omitted = 7}).wrong == 1);
   CHECK(run_independent(rt, 100, 0, creation::before, {.omitted = 99}).wrong == 1);
   for (const std::size_t task : {std::size_t{0}, std::size_t{1}, std::size_t{30}, graph_tasks(6) - 1})
-    CHECK(run_graph(rt, 6, 0, {.omitted = task}).wrong > 0);
+    CHECK(run_graph(rt, 6, alike(0), {.omitted = task}).wrong > 0);
   for (const std::size_t dependencies : {0u, 1u, 2u, 8u, 32u, 100u})
     CHECK(run_dependencies(rt, dependencies, 50, 0, {.omitted = 20}).wrong > 0);
 }
 
 TEST_CASE("micro: a dependency that was not declared is found on some schedule") {
   const std::size_t last_syrk = graph_tasks(6) - 2;  // its tile was ready a task before the one it forgets to name
-  CHECK(found_on_some_schedule([&](runtime& rt) { return run_graph(rt, 6, 100, {.undeclared = last_syrk}); }));
+  CHECK(found_on_some_schedule([&](runtime& rt) { return run_graph(rt, 6, alike(100), {.undeclared = last_syrk}); }));
   for (const std::size_t dependencies : {2u, 50u})
     CHECK(found_on_some_schedule(
         [=](runtime& rt) { return run_dependencies(rt, dependencies, 20, 100, {.undeclared = 10}); }));
-  CHECK(!found_on_some_schedule([](runtime& rt) { return run_graph(rt, 6, 100); }));
+  CHECK(!found_on_some_schedule([](runtime& rt) { return run_graph(rt, 6, alike(100)); }));
 }
 
 TEST_CASE("micro: median, quartiles, efficiency, overhead and slope") {
@@ -157,6 +182,42 @@ TEST_CASE("micro apps: all four run on both machines and give a row each, with q
       CHECK(quartiles >= 2);
     }
   }
+}
+
+TEST_CASE("micro apps: the graph with kernels says how many flops it did, and one worker does them at the rate given") {
+  progress silent("test");
+  app a = micro_graph_app();
+  shrink(a);
+  for (const option& o : a.options) {
+    if (std::string_view(o.name) == "tile") *std::get<std::size_t*>(o.target) = 128;
+    if (std::string_view(o.name) == "mflops") *std::get<std::size_t*>(o.target) = 500;
+  }
+  const result r = a.run({.workers = 1, .machine = "virtual"}, silent);
+  CHECK(r.ok());
+  for (const field& f : r.fields)
+    if (f.name == "gflops") CHECK(std::get<double>(f.value) == doctest::Approx(0.5).epsilon(0.01));
+}
+
+TEST_CASE("micro apps: rows that are not there are refused, and one row has no slope") {
+  progress silent("test");
+  const auto fields = [&](std::size_t from, std::size_t to) {
+    app a = micro_dependencies_app();
+    shrink(a);
+    for (const option& o : a.options) {
+      if (std::string_view(o.name) == "from") *std::get<std::size_t*>(o.target) = from;
+      if (std::string_view(o.name) == "to") *std::get<std::size_t*>(o.target) = to;
+    }
+    std::size_t rows = 0, slopes = 0;
+    for (const field& f : a.run({.workers = 1}, silent).fields) {
+      rows += f.name.ends_with("_dependencies") ? 1 : 0;
+      slopes += f.name == "ns_per_dependency" ? 1 : 0;
+    }
+    return std::pair(rows, slopes);
+  };
+  CHECK(fields(2, 8) == std::pair<std::size_t, std::size_t>(3, 1));
+  CHECK(fields(100, 100) == std::pair<std::size_t, std::size_t>(1, 0));
+  CHECK_THROWS_AS(fields(33, 99), weft::error);
+  CHECK_THROWS_AS(fields(8, 2), weft::error);
 }
 
 TEST_CASE("micro apps: lengths that make no range are refused") {

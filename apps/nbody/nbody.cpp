@@ -14,6 +14,10 @@ namespace {
 constexpr double pair_gflops = 6.3;
 constexpr double move_gflops = 2;
 
+// What a modelled machine moves. Pair tasks read positions only, which are half of it; a block has one handle.
+constexpr std::size_t bytes_per_particle = 6 * sizeof(double);
+constexpr std::size_t bytes_per_force = 3 * sizeof(double);
+
 // How far positions may be from the serial run's if forces were summed in another order. One rounding error per step
 // and a growth that measured exp(3 t) for these clusters: the trajectory of a liquid cannot be held for ever.
 constexpr double rounding_distance = 1e-12;
@@ -45,6 +49,8 @@ class simulation {
       : rt_(rt), p_(p), bar_(bar), particles_(blocks.size()), forces_(blocks.size()), incomplete_(blocks.size()) {
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       sizes_.push_back(blocks[b].position.size());
+      particles_[b].bytes(sizes_[b] * bytes_per_particle);
+      forces_[b].bytes(sizes_[b] * bytes_per_force);
       forces_[b].unguarded().sum = vectors(sizes_[b]);
       particles_[b].unguarded() = std::move(blocks[b]);
     }

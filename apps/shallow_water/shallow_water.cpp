@@ -13,7 +13,7 @@ namespace weft::apps::shallow_water {
 namespace {
 
 // Modelled speed of one core in the cost clauses, flops per nanosecond: a Zen 4 core measured 9 with everything in its
-// cache. Memory that all cores share is not in this number, so virtual runs scale better than real ones.
+// cache. Memory that all cores share is not in this number: the bytes of the handles say what has to come from there.
 constexpr double gflops = 9;
 constexpr double submit_ns = 60;  // of one task, in a generator; the queues' own time is modelled by the machine
 
@@ -35,17 +35,27 @@ struct log_of_steps {
 class simulation {
  public:
   simulation(runtime& rt, const problem& p, const mesh& m, std::vector<tile>&& tiles, progress& bar)
-      : rt_(rt), p_(p), bar_(bar), tiles_(std::move(tiles)), states_(p.blocks()), rates_(p.blocks()),
-        last_task_(p.ahead) {
+      : rt_(rt), p_(p), bar_(bar), tiles_(tiles.size()), states_(p.blocks()), rates_(p.blocks()), last_task_(p.ahead),
+        left_in_first_(p.blocks()) {
+    for (std::size_t t = 0; t < tiles.size(); ++t) {
+      tiles_[t].bytes(tiles[t].bytes());
+      tiles_[t].unguarded() = std::move(tiles[t]);
+    }
     for (std::size_t n = 0; n < m.nodes.size(); ++n) {
       const fields f = start_at(m.nodes[n]);
       states_[n / p.block].unguarded().push_back({f, f, f});
     }
-    for (std::size_t b = 0; b < p.blocks(); ++b) rates_[b].unguarded().resize(states_[b].unguarded().size());
+    for (std::size_t b = 0; b < p.blocks(); ++b) {
+      const std::size_t nodes = states_[b].unguarded().size();
+      states_[b].bytes(nodes * sizeof(node_state));
+      rates_[b].bytes(nodes * sizeof(derivatives));
+      rates_[b].unguarded().resize(nodes);
+    }
     log_.unguarded().generated.resize(p.steps);
   }
 
   outcome run() {
+    if (p_.assembled_serially) touch_all();
     const double start = rt_.now_ns();
     rt_.submit(write(log_), named("begin"), [this](log_of_steps&) {
       for (std::size_t step = 0; step < std::min(p_.ahead, p_.steps); ++step) submit_generator(step);
@@ -60,12 +70,19 @@ class simulation {
     o.generated = std::move(log.generated);
     o.in_order = log.in_order;
     o.steps_in_flight_max = log.in_flight_max;
+    o.steps_begun_in_first = begun_in_first_.load(std::memory_order_relaxed);
     return o;
   }
 
  private:
   using block = std::vector<node_state>;
   using block_rates = std::vector<derivatives>;
+
+  void touch_all() {
+    rt_.submit(write(tiles_), write(states_), write(rates_), named("assemble"), pin(0),
+               [](view<tile>, view<block>, view<block_rates>) {});
+    rt_.wait();
+  }
 
   void submit_generator(std::size_t step) {
     const double tasks = static_cast<double>(stages * (tiles_.size() + states_.size()));
@@ -90,41 +107,55 @@ class simulation {
 
   void submit_step(std::size_t step) {
     for (std::size_t s = 0; s < stages; ++s) {
-      for (const tile& t : tiles_) submit_multiply(t);
+      for (handle<tile>& t : tiles_) submit_multiply(step, t);
       const bool last = s + 1 == stages;
-      for (std::size_t b = last ? 1 : 0; b < states_.size(); ++b) submit_update(s, b);
+      for (std::size_t b = last ? 1 : 0; b < states_.size(); ++b) submit_update(step, s, b);
       if (last) submit_last_task(step);
     }
   }
 
-  void submit_multiply(const tile& t) {
+  // The tile has a handle not for its order - nobody writes it - but for its bytes, which are most of what a step
+  // moves.
+  void submit_multiply(std::size_t step, handle<tile>& h) {
     if (multiplications_++ == p_.omitted_task) return;
+    const tile& t = h.unguarded();
     const double ns = static_cast<double>(t.entries.size()) * flops_per_nonzero / gflops;
-    const auto body = [&t](const block& from, block_rates& to) { multiply(t, from, to); };
+    const auto body = [this, step](const tile& mine, const block& from, block_rates& to) {
+      if (left_in_first_.load(std::memory_order_relaxed) > 0) note_begun(step + 1);
+      multiply(mine, from, to);
+    };
     if (p_.access == tile_access::add)
-      rt_.submit(read(states_[t.from]), add(rates_[t.to]), named("multiply"), cost(ns), body);
+      rt_.submit(read(h), read(states_[t.from]), add(rates_[t.to]), named("multiply"), cost(ns), body);
     else
-      rt_.submit(read(states_[t.from]), write(rates_[t.to]), named("multiply"), cost(ns), body);
+      rt_.submit(read(h), read(states_[t.from]), write(rates_[t.to]), named("multiply"), cost(ns), body);
   }
 
-  void submit_update(std::size_t s, std::size_t b) {
+  void submit_update(std::size_t step, std::size_t s, std::size_t b) {
     rt_.submit(write(states_[b]), write(rates_[b]), named("update"), cost(update_ns(b)),
-               [this, s](block& state, block_rates& rates) { end_stage(s, state, rates); });
+               [this, step, s](block& state, block_rates& rates) { end_stage(step, s, state, rates); });
   }
 
   // Block 0's last update of a step: the task that the generator of a later step waits for.
   void submit_last_task(std::size_t step) {
     rt_.submit(write(states_[0]), write(rates_[0]), write(last_task_[step % p_.ahead]), named("update, last"),
                cost(update_ns(0)), [this, step](block& state, block_rates& rates) {
-                 end_stage(stages - 1, state, rates);
+                 end_stage(step, stages - 1, state, rates);
                  if (step % (p_.steps / 100 + 1) == 0)
                    bar_.report(static_cast<double>(step) / static_cast<double>(p_.steps));
                });
   }
 
-  void end_stage(std::size_t s, block& state, block_rates& rates) {
+  void end_stage(std::size_t step, std::size_t s, block& state, block_rates& rates) {
     for (std::size_t n = 0; n < state.size(); ++n) update(state[n], rates[n], s, p_.time_step());
-    if (s + 1 == stages) finished_.fetch_add(1, std::memory_order_relaxed);
+    if (s + 1 < stages) return;
+    finished_.fetch_add(1, std::memory_order_relaxed);
+    if (step == 0) left_in_first_.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+  void note_begun(std::size_t steps) noexcept {
+    std::size_t most = begun_in_first_.load(std::memory_order_relaxed);
+    while (most < steps && !begun_in_first_.compare_exchange_weak(most, steps, std::memory_order_relaxed)) {
+    }
   }
 
   [[nodiscard]] double update_ns(std::size_t b) noexcept {
@@ -134,13 +165,17 @@ class simulation {
   runtime& rt_;
   const problem& p_;
   progress& bar_;
-  const std::vector<tile> tiles_;
+  std::vector<handle<tile>> tiles_;
   std::vector<handle<block>> states_;
   std::vector<handle<block_rates>> rates_;
   std::vector<handle<void>> last_task_;  // of step % ahead: one generator at most waits for each
   handle<log_of_steps> log_;
-  std::uint64_t multiplications_ = 0;        // who: the generator whose turn it is
-  std::atomic<std::uint64_t> finished_ = 0;  // blocks that ended a step, over all steps; relaxed: a statistic
+  std::uint64_t multiplications_ = 0;  // who: the generator whose turn it is
+  // Statistics, and so relaxed. Blocks that ended a step, over all steps; those that have not ended the first; and how
+  // many steps had tasks that had begun by then.
+  std::atomic<std::uint64_t> finished_ = 0;
+  std::atomic<std::uint64_t> left_in_first_;
+  std::atomic<std::size_t> begun_in_first_ = 0;
 };
 
 double distance(const std::vector<fields>& a, const std::vector<fields>& b) {

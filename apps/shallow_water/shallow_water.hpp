@@ -33,6 +33,9 @@ struct problem {
   std::size_t steps = 300;
   std::size_t ahead = 5;
   tile_access access = tile_access::add;
+  // Where the data are on a modelled machine. False: with whoever works on them first. True: with worker 0, which then
+  // touches all of them before the clock starts, as a program does whose main thread assembles its matrices.
+  bool assembled_serially = false;
 
   // A tile task, counted in order of submission from 0, to leave out; and a step to generate twice. They plant the
   // mistakes that the checks must find.
@@ -44,7 +47,7 @@ struct problem {
   [[nodiscard]] std::size_t blocks() const noexcept { return (nodes() + block - 1) / block; }
   [[nodiscard]] double time_step() const noexcept { return courant / static_cast<double>(side); }
   [[nodiscard]] std::uint64_t task_count(std::size_t tiles) const noexcept {
-    return 1 + std::uint64_t{steps} * (1 + stages * (tiles + blocks()));
+    return (assembled_serially ? 2 : 1) + std::uint64_t{steps} * (1 + stages * (tiles + blocks()));
   }
   // A block can be behind block 0 by one stage per block between them; those steps are on top of `ahead`.
   [[nodiscard]] std::size_t steps_in_flight_limit() const noexcept { return ahead + blocks() / stages + 1; }
@@ -55,6 +58,7 @@ struct outcome {
   std::vector<std::uint32_t> generated;  // how often, per step
   bool in_order = true;                  // steps were generated one after the other
   std::size_t steps_in_flight_max = 0;
+  std::size_t steps_begun_in_first = 0;  // by the time the first step was done
   std::size_t tiles = 0;
   double seconds = 0;
 };

@@ -191,4 +191,39 @@ TEST_CASE("shallow water app: runs, and refuses a clause it does not know") {
   CHECK_THROWS_AS(a.run({.workers = 2}, silent), weft::error);
 }
 
+TEST_CASE("shallow water: matrices in one memory node make all cores wait for its bandwidth") {
+  const setting s(200);  // 40 MB of matrices, above all caches of that machine
+  progress silent("test");
+  double seconds[2];
+  std::uint64_t waited_ns[2];
+  for (const bool serially : {false, true}) {
+    const problem p{.side = 200, .block = 1000, .steps = 4, .assembled_serially = serially};
+    runtime rt({.machine = "opteron-6220-interlagos-16"});
+    const outcome found = simulate(rt, p, s.m, s.rows, silent);
+    seconds[serially] = found.seconds;
+    const runtime::counts c = rt.statistics();
+    waited_ns[serially] = c.bandwidth_wait_ns;
+    CHECK(c.tasks == p.task_count(found.tiles));
+    CHECK(c.local_bytes + c.remote_bytes >=
+          s.rows.size() * sizeof(row));  // the matrices came from memory once at least
+  }
+  CHECK(seconds[true] > 1.5 * seconds[false]);
+  CHECK(waited_ns[true] > 2 * waited_ns[false]);
+}
+
+TEST_CASE("shallow water: steps mix, and no more of them begin than generators and blocks allow") {
+  const setting s(60);
+  progress silent("test");
+  for (const std::size_t ahead : {1u, 5u}) {
+    const problem p{.side = 60, .block = 100, .steps = 12, .ahead = ahead};
+    runtime rt({.workers = 8, .machine = "virtual"});
+    const outcome found = simulate(rt, p, s.m, s.rows, silent);
+    CHECK(found.steps_begun_in_first >= 1);
+    CHECK(found.steps_begun_in_first <= p.steps_in_flight_limit());
+    runtime one({.workers = 1, .machine = "virtual"});
+    const problem alone{.side = 60, .block = 3600, .steps = 12, .ahead = ahead};  // one block: step after step
+    CHECK(simulate(one, alone, s.m, s.rows, silent).steps_begun_in_first == 1);
+  }
+}
+
 }  // namespace weft::apps::shallow_water

@@ -15,9 +15,12 @@ struct tile {
   struct line {  // the nonzeros of one row: entries[first, last)
     std::uint32_t row, first, last;
   };
-  std::size_t to, from;        // blocks
-  std::vector<line> lines;     // rows with nonzeros only, numbered within block `to`
-  std::vector<entry> entries;  // columns numbered within block `from`
+  std::size_t to = 0, from = 0;  // blocks
+  std::vector<line> lines;       // rows with nonzeros only, numbered within block `to`
+  std::vector<entry> entries;    // columns numbered within block `from`
+  [[nodiscard]] std::size_t bytes() const noexcept {
+    return lines.size() * sizeof(line) + entries.size() * sizeof(entry);
+  }
 };
 
 // In order of `to`, then `from`: taken one after the other they add each row's entries in order of columns.

@@ -80,7 +80,10 @@ result run(const parameters& p, const weft::options& opt, progress& bar) {
   runtime rt(opt);
   buffer buffers[2] = {buffer(p.width), buffer(p.width)};
   for (std::size_t b = 0; b < p.width; ++b) {
-    for (buffer& half : buffers) half[b].unguarded().resize(p.cells);
+    for (buffer& half : buffers) {
+      half[b].unguarded().resize(p.cells);
+      if (p.grain_ns == 0) half[b].bytes(p.cells * sizeof(double));  // a grain is all that a task costs
+    }
     for (std::size_t i = 0; i < p.cells; ++i) buffers[0][b].unguarded()[i] = initial(b * p.cells + i);
   }
   result r;

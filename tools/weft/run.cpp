@@ -35,6 +35,13 @@ json report_json(const char* name, const apps::result& r, std::uint64_t seed) {
               {"steals", r.counts.steals},
               {"sleeps", r.counts.sleeps},
               {"suspends", r.counts.suspends}};
+  if (r.machine != "host")
+    out.update({{"transfers", r.counts.transfers},
+                {"line_waits_ns", r.counts.line_waits_ns},
+                {"cached_bytes", r.counts.cached_bytes},
+                {"local_bytes", r.counts.local_bytes},
+                {"remote_bytes", r.counts.remote_bytes},
+                {"bandwidth_wait_ns", r.counts.bandwidth_wait_ns}});
   if (!r.trace.empty()) out["trace"] = r.trace;
   for (const apps::field& f : r.fields) {
     assert(!out.contains(f.name) && "a field of an app may not hide one of the tool");
