@@ -19,7 +19,6 @@ using word = detail::cell<std::uint32_t>;
 class M : public interleave::unsteady {
  public:
   using unsteady::unsteady;
-  static constexpr bool foreign_threads = true;
   static void signal(word& w) { store(w, 1u, base::release); }
   static void block(word& w) {
     if (clears_first) store(w, 0u, base::relaxed);
