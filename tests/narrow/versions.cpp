@@ -3,6 +3,7 @@
 // always. What is wrong with a comparison that forgets to wrap shows as a task too early, or as a stall.
 #include "access/version.hpp"
 
+#include <chrono>
 #include <string>
 
 #include "everywhere.hpp"
@@ -105,7 +106,9 @@ TEST_CASE("narrow: an access that waits elsewhere while its whole group is done"
       int late = 0;
       bool wrong = false;
       rt.submit(weft::write(gate), [&done](long& v) {
-        for (int i = 0; i < 10'000'000 && __atomic_load_n(&done, __ATOMIC_RELAXED) < most - 1; ++i) weft::charge(1000);
+        const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(10);  // against hangs
+        while (__atomic_load_n(&done, __ATOMIC_RELAXED) < most - 1 && std::chrono::steady_clock::now() < until)
+          weft::charge(1000);
         v = __atomic_load_n(&done, __ATOMIC_RELAXED);
       });
       rt.submit(weft::read(gate), weft::read(x), [&](const long& v, const long&) {
