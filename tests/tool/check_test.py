@@ -3,15 +3,15 @@
 
 Run as: python3 tests/tool/check_test.py --weft PATH [unittest arguments]
 """
-import argparse
 import json
 import os
 import pathlib
 import shlex
 import subprocess
-import sys
 import tempfile
 import unittest
+
+import command_line
 
 WEFT = "weft"
 SCHEDULES = "300"
@@ -181,8 +181,5 @@ class CannotBeTested(Check):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--weft", required=True)
-    options, rest = parser.parse_known_args()
-    WEFT = str(pathlib.Path(options.weft).resolve())
-    unittest.main(argv=[sys.argv[0], *rest])
+    WEFT = command_line.weft(__doc__)
+    unittest.main()

@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 import unittest
 
+import command_line
 import tool_test
 import trace_file
 from export_decoders import Perfetto, dot_strings
@@ -395,4 +396,5 @@ class Output(Export):
 
 
 if __name__ == "__main__":
-    tool_test.main()
+    tool_test.WEFT = command_line.weft(__doc__)
+    unittest.main()

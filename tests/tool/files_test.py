@@ -4,7 +4,6 @@ written whole or not at all.
 
 Run as: python3 tests/tool/files_test.py --weft PATH [unittest arguments]
 """
-import argparse
 import json
 import os
 import pathlib
@@ -12,10 +11,10 @@ import resource
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import unittest
 
+import command_line
 import trace_maker
 
 WEFT = "weft"
@@ -155,14 +154,6 @@ class WholeOrNotAtAll(Files):
         self.assertEqual(json.loads(out.read_text())["tasks"], 200)
 
 
-def main():
-    global WEFT
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--weft", required=True, help="the tool under test")
-    known, rest = parser.parse_known_args()
-    WEFT = str(pathlib.Path(known.weft).resolve())
-    unittest.main(argv=[sys.argv[0], *rest])
-
-
 if __name__ == "__main__":
-    main()
+    WEFT = command_line.weft(__doc__)
+    unittest.main()

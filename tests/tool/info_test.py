@@ -3,14 +3,14 @@
 
 Run as: python3 tests/tool/info_test.py --weft PATH [unittest arguments]
 """
-import argparse
 import json
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
 import unittest
+
+import command_line
 
 WEFT = "weft"
 CORES = sorted(os.sched_getaffinity(0))
@@ -103,8 +103,5 @@ class Workers(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--weft", required=True)
-    own, rest = parser.parse_known_args()
-    WEFT = os.path.abspath(own.weft)
-    unittest.main(argv=[sys.argv[0], *rest])
+    WEFT = command_line.weft(__doc__)
+    unittest.main()

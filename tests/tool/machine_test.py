@@ -3,15 +3,15 @@
 
 Run as: python3 tests/tool/machine_test.py --weft PATH [unittest arguments]
 """
-import argparse
 import json
 import os
 import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 import unittest
+
+import command_line
 
 WEFT = "weft"
 GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs/guide/22-machine-files.md"
@@ -179,8 +179,5 @@ class Machines(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--weft", required=True)
-    own, rest = parser.parse_known_args()
-    WEFT = os.path.abspath(own.weft)
-    unittest.main(argv=[sys.argv[0], *rest])
+    WEFT = command_line.weft(__doc__)
+    unittest.main()

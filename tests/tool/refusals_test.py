@@ -4,7 +4,6 @@ traces of what cannot have happened, places that are not there, and mistakes in 
 
 Run as: python3 tests/tool/refusals_test.py --weft PATH [unittest arguments]
 """
-import argparse
 import json
 import os
 import pathlib
@@ -12,9 +11,10 @@ import random
 import shutil
 import sqlite3
 import subprocess
-import sys
 import tempfile
 import unittest
+
+import command_line
 
 WEFT = "weft"
 CLEAN = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
@@ -191,14 +191,6 @@ class Traces(Refusals):
             self.assertGreaterEqual(reply[key], 0, key)
 
 
-def main():
-    global WEFT
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--weft", required=True, help="the tool under test")
-    known, rest = parser.parse_known_args()
-    WEFT = str(pathlib.Path(known.weft).resolve())
-    unittest.main(argv=[sys.argv[0], *rest])
-
-
 if __name__ == "__main__":
-    main()
+    WEFT = command_line.weft(__doc__)
+    unittest.main()

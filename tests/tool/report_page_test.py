@@ -4,7 +4,6 @@ names that would like to be programs. Exit status 77 (skipped) where there is no
 
 Run as: python3 tests/tool/report_page_test.py --weft PATH [unittest arguments]
 """
-import argparse
 import json
 import pathlib
 import subprocess
@@ -14,6 +13,7 @@ import time
 import unittest
 
 import browser
+import command_line
 import trace_maker
 
 WEFT = "weft"
@@ -339,17 +339,6 @@ class Hard(PageTest):
         self.assertLess(loaded, 30)
 
 
-def main():
-    global WEFT
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--weft", required=True, help="the tool under test")
-    known, rest = parser.parse_known_args()
-    if browser.find() is None:
-        print("Chromium is not installed: skipped")
-        sys.exit(77)
-    WEFT = str(pathlib.Path(known.weft).resolve())
-    unittest.main(argv=[sys.argv[0], *rest])
-
-
 if __name__ == "__main__":
-    main()
+    WEFT = command_line.weft(__doc__, draws=True)
+    unittest.main()

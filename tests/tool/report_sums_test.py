@@ -4,13 +4,11 @@ Exit status 77 (skipped) where there is no Chromium.
 
 Run as: python3 tests/tool/report_sums_test.py --weft PATH [unittest arguments]
 """
-import argparse
 import pathlib
 import sqlite3
-import sys
 import unittest
 
-import browser
+import command_line
 import report_page_test
 import trace_maker
 
@@ -127,11 +125,5 @@ class Sums(report_page_test.PageTest):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--weft", required=True, help="the tool under test")
-    known, rest = parser.parse_known_args()
-    if browser.find() is None:
-        print("Chromium is not installed: skipped")
-        sys.exit(77)
-    report_page_test.WEFT = str(pathlib.Path(known.weft).resolve())
-    unittest.main(argv=[sys.argv[0], *rest])
+    report_page_test.WEFT = command_line.weft(__doc__, draws=True)
+    unittest.main()

@@ -3,7 +3,6 @@
 
 Run as: python3 tests/tool/report_test.py --weft PATH [unittest arguments]
 """
-import argparse
 import json
 import os
 import pathlib
@@ -14,6 +13,7 @@ import tempfile
 import time
 import unittest
 
+import command_line
 import trace_maker
 
 WEFT = "weft"
@@ -212,14 +212,6 @@ class Report(unittest.TestCase):
         self.assertEqual(reply["span_ns"], 900 * -(-1_000_000 // 4096))
 
 
-def main():
-    global WEFT
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--weft", required=True, help="the tool under test")
-    known, rest = parser.parse_known_args()
-    WEFT = str(pathlib.Path(known.weft).resolve())
-    unittest.main(argv=[sys.argv[0], *rest])
-
-
 if __name__ == "__main__":
-    main()
+    WEFT = command_line.weft(__doc__)
+    unittest.main()

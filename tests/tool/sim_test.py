@@ -3,17 +3,16 @@
 
 Run as: python3 tests/tool/sim_test.py --weft PATH [unittest arguments]
 """
-import argparse
 import json
 import os
 import pathlib
 import signal
 import sqlite3
 import subprocess
-import sys
 import tempfile
 import unittest
 
+import command_line
 import trace_maker
 
 WEFT = "weft"
@@ -268,8 +267,5 @@ class Programs(Sim):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--weft", required=True)
-    options, rest = parser.parse_known_args()
-    WEFT = str(pathlib.Path(options.weft).resolve())
-    unittest.main(argv=[sys.argv[0], *rest])
+    WEFT = command_line.weft(__doc__)
+    unittest.main()

@@ -3,16 +3,16 @@
 
 Run as: python3 tests/tool/tool_test.py --weft PATH [unittest arguments]
 """
-import argparse
 import contextlib
 import json
 import os
 import pathlib
 import sqlite3
 import subprocess
-import sys
 import tempfile
 import unittest
+
+import command_line
 
 WEFT = "weft"
 
@@ -316,14 +316,6 @@ class Others(Tool):
                 self.assertIn("weft: cannot write to standard output", closed.stderr)
 
 
-def main():
-    global WEFT
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--weft", required=True, help="the tool under test")
-    known, rest = parser.parse_known_args()
-    WEFT = str(pathlib.Path(known.weft).resolve())
-    unittest.main(argv=[sys.argv[0], *rest])
-
-
 if __name__ == "__main__":
-    main()
+    WEFT = command_line.weft(__doc__)
+    unittest.main()

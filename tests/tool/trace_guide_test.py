@@ -4,7 +4,6 @@ on the page gives rows.
 
 Run as: python3 tests/tool/trace_guide_test.py --weft PATH [unittest arguments]
 """
-import argparse
 import json
 import contextlib
 import os
@@ -12,10 +11,11 @@ import pathlib
 import re
 import sqlite3
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
+
+import command_line
 
 WEFT = "weft"
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/guide/10-traces.md"
@@ -87,14 +87,6 @@ class Guide(unittest.TestCase):
             self.assertLess(time.monotonic() - start, 120)
 
 
-def main():
-    global WEFT
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--weft", required=True, help="the tool under test")
-    known, rest = parser.parse_known_args()
-    WEFT = str(pathlib.Path(known.weft).resolve())
-    unittest.main(argv=[sys.argv[0], *rest])
-
-
 if __name__ == "__main__":
-    main()
+    WEFT = command_line.weft(__doc__)
+    unittest.main()

@@ -4,7 +4,6 @@ same to the bit whatever surrounds the process.
 
 Run as: python3 tests/tool/validate_test.py --weft PATH [unittest arguments]
 """
-import argparse
 import hashlib
 import json
 import os
@@ -15,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 import unittest
+
+import command_line
 
 WEFT = "weft"
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -106,8 +107,5 @@ class Same(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--weft", required=True)
-    own, rest = parser.parse_known_args()
-    WEFT = os.path.abspath(own.weft)
-    unittest.main(argv=[sys.argv[0], *rest])
+    WEFT = command_line.weft(__doc__)
+    unittest.main()

@@ -4,18 +4,17 @@ in a real browser (that part is skipped where there is no Chromium).
 
 Run as: python3 tests/tool/whatif_test.py --weft PATH [unittest arguments]
 """
-import argparse
 import json
 import os
 import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 
 import browser
+import command_line
 import trace_maker
 
 WEFT = "weft"
@@ -488,8 +487,5 @@ class Page(WhatIf):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--weft", required=True)
-    options, rest = parser.parse_known_args()
-    WEFT = str(pathlib.Path(options.weft).resolve())
-    unittest.main(argv=[sys.argv[0], *rest])
+    WEFT = command_line.weft(__doc__)
+    unittest.main()

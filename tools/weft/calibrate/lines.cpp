@@ -99,7 +99,7 @@ summary system_call(const effort& e) {
 }
 
 // A chain of rotations, a cycle each. Not of additions: processors of today do several additions of constants at once
-// while they rename registers, and a chain of them shows four times the clock.
+// while they rename registers, and a chain of them shows five times the clock.
 summary gigahertz(const effort& e) {
   return repeat(e, [] {
     std::uint64_t x = 1;
