@@ -15,7 +15,7 @@ help:
 	@echo 'make test     everything: release, sanitizers, clang, install, format (20 to 25 minutes on 2 cores)'
 	@echo 'make test-long  beside it, for the night: stress tenfold, many seeds, all orders under ThreadSanitizer'
 	@echo 'make bench    nanoseconds per task, in turns with OpenMP, oneTBB and StarPU (installs them; about 5 minutes)'
-	@echo 'make validate virtual times beside real ones, of this computer (about 5 minutes, on a quiet machine)'
+	@echo 'make validate virtual times beside real ones, of this computer (up to 20 minutes, on a quiet machine)'
 	@echo 'make format   rewrite the sources as clang-format-16 wants them'
 	@echo 'make setup    only install what is missing, for the build and for make test'
 	@echo 'make clean    remove build/'
