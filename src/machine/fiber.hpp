@@ -10,6 +10,7 @@
 #include <boost/context/detail/fcontext.hpp>
 
 #include "machine/stack.hpp"
+#include "weft/detail/worker.hpp"
 
 namespace weft::machine {
 
@@ -21,6 +22,8 @@ class fiber {
   struct action {
     void (*run)(action& self);
   };
+
+  detail::place_of_body where;  // kept by who switches workers between stacks
 
   fiber();  // stands for the stack the calling thread is on
   // A new stack of `bytes` (stack.hpp). On the first jump to it, entry(argument) is

@@ -189,7 +189,9 @@ void* workspace(std::size_t bytes) {
 
 void charge(double nanoseconds) noexcept {
   detail::worker* w = sched::current_worker();
-  if (w == nullptr || w->current == nullptr || !(nanoseconds > 0)) return;
+  if (w == nullptr || !(nanoseconds > 0)) return;
+  const bool forks = w->where != nullptr && w->where->on != nullptr;  // the main thread, perhaps, between fork and join
+  if (w->current == nullptr && !forks) return;
   implementation(w->engine).charge(picoseconds(nanoseconds));
 }
 

@@ -27,6 +27,7 @@
 #include "sched/admission.hpp"
 #include "sched/any_engine.hpp"
 #include "sched/attention.hpp"
+#include "sched/branches.hpp"
 #include "sched/creation.hpp"
 #include "sched/crew.hpp"
 #include "sched/deque.hpp"
@@ -83,6 +84,12 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void push_slow(detail::worker& w, detail::record* r) override;
   void await_pull(detail::worker& w) noexcept override { stealing<M>::await_pull(w); }
   void share_and_go_out(detail::worker& w) noexcept override { stealing_.share_and_go_out(static_cast<worker&>(w)); }
+  void enter_forks(detail::worker& w) override;
+  void leave_forks(detail::worker& w) noexcept override;
+  void fork(detail::worker& w, detail::branch& b) override;
+  void share(detail::worker& w) noexcept override { placement_.share(static_cast<worker&>(w)); }
+  bool join(detail::worker& w, detail::branch& b) override;
+  void drop(detail::worker& w, detail::branch& b) noexcept override;
   void wait_all() override;
   void wait_handle(detail::handle_state& h) override;
   void drain(detail::handle_state& h) noexcept override;
@@ -143,6 +150,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   [[gnu::always_inline]] inline trace::outcome call_body(worker& w, detail::record* r);
   void ran(worker& w, const detail::record& r, std::uint64_t body_ps);
   void run_child(worker& w, detail::record* x) override;
+  [[nodiscard, gnu::noinline]] detail::record* run_branch(worker& w, branch& b);
 
   // done
   [[nodiscard, gnu::always_inline]] inline detail::record* follow(worker& w, detail::record* r);
@@ -205,6 +213,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   waits<M> waits_{this,
                   {*this, attention_, ordering_, stacks_, guests_, recording_, registrar_, placement_, quiescence_,
                    poison_, suspension_, stall_, events_}};
+  branches<M> branches_{{placement_, suspension_, ordering_, admission_, stall_}};
   search<M> search_;
   std::unique_ptr<quiescent_source> quiescent_source_;
   const void* owner_thread_;  // identity of the thread that made the runtime

@@ -96,7 +96,7 @@ template <machine::machine M> void engine<M>::worker_entry(void* engine_address,
   w.home = &thread_stack;
   if constexpr (M::modelled) w.home = &e.machine_.stack(id);  // a modelled core begins on a fiber of its machine
   fiber& loop = e.stacks_.take(w);
-  w.running = &loop;
+  w.moves_to(loop);
   e.machine_.jump(w.id, *w.home, loop, nullptr);  // comes back when the runtime stops
   set_current_worker(nullptr);
 }

@@ -171,7 +171,8 @@ template <machine::machine M> bool engine<M>::take_turn(worker& w, detail::recor
 
 // Runs r and returns a task to run next, or nullptr. May return on another worker than it was called on.
 template <machine::machine M> detail::record* engine<M>::run(worker& w, detail::record* r) {
-  if (r->kind == detail::record_kind::resume) {
+  if (r->kind != detail::record_kind::task) [[unlikely]] {
+    if (r->kind == detail::record_kind::branch) return run_branch(w, static_cast<branch&>(*r));
     admission_.resumes(w);
     suspension_.resume(w, waiter::of(r));
     return nullptr;
@@ -253,6 +254,34 @@ template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, det
     if (outcome != trace::outcome::skipped) machine_.end_body(*r);
   ordering_.ended(*r);
   return outcome;
+}
+
+// As a task without accesses, whose children are done when it is.
+template <machine::machine M> detail::record* engine<M>::run_branch(worker& w, branch& b) {
+  M::work(model::step::run);
+  branches<M>::begins(b);
+  transition(b, detail::record_state::running);
+  b.awaits_children = nullptr;
+  b.children = 0;
+  w.current = &b;
+  detail::poke(w.body_name, b.name);
+  machine_.begin_body(b);
+  std::exception_ptr thrown;
+  try {
+    b.invoke(b, detail::errand::run);
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  if constexpr (M::modelled) machine_.end_body(b);
+  try {
+    if (b.has_children) waits_.for_children(static_cast<worker&>(*current_worker()));
+  } catch (...) {
+    if (thrown == nullptr) thrown = std::current_exception();
+  }
+  worker& here = static_cast<worker&>(*current_worker());
+  here.current = nullptr;
+  branches_.over(here, b, std::move(thrown));
+  return nullptr;
 }
 
 // ---- done

@@ -81,7 +81,8 @@ template <class M> class placement {
   }
   // The main thread between its calls takes nothing back, so there is nothing to keep for it.
   void share(worker<M>& w) noexcept {
-    const bool only_pushes = w.on_program_stack() && w.current == nullptr;
+    WEFT_ASSERT(w.where != nullptr);
+    const bool only_pushes = w.where->on == nullptr;
     if (only_pushes ? deque::expose(w) : deque::share(w)) sleep_.notify(machine_);
   }
   // Puts all that is private within reach of thieves.

@@ -61,7 +61,7 @@ template <class M> class stall {
     const waiter* const program = use_.suspension.program_waiter();
     if (M::foreign_threads && use_.events.outstanding() != 0) return use_.watch.events_outstanding();
     if (program == nullptr || use_.events.any_timed()) return;
-    if (all_done && program->outer == nullptr && !program->is_ahead) return;
+    if (all_done && program->outer == nullptr && program->joins == nullptr && !program->is_ahead) return;
     base::locked<M> guard(use_.outside.waits_lock());  // no such call begins from here on
     if (use_.outside.calls_under_way()) return;
     if (!use_.sleep.all_asleep() || use_.sleep.announcements() != announcements) return;  // one may have ended since
@@ -135,6 +135,10 @@ template <class M> class stall {
   // Takes x from the list it waits in. Returns whether it was there.
   [[nodiscard]] bool delist(waiter& x) noexcept {
     if (x.outer != nullptr) return use_.events.delist(*x.outer);
+    if (x.joins != nullptr) {
+      auto listed = reinterpret_cast<std::uintptr_t>(&x.r);
+      return M::compare_exchange(x.joins->meeting, listed, std::uintptr_t{0}, base::acq_rel);
+    }
     if (x.awaited == nullptr) return use_.quiescence.delist(x);
     base::locked<M> guard(x.awaited->lock);
     if (x.r.state != detail::record_state::blocked) return false;

@@ -23,7 +23,10 @@ template <class M> class suspension {
       : machine_(machine), stacks_(stacks), recording_(recording), readiness_(readiness), quiescence_(quiescence) {}
 
   // Worker 0 begins on the stack of the thread that makes the runtime.
-  void open(worker<M>& main) noexcept { main.running = main.home = &program_; }
+  void open(worker<M>& main) noexcept {
+    main.running = main.home = &program_;
+    main.where = &program_.where;
+  }
   [[nodiscard]] fiber& program() noexcept { return program_; }
   // What the main thread waits in, nullptr: nothing. Who: whoever finds that all sleep, or takes it for a guess.
   [[nodiscard]] waiter* program_waiter() const noexcept { return detail::peek(program_waiter_); }
@@ -44,10 +47,12 @@ template <class M> class suspension {
                  told(static_cast<worker<M>&>(*current_worker()));
                }},
                &publish};
+    detail::worker* const program_on = w.where->on;
     fiber& loop = stacks_.take(w);
-    w.running = &loop;
+    w.moves_to(loop);
     w.current = nullptr;
     machine_.jump(w.id, *self.stack, loop, &after);
+    if (self.stack == &program_) program_.where.on = program_on;
   }
 
   // The same for a stack that has to wait: counted, recorded, and known to reservations. Returns on the worker that the
@@ -87,7 +92,7 @@ template <class M> class suspension {
     WEFT_ASSERT(to.r.kind == detail::record_kind::resume && w.current == nullptr);
     WEFT_ASSERT(to.stack != nullptr && to.stack != w.running);
     fiber* mine = w.running;
-    w.running = to.stack;
+    w.moves_to(*to.stack);
     machine_.jump(w.id, *mine, *to.stack, &after);
   }
 

@@ -15,6 +15,7 @@
 #include "sched/inbox.hpp"
 #include "sched/tempo.hpp"
 #include "trace/recorder.hpp"
+#include "weft/detail/branch.hpp"
 #include "weft/detail/worker.hpp"
 
 namespace weft::sched {
@@ -37,6 +38,7 @@ struct waiter {
   bool is_ahead = false;                // for a version that was not submitted when it began to wait
   bool stalled = false;                 // it was ended because nothing else could run
   detail::event_wait* outer = nullptr;  // not nullptr: it waits for an event
+  detail::branch* joins = nullptr;      // not nullptr: it waits for that branch, which runs elsewhere
 
   [[nodiscard]] static waiter& of(detail::record* r) noexcept {
     WEFT_ASSERT(r->kind == detail::record_kind::resume || r->kind == detail::record_kind::external);
@@ -104,6 +106,12 @@ template <class M> struct worker : detail::worker {
   detail::cell<const char*> body_name;  // of the task that began last; for watch.hpp
 
   [[nodiscard]] bool is_special() const noexcept { return role != sched::role::ordinary; }
+  // This worker is on that stack from here on, or will be after the jump that follows.
+  void moves_to(fiber& f) noexcept {
+    running = &f;
+    where = &f.where;
+    f.where.on = this;
+  }
   // On the stack of the thread that made the runtime, in a body's wait or not: the main thread comes back as itself.
   [[nodiscard]] bool on_program_stack() const noexcept { return id == 0 && running == home; }
 };

@@ -27,6 +27,7 @@ enum class record_kind : std::uint8_t {
   resume,    // stands for a suspended fiber: running it means switching to that fiber
   external,  // stands for a thread outside the runtime that sleeps until this is "run"
   place,     // stands in a handle's wait list for a task that reserves several (src/access/reservation.hpp)
+  branch,    // the second half of a fork, on the stack of the body that forked (src/sched/branches.hpp)
 };
 
 // Where a record is. Kept for assertions and for the report of a program that cannot go on.

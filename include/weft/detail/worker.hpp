@@ -15,7 +15,14 @@ class event_board;
 namespace weft::detail {
 
 struct worker;
+struct branch;
 struct event_end;
+
+// Of each stack that bodies run on: the worker that is on it. A wait may take a body to another worker, and its stack
+// goes with it; so whoever keeps a reference to this need not ask the thread who it is. weft::here is this.
+struct place_of_body {
+  worker* on = nullptr;  // nullptr: the program's stack, outside of weft's calls
+};
 
 // The out-of-line half. One implementation per machine (src/sched/engine.hpp); called at events, never per instruction.
 struct engine_base {
@@ -29,6 +36,14 @@ struct engine_base {
   virtual void push_slow(worker& w, record* r) = 0;
   // The slow half of come_in(): a thief is at the owner's end. And of go_out(): thieves starve.
   virtual void await_pull(worker& w) noexcept = 0;
+  // For forks: enter_forks and leave_forks around those of the main thread, outside of tasks; share when thieves
+  // starve; the others are the slow halves in detail/branch.hpp.
+  virtual void enter_forks(worker& w) = 0;
+  virtual void leave_forks(worker& w) noexcept = 0;
+  virtual void fork(worker& w, branch& b) = 0;
+  virtual void share(worker& w) noexcept = 0;
+  virtual bool join(worker& w, branch& b) = 0;
+  virtual void drop(worker& w, branch& b) noexcept = 0;
   virtual void share_and_go_out(worker& w) noexcept = 0;
   virtual void wait_all() = 0;
   virtual void wait_handle(handle_state& h) = 0;
@@ -87,6 +102,7 @@ struct alignas(64) worker {
   magazine* rest[record_classes] = {};  // another one, full or empty; the pool's own
   bool rest_is_full[record_classes] = {};
   record* current = nullptr;  // the task whose body runs here
+  place_of_body* where = nullptr;  // of the stack it is on
   deque_owner deque;
   // A thread that is in the program's own code leaves its deque alone, and then a thief may act for it: deque.md.
   cell<std::uint8_t> inside;     // the owner is, or may be, at its end of the deque; 2: in a wait

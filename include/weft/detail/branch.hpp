@@ -1,0 +1,76 @@
+// The second half of a fork, while others may take it: a record on the stack of the body that forked, and in its
+// worker's deque. As a rule nobody does; then the body takes it back and calls it as a function. Nothing is allocated,
+// and the owner passes no fence and no locked operation. Who else runs it, and how the two meet: src/sched/branches.md.
+#pragma once
+#include <cstdint>
+
+#include "weft/detail/record.hpp"
+#include "weft/detail/worker.hpp"
+
+namespace weft::detail {
+
+struct branch : record {
+  // 0, or `over`, or the record of the body's stack, which waits here. Whoever comes second sees to the other.
+  cell<std::uintptr_t> meeting;
+  void* thrown;  // room for an exception_ptr; whoever runs the branch elsewhere fills it, and the join empties it
+
+  static constexpr std::uintptr_t over = 1;
+};
+static_assert(sizeof(void*) == 8);
+
+// The slow halves: of offering b, and of taking it back. join returns whether the caller is to run b, on the worker that
+// it is on then; if not, b is over, and what it threw is thrown. drop: the same for one that is not wanted any more.
+void fork_slowly(worker& w, branch& b);
+[[nodiscard]] bool join_slowly(worker& w, branch& b);
+void drop_slowly(worker& w, branch& b) noexcept;
+
+// Where a branch lies that was offered. The owner remembers it between offering and taking back: so each reads and
+// writes the end of the deque once, and what one writes the next need not wait for.
+struct offered {
+  worker* by;  // nullptr: the slow half has it
+  std::uint32_t index;
+};
+
+// Offers b to thieves. Who: w's thread, in a body on w. Errors: std::bad_alloc when the deque must grow and cannot.
+[[nodiscard, gnu::always_inline]] inline offered offer(worker& w, branch& b) {
+  deque_owner& d = w.deque;
+  const std::uint32_t index = d.bottom;
+  if (w.hooked || index == d.limit) [[unlikely]] {
+    fork_slowly(w, b);
+    return {nullptr, 0};
+  }
+  poke(d.slots[index & d.mask], static_cast<record*>(&b));
+  d.bottom = index + 1;
+  if (peek(w.starved) != 0) [[unlikely]]
+    w.engine->share(w);
+  return {&w, index};
+}
+
+// Whether b is still the newest that its worker has for itself; then it is the caller's. Who: the body that offered b,
+// on w.
+[[nodiscard, gnu::always_inline]] inline bool taken_back(worker& w, branch& b, offered as) noexcept {
+  deque_owner& d = w.deque;
+  const std::uint32_t end = as.index + 1;
+  if (&w != as.by || d.bottom != end || d.split == end || peek(d.slots[as.index & d.mask]) != &b) [[unlikely]]
+    return false;
+  d.bottom = as.index;
+  return true;
+}
+
+// What a thread is on that no runtime knows: a worker that has no engine, and runs every branch itself.
+extern worker nobodys_worker;
+
+// Around the forks of the main thread that are in no task: for as long it is a worker like all, and thieves leave what
+// it has to it.
+class main_forks {
+ public:
+  explicit main_forks(worker& w) : worker_(w) { w.engine->enter_forks(w); }
+  ~main_forks() { worker_.engine->leave_forks(worker_); }
+  main_forks(const main_forks&) = delete;
+  main_forks& operator=(const main_forks&) = delete;
+
+ private:
+  worker& worker_;
+};
+
+}  // namespace weft::detail
