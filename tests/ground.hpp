@@ -2,6 +2,7 @@
 // crew with open deques, and all that places tasks. Any machine; `notes` is one for tests on a single thread.
 #pragma once
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <stdexcept>
 #include <vector>
@@ -98,6 +99,8 @@ template <class M> struct scheduler {
     sleep.open(workers, with_reserve);
     // The storage is every machine's, and a modelled one may not run yet.
     for (const auto& w : all) sched::deque<machine::host>::open(*w, true, 8);
+    for (const auto& w : all) w->where = &stacks.emplace_back(detail::place_of_body{w.get()});
+    all.main().where->on = nullptr;  // in the program
   }
   ~scheduler() {
     for (const auto& w : all) sched::deque<machine::host>::close(*w);
@@ -124,6 +127,7 @@ template <class M> struct scheduler {
   }
 
   M& machine;
+  std::deque<detail::place_of_body> stacks;
   place::tree places;
   answers rules;
   sched::sleep<M> sleep;

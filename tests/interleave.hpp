@@ -49,6 +49,8 @@ class unsteady : public virtual_machine {
   template <class T> static T fetch_and(cell<T>& c, T v, order o) {
     return stall(), virtual_machine::fetch_and(c, v, o);
   }
+  // A step of the owner of a deque that is no access of a machine's.
+  static void between_steps() { stall(), virtual_machine::relax(1); }
 
  private:
   static void stall() {

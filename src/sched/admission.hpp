@@ -111,10 +111,9 @@ template <class M> class admission final : public source<M>, private window_need
    public:
     main_wait(admission& a, worker<M>& w) : admission_(a) {
       if constexpr (M::foreign_threads) {
-        if (!w.on_program_stack() || w.current != nullptr || detail::peek(w.inside) != 0) return;
+        if (!w.on_program_stack() || w.current != nullptr || !detail::peek(w.away)) return;
         worker_ = &w;
-        detail::come_in(w);
-        detail::poke(w.inside, detail::in_a_wait);
+        detail::poke(w.away, false);
         a.use_.machine.settle();
         a.reserve_.main_waits(true);
         if (a.reserve_.holds(w.id)) a.take_back(w);  // from now on worker 0 shows its id itself
@@ -125,7 +124,7 @@ template <class M> class admission final : public source<M>, private window_need
         if (worker_ == nullptr) return;
         admission_.use_.placement.expose(*worker_);
         admission_.reserve_.main_waits(false);
-        detail::go_out(*worker_);
+        detail::poke(worker_->away, true);
       }
     }
     main_wait(const main_wait&) = delete;
@@ -204,10 +203,7 @@ template <class M> class admission final : public source<M>, private window_need
   [[nodiscard]] detail::record* block(worker<M>& w, std::uint8_t size_class) {
     const bool is_guest = w.role == role::guest;
     const bool is_reserve = w.role == role::reserve;
-    {
-      const at_own_end<M> here(w);
-      if (!is_guest) use_.placement.expose(w);  // others must be able to run what this worker has
-    }
+    if (!is_guest) use_.placement.expose(w);  // others must be able to run what this worker has
     submitter self(w.let_go, size_class, is_guest ? submitter::stranger : detail::peek(w.shown_id));
     self.replaceable = !is_reserve;
     while (!window_.enter(self))

@@ -257,6 +257,7 @@ TEST_CASE("admission: the main thread's wait takes its id back, and leaves its t
   const admission<staged>::outside_wait needed(f.a);
   REQUIRE(f.stand_in().next_turn());
   task t(detail::record_state::ready);
+  detail::poke(f.main.away, true);
   staged::meanwhile = [&f] {
     CHECK(!f.stand_in().has_turn());
     f.stand_in().rest();
@@ -265,12 +266,12 @@ TEST_CASE("admission: the main thread's wait takes its id back, and leaves its t
     const admission<staged>::main_wait here(f.a, f.main);
     CHECK(staged::blocked.size() == 1);
     CHECK(!f.stand_in().is_wanted());
-    CHECK(detail::peek(f.main.inside) == detail::in_a_wait);
+    CHECK(!detail::peek(f.main.away));
     const admission<staged>::main_wait inner(f.a, f.main);  // of a task that it runs: nothing of its own
     deque<staged>::push(f.main, &t.r);
   }
   CHECK(f.stand_in().is_wanted());
-  CHECK(detail::peek(f.main.inside) == 0);
+  CHECK(detail::peek(f.main.away));
   CHECK(deque<staged>::stealable(f.main));
   CHECK(f.s.own(0) == std::vector{&t.r});
 }

@@ -5,9 +5,11 @@
 #pragma once
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <new>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/assert.hpp"
 #include "sched/admission.hpp"
@@ -49,21 +51,31 @@ template <class M> class branches {
   // Offers b to all. Where the order of tasks is chosen a body is one step of it, with all its branches. Who: w's
   // thread, in a body.
   void offer(worker<M>& w, branch& b) {
-    if (!use_.order.chooses()) use_.placement.place(w, &b);
+    if (use_.order.chooses()) return;
+    if constexpr (M::modelled)
+      use_.placement.place(w, &stands_for(b));
+    else
+      use_.placement.place(w, &b);
   }
 
   // Ends the fork of b. Returns whether the caller runs b itself, on the worker it is on then; if not, b has run. Who:
   // the body that forked.
   [[nodiscard]] bool join(worker<M>& w, branch& b) {
-    if (take_back(w, b)) return true;
-    if (M::load(b.meeting, base::acquire) != branch::over) wait(w, b);
+    if (use_.order.chooses()) return true;
+    branch& there = offered(b);
+    if (take_back(w, there)) {
+      leave(b);
+      return true;
+    }
+    if (M::load(there.meeting, base::acquire) != branch::over) wait(w, there);
     return false;
   }
   // What b threw, to be thrown by the join: once. Who: the body that forked, when b is over.
-  [[nodiscard]] static std::exception_ptr thrown_by(branch& b) noexcept {
-    auto* held = std::launder(reinterpret_cast<std::exception_ptr*>(&b.thrown));
+  [[nodiscard]] std::exception_ptr thrown_by(branch& b) noexcept {
+    auto* held = std::launder(reinterpret_cast<std::exception_ptr*>(&offered(b).thrown));
     std::exception_ptr e = std::move(*held);
     held->~exception_ptr();
+    leave(b);
     return e;
   }
 
@@ -97,7 +109,6 @@ template <class M> class branches {
  private:
   // Also where it is within reach of thieves, or below what the first body has left in the deque.
   [[nodiscard]] bool take_back(worker<M>& w, branch& b) {
-    if (use_.order.chooses()) return true;
     detail::record* x = deque<M>::pop(w);
     if (x == nullptr || x == &b) return x != nullptr;
     deque<M>::push(w, x);
@@ -114,7 +125,40 @@ template <class M> class branches {
     if (self.stalled) use_.stall.raise(true);
   }
 
+  // On a modelled machine it tells on the times where in its lines a record lies, and a stack begins where the system
+  // puts it. So there another goes into the deque in b's place, from memory that lies the same way in every run, and is
+  // as near to its worker as the stack would be.
+  struct alignas(64) stand_in : branch {
+    branch* real;
+  };
+  [[nodiscard]] branch& stands_for(branch& b) {
+    if (idle_.empty()) {
+      all_.push_back(std::make_unique<stand_in>());
+      idle_.push_back(all_.back().get());
+      M::fresh(idle_.back(), sizeof(stand_in));
+    }
+    stand_in& s = *idle_.back();
+    idle_.pop_back();
+    static_cast<branch&>(s) = b;
+    s.real = &b;
+    s.invoke = [](detail::record& r, detail::errand what) {
+      branch& real = *static_cast<stand_in&>(r).real;
+      real.invoke(real, what);
+    };
+    b.thrown = &s;
+    return s;
+  }
+  [[nodiscard]] static branch& offered(branch& b) noexcept {
+    if constexpr (M::modelled) return *static_cast<stand_in*>(b.thrown);
+    return b;
+  }
+  void leave(branch& b) noexcept {
+    if constexpr (M::modelled) idle_.push_back(static_cast<stand_in*>(b.thrown));
+  }
+
   branches_parts<M> use_;
+  std::vector<std::unique_ptr<stand_in>> all_;
+  std::vector<stand_in*> idle_;
   std::optional<typename admission<M>::main_wait> main_;
 };
 

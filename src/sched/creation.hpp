@@ -176,7 +176,6 @@ template <class M> class creation final : public source<M> {
     }
     WEFT_ASSERT(w.role != role::guest && r->state == detail::record_state::filling);
     pay_creation<M>(*r, false);
-    const at_own_end<M> here(w);
     use_.recording.creates(w, *r);
     access::woken list;
     bool is_ready = true;

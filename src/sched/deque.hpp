@@ -54,7 +54,8 @@ template <class M> class deque {
   static void open(detail::worker& w, bool thieves, std::uint32_t slots = base::deque_capacity_first) {
     WEFT_ASSERT(slots != 0 && (slots & (slots - 1)) == 0);
     use(w, make_ring(slots, nullptr));
-    w.deque.bottom = w.deque.split = 0;
+    detail::poke(w.deque.bottom, 0u);
+    detail::poke(w.deque.split, 0u);
     w.deque.limit = slots;
     M::store(w.shared, std::uint64_t{0}, base::release);
     M::store(w.starved, static_cast<std::uint8_t>(thieves ? 1 : 0), base::release);
@@ -72,22 +73,31 @@ template <class M> class deque {
   // Makes r the newest task. Who: the owner. Errors: std::bad_alloc when it must grow and cannot.
   [[gnu::always_inline]] static void push(detail::worker& w, record* r) {
     detail::deque_owner& d = w.deque;
-    if (d.bottom == d.limit) make_room(w);
-    M::store(d.slots[d.bottom & d.mask], r, base::relaxed);  // published by give()'s addition
-    ++d.bottom;
+    const std::uint32_t at = detail::peek(d.bottom);
+    if (at == d.limit) make_room(w);
+    M::store(d.slots[at & d.mask], r, base::relaxed);
+    detail::poke_release(d.bottom, at + 1);  // publishes the slot; pairs with pull(), and give()'s addition does so, too
+    then();
   }
 
   // Takes the newest task. Who: the owner. Cost: two loads if the private part has one, else a compare-exchange, which
   // also takes back half of what is shared, or with `only_one` nothing more.
   [[nodiscard, gnu::always_inline]] static record* pop(detail::worker& w, bool only_one = false) noexcept {
     detail::deque_owner& d = w.deque;
-    if (d.bottom == d.split) return reclaim(w, only_one);
-    --d.bottom;
-    return M::load(d.slots[d.bottom & d.mask], base::relaxed);
+    const std::uint32_t end = detail::peek(d.bottom);
+    if (!reaches_beyond(end, d.split)) return reclaim(w, only_one);
+    then();
+    detail::poke(d.bottom, end - 1);
+    then();
+    if (!reaches_beyond(end, d.split)) [[unlikely]]
+      return contested(w, only_one);
+    return M::load(d.slots[(end - 1) & d.mask], base::relaxed);
   }
 
-  // Who: the owner.
-  [[nodiscard]] static bool has_private(const detail::worker& w) noexcept { return w.deque.bottom != w.deque.split; }
+  // Who: the owner; for others a guess.
+  [[nodiscard]] static bool has_private(const detail::worker& w) noexcept {
+    return reaches_beyond(detail::peek(w.deque.bottom), w.deque.split);
+  }
 
   // Whether thieves found nothing here since the last share().
   [[nodiscard]] static bool starved(detail::worker& w) noexcept { return M::load(w.starved, base::relaxed) != 0; }
@@ -95,11 +105,26 @@ template <class M> class deque {
   // Gives thieves the older half of the private part. Who: the owner, when starved().
   // Returns whether tasks were shared; the caller then sees to it that somebody is awake.
   // Order: seq_cst addition, so that the caller's later look at the sleepers is ordered after it (sleep.md).
-  static bool share(detail::worker& w) noexcept { return give(w, (w.deque.bottom - w.deque.split + 1) / 2); }
+  static bool share(detail::worker& w) noexcept {
+    return give(w, [](std::uint32_t n) { return (n + 1) / 2; });
+  }
 
   // Puts all private tasks within reach of thieves, whether they starve or not. For owners whose bodies are long: what
   // is private stays so for all of the next one. Who: the owner. Order and result as share().
-  static bool expose(detail::worker& w) noexcept { return give(w, w.deque.bottom - w.deque.split); }
+  static bool expose(detail::worker& w) noexcept {
+    return give(w, [](std::uint32_t n) { return n; });
+  }
+  // The same in the owner's name, which is in the program's code or in a long body. Who: any thief, with nothing else to
+  // do. Returns whether tasks were shared. Cost: two barriers on all threads. Errors: false also where the owner is at
+  // its end at the moment, another thief pulls, or the system has no such barrier; the owner then sees `starved`.
+  static bool pull(detail::worker& owner) noexcept {
+    if (M::exchange(owner.pulled, std::uint8_t{1}, base::acq_rel) != 0) return false;
+    if (!stealable(owner)) M::store(owner.starved, std::uint8_t{1}, base::relaxed);
+    const bool got = M::barrier_everywhere() && detail::peek_acquire(owner.inside) == 0 && take_over(owner);
+    WEFT_ASSERT(detail::peek(owner.pulled) != 0);
+    M::store(owner.pulled, std::uint8_t{0}, base::release);  // pairs with at_end's load
+    return got;
+  }
 
   // Takes the how_many(n) oldest of n shared tasks, 1 <= how_many(n) <= n, or fewer if `out` has no more room.
   // Who: any thief. Order: acquire on success, pairs with give(). Cost: two loads, one for each task, one
@@ -134,35 +159,120 @@ template <class M> class deque {
   // How many tasks the owner may push that cannot fail. Who: the owner.
   [[nodiscard]] static std::uint32_t room(detail::worker& w) noexcept {
     detail::deque_owner& d = w.deque;
-    if (d.limit - d.bottom < base::steal_max) d.limit = top_of(w) + d.mask + 1;
-    return d.limit - d.bottom;
+    const std::uint32_t bottom = detail::peek(d.bottom);
+    if (d.limit - bottom < base::steal_max) {
+      const at_end here(w);
+      d.limit = top_of(w) + d.mask + 1;
+    }
+    return d.limit - bottom;
   }
 
  private:
-  // The owner's index of the oldest task.
-  [[nodiscard]] static std::uint32_t top_of(detail::worker& w) noexcept {
-    return w.deque.split - shared_part::of(M::load(w.shared, base::acquire)).size;
+  // Between two steps of the owner: see detail::then(). A machine that tries orders of steps tries some there.
+  static void then() noexcept {
+    detail::then();
+    if constexpr (requires { M::between_steps(); }) M::between_steps();
   }
 
-  // Shares the n oldest private tasks. More than size_max cannot be: what is left is given when those are used up.
-  static bool give(detail::worker& w, std::uint32_t n) noexcept {
+  // The owner at its end, for more than to move bottom: no thief pulls meanwhile, and if one does it waits. The flags are
+  // no events of a modelled machine: what one core does between two of those no other sees half done.
+  class at_end {
+   public:
+    explicit at_end(detail::worker& w) noexcept : worker_(w) {
+      WEFT_ASSERT(detail::peek(w.inside) == 0);
+      detail::poke(w.inside, std::uint8_t{1});
+      then();
+      for (unsigned spins = 0; detail::peek_acquire(w.pulled) != 0;) M::relax(++spins);
+    }
+    ~at_end() {
+      detail::poke_release(worker_.inside, std::uint8_t{0});
+      then();
+    }
+    at_end(const at_end&) = delete;
+    at_end& operator=(const at_end&) = delete;
+
+   private:
+    detail::worker& worker_;
+  };
+
+  // Whether there is something between split and `end`. A thief that pulls may have split beyond bottom for a moment.
+  [[nodiscard]] static bool reaches_beyond(std::uint32_t end, const detail::cell<std::uint32_t>& split) noexcept {
+    return static_cast<std::int32_t>(end - detail::peek(split)) > 0;
+  }
+
+  // The owner's index of the oldest task. Who: the owner at its end.
+  [[nodiscard]] static std::uint32_t top_of(detail::worker& w) noexcept {
+    return detail::peek(w.deque.split) - shared_part::of(M::load(w.shared, base::acquire)).size;
+  }
+
+  // Of n tasks that are private, so many as fit the shared part's size; what is left is given when those are used up.
+  [[nodiscard]] static std::uint32_t that_fit(detail::worker& w, std::uint32_t n) noexcept {
+    if (w.deque.mask < shared_part::size_max) [[likely]]
+      return n;
+    return std::min(n, shared_part::size_max - shared_part::of(M::load(w.shared, base::acquire)).size);
+  }
+
+  // Shares the how_many(n) oldest of n private tasks.
+  template <class HowMany> static bool give(detail::worker& w, HowMany how_many) noexcept {
+    const at_end here(w);
     detail::deque_owner& d = w.deque;
-    if (d.mask >= shared_part::size_max) [[unlikely]]
-      n = std::min(n, shared_part::size_max - shared_part::of(M::load(w.shared, base::acquire)).size);
+    const std::uint32_t split = detail::peek(d.split);
+    const std::uint32_t n = that_fit(w, how_many(detail::peek(d.bottom) - split));
     if (n == 0) return false;
-    // Before the addition: a thief that empties the shared part after it has seen this store and sets the flag again.
+    publish(w, split, n);
+    detail::poke(d.split, split + n);
+    return true;
+  }
+  // Before the addition: a thief that empties the shared part after it has seen this store and sets the flag again.
+  static void publish(detail::worker& w, std::uint32_t split, std::uint32_t n) noexcept {
     M::store(w.starved, std::uint8_t{0}, base::relaxed);
     const shared_part s = shared_part::of(M::fetch_add(w.shared, std::uint64_t{n}, base::seq_cst));
-    WEFT_ASSERT(static_cast<std::uint32_t>(s.top) + s.size == d.split && s.size + n <= shared_part::size_max);
-    d.split += n;
+    WEFT_ASSERT(static_cast<std::uint32_t>(s.top) + s.size == split && s.size + n <= shared_part::size_max);
+  }
+  // The thief's half of pop(), turned round: it moves split over all that is private, and looks at bottom after.
+  static bool take_over(detail::worker& owner) noexcept {
+    detail::deque_owner& d = owner.deque;
+    const std::uint32_t split = detail::peek(d.split);
+    const std::uint32_t end = detail::peek_acquire(d.bottom);
+    if (!reaches_beyond(end, d.split)) return false;
+    const std::uint32_t n = that_fit(owner, end - split);
+    detail::poke(d.split, split + n);
+    if (n == 0 || !M::barrier_everywhere() ||
+        static_cast<std::int32_t>(detail::peek_acquire(d.bottom) - (split + n)) < 0) {
+      detail::poke(d.split, split);
+      return false;
+    }
+    publish(owner, split, n);
     return true;
+  }
+
+  // The owner has taken the newest task from under a thief that pulls: whoever of the two gives in, it is seen when the
+  // thief is done.
+  [[nodiscard, gnu::noinline]] static record* contested(detail::worker& w, bool only_one) noexcept {
+    detail::deque_owner& d = w.deque;
+    const std::uint32_t end = detail::peek(d.bottom) + 1;
+    detail::poke(d.bottom, end);
+    {
+      const at_end here(w);
+      if (reaches_beyond(end, d.split)) {
+        detail::poke(d.bottom, end - 1);
+        return M::load(d.slots[(end - 1) & d.mask], base::relaxed);
+      }
+    }
+    return reclaim(w, only_one);
   }
 
   // The private part is empty: takes back the newer half of the shared part. So that no thief that has read slots
   // before takes the word for the same when those tasks are shared anew, or others in their slots, all indices go up by
   // the ring's size. The task at top stays: if it is the only one, it is taken as a thief does.
   [[nodiscard, gnu::noinline]] static record* reclaim(detail::worker& w, bool only_one) noexcept {
+    const at_end here(w);
     detail::deque_owner& d = w.deque;
+    const std::uint32_t end = detail::peek(d.bottom);
+    if (reaches_beyond(end, d.split)) {  // a thief had begun to pull, and has given in
+      detail::poke(d.bottom, end - 1);
+      return M::load(d.slots[(end - 1) & d.mask], base::relaxed);
+    }
     const std::uint32_t lap = d.mask + 1;
     std::uint64_t word = M::load(w.shared, base::acquire);
     for (;;) {
@@ -176,22 +286,24 @@ template <class M> class deque {
       }
       const std::uint32_t back = only_one ? 1 : s.size / 2;
       if (!M::compare_exchange(w.shared, word, shared_part{s.top + lap, s.size - back}.word(), base::acq_rel)) continue;
-      d.split += lap - back;
+      detail::poke(d.split, end + lap - back);
       d.limit += lap;
-      d.bottom += lap - 1;
-      return M::load(d.slots[d.bottom & d.mask], base::relaxed);
+      detail::poke(d.bottom, end + lap - 1);
+      return M::load(d.slots[(end + lap - 1) & d.mask], base::relaxed);
     }
   }
 
   // bottom has met the limit: learns how far thieves have come, and doubles the ring if that is not enough.
   [[gnu::noinline]] static void make_room(detail::worker& w) {
+    const at_end here(w);
     detail::deque_owner& d = w.deque;
+    const std::uint32_t bottom = detail::peek(d.bottom);
     const std::uint32_t capacity = d.mask + 1;
     const std::uint32_t top = top_of(w);
-    if (d.bottom - top == capacity) {
+    if (bottom - top == capacity) {
       WEFT_ASSERT(capacity < base::deque_capacity_max);
       ring* bigger = make_ring(2 * capacity, M::load(w.shared_ring, base::relaxed));
-      for (std::uint32_t i = top; i != d.bottom; ++i)
+      for (std::uint32_t i = top; i != bottom; ++i)
         M::store(bigger->slots()[i & bigger->mask], M::load(d.slots[i & d.mask], base::relaxed), base::relaxed);
       use(w, bigger);
     }

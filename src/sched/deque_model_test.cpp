@@ -49,10 +49,10 @@ struct untagged_reclaim : sound {
   [[nodiscard]] static record* pop(detail::worker& w, bool) noexcept {
     detail::deque_owner& d = w.deque;
     std::uint64_t word = M::load(w.shared, base::acquire);
-    for (shared_part s = shared_part::of(word); d.bottom == d.split && s.size > 1; s = shared_part::of(word)) {
+    for (shared_part s = shared_part::of(word); !has_private(w) && s.size > 1; s = shared_part::of(word)) {
       const std::uint32_t back = s.size / 2;
       if (!M::compare_exchange(w.shared, word, shared_part{s.top, s.size - back}.word(), base::acq_rel)) continue;
-      d.split -= back;
+      d.split.raw -= back;
     }
     return sound::pop(w, false);
   }
@@ -62,16 +62,16 @@ struct untagged_reclaim : sound {
 struct greedy_reclaim : sound {
   [[nodiscard]] static record* pop(detail::worker& w, bool) noexcept {
     detail::deque_owner& d = w.deque;
-    if (d.bottom != d.split) return sound::pop(w, false);
+    if (has_private(w)) return sound::pop(w, false);
     std::uint64_t word = M::load(w.shared, base::acquire);
     shared_part s = shared_part::of(word);
     while (s.size != 0 && !M::compare_exchange(w.shared, word, shared_part{s.top, 0}.word(), base::acq_rel))
       s = shared_part::of(word);
     if (s.size == 0) return nullptr;
     M::store(w.starved, std::uint8_t{1}, base::release);
-    d.split -= s.size;
-    --d.bottom;
-    return M::load(d.slots[d.bottom & d.mask], base::relaxed);
+    d.split.raw -= s.size;
+    --d.bottom.raw;
+    return M::load(d.slots[d.bottom.raw & d.mask], base::relaxed);
   }
 };
 
@@ -79,11 +79,11 @@ struct greedy_reclaim : sound {
 struct forgetful_share : sound {
   static bool share(detail::worker& w) noexcept {
     detail::deque_owner& d = w.deque;
-    const std::uint32_t n = (d.bottom - d.split + 1) / 2;
+    const std::uint32_t n = (d.bottom.raw - d.split.raw + 1) / 2;
     if (n == 0) return false;
     static_cast<void>(M::fetch_add(w.shared, std::uint64_t{n}, base::seq_cst));
     M::store(w.starved, std::uint8_t{0}, base::relaxed);
-    d.split += n;
+    d.split.raw += n;
     return true;
   }
 };
@@ -102,7 +102,7 @@ template <class D> class trial {
     const auto core = [this](unsigned id) { id == 1 ? owner() : thief(id - 2); };
     deque<machine::host>::open(w_, true, slots_);  // the same storage, and no machine is needed yet
     const std::uint32_t start = rng_.below(2) == 0 ? 0 : 0u - rng_.below(20);  // on some seeds indices wrap at once
-    w_.deque.bottom = w_.deque.split = start;
+    w_.deque.bottom.raw = w_.deque.split.raw = start;
     w_.deque.limit = start + slots_;
     w_.shared.raw = shared_part{start, 0}.word();
     if (!play_.run(1 + thieves_, core, [this] { return play_.all_left() || wrong_ != nullptr; })) complain("no end");
@@ -165,7 +165,7 @@ template <class D> class trial {
   // While the owner has private tasks, some thief gets something within a bounded number of the owner's operations.
   void hand_over() {
     constexpr int patience = 400;
-    if (w_.deque.bottom == w_.deque.split) return;
+    if (!deque<M>::has_private(w_)) return;
     const std::size_t before = takes_;
     for (int i = 0; i < patience && takes_ == before && !ends(); ++i) offer();
     if (takes_ == before && !ends()) complain("thieves starve beside an owner with tasks");

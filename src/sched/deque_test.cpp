@@ -23,7 +23,7 @@ struct bench {
 
   explicit bench(std::size_t n, std::uint32_t start = 0, bool thieves = true) : tasks(n) {
     host_deque::open(w, thieves);
-    w.deque.bottom = w.deque.split = start;
+    w.deque.bottom.raw = w.deque.split.raw = start;
     w.deque.limit = start + base::deque_capacity_first;
     w.shared.raw = shared_part{start, 0}.word();
   }
@@ -84,7 +84,7 @@ TEST_CASE("deque: share gives the older half, the larger one") {
     b.push(0, n);
     CHECK(b.share());
     CHECK(b.shared() == (n + 1) / 2);
-    CHECK(b.w.deque.bottom - b.w.deque.split == n / 2);
+    CHECK(b.w.deque.bottom.raw - b.w.deque.split.raw == n / 2);
   }
   bench empty(1);
   CHECK(!empty.share());

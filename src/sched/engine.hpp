@@ -82,8 +82,6 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void discard(detail::record* r) noexcept override;
   void enter(detail::record* r) override;
   void push_slow(detail::worker& w, detail::record* r) override;
-  void await_pull(detail::worker& w) noexcept override { stealing<M>::await_pull(w); }
-  void share_and_go_out(detail::worker& w) noexcept override { stealing_.share_and_go_out(static_cast<worker&>(w)); }
   void enter_forks(detail::worker& w) override;
   void leave_forks(detail::worker& w) noexcept override;
   void fork(detail::worker& w, detail::branch& b) override;

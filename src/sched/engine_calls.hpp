@@ -105,14 +105,14 @@ template <machine::machine M> bool engine<M>::join(detail::worker& w, detail::br
     visit v(*this);
     if (branches_.join(static_cast<worker&>(w), b)) return true;
   }
-  if (std::exception_ptr e = branches<M>::thrown_by(b)) std::rethrow_exception(e);
+  if (std::exception_ptr e = branches_.thrown_by(b)) std::rethrow_exception(e);
   return false;
 }
 
 template <machine::machine M> void engine<M>::drop(detail::worker& w, detail::branch& b) noexcept {
   visit v(*this);
   try {
-    if (!branches_.join(static_cast<worker&>(w), b)) static_cast<void>(branches<M>::thrown_by(b));
+    if (!branches_.join(static_cast<worker&>(w), b)) static_cast<void>(branches_.thrown_by(b));
   } catch (const error&) {
     // Nothing can run any more, and that exception is told already by the one that is on its way.
   }

@@ -54,21 +54,15 @@ template <machine::machine M> void engine<M>::settle(const event_end& of) {
 }
 
 template <machine::machine M> void engine<M>::settle_on(worker& w, const event_end& of) {
-  {
-    const at_own_end<M> here(w);
-    if (of.task != nullptr) one_event_less(w, *of.task, of.failure);
-    for (event_wait* x = of.waits; x != nullptr;) {
-      event_wait* const next = x->next;
-      placement_.place(w, &x->self.r);  // x may be gone
-      x = next;
-    }
+  if (of.task != nullptr) one_event_less(w, *of.task, of.failure);
+  for (event_wait* x = of.waits; x != nullptr;) {
+    event_wait* const next = x->next;
+    placement_.place(w, &x->self.r);  // x may be gone
+    x = next;
   }
   events_.settled(of.count);
   // A worker looks for the end before it sleeps; who is none of them does so here.
-  if (w.current == nullptr && quiescence_.is_over_for_some()) {
-    const at_own_end<M> here(w);
-    readiness_.quiescent(w);
-  }
+  if (w.current == nullptr && quiescence_.is_over_for_some()) readiness_.quiescent(w);
 }
 
 // As the end of a child of r, and with a failure that of one that has thrown it.

@@ -42,6 +42,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   rules_ = rules.make(*places_);
   rules_name_ = rules.name.name;
   crew_.open(places_->workers(), M::foreign_threads);
+  if constexpr (M::foreign_threads) detail::poke(crew_.main().away, true);
   stealing_.open(*rules_);
   placement_.open(*rules_, *places_);
   suspension_.open(crew_.main());

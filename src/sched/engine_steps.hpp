@@ -48,15 +48,12 @@ template <machine::machine M> void engine<M>::enter_plain(worker& w, detail::rec
   count(w, *r);
   const access::short_outcome done = registrar_.plain(w, r);
   if (done == access::short_outcome::waits) return;
-  const bool was_away = w.current == nullptr;
   if (done == access::short_outcome::long_way) [[unlikely]] {
     transition(*r, detail::record_state::filling);
     r->plain = false;
     return enter_counted(w, r);
   }
-  if (was_away) detail::come_in(w);
   placement_.place_plain(w, r);
-  if (was_away) detail::go_out(w);
 }
 
 template <machine::machine M> void engine<M>::count(worker& w, detail::record& r) {
@@ -95,7 +92,6 @@ template <machine::machine M> void engine<M>::enter_visiting(worker& w, detail::
   offer_turn(static_cast<worker&>(*current_worker()));
 }
 
-// A task is submitted outside of tasks by the main thread alone, which is away from its deque between its calls.
 template <machine::machine M> void engine<M>::enter_on(worker& w, detail::record* r) {
   pay_creation<M>(*r, true);
   count(w, *r);
@@ -105,19 +101,14 @@ template <machine::machine M> void engine<M>::enter_on(worker& w, detail::record
 template <machine::machine M> void engine<M>::enter_counted(worker& w, detail::record* r) {
   woken list;
   try {
-    if (registrar_.any(w, r, list, false)) {
-      const at_own_end<M> here(w);
-      placement_.place(w, r);
-    }
+    if (registrar_.any(w, r, list, false)) placement_.place(w, r);
   } catch (...) {
     r->invoke(*r, detail::errand::destroy);
     quiescence_.withdraw(w, *r);
     recycle(w, r);
     throw;
   }
-  if (list.head == nullptr) return;
-  const at_own_end<M> here(w);
-  readiness_.all(w, list);
+  if (list.head != nullptr) readiness_.all(w, list);
 }
 
 // ---- run

@@ -110,6 +110,7 @@ template <class M> class placement {
 
  private:
   [[nodiscard]] destination destination_of(worker<M>& w, const detail::record& r) {
+    if (r.kind == detail::record_kind::branch) return destination::own();  // near what its stack holds
     const bool is_guest = w.role == role::guest;
     const destination wish = own_only_ || r.kind != detail::record_kind::task
                                  ? destination::own()

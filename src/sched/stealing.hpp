@@ -97,37 +97,26 @@ template <class M> class stealing final : public source<M> {
     return got.tasks[0];
   }
 
-  // Puts what the main thread has kept private within reach while it is away in the program; if it is in a submission
-  // it does that itself before it goes. Who: a worker that has found nothing and is about to sleep. Returns whether
-  // there was something. Protocol: deque.md, "A thief acts for the owner".
+  // Puts within reach what some owner has kept private: the main thread, which is away in the program, or a worker whose
+  // body is long. That takes the owner's time, too, if it comes back meanwhile; so a worker is pulled from only when its
+  // end of the deque has not moved for a search. Who: a worker that has found nothing and is about to sleep. Returns
+  // whether it is to search once more. Protocol: deque.md, "A thief acts for the owner".
   [[nodiscard]] bool pull(worker<M>& w) noexcept {
-    if constexpr (M::foreign_threads) {
-      worker<M>& owner = crew_.main();
-      if (&w == &owner || M::load(owner.inside, base::relaxed) == detail::in_a_wait) return false;
-      if (M::exchange(owner.pulled, std::uint8_t{1}, base::acq_rel) != 0) return false;  // another thief does it
-      if (!deque::stealable(owner)) M::store(owner.starved, std::uint8_t{1}, base::relaxed);
-      const bool got = M::barrier_everywhere() && M::load(owner.inside, base::acquire) == 0 && deque::expose(owner);
-      WEFT_ASSERT(detail::peek(owner.pulled) != 0);
-      M::store(owner.pulled, std::uint8_t{0}, base::release);  // pairs with await_pull()
-      return got;
-    } else {
-      static_cast<void>(w);
-      return false;
+    const auto before = std::exchange(w.watched, {});
+    for (unsigned i = 1; i <= crew_.workers(); ++i) {  // the reserve has the number after the last
+      worker<M>& owner = crew_[(w.id + i) % crew_.workers()];
+      if (&owner == &w) continue;
+      if (M::foreign_threads && detail::peek(owner.away)) {
+        // A look is not enough: what it pushes at this moment it might never look after.
+        if (deque::pull(owner)) return true;
+        continue;
+      }
+      if (!deque::has_private(owner)) continue;
+      const std::uint32_t bottom = detail::peek(owner.deque.bottom);
+      if (before.id == worker<M>::no_id && w.watched.id == worker<M>::no_id) w.watched = {owner.id, bottom};
+      if (before.id == owner.id && before.bottom == bottom && deque::pull(owner)) return true;
     }
-  }
-  static void await_pull(detail::worker& w) noexcept {
-    for (unsigned spins = 0; M::load(w.pulled, base::acquire) != 0;) M::relax(++spins);
-  }
-  // The main thread has left its deque, and thieves starve: it comes in once more for what it has kept. Who: its
-  // thread.
-  void share_and_go_out(worker<M>& w) noexcept {
-    bool shared = true;
-    while (shared && deque::starved(w)) {
-      detail::come_in(w);
-      shared = deque::has_private(w);
-      if (shared) placement_.share(w);
-      detail::leave(w);
-    }
+    return w.watched.id != worker<M>::no_id;
   }
 
   // w looks elsewhere now and then: with tiny bodies it asks anew whether others move, and lets the main thread be.

@@ -159,34 +159,45 @@ TEST_CASE("stealing: a busy worker with tiny bodies lets the main thread be whil
   CHECK(f.s.own(1).size() == 1);
 }
 
-TEST_CASE("stealing: what the main thread keeps private is pulled out while it is away, and only then") {
-  fixture f(2);
+TEST_CASE("stealing: what an owner keeps private is pulled out, wherever it is") {
+  fixture f(3);
   worker<notes>& main = f.s.all.main();
+  worker<notes>& busy = f.s.all[2];
   worker<notes>& thief = f.s.all[1];
   task t(detail::record_state::ready);
-  deque<notes>::push(main, &t.r);
-  detail::poke(main.starved, std::uint8_t{0});
-  detail::poke(main.inside, detail::in_a_wait);
-  CHECK(!f.thieves.pull(thief));
-  CHECK(detail::peek(main.starved) == 0);  // it looks after its tasks
-  detail::poke(main.inside, std::uint8_t{1});
-  CHECK(!f.thieves.pull(thief));
-  CHECK(detail::peek(main.starved) == 1);  // so it shares them before it goes
-  f.thieves.share_and_go_out(main);
-  CHECK(f.thieves.take(thief) == &t.r);
-  CHECK(detail::peek(main.inside) == 0);
-  f.thieves.share_and_go_out(main);  // which ends: there is nothing to share
-  t.r.state = detail::record_state::ready;
-  deque<notes>::push(main, &t.r);
-  CHECK(!f.thieves.pull(main));  // it can help itself
-  detail::poke(main.pulled, std::uint8_t{1});
-  CHECK(!f.thieves.pull(thief));  // another thief is at it
-  detail::poke(main.pulled, std::uint8_t{0});
-  CHECK(f.thieves.pull(thief));
-  CHECK(detail::peek(main.pulled) == 0);
-  stealing<notes>::await_pull(main);  // which ends: nobody pulls
-  CHECK(f.thieves.take(thief) == &t.r);
-  CHECK(!f.thieves.pull(thief));  // there is nothing any more
+  for (worker<notes>* owner : {&main, &busy}) {
+    t.r.state = detail::record_state::ready;
+    deque<notes>::push(*owner, &t.r);
+    detail::poke(owner->starved, std::uint8_t{0});
+    detail::poke(main.away, owner == &main);
+    detail::poke(owner->inside, std::uint8_t{1});
+    CHECK(f.thieves.pull(thief) == (owner == &busy));  // of a worker it looks twice
+    CHECK(!f.thieves.pull(thief));
+    CHECK(detail::peek(owner->starved) == 1);  // so it shares when it looks
+    detail::poke(owner->inside, std::uint8_t{0});
+    detail::poke(owner->pulled, std::uint8_t{1});
+    CHECK(f.thieves.pull(thief) == (owner == &busy));
+    CHECK(!f.thieves.pull(thief));  // another thief is at it
+    detail::poke(owner->pulled, std::uint8_t{0});
+    CHECK(!f.thieves.pull(*owner));  // it can help itself
+    CHECK(f.thieves.pull(thief));
+    CHECK(deque<notes>::stealable(*owner) == (owner == &main));
+    if (owner == &busy) CHECK(f.thieves.pull(thief));
+    CHECK(detail::peek(owner->pulled) == 0);
+    CHECK(f.thieves.take(thief) == &t.r);
+    CHECK(!f.thieves.pull(thief));  // there is nothing any more
+  }
+}
+
+TEST_CASE("stealing: of a main thread that is away a look is not enough") {
+  fixture f(2);
+  worker<notes>& main = f.s.all.main();
+  for (const bool away : {false, true}) {
+    detail::poke(main.starved, std::uint8_t{0});
+    detail::poke(main.away, away);
+    CHECK(!f.thieves.pull(f.s.all[1]));
+    CHECK(detail::peek(main.starved) == (away ? 1 : 0));  // what it pushes next it shares
+  }
 }
 
 }  // namespace weft::sched

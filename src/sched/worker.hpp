@@ -90,6 +90,11 @@ template <class M> struct worker : detail::worker {
   std::uint16_t requested_by = 0;    // and by whom, as an event says it
   bool creates_request = false;      // such a task is being created here at the moment
   std::uint16_t robbed_last = no_id;  // who had a task when this worker stole last
+  struct end_of_deque {
+    std::uint16_t id = no_id;
+    std::uint32_t bottom = 0;
+  };
+  end_of_deque watched;      // whose this worker looks at again before it pulls
   unsigned victim_next = 0;           // whom it looks at next, in the policy's order
   bool looks_at_all = false;          // for one look: at every worker, and not only those whose turn it is
   std::uint64_t seen_moves = 0;       // stealing.hpp: what others had done when this worker last looked
@@ -114,27 +119,6 @@ template <class M> struct worker : detail::worker {
   }
   // On the stack of the thread that made the runtime, in a body's wait or not: the main thread comes back as itself.
   [[nodiscard]] bool on_program_stack() const noexcept { return id == 0 && running == home; }
-};
-
-// The main thread at its end of the deque, and away again. A worker's loop is always at its end, and a guest has none.
-template <class M> class at_own_end {
- public:
-  explicit at_own_end(worker<M>& w) noexcept {
-    if constexpr (M::foreign_threads) {
-      if (!w.on_program_stack() || w.current != nullptr || detail::peek(w.inside) != 0) return;
-      worker_ = &w;
-      detail::come_in(w);
-    }
-  }
-  ~at_own_end() {
-    if constexpr (M::foreign_threads)
-      if (worker_ != nullptr) detail::go_out(*worker_);
-  }
-  at_own_end(const at_own_end&) = delete;
-  at_own_end& operator=(const at_own_end&) = delete;
-
- private:
-  worker<M>* worker_ = nullptr;
 };
 
 }  // namespace weft::sched

@@ -16,11 +16,6 @@ struct at_home {
   fiber program;
   worker<M> w;
   at_home() { w.running = w.home = &program; }
-  [[nodiscard]] bool inside() const noexcept { return detail::peek(w.inside) != 0; }
-};
-
-struct without_threads : machine::host {
-  static constexpr bool foreign_threads = false;
 };
 
 }  // namespace
@@ -53,40 +48,13 @@ TEST_CASE("worker: the program's stack is that of worker 0's thread") {
   CHECK(!h.w.on_program_stack());
 }
 
-TEST_CASE("worker: the main thread comes in for as long as it is at its deque, and no longer") {
+TEST_CASE("worker: where it moves, the stack knows") {
   at_home h;
-  {
-    const at_own_end<M> here(h.w);
-    CHECK(h.inside());
-    {
-      const at_own_end<M> again(h.w);  // who was in already leaves nothing behind
-      CHECK(h.inside());
-    }
-    CHECK(h.inside());
-  }
-  CHECK(!h.inside());
-}
-
-TEST_CASE("worker: who runs a body, or is another worker, is at its end anyway") {
-  at_home h;
-  detail::record body{};
-  h.w.current = &body;
-  {
-    const at_own_end<M> here(h.w);
-    CHECK(!h.inside());
-  }
-  h.w.current = nullptr;
-  h.w.id = 1;
-  const at_own_end<M> here(h.w);
-  CHECK(!h.inside());
-}
-
-TEST_CASE("worker: where no thread can pull nobody need come in") {
-  fiber program;
-  worker<without_threads> w;
-  w.running = w.home = &program;
-  const at_own_end<without_threads> here(w);
-  CHECK(detail::peek(w.inside) == 0);
+  fiber other;
+  h.w.moves_to(other);
+  CHECK(h.w.running == &other);
+  CHECK(h.w.where == &other.where);
+  CHECK(other.where.on == &h.w);
 }
 
 }  // namespace weft::sched

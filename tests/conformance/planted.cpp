@@ -62,7 +62,7 @@ template <> class deque<with_flaw> : public plain_deque {
   // The owner takes the last shared task as if no thief could have come in between.
   [[nodiscard]] static record* pop(detail::worker& w, bool only_one = false) noexcept {
     const shared_part s = shared_part::of(machine_ops::load(w.shared, acquire));
-    if (with_flaw::planted != flaw::owner_does_not_look_again || w.deque.bottom != w.deque.split || s.size != 1)
+    if (with_flaw::planted != flaw::owner_does_not_look_again || deque::has_private(w) || s.size != 1)
       return plain_deque::pop(w, only_one);
     record* last = machine_ops::load(w.deque.slots[s.top & w.deque.mask], base::relaxed);
     machine_ops::store(w.shared, s.without_oldest(1).word(), release);

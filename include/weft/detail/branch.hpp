@@ -34,13 +34,14 @@ struct offered {
 // Offers b to thieves. Who: w's thread, in a body on w. Errors: std::bad_alloc when the deque must grow and cannot.
 [[nodiscard, gnu::always_inline]] inline offered offer(worker& w, branch& b) {
   deque_owner& d = w.deque;
-  const std::uint32_t index = d.bottom;
+  const std::uint32_t index = peek(d.bottom);
   if (w.hooked || index == d.limit) [[unlikely]] {
     fork_slowly(w, b);
     return {nullptr, 0};
   }
   poke(d.slots[index & d.mask], static_cast<record*>(&b));
-  d.bottom = index + 1;
+  poke_release(d.bottom, index + 1);
+  then();
   if (peek(w.starved) != 0) [[unlikely]]
     w.engine->share(w);
   return {&w, index};
@@ -51,10 +52,14 @@ struct offered {
 [[nodiscard, gnu::always_inline]] inline bool taken_back(worker& w, branch& b, offered as) noexcept {
   deque_owner& d = w.deque;
   const std::uint32_t end = as.index + 1;
-  if (&w != as.by || d.bottom != end || d.split == end || peek(d.slots[as.index & d.mask]) != &b) [[unlikely]]
+  if (&w != as.by || peek(d.bottom) != end || peek(d.slots[as.index & d.mask]) != &b) [[unlikely]]
     return false;
-  d.bottom = as.index;
-  return true;
+  poke(d.bottom, as.index);
+  then();
+  if (static_cast<std::int32_t>(as.index - peek(d.split)) >= 0) [[likely]]
+    return true;
+  poke(d.bottom, end);
+  return false;
 }
 
 // What a thread is on that no runtime knows: a worker that has no engine, and runs every branch itself.

@@ -225,13 +225,17 @@ inline void enter_tied(engine_base& e, record& r, const completes_clause& c) {
   }
 }
 
-// Owner only, host only; go_out() follows, which sees to thieves. Cost: a predictable branch and two stores.
+// Owner only, host only. Cost: two predictable branches and two stores.
 inline void push(worker& w, record* r) {
   deque_owner& d = w.deque;
-  if (d.bottom == d.limit) [[unlikely]]
+  const std::uint32_t index = peek(d.bottom);
+  if (index == d.limit) [[unlikely]]
     return w.engine->push_slow(w, r);
-  poke(d.slots[d.bottom & d.mask], r);
-  ++d.bottom;
+  poke(d.slots[index & d.mask], r);
+  poke_release(d.bottom, index + 1);
+  then();
+  if (peek(w.starved) != 0) [[unlikely]]
+    w.engine->share(w);
 }
 
 inline record* allocate(engine_base& e, worker* w, std::size_t bytes) {
@@ -249,9 +253,7 @@ inline bool enter_fast(engine_base& e, worker* w, record* r) {
   poke(w->created, r->order);
   r->parent = nullptr;
   r->state = record_state::ready;
-  come_in(*w);
   push(*w, r);
-  go_out(*w);
   return true;
 }
 

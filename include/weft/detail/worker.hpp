@@ -34,8 +34,6 @@ struct engine_base {
   virtual void enter(record* r) = 0;
   // The slow half of push(): grows the deque.
   virtual void push_slow(worker& w, record* r) = 0;
-  // The slow half of come_in(): a thief is at the owner's end. And of go_out(): thieves starve.
-  virtual void await_pull(worker& w) noexcept = 0;
   // For forks: enter_forks and leave_forks around those of the main thread, outside of tasks; share when thieves
   // starve; the others are the slow halves in detail/branch.hpp.
   virtual void enter_forks(worker& w) = 0;
@@ -44,7 +42,6 @@ struct engine_base {
   virtual void share(worker& w) noexcept = 0;
   virtual bool join(worker& w, branch& b) = 0;
   virtual void drop(worker& w, branch& b) noexcept = 0;
-  virtual void share_and_go_out(worker& w) noexcept = 0;
   virtual void wait_all() = 0;
   virtual void wait_handle(handle_state& h) = 0;
   // For `version` of h, which may be one that nobody has submitted an access for.
@@ -76,14 +73,19 @@ struct ring {
   [[nodiscard]] cell<record*>* slots() noexcept { return reinterpret_cast<cell<record*>*>(this + 1); }
 };
 
-// Owner's end of the deque (src/sched/deque.md). Only the owner touches these; thieves read the slots' contents.
+// Owner's end of the deque (src/sched/deque.md). Only the owner touches these; thieves read the slots' contents, and one
+// that pulls reads bottom and moves split.
 struct deque_owner {
   cell<record*>* slots = nullptr;
   std::uint32_t mask = 0;
-  std::uint32_t bottom = 0;  // next free index; the tasks in [split, bottom) are private
-  std::uint32_t split = 0;   // copy of the shared word's split: only the owner moves it
-  std::uint32_t limit = 0;   // push is certain to have room while bottom != limit
+  std::uint32_t limit = 0;     // push is certain to have room while bottom != limit
+  cell<std::uint32_t> bottom;  // next free index; the tasks in [split, bottom) are private
+  cell<std::uint32_t> split;   // where the shared part ends
 };
+
+// Between two steps of an owner that a thief may not see the other way round: it issues a barrier on all threads
+// between its own (src/sched/deque.md, "A thief acts for the owner"), so here only the compiler must keep them apart.
+inline void then() noexcept { asm volatile("" : : : "memory"); }
 
 // Free records (src/task/pool.hpp). As pointers and not a list through the records: a record that ran elsewhere lies in
 // that core's cache, and a list would wait for it to come before the next one is known.
@@ -104,9 +106,9 @@ struct alignas(64) worker {
   record* current = nullptr;  // the task whose body runs here
   place_of_body* where = nullptr;  // of the stack it is on
   deque_owner deque;
-  // A thread that is in the program's own code leaves its deque alone, and then a thief may act for it: deque.md.
-  cell<std::uint8_t> inside;     // the owner is, or may be, at its end of the deque; 2: in a wait
-  cell<std::uint8_t> pulled;     // a thief is
+  cell<std::uint8_t> inside;     // the owner changes its end of the deque, and more than bottom
+  cell<std::uint8_t> pulled;     // a thief does
+  cell<bool> away;               // the main thread is in the program's own code
   cell<std::uint64_t> created;   // top-level tasks submitted here; written by the owner, read at quiescence checks
   cell<std::uint64_t> finished;  // top-level tasks wholly done here
   engine_base* creates_for = nullptr;  // engine, unless another worker creates what is submitted here
@@ -117,29 +119,6 @@ struct alignas(64) worker {
   alignas(64) cell<std::uint64_t> shared;
   cell<ring*> shared_ring;
 };
-
-// `inside` while the main thread waits: it looks after its tasks, however long that lasts.
-inline constexpr std::uint8_t in_a_wait = 2;
-
-// The owner comes back to its deque from the program's own code, and leaves it. Who: the owner, outside of tasks.
-// Order: a thief that pulls (src/sched/stealing.hpp) issues a barrier on all threads between its stores of `starved`
-// and `pulled` and its load of `inside`, so that here none is needed. Cost: two plain stores, two predictable branches.
-inline void come_in(worker& w) noexcept {
-  poke(w.inside, std::uint8_t{1});
-  asm volatile("" : : : "memory");
-  if (peek_acquire(w.pulled) != 0) [[unlikely]]
-    w.engine->await_pull(w);
-}
-// Whoever leaves looks at `starved` after: a thief that saw it inside, and left its tasks alone, has set that before.
-inline void leave(worker& w) noexcept {
-  poke_release(w.inside, std::uint8_t{0});
-  asm volatile("" : : : "memory");
-}
-inline void go_out(worker& w) noexcept {
-  leave(w);
-  if (peek(w.starved) != 0) [[unlikely]]
-    w.engine->share_and_go_out(w);
-}
 
 // The worker this thread is, or nullptr. Only self() below and src/runtime touch it; its plain name in the object file
 // is for self().
