@@ -27,10 +27,10 @@ struct here {};
 using here = detail::place_of_body;
 #endif
 
-namespace detail {
-
-// The result of a branch that returns nothing.
+// The result of a branch that returns nothing, beside one that does.
 struct nothing {};
+
+namespace detail {
 
 template <class Body> inline constexpr bool takes_here = std::is_invocable_v<Body&, here&>;
 template <class Body> auto call_branch(here& at, Body& body) {

@@ -76,7 +76,7 @@ template <class M> class deque {
     const std::uint32_t at = detail::peek(d.bottom);
     if (at == d.limit) make_room(w);
     M::store(d.slots[at & d.mask], r, base::relaxed);
-    detail::poke_release(d.bottom, at + 1);  // publishes the slot; pairs with pull(), and give()'s addition does so, too
+    detail::poke_release(d.bottom, at + 1);  // publishes the slot; pairs with pull(), as give()'s addition does
     then();
   }
 
@@ -114,9 +114,9 @@ template <class M> class deque {
   static bool expose(detail::worker& w) noexcept {
     return give(w, [](std::uint32_t n) { return n; });
   }
-  // The same in the owner's name, which is in the program's code or in a long body. Who: any thief, with nothing else to
-  // do. Returns whether tasks were shared. Cost: two barriers on all threads. Errors: false also where the owner is at
-  // its end at the moment, another thief pulls, or the system has no such barrier; the owner then sees `starved`.
+  // The same in the owner's name, which is in the program's code or in a long body. Who: any thief, with nothing else
+  // to do. Returns whether tasks were shared. Cost: two barriers on all threads. Errors: false also where the owner is
+  // at its end at the moment, another thief pulls, or the system has no such barrier; the owner then sees `starved`.
   static bool pull(detail::worker& owner) noexcept {
     if (M::exchange(owner.pulled, std::uint8_t{1}, base::acq_rel) != 0) return false;
     if (!stealable(owner)) M::store(owner.starved, std::uint8_t{1}, base::relaxed);
@@ -174,8 +174,8 @@ template <class M> class deque {
     if constexpr (requires { M::between_steps(); }) M::between_steps();
   }
 
-  // The owner at its end, for more than to move bottom: no thief pulls meanwhile, and if one does it waits. The flags are
-  // no events of a modelled machine: what one core does between two of those no other sees half done.
+  // The owner at its end, for more than to move bottom: no thief pulls meanwhile, and if one does it waits. The flags
+  // are no events of a modelled machine: what one core does between two of those no other sees half done.
   class at_end {
    public:
     explicit at_end(detail::worker& w) noexcept : worker_(w) {

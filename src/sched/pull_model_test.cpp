@@ -1,8 +1,8 @@
-// A thief that acts for the owner, under thousands of random schedules: an owner that pushes, takes the newest back, and
-// is away now and then, for good in the end - the main thread in the program, or a worker in a long body - and thieves
-// that steal, pull, announce their sleep, look once more and park. Each task must be taken once; none may be left with
-// an owner that is away beside thieves that sleep. The same harness must reject six broken variants. The barrier on all
-// threads is a step like others: these schedules are sequentially consistent.
+// A thief that acts for the owner, under thousands of random schedules: an owner that pushes, takes the newest back,
+// and is away now and then, for good in the end - the main thread in the program, or a worker in a long body - and
+// thieves that steal, pull, announce their sleep, look once more and park. Each task must be taken once; none may be
+// left with an owner that is away beside thieves that sleep. The same harness must reject six broken variants. The
+// barrier on all threads is a step like others: these schedules are sequentially consistent.
 #include <memory>
 #include <vector>
 

@@ -97,10 +97,10 @@ template <class M> class stealing final : public source<M> {
     return got.tasks[0];
   }
 
-  // Puts within reach what some owner has kept private: the main thread, which is away in the program, or a worker whose
-  // body is long. That takes the owner's time, too, if it comes back meanwhile; so a worker is pulled from only when its
-  // end of the deque has not moved for a search. Who: a worker that has found nothing and is about to sleep. Returns
-  // whether it is to search once more. Protocol: deque.md, "A thief acts for the owner".
+  // Puts within reach what some owner has kept private: the main thread, which is away in the program, or a worker
+  // whose body is long. That takes the owner's time, too, if it comes back meanwhile; so a worker is pulled from only
+  // when its end of the deque has not moved for a search. Who: a worker that has found nothing and is about to sleep.
+  // Returns whether it is to search once more. Protocol: deque.md, "A thief acts for the owner".
   [[nodiscard]] bool pull(worker<M>& w) noexcept {
     const auto before = std::exchange(w.watched, {});
     for (unsigned i = 1; i <= crew_.workers(); ++i) {  // the reserve has the number after the last

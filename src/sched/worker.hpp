@@ -94,10 +94,10 @@ template <class M> struct worker : detail::worker {
     std::uint16_t id = no_id;
     std::uint32_t bottom = 0;
   };
-  end_of_deque watched;      // whose this worker looks at again before it pulls
-  unsigned victim_next = 0;           // whom it looks at next, in the policy's order
-  bool looks_at_all = false;          // for one look: at every worker, and not only those whose turn it is
-  std::uint64_t seen_moves = 0;       // stealing.hpp: what others had done when this worker last looked
+  end_of_deque watched;          // whose this worker looks at again before it pulls
+  unsigned victim_next = 0;      // whom it looks at next, in the policy's order
+  bool looks_at_all = false;     // for one look: at every worker, and not only those whose turn it is
+  std::uint64_t seen_moves = 0;  // stealing.hpp: what others had done when this worker last looked
   std::uint64_t seen_submitted = 0;
   bool reluctant = true;         // does not steal tiny tasks whose owners are at work on them
   unsigned aside_next = 0;       // admission.hpp

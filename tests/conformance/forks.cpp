@@ -164,8 +164,8 @@ TEST_CASE("forks: branches submit tasks and wait, for children and for handles")
 TEST_CASE("forks: a thread that no runtime knows runs both, one after the other") {
   std::vector<int> order;
   std::thread([&] {
-    weft::fork_join([&](weft::here& at) { weft::fork_join(at, [&] { order.push_back(1); }, [&] { order.push_back(2); }); },
-                    [&] { order.push_back(3); });
+    const auto notes = [&](int i) { return [&order, i] { order.push_back(i); }; };
+    weft::fork_join([&](weft::here& at) { weft::fork_join(at, notes(1), notes(2)); }, notes(3));
     CHECK_THROWS_AS(weft::fork_join([] { throw 1; }, [] {}), int);
   }).join();
   CHECK(order == std::vector{1, 2, 3});
@@ -179,12 +179,14 @@ TEST_CASE("forks: deep, to the left and to the right") {
     struct chain {
       static int left(weft::here& at, int n) {
         if (n == 0) return 0;
-        auto [a, b] = weft::fork_join(at, [n](weft::here& x) { return left(x, n - 1); }, [] { return 1; });
+        auto [a, b] = weft::fork_join(
+            at, [n](weft::here& x) { return left(x, n - 1); }, [] { return 1; });
         return a + b;
       }
       static int right(weft::here& at, int n) {
         if (n == 0) return 0;
-        auto [a, b] = weft::fork_join(at, [] { return 1; }, [n](weft::here& x) { return right(x, n - 1); });
+        auto [a, b] = weft::fork_join(
+            at, [] { return 1; }, [n](weft::here& x) { return right(x, n - 1); });
         return a + b;
       }
     };

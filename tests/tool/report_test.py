@@ -78,6 +78,15 @@ class Report(unittest.TestCase):
         self.assertRegex(text, r"side +2 +50 ns +59 %")
         self.assertNotIn("LOST", text)
 
+    def test_waits_of_every_kind(self):
+        for why in ("children", "all", "handle", "window", "event", "join"):
+            path = trace_maker.write(self.folder / f"{why}.weft", 1, ["a"], ["h"],
+                                     [(1, None, 1, 0, 1, 0, 2, 50, "done")], [],
+                                     [(1, why, 1 if why == "handle" else None, 0, 10, 0, 30)])
+            self.assertRegex(self.good(path), rf"{why} +1 +20 ns")
+            done = subprocess.run([WEFT, "sim", path, "--workers", "1"], capture_output=True, text=True, timeout=600)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_lost_and_failed_are_said(self):
         self.assertIn("7 RECORDS WERE LOST", self.good(self.diamond(lost=7)))
         path = trace_maker.write(self.folder / "f.weft", 1, ["a"], [],

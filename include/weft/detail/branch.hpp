@@ -18,8 +18,8 @@ struct branch : record {
 };
 static_assert(sizeof(void*) == 8);
 
-// The slow halves: of offering b, and of taking it back. join returns whether the caller is to run b, on the worker that
-// it is on then; if not, b is over, and what it threw is thrown. drop: the same for one that is not wanted any more.
+// The slow halves: of offering b, and of taking it back. join returns whether the caller is to run b, on the worker it
+// is on then; if not, b is over, and what it threw is thrown. drop: the same for one that is not wanted any more.
 void fork_slowly(worker& w, branch& b);
 [[nodiscard]] bool join_slowly(worker& w, branch& b);
 void drop_slowly(worker& w, branch& b) noexcept;

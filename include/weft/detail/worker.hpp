@@ -73,7 +73,7 @@ struct ring {
   [[nodiscard]] cell<record*>* slots() noexcept { return reinterpret_cast<cell<record*>*>(this + 1); }
 };
 
-// Owner's end of the deque (src/sched/deque.md). Only the owner touches these; thieves read the slots' contents, and one
+// Owner's end of the deque (src/sched/deque.md). Only the owner touches these. Thieves read the slots' contents; one
 // that pulls reads bottom and moves split.
 struct deque_owner {
   cell<record*>* slots = nullptr;
@@ -103,7 +103,7 @@ struct alignas(64) worker {
   magazine* free[record_classes] = {};  // its first free_count slots
   magazine* rest[record_classes] = {};  // another one, full or empty; the pool's own
   bool rest_is_full[record_classes] = {};
-  record* current = nullptr;  // the task whose body runs here
+  record* current = nullptr;       // the task whose body runs here
   place_of_body* where = nullptr;  // of the stack it is on
   deque_owner deque;
   cell<std::uint8_t> inside;     // the owner changes its end of the deque, and more than bottom

@@ -56,9 +56,9 @@ struct figures {
   std::array<std::uint64_t, 4> outcomes{};  // by trace::outcome
   std::uint64_t sleeps = 0;
   std::vector<worker_figures> workers;
-  std::vector<name_figures> names;      // most time first, then by name
-  std::array<wait_figures, 4> waits{};  // by trace::wait_reason
-  ns path_program = 0;                  // of the span, in the main program
+  std::vector<name_figures> names;                        // most time first, then by name
+  std::array<wait_figures, trace::wait_reasons> waits{};  // by trace::wait_reason
+  ns path_program = 0;                                    // of the span, in the main program
 
   [[nodiscard]] std::uint64_t ran() const noexcept { return outcomes[0] + outcomes[1] + outcomes[2]; }
   [[nodiscard]] double overhead_per_task() const noexcept {

@@ -77,7 +77,8 @@ const tasks = {
   result: column("task_result"),
 };
 const outcomeNames = ["done", "failed", "skipped", "not run"];
-const waitNames = ["", "for its children", "for everything", "for a handle", "for room in the window"];
+const waitNames = ["", "for its children", "for everything", "for a handle", "for room in the window", "for an event",
+  "for a branch that runs elsewhere"];
 const workerCount = run.rows.pieces.length;
 
 // Of each task: the piece it began with; the others, of the few that have them, in `laterPieces`.

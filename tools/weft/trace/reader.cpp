@@ -260,8 +260,8 @@ class loader {
 
   wait_reason reason_of(const rows& r) {
     const std::string_view found = r.text(1);
-    for (const wait_reason w : {wait_reason::children, wait_reason::all, wait_reason::handle, wait_reason::window})
-      if (found == text(w)) return w;
+    for (std::size_t i = 0; i < wait_reasons; ++i)
+      if (const auto w = static_cast<wait_reason>(i); found == text(w)) return w;
     r.fail("why '" + printable(found, name_width_max) + "' is unknown");
   }
 
@@ -421,7 +421,7 @@ const char* text(outcome o) noexcept {
 }
 
 const char* text(wait_reason w) noexcept {
-  constexpr const char* texts[] = {"children", "all", "handle", "window"};
+  constexpr const char* texts[wait_reasons] = {"children", "all", "handle", "window", "event", "join"};
   return texts[static_cast<int>(w)];
 }
 

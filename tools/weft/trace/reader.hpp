@@ -22,7 +22,8 @@ inline constexpr std::int64_t no_version = -1;  // of an access that orders noth
 enum class outcome : std::uint8_t { done, failed, skipped, not_run };
 [[nodiscard]] const char* text(outcome o) noexcept;
 
-enum class wait_reason : std::uint8_t { children, all, handle, window };
+enum class wait_reason : std::uint8_t { children, all, handle, window, event, join };
+inline constexpr std::size_t wait_reasons = 6;
 [[nodiscard]] const char* text(wait_reason w) noexcept;
 
 struct task {
