@@ -59,6 +59,11 @@ struct line_costs {
   std::vector<std::uint64_t> transfer_ps;  // [distance] from the core that wrote it last, or to those that hold copies
   std::vector<std::uint64_t> memory_ps;    // [class] a line nobody has, from the memory node so far away
   unsigned kept = 8192;                    // lines of scheduler state that a core's own caches keep
+  // Before a line is written its copies elsewhere must go, which takes until the farthest of them has answered. Each
+  // after the first adds this; and where the machine does not know who has copies once there are several, all of its
+  // cores are asked.
+  std::uint64_t invalidate_ps = 0;
+  bool probes_all = false;
 };
 
 struct runtime_costs {

@@ -72,13 +72,18 @@ void read_transfer(const section& lines, machine& m) {
 void read_lines(const section& top, machine& m) {
   const auto s = top.inside("lines");
   if (!s) return;
-  s->only({"load", "store", "modify", "transfer", "memory", "kept"});
+  s->only({"load", "store", "modify", "transfer", "memory", "kept", "invalidate", "probe"});
   take(*s, "load", quantity::time, m.lines.load_ps);
   take(*s, "store", quantity::time, m.lines.store_ps);
   take(*s, "modify", quantity::time, m.lines.modify_ps);
   read_transfer(*s, m);
   take_by_class(*s, "memory", m.classes, m.lines.memory_ps);
   if (const auto kept = s->number("kept", quantity::count)) m.lines.kept = static_cast<unsigned>(*kept);
+  take(*s, "invalidate", quantity::time, m.lines.invalidate_ps);
+  if (const auto probe = s->text("probe")) {
+    if (*probe != "sharers" && *probe != "all") s->fail("probe", "it must be \"sharers\" or \"all\"");
+    m.lines.probes_all = *probe == "all";
+  }
 }
 
 void read_runtime(const section& top, machine& m) {
