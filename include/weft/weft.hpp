@@ -5,6 +5,7 @@
 #include "weft/error.hpp"
 #include "weft/event.hpp"
 #include "weft/handle.hpp"
+#include "weft/memory_placement.hpp"
 #include "weft/range.hpp"
 #include "weft/reduction.hpp"
 #include "weft/resource.hpp"

@@ -345,11 +345,23 @@ bool virtual_machine::find_uses(detail::record& r) {
     const detail::access& a = r.accesses()[i];
     const detail::handle_state& h = access::handle_of(a);
     if (!h.sized || access::is_repeated(a) || access::is_resource(a)) continue;
-    const auto region = static_cast<std::uint32_t>(regions_.size());
     const bool writes = (access::kind_of(a) & detail::kind_readonly) == 0;
-    uses_.push_back({regions_.try_emplace(h.id, region).first->second, detail::bytes_of(h), true, writes});
+    uses_.push_back({region_of(h), detail::bytes_of(h), true, writes});
   }
   return !uses_.empty();
+}
+
+std::uint32_t virtual_machine::region_of(const detail::handle_state& h) {
+  const auto [at, is_new] = regions_.try_emplace(h.id, static_cast<std::uint32_t>(regions_.size()));
+  if (!is_new) return at->second;
+  const detail::data_layout layout = detail::layout_of(h);
+  if (layout.how.how() != memory_placement::kind::first_touch) data().place(at->second, layout);
+  return at->second;
+}
+
+model::memory& virtual_machine::data() {
+  if (!memory_) memory_.emplace(setup_.model);
+  return *memory_;
 }
 
 // The data of uses_ moves while the body computes. When it will be there changes as other bodies begin and end to move
@@ -358,10 +370,10 @@ bool virtual_machine::find_uses(detail::record& r) {
 void virtual_machine::move_data(std::uint64_t compute_ps, const char* task_name) {
   const std::vector<model::use> mine = uses_;
   wait_until(self_->clock);
-  if (!memory_) memory_.emplace(setup_.model);
+  model::memory& memory = data();
   changed_.clear();
   self_->clock =
-      memory_->begin(self_->seat, mine, self_->clock, compute_ps, changed_, memory_->of_units(self_->seat, task_name));
+      memory.begin(self_->seat, mine, self_->clock, compute_ps, changed_, memory.of_units(self_->seat, task_name));
   reschedule();
   if (self_->clock >= earliest_) yield();
   changed_.clear();

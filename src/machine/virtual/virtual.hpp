@@ -235,6 +235,8 @@ class virtual_machine {
   void wake_watchers(lines::number l);
   void touch_lines(const void* address, std::size_t bytes, bool writes);
   [[nodiscard]] bool find_uses(detail::record& r);
+  [[nodiscard]] std::uint32_t region_of(const detail::handle_state& h);
+  [[nodiscard]] model::memory& data();
   void compute(std::uint64_t ps, const char* task_name);
   void move_data(std::uint64_t compute_ps, const char* task_name);
   void reschedule();
