@@ -97,6 +97,13 @@ struct memory_costs {
   home placement = home::first_touch;
 };
 
+// Of one core, and of one byte that a body has from memory.
+struct energy_costs {
+  bool known = false;
+  double running_w = 0, searching_w = 0, asleep_w = 0;
+  double local_pj = 0, remote_pj = 0;
+};
+
 struct machine {
   std::string name;
   std::string summary;
@@ -110,6 +117,7 @@ struct machine {
   line_costs lines;
   runtime_costs runtime;
   memory_costs memory;
+  energy_costs energy;
   // Of a body while all cores of its physical core compute; with fewer, their units are divided among these. And of
   // tasks with that name: what does not need the units that others compete for is slowed down less, or not.
   double speed_when_shared = 1;

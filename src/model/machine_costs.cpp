@@ -152,6 +152,22 @@ void read_memory(const section& top, machine& m) {
   m.memory.placement = home == "first_touch" ? memory_costs::home::first_touch : memory_costs::home::interleave;
 }
 
+void read_energy(const section& top, machine& m) {
+  const auto s = top.inside("energy");
+  if (!s) return;
+  s->only({"running", "searching", "asleep", "local", "remote"});
+  const auto take_all = [&](std::string_view key, quantity q, double& into) {
+    if (!s->has(key)) s->fail("", "the key " + std::string(key) + " is missing");
+    take(*s, key, q, into);
+  };
+  take_all("running", quantity::power, m.energy.running_w);
+  take_all("searching", quantity::power, m.energy.searching_w);
+  take_all("asleep", quantity::power, m.energy.asleep_w);
+  take_all("local", quantity::energy, m.energy.local_pj);
+  take_all("remote", quantity::energy, m.energy.remote_pj);
+  m.energy.known = true;
+}
+
 }  // namespace
 
 void default_costs(machine& m) {
@@ -170,6 +186,7 @@ void read_costs(const section& top, machine& m) {
   read_lines(top, m);
   read_runtime(top, m);
   read_memory(top, m);
+  read_energy(top, m);
   default_costs(m);
 }
 
