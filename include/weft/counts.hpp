@@ -4,6 +4,17 @@
 
 namespace weft {
 
+// What a run took on a modelled machine whose file has an [energy] section; nothing and `modelled` false on others.
+struct joules {
+  bool modelled = false;
+  double running = 0;    // of cores in bodies and in the scheduler
+  double searching = 0;  // of cores that look or wait for something without sleeping
+  double asleep = 0;
+  double local = 0;   // of the data of bodies that came from the own memory node,
+  double remote = 0;  // and from others
+  [[nodiscard]] constexpr double total() const noexcept { return running + searching + asleep + local + remote; }
+};
+
 // Counts since the runtime was made.
 struct run_counts {
   std::uint64_t tasks;     // tasks taken to run, those skipped after a failure included
@@ -23,6 +34,7 @@ struct run_counts {
   std::uint64_t modified_bytes;      // and those in another core's cache, which had written them
   std::uint64_t written_back_bytes;  // what bodies had written and went back to memory
   std::uint64_t units_wait_ns;       // by which siblings that compute made bodies longer, all together
+  joules energy;
 };
 
 }  // namespace weft

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "weft/detail/handle_state.hpp"
+#include "weft/memory_placement.hpp"
 
 namespace weft {
 
@@ -30,6 +31,12 @@ class handle_base {
   // machines ignore it. Errors: weft::error above 2^40.
   void bytes(std::uint64_t n);
   [[nodiscard]] std::uint64_t bytes() const noexcept { return detail::bytes_of(state_); }
+  // The same, and on which memory nodes the data lie: what is local and what is remote, and which controllers are used.
+  // bytes(n) alone is first touch. Cost: an allocation. Errors: as above; a placement that means nothing.
+  void bytes(std::uint64_t n, const memory_placement& how);
+  // The same of data in a range that place_memory() was told about; first touch outside of all such ranges. What is
+  // said of the range later does not count. Errors: as above; if only a part of the data is in that range.
+  void lies_at(const void* begin, std::uint64_t n);
   // Number of this handle in order of creation in the process, from 1.
   [[nodiscard]] std::uint32_t id() const noexcept { return state_.id; }
   // Finished accesses so far. Who: any thread. Order: relaxed, so a hint unless the caller has waited.

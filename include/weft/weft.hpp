@@ -6,6 +6,7 @@
 #include "weft/event.hpp"
 #include "weft/fork_join.hpp"
 #include "weft/handle.hpp"
+#include "weft/memory_placement.hpp"
 #include "weft/range.hpp"
 #include "weft/reduction.hpp"
 #include "weft/resource.hpp"

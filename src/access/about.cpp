@@ -1,11 +1,12 @@
 // What a handle knows about its datum, in one word of the handle: home + 1 in the low 16 bits, and above them 48 bits
 // that are the address of the name; or, where handle_state::sized is set, the size; or, with the topmost bit, a
-// sixteenth of the address of a block with both. An address that does not fit goes into a block.
+// sixteenth of the address of a block with both, and a layout. An address that does not fit goes into a block.
 #include <new>
 
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "weft/detail/handle_state.hpp"
+#include "weft/memory_placement.hpp"
 
 namespace weft::detail {
 
@@ -19,6 +20,7 @@ static_assert(bytes_max < block_bit);
 struct alignas(16) block {
   cell<const char*> name;
   std::uint64_t bytes;
+  data_layout layout;
 };
 
 [[nodiscard]] std::uint64_t payload(std::uint64_t about) noexcept { return about >> home_bits; }
@@ -36,8 +38,8 @@ void set_payload(handle_state& h, std::uint64_t value) noexcept {
 }
 
 // Without memory the size stays: a modelled machine needs it, and a report has the handle's number.
-void set_both(handle_state& h, const char* name, std::uint64_t bytes) noexcept {
-  block* const b = new (std::nothrow) block{{name}, bytes};
+void set_all(handle_state& h, const char* name, std::uint64_t bytes, const data_layout& layout = {}) noexcept {
+  block* const b = new (std::nothrow) block{{name}, bytes, layout};
   h.sized = 1;
   if (b == nullptr) return set_payload(h, bytes);
   const auto address = reinterpret_cast<std::uintptr_t>(b);
@@ -47,14 +49,18 @@ void set_both(handle_state& h, const char* name, std::uint64_t bytes) noexcept {
 
 }  // namespace
 
-void set_bytes(handle_state& h, std::uint64_t bytes) noexcept {
-  WEFT_ASSERT(bytes <= bytes_max);
+void set_bytes(handle_state& h, std::uint64_t bytes) noexcept { set_layout(h, bytes, {}); }
+
+void set_layout(handle_state& h, std::uint64_t bytes, const data_layout& layout) noexcept {
+  WEFT_ASSERT(bytes <= bytes_max && (layout == data_layout{} || layout.offset + bytes <= layout.whole));
   const char* const name = name_in(h);
   forget_block(h);
   set_payload(h, 0);
   h.sized = bytes != 0;
-  if (name != nullptr)
-    bytes == 0 ? set_name(h, name) : set_both(h, name, bytes);
+  if (bytes != 0 && (name != nullptr || layout != data_layout{}))
+    set_all(h, name, bytes, layout);
+  else if (name != nullptr)
+    set_name(h, name);
   else
     set_payload(h, bytes);
 }
@@ -64,9 +70,9 @@ void set_name(handle_state& h, const char* text) noexcept {
   if (block* b = block_in(h, peek_acquire(h.about)))
     poke(b->name, text);
   else if (h.sized && text != nullptr)
-    set_both(h, text, bytes_of(h));
+    set_all(h, text, bytes_of(h));
   else if (!h.sized)
-    address >> (64 - home_bits) == 0 ? set_payload(h, address) : set_both(h, text, 0);
+    address >> (64 - home_bits) == 0 ? set_payload(h, address) : set_all(h, text, 0);
 }
 
 void set_home(handle_state& h, std::uint16_t node) noexcept {
@@ -92,6 +98,13 @@ const char* name_in(const handle_state& h) noexcept {
 
 std::uint16_t home_of(const handle_state& h) noexcept {
   return static_cast<std::uint16_t>((peek(h.about) & home_mask) - 1);
+}
+
+data_layout layout_of(const handle_state& h) noexcept {
+  const block* const b = block_in(h, peek_acquire(h.about));
+  if (b != nullptr && b->layout != data_layout{}) return b->layout;
+  const std::uint16_t home = home_of(h);
+  return home == no_home ? data_layout{} : data_layout{memory_placement::on_node(home), 0, bytes_of(h)};
 }
 
 void forget_block(handle_state& h) noexcept { delete block_in(h, peek(h.about)); }

@@ -6,6 +6,7 @@
 
 #include "base/random.hpp"
 #include "weft/handle.hpp"
+#include "weft/memory_placement.hpp"
 
 namespace weft {
 
@@ -56,16 +57,28 @@ TEST_CASE("about: whatever is said last holds, and the rest stays") {
     const char* name = nullptr;
     std::uint64_t bytes = 0;
     std::uint16_t home = no_home;
+    detail::data_layout layout;
     for (int i = 0; i < 20; ++i) {
-      switch (rng.below(3)) {
+      switch (rng.below(4)) {
       case 0: detail::set_name(s, name = names[rng.below(3)]); break;
-      case 1: detail::set_bytes(s, bytes = rng.below(3)); break;
+      case 1:
+        detail::set_bytes(s, bytes = rng.below(3));
+        layout = {};
+        break;
+      case 2:
+        bytes = rng.below(3);
+        detail::set_layout(s, bytes, {memory_placement::block_cyclic(5), 7, 10});
+        layout = bytes == 0 ? detail::data_layout{} : detail::data_layout{memory_placement::block_cyclic(5), 7, 10};
+        break;
       default: detail::set_home(s, home = rng.below(3) == 0 ? no_home : static_cast<std::uint16_t>(rng.below(0xffff)));
       }
       CAPTURE(seed);
       REQUIRE(detail::name_in(s) == name);
       REQUIRE(detail::bytes_of(s) == bytes);
       REQUIRE(detail::home_of(s) == home);
+      const bool on_home = layout == detail::data_layout{} && home != no_home;
+      REQUIRE(detail::layout_of(s) ==
+              (on_home ? detail::data_layout{memory_placement::on_node(home), 0, bytes} : layout));
     }
   }
 }

@@ -38,6 +38,7 @@
 #include "base/atomic.hpp"
 #include "machine/fiber.hpp"
 #include "model/machine.hpp"
+#include "weft/counts.hpp"
 #include "weft/detail/worker.hpp"
 
 namespace weft::machine {
@@ -59,6 +60,7 @@ struct machine_counts {
   std::uint64_t written_back_bytes = 0;
   std::uint64_t bandwidth_ps = 0;  // time that bodies spent waiting for shared bandwidth,
   std::uint64_t units_ps = 0;      // and for units that siblings used
+  joules energy{};
 };
 
 template <class M>

@@ -59,6 +59,11 @@ struct line_costs {
   std::vector<std::uint64_t> transfer_ps;  // [distance] from the core that wrote it last, or to those that hold copies
   std::vector<std::uint64_t> memory_ps;    // [class] a line nobody has, from the memory node so far away
   unsigned kept = 8192;                    // lines of scheduler state that a core's own caches keep
+  // Before a line is written its copies elsewhere must go, which takes until the farthest of them has answered. Each
+  // after the first adds this; and where the machine does not know who has copies once there are several, all of its
+  // cores are asked.
+  std::uint64_t invalidate_ps = 0;
+  bool probes_all = false;
 };
 
 struct runtime_costs {
@@ -92,6 +97,13 @@ struct memory_costs {
   home placement = home::first_touch;
 };
 
+// Of one core, and of one byte that a body has from memory.
+struct energy_costs {
+  bool known = false;
+  double running_w = 0, searching_w = 0, asleep_w = 0;
+  double local_pj = 0, remote_pj = 0;
+};
+
 struct machine {
   std::string name;
   std::string summary;
@@ -105,6 +117,7 @@ struct machine {
   line_costs lines;
   runtime_costs runtime;
   memory_costs memory;
+  energy_costs energy;
   // Of a body while all cores of its physical core compute; with fewer, their units are divided among these. And of
   // tasks with that name: what does not need the units that others compete for is slowed down less, or not.
   double speed_when_shared = 1;

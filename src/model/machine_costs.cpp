@@ -72,13 +72,18 @@ void read_transfer(const section& lines, machine& m) {
 void read_lines(const section& top, machine& m) {
   const auto s = top.inside("lines");
   if (!s) return;
-  s->only({"load", "store", "modify", "transfer", "memory", "kept"});
+  s->only({"load", "store", "modify", "transfer", "memory", "kept", "invalidate", "probe"});
   take(*s, "load", quantity::time, m.lines.load_ps);
   take(*s, "store", quantity::time, m.lines.store_ps);
   take(*s, "modify", quantity::time, m.lines.modify_ps);
   read_transfer(*s, m);
   take_by_class(*s, "memory", m.classes, m.lines.memory_ps);
   if (const auto kept = s->number("kept", quantity::count)) m.lines.kept = static_cast<unsigned>(*kept);
+  take(*s, "invalidate", quantity::time, m.lines.invalidate_ps);
+  if (const auto probe = s->text("probe")) {
+    if (*probe != "sharers" && *probe != "all") s->fail("probe", "it must be \"sharers\" or \"all\"");
+    m.lines.probes_all = *probe == "all";
+  }
 }
 
 void read_runtime(const section& top, machine& m) {
@@ -147,6 +152,22 @@ void read_memory(const section& top, machine& m) {
   m.memory.placement = home == "first_touch" ? memory_costs::home::first_touch : memory_costs::home::interleave;
 }
 
+void read_energy(const section& top, machine& m) {
+  const auto s = top.inside("energy");
+  if (!s) return;
+  s->only({"running", "searching", "asleep", "local", "remote"});
+  const auto take_all = [&](std::string_view key, quantity q, double& into) {
+    if (!s->has(key)) s->fail("", "the key " + std::string(key) + " is missing");
+    take(*s, key, q, into);
+  };
+  take_all("running", quantity::power, m.energy.running_w);
+  take_all("searching", quantity::power, m.energy.searching_w);
+  take_all("asleep", quantity::power, m.energy.asleep_w);
+  take_all("local", quantity::energy, m.energy.local_pj);
+  take_all("remote", quantity::energy, m.energy.remote_pj);
+  m.energy.known = true;
+}
+
 }  // namespace
 
 void default_costs(machine& m) {
@@ -165,6 +186,7 @@ void read_costs(const section& top, machine& m) {
   read_lines(top, m);
   read_runtime(top, m);
   read_memory(top, m);
+  read_energy(top, m);
   default_costs(m);
 }
 

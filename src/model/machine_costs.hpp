@@ -1,4 +1,4 @@
-// The tables [lines], [runtime] and [memory] of a machine file, and what holds where it says nothing.
+// The tables [lines], [runtime], [memory] and [energy] of a machine file, and what holds where it says nothing.
 #pragma once
 #include "model/machine.hpp"
 

@@ -49,6 +49,8 @@ store = { ns = 1.5 }
 modify = { cycles = 10 }
 memory = { ns = [80, 90.5] }
 kept = { count = 77 }
+invalidate = { ps = 6 }
+probe = "all"
 [lines.transfer]
 from = "lab"
 inner = { ns = 1 }
@@ -103,6 +105,8 @@ TEST_CASE("machine text: the least there can be, and what holds then") {
   CHECK(m.ghz == 1);
   CHECK(m.lines.transfer_ps == times{0, 167'000, 167'000, 167'000, 167'000});
   CHECK(m.lines.memory_ps == times{12'500, 12'500});
+  CHECK(m.lines.invalidate_ps == 0);
+  CHECK(!m.lines.probes_all);
   CHECK(m.memory.read_line_ps == times{100'000, 100'000});
   CHECK(m.memory.write_line_ps == m.memory.read_line_ps);
   CHECK(m.memory.link_bytes_per_ns == std::vector<double>{0, 0});
@@ -118,6 +122,8 @@ TEST_CASE("machine text: every key, in every unit") {
   CHECK(m.lines.modify_ps == 4'000);
   CHECK(m.lines.memory_ps == times{80'000, 90'500});
   CHECK(m.lines.kept == 77);
+  CHECK(m.lines.invalidate_ps == 6);
+  CHECK(m.lines.probes_all);
   CHECK(m.lines.transfer_ps == times{0, 1'000, 2'000, 3'000, 4'000});
   for (std::size_t i = 0; i < steps; ++i) CHECK(m.runtime.step_ps[i] == i + 1);
   CHECK(m.runtime.relax_ps == 8);

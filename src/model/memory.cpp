@@ -191,9 +191,7 @@ void memory::move(unsigned core, const use& u) {
 // The region has chunks for all the bytes of the use. A last chunk that was not whole and grows is another piece of
 // data to the caches, since they count what it occupies; it stays at home.
 void memory::cover(const use& u, std::size_t here) {
-  if (u.region >= regions_.size())
-    regions_.resize(std::max<std::size_t>(u.region + std::size_t{1}, 2 * regions_.size()));
-  extent& r = regions_[u.region];
+  extent& r = region(u.region);
   if (u.bytes <= r.bytes) return;
   const std::uint64_t whole = machine_.memory.chunk_bytes;
   if (r.last != none) {
@@ -204,17 +202,49 @@ void memory::cover(const use& u, std::size_t here) {
     c.bytes = bytes;
     r.bytes = before + bytes;
   }
-  const bool spread = machine_.memory.placement == memory_costs::home::interleave;
   while (r.bytes < u.bytes) {
     const std::uint32_t at = new_chunk();
-    // By number of region and chunk, not by order of arrival: the schedule does not move data.
-    const std::size_t home = spread ? (u.region + r.bytes / whole) % nodes_ : here;
+    const std::size_t home = home_of_new(u.region, r, here);
     const std::uint64_t bytes = std::min(whole, u.bytes - r.bytes);
     chunks_[at] = {static_cast<std::uint32_t>(home), static_cast<std::uint32_t>(bytes), none};
     (r.last == none ? r.first : chunks_[r.last].next) = at;
     r.last = at;
     r.bytes += bytes;
   }
+}
+
+memory::extent& memory::region(std::uint32_t number) {
+  if (number >= regions_.size()) regions_.resize(std::max<std::size_t>(number + std::size_t{1}, 2 * regions_.size()));
+  return regions_[number];
+}
+
+void memory::place(std::uint32_t number, const detail::data_layout& layout) {
+  extent& r = region(number);
+  WEFT_ASSERT(r.first == none && layout.whole > layout.offset);
+  r.layout = static_cast<std::uint32_t>(layouts_.size());
+  layouts_.push_back(layout);
+}
+
+// Of the chunk that begins where the region ends so far.
+std::size_t memory::home_of_new(std::uint32_t number, const extent& r, std::size_t here) const {
+  const std::uint64_t chunk_bytes = machine_.memory.chunk_bytes;
+  if (r.layout == none) {
+    // By number of region and chunk, not by order of arrival: the schedule does not move data.
+    const bool spread = machine_.memory.placement == memory_costs::home::interleave;
+    return spread ? (number + r.bytes / chunk_bytes) % nodes_ : here;
+  }
+  const detail::data_layout& l = layouts_[r.layout];
+  const std::uint64_t at = l.offset + r.bytes;
+  const std::uint64_t block = l.whole / nodes_ + (l.whole % nodes_ != 0 ? 1 : 0);
+  using kind = memory_placement::kind;
+  switch (l.how.how()) {
+  case kind::first_touch: return here;
+  case kind::on_node: return l.how.node() % nodes_;
+  case kind::interleaved: return at / chunk_bytes % nodes_;
+  case kind::blocked: return at / block;
+  case kind::block_cyclic: return at / l.how.block_bytes() % nodes_;
+  }
+  return here;
 }
 
 std::uint32_t memory::new_chunk() {

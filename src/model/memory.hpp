@@ -22,6 +22,7 @@
 #include "model/caches.hpp"
 #include "model/machine.hpp"
 #include "model/sharing.hpp"
+#include "weft/memory_placement.hpp"
 
 namespace weft::model {
 
@@ -75,6 +76,9 @@ class memory {
   // The core's body ended, at the time last told or at another.
   void end(unsigned core, std::uint64_t now_ps, std::vector<change>& changed);
 
+  // Where the chunks of a region will lie, instead of where the machine file says. Before its first use.
+  void place(std::uint32_t region, const detail::data_layout& layout);
+
   // The data behind the region is no more: its next use is a first touch.
   void forget(std::uint32_t region);
 
@@ -94,6 +98,7 @@ class memory {
   };
   struct extent {
     std::uint32_t first = none, last = none;
+    std::uint32_t layout = none;  // index into layouts_
     std::uint64_t bytes = 0;
   };
   struct body {
@@ -112,6 +117,8 @@ class memory {
 
   void move(unsigned core, const use& u);
   void cover(const use& u, std::size_t here);
+  [[nodiscard]] extent& region(std::uint32_t number);
+  [[nodiscard]] std::size_t home_of_new(std::uint32_t region, const extent& r, std::size_t here) const;
   std::uint32_t new_chunk();
   void count(unsigned core, bool writes, std::size_t home, caches::source from, std::uint64_t bytes);
   double price_alone(std::size_t here) const;
@@ -133,6 +140,7 @@ class memory {
   std::vector<std::uint32_t> controllers_;  // [node] resource, none without a limit
   std::vector<std::uint32_t> links_;        // [from * nodes + to]
   std::vector<extent> regions_;
+  std::vector<detail::data_layout> layouts_;
   std::vector<chunk> chunks_;
   std::uint32_t free_ = none;  // chunks
   std::vector<body> bodies_;   // [core]

@@ -274,6 +274,33 @@ TEST_CASE("memory: first touch puts data near who touches, interleaving spreads 
   CHECK(spread.m.moved().node_bytes == std::vector<std::uint64_t>{32 * kib, 48 * kib});
 }
 
+TEST_CASE("memory: a region lies as it was placed, chunk by chunk") {
+  machine m = two_nodes();
+  m.memory.chunk_bytes = 16 * kib;
+  using where = memory_placement;
+  // Read on node 1; returns the bytes by node.
+  const auto nodes = [&](const where& how, std::uint64_t offset, std::uint64_t whole, std::uint64_t bytes) {
+    runs run(m);
+    run.m.place(3, {how, offset, whole});
+    run.read(2, 3, bytes);
+    return run.m.moved().node_bytes;
+  };
+  using by_node = std::vector<std::uint64_t>;
+  CHECK(nodes(where::first_touch(), 0, 96 * kib, 96 * kib) == by_node{0, 96 * kib});
+  CHECK(nodes(where::on_node(0), 0, 96 * kib, 96 * kib) == by_node{96 * kib, 0});
+  CHECK(nodes(where::interleaved(), 0, 40 * kib, 40 * kib) == by_node{24 * kib, 16 * kib});
+  CHECK(nodes(where::interleaved(), 16 * kib, 96 * kib, 40 * kib) == by_node{16 * kib, 24 * kib});
+  // 50 KiB are two blocks of 25; the second chunk begins in the first of them and lies there.
+  CHECK(nodes(where::blocked(), 0, 50 * kib, 50 * kib) == by_node{32 * kib, 18 * kib});
+  CHECK(nodes(where::blocked(), 49 * kib, 50 * kib, kib) == by_node{0, kib});
+  CHECK(nodes(where::block_cyclic(32 * kib), 0, 96 * kib, 96 * kib) == by_node{64 * kib, 32 * kib});
+  CHECK(nodes(where::block_cyclic(1), 0, 96 * kib, 96 * kib) ==
+        by_node{96 * kib, 0});  // all chunks begin at even bytes
+  // The machine's own way to place is for what nobody has placed.
+  m.memory.placement = memory_costs::home::interleave;
+  CHECK(nodes(where::first_touch(), 0, 96 * kib, 96 * kib) == by_node{0, 96 * kib});
+}
+
 TEST_CASE("memory: a forgotten region is touched for the first time again") {
   runs run(one_cache(256 * kib, 16 * kib));
   run.write(0, 0, 64'000);

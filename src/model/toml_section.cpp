@@ -40,6 +40,8 @@ const dimension& dimension_of(quantity q) {
       {"a factor", 1e-6, 1e6, {{"x", "x", 1}}},
       {"a clock rate", 1e-3, 1e3, {{"GHz", "GHz", 1}, {"MHz", "MHz", 1e-3}}},
       {"a number", 1, 1e9, {{"count", "", 1}}},
+      {"a power", 0, 1e6, {{"W", "W", 1}, {"mW", "mW", 1e-3}}},
+      {"an energy per byte", 0, 1e9, {{"pJ_per_byte", "pJ/byte", 1}, {"pJ_per_bit", "pJ/bit", 8}}},
   };
   return all[static_cast<std::size_t>(q)];
 }

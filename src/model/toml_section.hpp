@@ -24,12 +24,14 @@ namespace weft::model {
 
 // What a number counts. Values are in the unit named here, whatever the file has.
 enum class quantity : std::uint8_t {
-  time,   // picoseconds
-  bytes,  // bytes
-  rate,   // bytes per nanosecond
-  ratio,  // a factor above 0
-  clock,  // GHz
-  count,  // a number of things, at least 1
+  time,    // picoseconds
+  bytes,   // bytes
+  rate,    // bytes per nanosecond
+  ratio,   // a factor above 0
+  clock,   // GHz
+  count,   // a number of things, at least 1
+  power,   // watts
+  energy,  // picojoules per byte
 };
 
 // What all sections of one file share.

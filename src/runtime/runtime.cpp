@@ -75,12 +75,6 @@ void throw_too_wide(std::size_t accesses) {
 
 }  // namespace detail
 
-void handle_base::bytes(std::uint64_t n) {
-  if (n > detail::bytes_max)
-    throw error("weft: a handle is said to stand for " + std::to_string(n) + " bytes; at most 2^40 (1 TiB) can be");
-  detail::set_bytes(state_, n);
-}
-
 namespace sched {
 
 void set_current_worker(detail::worker* w) noexcept { detail::this_worker = w; }

@@ -226,6 +226,7 @@ template <machine::machine M> run_counts engine<M>::statistics() const noexcept 
   c.modified_bytes = m.modified_bytes;
   c.written_back_bytes = m.written_back_bytes;
   c.units_wait_ns = m.units_ps / 1000;
+  c.energy = m.energy;
   return c;
 }
 

@@ -123,6 +123,15 @@ json types_json(const machine& m) {
   return all;
 }
 
+json energy_json(const model::energy_costs& e) {
+  if (!e.known) return nullptr;
+  return {{"running_w", e.running_w},
+          {"searching_w", e.searching_w},
+          {"asleep_w", e.asleep_w},
+          {"local_pj_per_byte", e.local_pj},
+          {"remote_pj_per_byte", e.remote_pj}};
+}
+
 json costs_json(const machine& m) {
   constexpr const char* names[model::steps] = {"submit",  "submit_access", "run",    "run_access",
                                                "advance", "steal",         "request"};
@@ -145,8 +154,11 @@ json costs_json(const machine& m) {
             {"modify_ps", m.lines.modify_ps},
             {"transfer_ps", m.lines.transfer_ps},
             {"memory_ps", m.lines.memory_ps},
-            {"kept", m.lines.kept}}},
+            {"kept", m.lines.kept},
+            {"invalidate_ps", m.lines.invalidate_ps},
+            {"probe", m.lines.probes_all ? "all" : "sharers"}}},
           {"runtime", runtime},
+          {"energy", energy_json(m.energy)},
           {"memory",
            {{"caches", caches},
             {"chunk_bytes", m.memory.chunk_bytes},
@@ -191,7 +203,8 @@ std::string machine_text(const std::string& name, bool colour) {
   draw(d.drawing, "", true, true, colour, out);
   if (m.types.size() > 1) out += types_text(m, colour);
   if (m.apart.size() > 1) out += distances_text(m, colour);
-  return out + figures_text(d, colour);
+  out += figures_text(d, colour);
+  return m.energy.known ? out : out + "\nenergy: not modelled, as there is no [energy] (guide, page 29)\n";
 }
 
 }  // namespace weft::tool

@@ -6,6 +6,7 @@
 
 #include "apps/app.hpp"
 #include "command.hpp"
+#include "energy.hpp"
 #include "output.hpp"
 
 namespace weft::tool {
@@ -41,7 +42,8 @@ json report_json(const char* name, const apps::result& r, std::uint64_t seed) {
                 {"cached_bytes", r.counts.cached_bytes},
                 {"local_bytes", r.counts.local_bytes},
                 {"remote_bytes", r.counts.remote_bytes},
-                {"bandwidth_wait_ns", r.counts.bandwidth_wait_ns}});
+                {"bandwidth_wait_ns", r.counts.bandwidth_wait_ns},
+                {"joules", energy_json(r.counts.energy)}});
   if (!r.trace.empty()) out["trace"] = r.trace;
   for (const apps::field& f : r.fields) {
     assert(!out.contains(f.name) && "a field of an app may not hide one of the tool");
@@ -66,6 +68,7 @@ std::string report_text(const char* name, const apps::result& r, bool colour) {
   row("policy", r.policy);
   if (!r.trace.empty()) row("trace", r.trace);
   row("tasks", std::to_string(r.counts.tasks), std::to_string(r.counts.steals) + " stolen");
+  if (r.machine != "host") row("joules", energy_text(r.counts.energy), energy_kinds(r.counts.energy));
   for (const apps::field& f : r.fields) row(f.name, to_text(f.value), f.unit);
   for (const apps::check& c : r.checks)
     row("check " + c.name, c.passed ? "ok" : "FAILED", c.detail, c.passed ? style::green : style::red);

@@ -13,15 +13,20 @@ namespace weft::detail {
 struct record;
 struct engine_base;
 struct handle_state;
+struct data_layout;
 
 // What is known about the datum behind a handle. A name alone and a size alone stand in the handle itself; with both,
-// they stand in a block of their own, which the first of the two that comes second allocates. The home, a memory node,
-// always stands in the handle: placement asks for the home of each datum of each task. No lock, no table.
+// or with a layout over several nodes, they stand in a block of their own, which the first that needs it allocates. The
+// home, a memory node, always stands in the handle: placement asks for the home of each datum of each task. No lock, no
+// table.
 inline constexpr std::uint64_t bytes_max = std::uint64_t{1} << 40;
 inline constexpr std::uint16_t no_home = 0xffff;
 
 // Who: one thread, before the first task names h. Without memory for the block the name is lost.
-void set_bytes(handle_state& h, std::uint64_t bytes) noexcept;  // at most bytes_max; 0: nobody knows
+void set_bytes(handle_state& h,
+               std::uint64_t bytes) noexcept;  // at most bytes_max; 0: nobody knows. Forgets the layout
+// The same, with a layout that has a meaning. Without memory for the block the layout is lost.
+void set_layout(handle_state& h, std::uint64_t bytes, const data_layout& layout) noexcept;
 // Who: any thread that may use h; text: static storage, or nullptr.
 void set_name(handle_state& h, const char* text) noexcept;
 // Who: any thread; beside set_name(), set_home() of others one of two values is kept, and no other field is lost.
@@ -29,7 +34,8 @@ void set_home(handle_state& h, std::uint16_t node) noexcept;  // no_home: it is 
 [[nodiscard]] std::uint64_t bytes_of(const handle_state& h) noexcept;
 [[nodiscard]] const char* name_in(const handle_state& h) noexcept;  // nullptr: unnamed
 [[nodiscard]] std::uint16_t home_of(const handle_state& h) noexcept;
-void forget_block(handle_state& h) noexcept;  // it is being destroyed
+[[nodiscard]] data_layout layout_of(const handle_state& h) noexcept;  // on its home, if it has one and no other layout
+void forget_block(handle_state& h) noexcept;                          // it is being destroyed
 
 inline constexpr unsigned alarm_bits = 8;
 inline constexpr std::uint64_t alarm_max = (std::uint64_t{1} << alarm_bits) - 1;

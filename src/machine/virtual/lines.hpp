@@ -1,7 +1,8 @@
 // Shared words on a modelled machine: each lies in a cache line that one core has written last and that others may hold
 // copies of. Who has what it needs goes on at the price of a hit; who has not waits until the line has come, from as
-// far as the machine file says, and behind those who asked for it before. So contention on a lock or a queue, the
-// latency of a steal and of a barrier are not parameters: they come out.
+// far as the machine file says, and behind those who asked for it before. Who writes waits until all copies elsewhere
+// are gone: as long as the farthest takes, and a little more for each further one. So contention on a lock or a queue,
+// the latency of a steal, of a barrier and of a flag that many wait for are not parameters: they come out.
 //
 // A line is known by its address, but nothing depends on addresses: lines are numbered as they are first touched.
 // While a line travels, its holder goes on using it, as real cores do; it changes hands at the time of arrival.
@@ -40,7 +41,7 @@ class lines {
     return c.line == l && c.version == lines_[l].version;
   }
   [[nodiscard]] bool writable(unsigned core, number l) const noexcept {
-    return lines_[l].owner == core && !lines_[l].copied && readable(core, l);
+    return lines_[l].owner == core && lines_[l].copies == 0 && readable(core, l);
   }
 
   // Whether another core has written it last.
@@ -48,16 +49,14 @@ class lines {
     return lines_[l].owner != core && lines_[l].owner != nobody;
   }
   // Whether others than its owner have copies.
-  [[nodiscard]] bool copied(number l) const noexcept { return lines_[l].copied; }
+  [[nodiscard]] bool copied(number l) const noexcept { return lines_[l].copies != 0; }
 
   // `core` asks for the line at `now`, to read it or to have it alone. Returns when it arrives; then call arrived().
   [[nodiscard]] std::uint64_t ask(unsigned core, number l, std::uint64_t now, bool alone) noexcept;
   void arrived(unsigned core, number l, bool alone) noexcept;
-  // A plain store to a line that is not here alone: others lose their copies, and nobody waits.
-  void take(unsigned core, number l, std::uint64_t now) noexcept {
-    if (lines_[l].busy_until <= now) lines_[l].next = static_cast<std::uint16_t>(core);
-    arrived(core, l, true);
-  }
+  // A plain store to a line that is not here alone: others lose their copies, and the writer does not wait. Who wants
+  // to see what was written waits for what several copies take longer to go than one.
+  void take(unsigned core, number l, std::uint64_t now) noexcept;
 
   // The memory at the address is new: nobody has its lines.
   void forget(const void* address, std::size_t bytes);
@@ -74,11 +73,13 @@ class lines {
   static constexpr std::uint16_t nobody = 0xffff;
   struct line {
     std::uint64_t busy_until = 0;  // when the last transfer that somebody asked for is over
+    std::uint64_t gone_at = 0;     // when the copies that plain stores found elsewhere are gone
     std::uint32_t version = 0;     // grows when copies become worthless
     std::uint16_t owner = nobody;  // who wrote it last
     std::uint16_t next = nobody;   // who will have it when all transfers are over
+    std::uint16_t copies = 0;      // of others than the owner; one that was crowded out and came again counts twice
     std::uint8_t farthest = 0;     // distance of the farthest copy from the owner
-    bool copied = false;           // others than the owner have copies
+    bool told = false;             // copies go already: somebody waits for that
   };
   struct copy {
     number line = ~number{0};
@@ -94,11 +95,13 @@ class lines {
   }
   [[nodiscard]] number enter(std::uintptr_t a);
   [[nodiscard]] unsigned distance(unsigned a, unsigned b) const noexcept { return distance_[a * workers_ + b]; }
+  [[nodiscard]] std::uint64_t several_ps(unsigned core, number l, unsigned far) const noexcept;
 
   const model::line_costs costs_;
   const unsigned workers_;
   unsigned kept_;                       // a power of two
   std::vector<std::uint8_t> distance_;  // [a * workers + b]
+  std::vector<std::uint8_t> farthest_;  // [worker] of all cores of the machine
   std::vector<line> lines_;
   std::vector<copy> copies_;  // kept_ for each core
   std::vector<entry> table_;  // open addressing; a power of two, at most half full

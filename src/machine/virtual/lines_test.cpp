@@ -13,20 +13,34 @@
 namespace weft::machine {
 namespace {
 
-// Two nodes of two cores; the two of a node share a second-level cache.
-model::machine two_nodes() {
+// Nodes of so many cores that share an outermost cache; all nodes are equally far apart.
+model::machine nodes_of(unsigned nodes, unsigned cores) {
   model::machine m = model::flat();
   m.any_size = false;
-  m.cores.resize(4);
-  for (unsigned i = 0; i < 4; ++i) {
-    m.cores[i].at = {.cpu = i, .cache = i / 2, .node = i / 2};
-    m.cores[i].inner = i / 2;
-    m.cores[i].physical = i;
+  m.cores.resize(std::size_t{nodes} * cores);
+  for (unsigned i = 0; i < nodes * cores; ++i) {
+    m.cores[i].at = {.cpu = i, .cache = i / cores, .node = i / cores};
+    m.cores[i].inner = m.cores[i].physical = i;
   }
-  m.apart = {{0, 1}, {1, 0}};
-  m.classes = 2;
-  m.lines.transfer_ps = {0, 10'000, 20'000, 30'000, 100'000};
+  m.apart.assign(nodes, std::vector<unsigned>(nodes, 1));
+  for (unsigned n = 0; n < nodes; ++n) m.apart[n][n] = 0;
+  m.classes = nodes == 1 ? 1 : 2;
   m.lines.memory_ps = {60'000, 90'000};
+  return m;
+}
+
+// Two nodes of two cores; the two of a node share a second-level cache.
+model::machine two_nodes() {
+  model::machine m = nodes_of(2, 2);
+  for (unsigned i = 0; i < 4; ++i) m.cores[i].inner = i / 2;
+  m.lines.transfer_ps = {0, 10'000, 20'000, 30'000, 100'000};
+  return m;
+}
+
+// Two nodes of 64 cores.
+model::machine big() {
+  model::machine m = nodes_of(2, 64);
+  m.lines.transfer_ps = {0, 10'000, 20'000, 30'000, 100'000};
   return m;
 }
 
@@ -70,6 +84,107 @@ TEST_CASE("lines: a fresh one comes from memory, then it is here; others get it 
   CHECK(get(all, 2, w, 200'000, true) == 100'000);
   CHECK(all.total().transfers == 5);
   CHECK(all.total().fetches == 1);
+}
+
+TEST_CASE("lines: copies go as fast as the farthest of them answers, and each further one adds its time") {
+  const auto taken_back = [](unsigned sharers, bool far, std::uint64_t invalidate_ps, bool probes_all, bool by_owner) {
+    model::machine m = big();
+    m.lines.invalidate_ps = invalidate_ps;
+    m.lines.probes_all = probes_all;
+    std::vector<unsigned> seats(128);
+    for (unsigned i = 0; i < 128; ++i) seats[i] = i;
+    lines all(m, seats, 64);
+    word w;
+    static_cast<void>(get(all, 0, w, 0, true));
+    for (unsigned i = 0; i < sharers; ++i) static_cast<void>(get(all, (far ? 65 : 1) + i, w, 100'000, false));
+    return get(all, by_owner ? 0 : 1, w, 500'000, true);
+  };
+  for (const bool far : {false, true}) {
+    const std::uint64_t one = far ? 100'000 : 20'000;
+    CHECK(taken_back(1, far, 500, false, true) == one);
+    CHECK(taken_back(2, far, 500, false, true) == one + 500);
+    CHECK(taken_back(8, far, 500, false, true) == one + 7 * 500);
+    CHECK(taken_back(63, far, 500, false, true) == one + 62 * 500);
+    CHECK(taken_back(63, far, 0, false, true) == one);  // a file that says nothing
+    // Core 1 has a copy itself where they are near, and the owner's must go, too.
+    CHECK(taken_back(8, far, 500, false, false) == one + (far ? 8 : 7) * 500);
+    // Who does not know the sharers asks all cores of the machine, if there are several.
+    CHECK(taken_back(1, far, 0, true, true) == one);
+    CHECK(taken_back(2, far, 0, true, true) == 100'000);
+    CHECK(taken_back(8, far, 500, true, true) == 100'000 + 7 * 500);
+  }
+}
+
+TEST_CASE("lines: of those who queue to write, the first has the copies told") {
+  model::machine m = big();
+  m.lines.invalidate_ps = 500;
+  lines all(m, {0, 1, 2, 3, 4}, 64);
+  word w;
+  static_cast<void>(get(all, 0, w, 0, true));
+  for (const unsigned i : {1, 2, 3, 4}) static_cast<void>(get(all, i, w, 100'000, false));
+  const lines::number l = all.of(&w.c);
+  CHECK(all.ask(1, l, 200'000, true) == 200'000 + 20'000 + 3 * 500);  // of 0, 2, 3 and 4
+  CHECK(all.ask(2, l, 200'000, true) == 221'500 + 20'000);
+  all.arrived(1, l, true);
+  all.arrived(2, l, true);
+  for (const unsigned i : {3, 4}) all.arrived(i, l, false);
+  CHECK(all.ask(2, l, 300'000, true) == 300'000 + 20'000 + 500);
+}
+
+TEST_CASE("lines: who waits for a plain store sees it when all copies are gone; the writer goes on at once") {
+  model::machine m = big();
+  m.lines.invalidate_ps = 500;
+  lines all(m, {0, 1, 2, 3, 4}, 64);
+  word w;
+  static_cast<void>(get(all, 0, w, 0, true));
+  static_cast<void>(get(all, 1, w, 100'000, false));
+  const lines::number l = all.of(&w.c);
+  all.take(0, l, 200'000);
+  CHECK(get(all, 1, w, 200'000, false) == 20'000);  // the only one
+  for (const unsigned i : {2, 3, 4}) static_cast<void>(get(all, i, w, 300'000, false));
+  all.take(0, l, 400'000);
+  CHECK(all.writable(0, l));
+  CHECK(get(all, 1, w, 400'000, false) == 3 * 500 + 20'000);
+  CHECK(all.total().waits_ps == 0);
+}
+
+// Cycles of stores on lines that several caches share, by two of them and by all, as David, Guerraoui and Trigonakis
+// have them (SOSP 2013, section 5 and table 2), from those for lines that one cache has modified.
+TEST_CASE("lines: taking a line back from two and from all takes what four machines took") {
+  struct published {
+    const char* name;
+    unsigned nodes, cores;
+    std::vector<unsigned> modified;  // by class of node distance
+    unsigned two_near, all;
+    double invalidate;
+    bool probes_all;
+  };
+  // The Opteron's nodes and the Tilera's tiles beyond the first stand at the largest distance.
+  for (const published& p : {published{"Opteron", 8, 6, {83, 273}, 246, 296, 0, true},
+                             {"Xeon", 8, 10, {115, 431}, 116, 445, 0.2, false},
+                             {"Niagara", 1, 8, {24}, 24, 24, 0, false},
+                             {"Tilera", 2, 18, {57, 77}, 86, 200, 3.5, false}}) {
+    CAPTURE(p.name);
+    const unsigned n = p.nodes * p.cores;
+    model::machine m = nodes_of(p.nodes, p.cores);
+    m.lines.transfer_ps = {0, 1000u * p.modified.front(), 1000u * p.modified.front()};
+    for (const unsigned cycles : p.modified) m.lines.transfer_ps.push_back(1000u * cycles);
+    m.lines.invalidate_ps = static_cast<std::uint64_t>(1000 * p.invalidate);
+    m.lines.probes_all = p.probes_all;
+    std::vector<unsigned> seats(n);
+    for (unsigned i = 0; i < n; ++i) seats[i] = i;
+    const auto cycles = [&](unsigned sharers) {  // of which the writer is none
+      lines all(m, seats, 64);
+      word w;
+      static_cast<void>(get(all, 0, w, 0, true));
+      for (unsigned i = 1; i < sharers; ++i) static_cast<void>(get(all, i, w, 100'000'000, false));
+      return static_cast<double>(get(all, sharers == 2 ? 2 : n - 1, w, 200'000'000, true)) / 1000;
+    };
+    CHECK(cycles(2) >= 0.69 * p.two_near);
+    CHECK(cycles(2) <= 1.15 * p.two_near);
+    CHECK(cycles(n - 1) >= 0.9 * p.all);
+    CHECK(cycles(n - 1) <= 1.1 * p.all);
+  }
 }
 
 TEST_CASE("lines: who wants one alone waits behind those who asked before") {
@@ -164,6 +279,42 @@ TEST_CASE("lines: a counter that everybody adds to makes them wait for each othe
   CHECK(contend(4, two_nodes(), add) == 60'000 + 10'000 + 100'000 + 10'000 + hit + two_nodes().runtime.relax_ps);
   // Alone it costs what the operations cost.
   CHECK(contend(1, two_nodes(), add) == 60'000 + hit + two_nodes().runtime.relax_ps);
+}
+
+TEST_CASE("lines: a barrier and a flag cost more with more who wait, where copies cost something to take back") {
+  const auto waits = [](unsigned n, std::uint64_t invalidate_ps, bool barrier) {
+    model::machine m = big();
+    m.lines.invalidate_ps = invalidate_ps;
+    bool open = false;
+    unsigned here = 0;
+    // All read the word until it says go: who comes to a barrier adds to it, each later than the one before; a flag is
+    // set by one when all read.
+    const auto script = [&](cell<std::uint64_t>& c) {
+      const unsigned mine = ++here;
+      const bool last = mine == n;
+      for (unsigned i = 0; barrier && i < 100 * mine; ++i) V::relax(1);
+      if (barrier) static_cast<void>(V::fetch_add(c, std::uint64_t{1}, base::relaxed));
+      if (!barrier && last) {
+        for (unsigned i = 0; i < 1000; ++i) V::relax(1);
+        open = true;
+        V::store(c, std::uint64_t{n}, base::release);
+      }
+      for (unsigned i = 0; V::load(c, base::acquire) != n; ++i) V::relax(i);
+    };
+    const std::uint64_t last = contend(n, m, script);
+    CHECK(open == !barrier);
+    return last;
+  };
+  for (const bool barrier : {false, true}) {
+    CAPTURE(barrier);
+    CHECK(waits(2, 0, barrier) == waits(2, 2'000, barrier));
+    std::uint64_t before = 0;
+    for (const unsigned n : {8u, 32u, 64u}) {
+      const std::uint64_t more = waits(n, 2'000, barrier) - waits(n, 0, barrier);
+      CHECK(more > before);
+      before = more;
+    }
+  }
 }
 
 TEST_CASE("lines: nothing is lost between cores that contend") {

@@ -203,8 +203,11 @@ void virtual_machine::have_alone(lines::number l) {
 void virtual_machine::pause() {
   const std::uint64_t ps = setup_.model.runtime.relax_ps;
   turns_.waits(running_);
-  if (mode_ != mode::coarse || awake_.empty()) return advance(ps);
-  self_->clock = std::max(self_->clock + ps, earliest_);
+  const bool coarse = mode_ == mode::coarse && !awake_.empty();
+  const std::uint64_t until = std::max(self_->clock + ps, coarse ? earliest_ : 0);
+  self_->searching_ps += until - self_->clock;
+  if (!coarse) return advance(ps);
+  self_->clock = until;
   yield();
 }
 
@@ -212,13 +215,16 @@ void virtual_machine::pause() {
 // lines that it has copies of changes, or its time is over. To the scheduler that is no different from going on, and
 // saves the events of all the rounds between.
 void virtual_machine::pause_search(std::uint64_t until_ps) {
+  if (mode_ == mode::coarse) self_->searching_ps += std::max(until_ps, self_->clock) - self_->clock;
   if (mode_ == mode::coarse) return wait_until(until_ps);
   const bool nothing_new = !std::exchange(self_->missed, false);
   if (mode_ != mode::fine || !nothing_new || awake_.empty() || self_->clock >= until_ps) return pause();
   self_->watching = true;
   watchers_.push_back(running_);
+  const std::uint64_t began = self_->watched_at = self_->clock;
   self_->clock = until_ps;
   yield();
+  self_->searching_ps += self_->clock - began;
   if (!std::exchange(self_->watching, false)) return;
   watchers_.erase(std::find(watchers_.begin(), watchers_.end(), running_));
 }
@@ -345,11 +351,23 @@ bool virtual_machine::find_uses(detail::record& r) {
     const detail::access& a = r.accesses()[i];
     const detail::handle_state& h = access::handle_of(a);
     if (!h.sized || access::is_repeated(a) || access::is_resource(a)) continue;
-    const auto region = static_cast<std::uint32_t>(regions_.size());
     const bool writes = (access::kind_of(a) & detail::kind_readonly) == 0;
-    uses_.push_back({regions_.try_emplace(h.id, region).first->second, detail::bytes_of(h), true, writes});
+    uses_.push_back({region_of(h), detail::bytes_of(h), true, writes});
   }
   return !uses_.empty();
+}
+
+std::uint32_t virtual_machine::region_of(const detail::handle_state& h) {
+  const auto [at, is_new] = regions_.try_emplace(h.id, static_cast<std::uint32_t>(regions_.size()));
+  if (!is_new) return at->second;
+  const detail::data_layout layout = detail::layout_of(h);
+  if (layout.how.how() != memory_placement::kind::first_touch) data().place(at->second, layout);
+  return at->second;
+}
+
+model::memory& virtual_machine::data() {
+  if (!memory_) memory_.emplace(setup_.model);
+  return *memory_;
 }
 
 // The data of uses_ moves while the body computes. When it will be there changes as other bodies begin and end to move
@@ -358,10 +376,10 @@ bool virtual_machine::find_uses(detail::record& r) {
 void virtual_machine::move_data(std::uint64_t compute_ps, const char* task_name) {
   const std::vector<model::use> mine = uses_;
   wait_until(self_->clock);
-  if (!memory_) memory_.emplace(setup_.model);
+  model::memory& memory = data();
   changed_.clear();
   self_->clock =
-      memory_->begin(self_->seat, mine, self_->clock, compute_ps, changed_, memory_->of_units(self_->seat, task_name));
+      memory.begin(self_->seat, mine, self_->clock, compute_ps, changed_, memory.of_units(self_->seat, task_name));
   reschedule();
   if (self_->clock >= earliest_) yield();
   changed_.clear();
@@ -389,6 +407,7 @@ void virtual_machine::park(unsigned id) {
     self.slept_at = self.clock;
     appoint();
     give_turn();
+    self.asleep_ps += self.clock - self.slept_at;
     self.rang = self.parked;
     self.parked = false;
     if (self.rang) wakes_at_alarm_ = nobody;
@@ -445,6 +464,20 @@ void virtual_machine::jump(unsigned id, fiber& from, fiber& to, fiber::action* a
   from.jump(to, after);
 }
 
+// Up to now on the caller's clock.
+model::core_times virtual_machine::times() const noexcept {
+  model::core_times all;
+  for (const core& c : cores_) {
+    const auto since = [&](std::uint64_t began) { return now_ps() > began ? now_ps() - began : 0; };
+    const std::uint64_t asleep = c.asleep_ps + (c.parked ? since(c.slept_at) : 0);
+    const std::uint64_t searching = c.searching_ps + (c.watching ? since(c.watched_at) : 0);
+    all.asleep_ps += asleep;
+    all.searching_ps += searching;
+    all.running_ps += since(asleep + searching);
+  }
+  return all;
+}
+
 machine_counts virtual_machine::counts() const noexcept {
   const lines::counts none{};
   const lines::counts& l = lines_ ? lines_->total() : none;
@@ -460,6 +493,7 @@ machine_counts virtual_machine::counts() const noexcept {
     c.bandwidth_ps = memory_->moved().bandwidth_ps;
     c.units_ps = memory_->moved().units_ps;
   }
+  c.energy = model::energy_of(setup_.model.energy, times(), c.local_bytes, c.remote_bytes);
   return c;
 }
 

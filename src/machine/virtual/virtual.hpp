@@ -28,6 +28,7 @@
 #include "machine/machine.hpp"
 #include "machine/virtual/lines.hpp"
 #include "machine/virtual/turns.hpp"
+#include "model/energy.hpp"
 #include "model/machine.hpp"
 #include "model/memory.hpp"
 
@@ -188,8 +189,10 @@ class virtual_machine {
     bool missed = true;     // a line was not here, since its search last paused
     bool watching = false;  // its search sleeps until a line that it has looked at changes
     bool parked = false;
-    bool rang = false;           // it woke by the alarm
-    std::uint64_t slept_at = 0;  // when it parked: its clock, if an alarm that it was to wake by has moved that
+    bool rang = false;             // it woke by the alarm
+    std::uint64_t slept_at = 0;    // when it parked: its clock, if an alarm that it was to wake by has moved that
+    std::uint64_t watched_at = 0;  // when its search began to sleep
+    std::uint64_t asleep_ps = 0, searching_ps = 0;  // until now, but for the sleep that goes on
     bool token = false;
     bool left = false;
   };
@@ -239,6 +242,9 @@ class virtual_machine {
   void wake_watchers(lines::number l);
   void touch_lines(const void* address, std::size_t bytes, bool writes);
   [[nodiscard]] bool find_uses(detail::record& r);
+  [[nodiscard]] std::uint32_t region_of(const detail::handle_state& h);
+  [[nodiscard]] model::memory& data();
+  [[nodiscard]] model::core_times times() const noexcept;
   void compute(std::uint64_t ps, const char* task_name);
   void move_data(std::uint64_t compute_ps, const char* task_name);
   void reschedule();

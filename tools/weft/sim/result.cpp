@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "tools/weft/energy.hpp"
 #include "tools/weft/report/text.hpp"
 
 namespace weft::tool::sim {
@@ -41,6 +42,7 @@ void add_replay(json& out, const replay_sums& r) {
               {"shared_bytes", r.shared_bytes},
               {"modified_bytes", r.modified_bytes},
               {"written_back_bytes", r.written_back_bytes},
+              {"joules", energy_json(r.energy)},
               {"digest", r.digest},
               {"host_seconds", r.host_seconds},
               {"tasks_per_second", r.host_seconds > 0 ? static_cast<double>(r.tasks) / r.host_seconds : 0}});
@@ -61,7 +63,8 @@ replay_sums replay_from(const json& j) {
           .written_back_bytes = count("written_back_bytes"),
           .tasks = count("tasks"),
           .digest = j["digest"].get<std::string>(),
-          .host_seconds = j["host_seconds"].get<double>()};
+          .host_seconds = j["host_seconds"].get<double>(),
+          .energy = energy_from(j["joules"])};
 }
 
 verdict verdict_from(const json& j) {
@@ -136,7 +139,8 @@ modelled make_result(const trace::file& f, const report::analysis& a, const verd
               .written_back_bytes = r.counts.written_back_bytes,
               .tasks = r.counts.tasks,
               .digest = hexadecimal(r.digest()),
-              .host_seconds = r.host_seconds};
+              .host_seconds = r.host_seconds,
+              .energy = r.counts.energy};
   return m;
 }
 

@@ -7,6 +7,7 @@
 #include "replay.hpp"
 #include "tools/weft/json.hpp"
 #include "verdict.hpp"
+#include "weft/counts.hpp"
 
 namespace weft::tool::sim {
 
@@ -24,6 +25,7 @@ struct replay_sums {
                 shared_bytes = 0, modified_bytes = 0, written_back_bytes = 0, tasks = 0;
   std::string digest;
   double host_seconds = 0;
+  joules energy;
 };
 
 struct modelled {

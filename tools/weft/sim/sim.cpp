@@ -12,6 +12,7 @@
 #include "result.hpp"
 #include "tools/weft/child.hpp"
 #include "tools/weft/command.hpp"
+#include "tools/weft/energy.hpp"
 #include "tools/weft/output.hpp"
 #include "tools/weft/output_file.hpp"
 #include "tools/weft/report/text.hpp"
@@ -41,6 +42,7 @@ std::string text(const std::string& title, const sim::modelled& m, bool colour) 
       v.busy > 0.9 ? style::green : style::plain);
   row("critical path", time(static_cast<double>(v.span)), "of bodies");
   row("binds", sim::text(v.binds), sim::reason(m), v.binds == sim::limit::cores ? style::green : style::red);
+  if (m.replay) row("joules", energy_text(m.replay->energy), energy_kinds(m.replay->energy));
   if (!m.caution.empty()) row("caution", "", m.caution);
   return paint(title, style::bold, colour) + "\n" + t.text(styles, colour);
 }
