@@ -12,6 +12,5 @@ inline void will_write(const void* address) noexcept {
   __builtin_prefetch(address, 1);
 #endif
 }
-inline void will_read(const void* address) noexcept { __builtin_prefetch(address, 0); }
 
 }  // namespace weft::base
