@@ -36,6 +36,11 @@ target_link_libraries(bench_transfers PRIVATE weft::weft weft_strict)
 set_target_properties(bench_transfers PROPERTIES OUTPUT_NAME transfers
                                                  RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
 
+# Nor this: what a submission costs its thread, inline and handed over.
+add_executable(bench_handoff bench/handoff.cpp)
+target_link_libraries(bench_handoff PRIVATE weft::weft weft_strict)
+set_target_properties(bench_handoff PROPERTIES OUTPUT_NAME handoff RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   weft_bench_system(libgomp bench/openmp_system.cpp)
   target_compile_options(bench_system_libgomp PRIVATE -fopenmp)

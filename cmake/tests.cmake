@@ -110,7 +110,7 @@ foreach(source IN LISTS stress_sources)
   weft_test(long/${stem} long ${WEFT_TEST_LAUNCHER} $<TARGET_FILE:${target}>)
   set_tests_properties(long/${stem} PROPERTIES TIMEOUT 36000 ENVIRONMENT "${WEFT_TEST_ENVIRONMENT};WEFT_STRESS=10")
 endforeach()
-# Programs for tests/tool/check_test.py to check.
+# Programs for tests/tool/ to check and to simulate.
 if(WEFT_APPS)
   file(GLOB check_sources CONFIGURE_DEPENDS tests/check/*.cpp)
   foreach(source IN LISTS check_sources)
@@ -191,6 +191,8 @@ if(WEFT_APPS)
   endforeach()
   weft_test(long/report_timeline_test long ${python} ${tests}/tool/report_timeline_test.py
             --weft $<TARGET_FILE:weft_tool> --tasks 3000000)
+  weft_test(long/coarse_table long ${python} ${tests}/tool/coarse_table.py --weft $<TARGET_FILE:weft_tool>
+            --shapes $<TARGET_FILE:check_shapes>)
   foreach(name IN LISTS weft_bench_systems)  # each right on every problem, in small
     weft_test(bench/system/${name} apps ${PROJECT_BINARY_DIR}/${weft_bench_dir}/${name} --check)
   endforeach()

@@ -22,6 +22,7 @@ inline constexpr std::uint32_t worth_stealing_ns = 60;   // shorter bodies cost 
 inline constexpr std::uint32_t worth_taking_ns = 250;    // a thief takes one task more for each of these in a body
 inline constexpr std::uint64_t long_body_ps = 2'000'000;  // ten times what handing a task to a thief costs
 inline constexpr unsigned short_bodies_max = 32;          // in a row, then a worker stops keeping all within reach
+inline constexpr std::uint32_t requests_max = 4096;       // of the main thread, not created: the first window
 inline constexpr std::size_t window_tasks_first = 4096;   // records that stay in the second-level cache: 512 KiB
 inline constexpr std::uint64_t patience_first_ns =
     2'000'000;                                            // below options::window a blocked submitter looks so often

@@ -143,10 +143,10 @@ struct shape {
 
 [[nodiscard]] std::uint64_t picoseconds(double ns) noexcept { return weft::cost(ns).amount; }
 
-void fill(detail::record& r, const weft_task& t, const shape& s) {
+void fill(detail::record& r, std::size_t bytes, const weft_task& t, const shape& s) {
   const auto n = static_cast<std::uint32_t>(t.access_count);
   const bool plain = s.exclusives == 0 && !s.reduces && t.priority == 0 && t.flags == 0;
-  detail::prepare(r, &invoke, n, s.exclusives, plain);
+  detail::prepare(r, &invoke, bytes, n, s.exclusives, plain);
   r.name = t.name;
   r.cost_ps = picoseconds(t.cost_ns);
   r.urgent = t.priority == 1;
@@ -173,7 +173,7 @@ void submit_task(detail::engine_base& e, const weft_task& t) {
   const std::size_t bytes = sizeof(detail::record) + n * sizeof(detail::access) + sizeof(closure) +
                             (n + (n & 1)) * sizeof(void*) + t.argument_bytes;
   detail::record* r = detail::allocate(e, detail::self(), bytes);
-  fill(*r, t, s);
+  fill(*r, bytes, t, s);
   const bool directed = r->urgent || r->pin != detail::record::unpinned;
   // Read anew: allocate() may have waited for room, and then this may be another thread.
   if (n == 0 && !directed && detail::enter_fast(e, detail::self(), r)) return;

@@ -59,6 +59,7 @@ template <class M> class admission final : public source<M>, private window_need
     if (detail::record* r = use_.pool.allocate(w, size_class, window_.limit())) return r;
     return wait_for_room(w, size_class);
   }
+  [[nodiscard]] std::size_t limit() noexcept { return window_.limit(); }
   // A batch has become free. Somebody may be waiting for room.
   void batch_back(std::uint8_t size_class) noexcept {
     if (!window_.anyone()) return;

@@ -3,15 +3,16 @@
 // creation is inline, called later.
 //
 // Order. A request is created before the next one is taken (creating_), and requests are taken in the order in which
-// they were handed over. So the tasks of one submitter get their versions in program order, and a wait that first sees
-// to it that all requests so far are created (await) waits for what it would wait for inline. What is counted -
-// parents, children, top-level tasks - is counted by the submitter, so other waits need not look at requests at all.
+// they were handed over (requests.hpp). So the tasks of one submitter get their versions in program order, and a wait
+// that first sees to it that all requests so far are created (await) waits for what it would wait for inline. What is
+// counted - parents, children, top-level tasks - is counted by the submitter, so other waits need not look at requests
+// at all.
 //
 // Who creates. The creator is never lent to tasks, because while it ran one nobody would get any. It runs only what
 // must run there, pinned tasks, and is away meanwhile: then whoever has nothing else to do creates. So does a thread
 // that waits for its requests. With two workers nobody can be spared, and the creator is away for good. Protocol with
-// sleepers (sleep.md): a request is pushed, then away_ is read; the creator stores away_, then looks for requests. All
-// seq_cst, so one of the two sees the other and wakes somebody.
+// sleepers (sleep.md, requests.md): a request is pushed, then away_ is read; the creator stores away_, then looks for
+// requests. So one of the two sees the other and wakes somebody.
 #pragma once
 #include <cstdio>
 #include <exception>
@@ -24,6 +25,7 @@
 #include "sched/poison.hpp"
 #include "sched/queues.hpp"
 #include "sched/registrar.hpp"
+#include "sched/requests.hpp"
 #include "sched/source.hpp"
 #include "sched/stealing.hpp"
 
@@ -61,10 +63,10 @@ template <class M> class creation final : public source<M> {
       return false;
     }
     creator_ = &use_.all[wanted == 0 || wanted >= n ? n - 1 : wanted];
-    for (const auto& w : use_.all) {
-      w->creates_for = nullptr;
-      w->hooked = true;
-    }
+    for (const auto& w : use_.all) w->creates_for = nullptr;
+    requests_.open();
+    if (requests_.has_ring()) submitter_ = &use_.all.main();
+    if (!use_.recording.on()) short_from_ = submitter_;
     if (n == 2) {
       detail::poke(away_, 1u);
     } else {
@@ -81,26 +83,39 @@ template <class M> class creation final : public source<M> {
   // Of the creator's deque, for others.
   [[nodiscard]] source<M>& made() noexcept { return made_; }
 
-  // r is filled in and counted. Who: any thread, as enter().
+  // Whether hand_over() will do for what w submits now. Who: w's thread.
+  [[nodiscard]] bool is_short_from(const detail::worker& w) const noexcept {
+    return &w == short_from_ && w.current == nullptr;
+  }
+  // r is filled in and counted. Cost: some stores, and loads of words that seldom change.
+  [[gnu::always_inline]] void hand_over(worker<M>& w, detail::record* r) {
+    WEFT_DEBUG_ASSERT(&w == submitter_ && w.current == nullptr);
+    if (!requests_.put(r)) [[unlikely]]
+      return hand_over_later(w, r);
+    wake_who_creates();  // r may be gone
+  }
+  // The same for any w. Who: any thread, as enter().
   void request(worker<M>& w, detail::record* r) {
     WEFT_ASSERT(on() && r->state == detail::record_state::filling);
+    if (&w == submitter_ && w.current == nullptr) {
+      use_.recording.requested(w, *r);
+      return hand_over(w, r);
+    }
     M::work(model::step::request);
     M::touch(r, bytes_in_use(*r), true);
     use_.recording.requested(w, *r);
     requests_.push(r);  // r may be gone from here on
-    if (M::load(away_, base::seq_cst) == 0)
-      use_.sleep.notify(use_.machine, creator_->id);
-    else
-      use_.sleep.notify(use_.machine);
+    wake_who_creates();
   }
 
   // Returns when what the caller has handed over so far is created. A worker helps, unless that is done already; a
   // guest, who has no deque to put tasks in, waits for those who do.
   void await(worker<M>& w) noexcept {
     // At most one more than are queued: the one that is being created. The queue first, or some might be missed.
-    const std::uint32_t queued = requests_.size();
-    const std::uint64_t until = M::load(created_, base::acquire) + queued + 1;
-    for (unsigned spins = 0; M::load(created_, base::acquire) < until && !use_.machine.forked();) {
+    const auto queued = requests_.so_far();
+    const std::uint64_t until = M::load(created_, base::acquire) + queued.others + 1;
+    const auto is_over = [&] { return M::load(created_, base::acquire) >= until && requests_.is_created(queued); };
+    for (unsigned spins = 0; !is_over() && !use_.machine.forked();) {
       if (w.role != role::guest && create_one(w)) continue;
       if (requests_.empty() && M::load(creating_, base::acquire) == 0) return;
       M::relax(++spins);
@@ -114,6 +129,7 @@ template <class M> class creation final : public source<M> {
   void abandon() noexcept {
     while (detail::record* r = requests_.pop()) {
       WEFT_ASSERT(r->state == detail::record_state::filling);
+      static_cast<void>(requests_.has_created());
       r->invoke(*r, detail::errand::destroy);
     }
   }
@@ -128,19 +144,22 @@ template <class M> class creation final : public source<M> {
     return nullptr;
   }
   [[nodiscard]] bool visible(worker<M>& w) noexcept override {
-    return (w.role == role::creator || M::load(away_, base::seq_cst) != 0) && !requests_.empty();
+    return (w.role == role::creator || M::load(away_, base::seq_cst) != 0) && requests_.any_for_sure();
   }
 
   // The creator runs something, or is back. Who: the creator.
   void leaves() noexcept {
     WEFT_ASSERT(on() && creator_->role == role::creator);
     M::store(away_, 1u, base::seq_cst);
-    if (!requests_.empty()) use_.sleep.notify(use_.machine);
+    if (requests_.any_for_sure()) use_.sleep.notify(use_.machine);
   }
   void is_back() noexcept {
     if (detail::peek(away_) != 0) M::store(away_, 0u, base::seq_cst);
   }
-  [[nodiscard]] std::uint64_t created_so_far() const noexcept { return detail::peek(created_); }
+  // Changes with each request that is created.
+  [[nodiscard]] std::uint64_t created_so_far() const noexcept {
+    return detail::peek(created_) + requests_.created_of_ring();
+  }
 
  private:
   // What the creator has made ready, before anybody robs elsewhere.
@@ -156,6 +175,19 @@ template <class M> class creation final : public source<M> {
    private:
     creation& creation_;
   };
+
+  [[gnu::always_inline]] void wake_who_creates() noexcept {
+    if (M::load(away_, base::seq_cst) == 0)
+      use_.sleep.notify_apart(use_.machine);
+    else
+      use_.sleep.notify(use_.machine);
+  }
+  // The ring is full. The creator is at it; where there is none, the caller creates.
+  [[gnu::noinline]] void hand_over_later(worker<M>& w, detail::record* r) {
+    for (unsigned spins = 0; !requests_.put(r);)
+      if (M::load(away_, base::seq_cst) == 0 || !create_one(w)) M::relax(++spins);
+    wake_who_creates();
+  }
 
   // From time to time the creator looks elsewhere, so that requests do not shut out a pinned task for ever.
   [[nodiscard]] detail::record* create_many(worker<M>& w) {
@@ -186,7 +218,7 @@ template <class M> class creation final : public source<M> {
     }
     use_.recording.creation_over(w);
     WEFT_ASSERT(base::held(creating_));
-    M::store(created_, detail::peek(created_) + 1, base::release);  // pairs with await()
+    if (!requests_.has_created()) M::store(created_, detail::peek(created_) + 1, base::release);  // pairs with await()
     base::release_lock<M>(creating_);
     if (is_ready) use_.placement.place(w, r);
     use_.readiness.all(w, list);
@@ -204,11 +236,13 @@ template <class M> class creation final : public source<M> {
   detail::engine_base* engine_;
   creation_parts<M> use_;
   made_source made_;
-  worker<M>* creator_ = nullptr;         // nullptr: tasks are created inline
-  detail::cell<std::uint32_t> away_;     // the creator runs a task: whoever is idle creates
-  inbox<M> requests_;                    // submitted, counted, not yet created
-  detail::cell<std::uint8_t> creating_;  // held from taking a request until it is registered
-  detail::cell<std::uint64_t> created_;  // requests so far; written under creating_
+  worker<M>* creator_ = nullptr;          // nullptr: tasks are created inline
+  detail::cell<std::uint32_t> away_;      // the creator runs a task: whoever is idle creates
+  detail::worker* submitter_ = nullptr;   // the main thread, if there is a ring for it
+  detail::worker* short_from_ = nullptr;  // the same, if nothing is recorded
+  requests<M> requests_;                  // submitted, counted, not yet created
+  detail::cell<std::uint8_t> creating_;   // held from taking a request until it is registered
+  detail::cell<std::uint64_t> created_;   // requests so far, without the ring's; written under creating_
 };
 
 }  // namespace weft::sched

@@ -129,7 +129,11 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   [[nodiscard]] worker* mine() noexcept;
   [[nodiscard, gnu::always_inline]] inline worker* at_home() noexcept;
   [[nodiscard, gnu::always_inline]] inline worker* creates_here() noexcept;
-  [[gnu::always_inline]] inline void enter_plain(worker& w, detail::record* r);
+  [[nodiscard, gnu::always_inline]] inline worker* hands_over_here() noexcept;
+  [[gnu::noinline]] void enter_plain(worker& w, detail::record* r);
+  [[gnu::always_inline]] inline void enter_plainly(worker& w, detail::record* r);
+  [[gnu::noinline]] void hand_over(worker& w, detail::record* r);
+  [[gnu::noinline]] void hand_over_and_foresee(worker& w, detail::record* r);
   [[gnu::noinline]] void enter_slow(detail::record* r);
   void enter_visiting(worker& w, detail::record* r);
   void enter_on(worker& w, detail::record* r);

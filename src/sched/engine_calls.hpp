@@ -67,6 +67,13 @@ template <machine::machine M> auto engine<M>::creates_here() noexcept -> worker*
   return w != nullptr && w->creates_for == this ? static_cast<worker*>(w) : nullptr;
 }
 
+// The same, if another worker creates it and takes it from the caller the short way.
+template <machine::machine M> auto engine<M>::hands_over_here() noexcept -> worker* {
+  if constexpr (M::modelled) return nullptr;
+  detail::worker* w = detail::self();
+  return w != nullptr && creation_.is_short_from(*w) ? static_cast<worker*>(w) : nullptr;
+}
+
 template <machine::machine M> void engine<M>::check_pin(detail::record* r) {
   if (r->pin == detail::record::unpinned || r->pin < workers()) [[likely]]
     return;

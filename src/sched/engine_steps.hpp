@@ -33,17 +33,18 @@ template <machine::machine M> void engine<M>::discard(detail::record* r) noexcep
 }
 
 template <machine::machine M> void engine<M>::enter(detail::record* r) {
-  if (r->plain) [[likely]] {
-    if (worker* w = creates_here()) {
-      enter_plain(*w, r);
-      return recording_.submission_over(*w);
-    }
-  }
+  if (r->plain) [[likely]]
+    if (worker* w = creates_here()) return enter_plain(*w, r);
+  if (worker* w = hands_over_here(); w != nullptr && r->pin == detail::record::unpinned) return hand_over(*w, r);
   enter_slow(r);
 }
 
 // What most submissions are; nothing here throws but the deque when it must grow and cannot.
 template <machine::machine M> void engine<M>::enter_plain(worker& w, detail::record* r) {
+  enter_plainly(w, r);
+  recording_.submission_over(w);
+}
+template <machine::machine M> void engine<M>::enter_plainly(worker& w, detail::record* r) {
   pay_creation<M>(*r, true);
   count(w, *r);
   const access::short_outcome done = registrar_.plain(w, r);
@@ -54,6 +55,18 @@ template <machine::machine M> void engine<M>::enter_plain(worker& w, detail::rec
     return enter_counted(w, r);
   }
   placement_.place_plain(w, r);
+}
+
+// Another worker creates it; nothing is recorded. What is submitted here is run elsewhere, so the records come from
+// there.
+template <machine::machine M> void engine<M>::hand_over(worker& w, detail::record* r) {
+  count(w, *r);
+  if (pool_.foresee(w, r->size_class)) return hand_over_and_foresee(w, r);
+  creation_.hand_over(w, r);
+}
+template <machine::machine M> void engine<M>::hand_over_and_foresee(worker& w, detail::record* r) {
+  pool_.foresee_magazine(w, r->size_class, admission_.limit());
+  creation_.hand_over(w, r);
 }
 
 template <machine::machine M> void engine<M>::count(worker& w, detail::record& r) {

@@ -107,6 +107,11 @@ template <class M> class sleep {
     }
   }
 
+  // The same as notify(machine, id) for the worker that is set apart. Cost: a load, where it is awake.
+  [[gnu::always_inline]] void notify_apart(M& machine) noexcept {
+    WEFT_DEBUG_ASSERT(apart_ != nobody);
+    if (claim_apart()) machine.wake(apart_);
+  }
   // Wakes worker `id` if it sleeps. For work that only `id` can do. Same order as notify().
   void notify(M& machine, unsigned id) noexcept {
     if (!claim(id)) return;
@@ -129,10 +134,13 @@ template <class M> class sleep {
     }
     return apart_ == nobody || M::load(apart_asleep_, base::seq_cst) != 0;
   }
+  [[nodiscard, gnu::always_inline]] bool claim_apart() noexcept {
+    return M::load(apart_asleep_, base::seq_cst) != 0 &&
+           M::exchange(apart_asleep_, std::uint8_t{0}, base::seq_cst) != 0;
+  }
   [[nodiscard]] bool claim(unsigned id) noexcept {
     if (id == apart_) [[unlikely]]
-      return M::load(apart_asleep_, base::seq_cst) != 0 &&
-             M::exchange(apart_asleep_, std::uint8_t{0}, base::seq_cst) != 0;
+      return claim_apart();
     return (M::fetch_and(asleep_[id / 64], ~bit(id), base::seq_cst) & bit(id)) != 0;
   }
   [[nodiscard]] bool any_asleep() noexcept {

@@ -22,8 +22,7 @@ namespace weft::sched {
   switch (to) {
   case filling: return (bit(from) & (bit(free) | bit(filling))) != 0;
   case blocked: return (bit(from) & (bit(filling) | bit(blocked) | bit(running))) != 0;
-  // A waiter is not filled in and never freed: it goes from its first state, or from its list, to a queue. A record
-  // that the inline path fills in keeps the state it had in the magazine.
+  // A waiter is not filled in and never freed: it goes from its first state, or from its list, to a queue.
   case ready: return (bit(from) & (bit(free) | bit(filling) | bit(blocked) | bit(ready))) != 0;
   case running: return from == ready;
   case draining: return from == running;

@@ -18,6 +18,7 @@
 #include "base/atomic.hpp"
 #include "base/limits.hpp"
 #include "base/lock.hpp"
+#include "base/prefetch.hpp"
 #include "weft/detail/worker.hpp"
 
 namespace weft::task {
@@ -154,6 +155,37 @@ template <class M> class pool {
     return gave;
   }
 
+  // For who takes records that come back from other cores: one that it takes soon is asked for. Returns whether
+  // foresee_magazine() is due. Who: w's owner, when it has taken a record.
+  [[nodiscard, gnu::always_inline]] bool foresee(worker& w, std::uint8_t size_class) noexcept {
+    static_assert(ahead < magazine::capacity / 2);
+    if (size_class == detail::record_classes) return false;
+    const std::uint32_t n = w.free_count[size_class];
+    if (n < ahead && !w.rest_is_full[size_class]) return false;
+    const record* const r =
+        n < ahead ? w.rest[size_class]->slot[n + magazine::capacity - ahead] : w.free[size_class]->slot[n - ahead];
+    base::will_write(r);
+    base::will_write(reinterpret_cast<const std::byte*>(r) + 64);
+    return n % (magazine::capacity / 2) == 0;
+  }
+  // The magazine after this one, too. Never more than live_max records, and none that are new.
+  [[gnu::noinline]] void foresee_magazine(worker& w, std::uint8_t c, std::size_t live_max) noexcept {
+    if (w.free_count[c] != magazine::capacity / 2 || w.rest_is_full[c]) return;
+    magazine* m = nullptr;
+    {
+      base::locked<M> guard(lock_);
+      const std::size_t out = detail::peek(out_[c]);
+      if (!fits(out, live_max)) return;
+      m = depot_.take_full(c);
+      if (m == nullptr) return;
+      if (w.rest[c] != nullptr) depot_.put_empty(w.rest[c]);
+      detail::poke(out_[c], out + base::pool_batch_records);
+    }
+    for (std::uint32_t i = 0; i < magazine::capacity; i += 8) base::will_write(&m->slot[i]);
+    w.rest[c] = m;
+    w.rest_is_full[c] = true;
+  }
+
   // One more thread than the runtime has workers keeps free records. Errors: std::bad_alloc.
   void admit_holder() {
     base::locked<M> guard(lock_);
@@ -170,6 +202,8 @@ template <class M> class pool {
   }
 
  private:
+  static constexpr std::uint32_t ahead = 16;  // records: as many lines as a core has on their way at once
+
   [[nodiscard]] bool fits(std::size_t out, std::size_t live_max) const noexcept {
     return live_max == no_limit || out + base::pool_batch_records <= live_max + detail::peek(in_magazines_);
   }

@@ -90,8 +90,8 @@ class Trace(Sim):
         long = self.independent()
         self.assertNotIn("caution", self.sim(long, "--workers", 4))
         self.assertIn("chains of tasks by 15 %", self.sim(long, "--workers", 4, "--mode", "coarse")["caution"])
-        self.assertIn("off by a third", self.sim(long, "--workers", 65, "--mode", "coarse")["caution"])
-        self.assertIn("off by a third", self.sim(long, "--workers", 4, "--speed", 100, "--mode", "coarse")["caution"])
+        self.assertIn("may be a quarter", self.sim(long, "--workers", 65, "--mode", "coarse")["caution"])
+        self.assertIn("may be a quarter", self.sim(long, "--workers", 4, "--speed", 100, "--mode", "coarse")["caution"])
         self.assertIn("mode coarse: may be off", run("sim", long, "--mode", "coarse").stdout)
         self.assertIn("caution: mode coarse", run("whatif", long, "--workers", "2,4", "--mode", "coarse").stdout)
 

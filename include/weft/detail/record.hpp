@@ -79,7 +79,10 @@ struct record {
   bool plain : 1;              // each access reads, writes or is concurrent, of one handle: needs nothing exclusively
   std::uint8_t denied : 2;     // how often it was told that a handle is free and may not have got all of its handles
   bool has_waited;             // its body was set aside: how long it took says nothing. Written by the task itself
-  std::uint32_t trace_id;      // the task's number in the trace, set only where one is recorded
+  union {
+    std::uint32_t behind;    // request: how many of the main thread's come before it (src/sched/requests.hpp)
+    std::uint32_t trace_id;  // the task's number in the trace, set only where one is recorded
+  };
 
   static constexpr std::uint16_t unpinned = 0xffff;
   static constexpr std::uint64_t charged_bit = std::uint64_t{1} << 63;  // in cost_ps: the body has called charge()

@@ -247,7 +247,7 @@ inline record* allocate(engine_base& e, worker* w, std::size_t bytes) {
 
 // Last step for a task without conditions on a host worker, outside of any task: count it, queue it.
 inline bool enter_fast(engine_base& e, worker* w, record* r) {
-  if (w == nullptr || w->engine != &e || w->hooked || w->current != nullptr) [[unlikely]]
+  if (w == nullptr || w->creates_for != &e || w->hooked || w->current != nullptr) [[unlikely]]
     return false;
   r->order = peek(w->created) + 1;
   poke(w->created, r->order);
@@ -257,9 +257,11 @@ inline bool enter_fast(engine_base& e, worker* w, record* r) {
   return true;
 }
 
-// Sets everything in a record but its accesses and its closure, as for a task without further clauses.
-inline void prepare(record& r, void (*invoke)(record&, errand), std::uint32_t accesses, std::uint8_t exclusives,
-                    bool plain) noexcept {
+// Sets everything in a record of `bytes` but its accesses and its closure, as for a task without further clauses.
+// Nothing is read from it, and the size class, which it has already, is written with the rest: a record may come from
+// another core's cache, and stores do not wait for it.
+inline void prepare(record& r, void (*invoke)(record&, errand), std::size_t bytes, std::uint32_t accesses,
+                    std::uint8_t exclusives, bool plain) noexcept {
   r.invoke = invoke;
   r.name = nullptr;
   r.cost_ps = 0;
@@ -267,6 +269,8 @@ inline void prepare(record& r, void (*invoke)(record&, errand), std::uint32_t ac
   r.cursor = 0;
   r.pin = record::unpinned;
   r.kind = record_kind::task;
+  r.state = record_state::filling;
+  r.size_class = record_class(bytes);
   r.exclusives = exclusives;
   r.urgent = false;
   r.subtasks = false;
@@ -308,14 +312,15 @@ template <class Body, class... Clauses> struct builder {
     record* r = nullptr;
     if constexpr (list::ranges == 0) {
       r = allocate(e, self(), bytes);
-      prepare(*r, &invoke<kept, Clauses...>, list::accesses, list::exclusives, list::plain);
+      prepare(*r, &invoke<kept, Clauses...>, bytes, list::accesses, list::exclusives, list::plain);
     } else {
       range_needs n{list::accesses, list::exclusives};
       (count_range(n, clauses), ...);
       if (n.accesses > (task_bytes_max - bytes) / sizeof(access)) [[unlikely]]
         throw_too_wide(n.accesses);
-      r = allocate(e, self(), bytes + (n.accesses - list::accesses) * sizeof(access));
-      prepare(*r, &invoke<kept, Clauses...>, static_cast<std::uint32_t>(n.accesses),
+      const std::size_t all_bytes = bytes + (n.accesses - list::accesses) * sizeof(access);
+      r = allocate(e, self(), all_bytes);
+      prepare(*r, &invoke<kept, Clauses...>, all_bytes, static_cast<std::uint32_t>(n.accesses),
               static_cast<std::uint8_t>(n.exclusives < 2 ? n.exclusives : 2), list::plain);
     }
     [[maybe_unused]] access* a = r->accesses();

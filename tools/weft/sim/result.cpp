@@ -149,9 +149,9 @@ std::string caution_of(const std::string& mode, const modelled& m) {
   constexpr unsigned few = 64;
   if (mode != "coarse" || m.tasks == 0) return "";
   if (static_cast<double>(m.work) >= long_body_ns * static_cast<double>(m.tasks) && m.workers <= few)
-    return "mode coarse: may be off by 5 %, chains of tasks by 15 %; mode fine is right";
-  return "mode coarse: may be off by a third with bodies below 100 us or more than 64 workers, fork-join by more than "
-         "twice; mode fine is right";
+    return "mode coarse: may be off by 10 %, chains of tasks by 15 %; mode fine is right";
+  return "mode coarse: with bodies below 100 us or more than 64 workers the time may be a quarter of the right one or "
+         "more than twice as long; mode fine is right";
 }
 
 json to_json(const modelled& m) {
