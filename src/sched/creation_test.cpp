@@ -160,6 +160,16 @@ TEST_CASE("creation: who waits for its requests creates them itself") {
   f.creates.await(f.s.all[0]);  // nothing is left: at once
 }
 
+TEST_CASE("creation: who finds no room for its request creates the oldest, where nobody is there for that") {
+  fixture f(2);
+  std::vector<task> tasks(base::requests_max + 3);
+  for (task& t : tasks) f.submit(0, t);
+  CHECK(f.creates.created_so_far() == 3);
+  CHECK(tasks[2].r.state == detail::record_state::ready);
+  CHECK(tasks[3].r.state == detail::record_state::filling);
+  CHECK(f.s.own(0).size() == 3);
+}
+
 TEST_CASE("creation: while paused tasks are created and not run") {
   fixture f(2);
   task t;

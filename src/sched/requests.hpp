@@ -63,23 +63,21 @@ template <class M, std::uint32_t Capacity = base::requests_max> class requests {
     if (!has_ring()) return others_.pop();
     ring& q = *ring_;
     WEFT_ASSERT(q.taken == detail::peek(q.head));
-    std::uint32_t until = detail::peek(q.tail_seen);
-    if (until == q.taken) until = look_at_tail(q);
-    // After the tail: who is before anything of the ring's that was seen there is seen here.
-    detail::record* other = detail::peek(q.held);
-    if (other == nullptr && (other = others_.pop()) != nullptr) detail::poke(q.held, other);
-    if (other != nullptr) {
-      const auto ahead = static_cast<std::int32_t>(other->behind - q.taken);
-      if (ahead <= 0) {
-        detail::poke(q.held, static_cast<detail::record*>(nullptr));
-        return other;
+    for (;;) {
+      detail::record* const held = detail::peek(q.held);
+      detail::record* const other = held != nullptr ? held : others_.pop();
+      const bool is_next = other != nullptr && static_cast<std::int32_t>(other->behind - q.taken) <= 0;
+      if (is_next == (held != nullptr)) detail::poke(q.held, is_next ? nullptr : other);
+      if (is_next) return other;
+      if (detail::peek(q.tail_seen) != q.taken) break;
+      if (look_at_tail(q) == q.taken) {
+        WEFT_ASSERT(other == nullptr);  // its submitter saw more of the ring, so this thread does now
+        return nullptr;
       }
-      if (until == q.taken) until = look_at_tail(q);
-      WEFT_ASSERT(until != q.taken);  // its submitter saw more of the ring, so this thread does now
+      // Once more: who is before anything that was seen of the ring now is seen after that.
     }
-    if (until == q.taken) return nullptr;
     detail::record* r = M::load(q.slots[q.taken++ % capacity], base::relaxed);
-    WEFT_ASSERT(r != nullptr && until - q.taken < capacity);
+    WEFT_ASSERT(r != nullptr && detail::peek(q.tail_seen) - q.taken < capacity);
     return r;
   }
   // What pop() returned is created. Returns whether it was the ring's.
@@ -105,9 +103,7 @@ template <class M, std::uint32_t Capacity = base::requests_max> class requests {
   [[nodiscard]] bool any_for_sure() noexcept {
     if (!empty()) return true;
     if (!has_ring()) return false;
-    const bool passed = M::barrier_everywhere();
-    WEFT_ASSERT(passed);
-    return !empty();
+    return !M::barrier_everywhere() || !empty();  // refused, though not at the beginning: rather look on than sleep
   }
   // Takes no modelled time.
   [[nodiscard]] bool none() noexcept { return others_.none() && (!has_ring() || empty()); }

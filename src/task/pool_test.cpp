@@ -102,6 +102,40 @@ TEST_CASE("pool: what one worker recycles another is given, a batch at a time") 
   CHECK(carved(p) == made + batch);
 }
 
+TEST_CASE("pool: who foresees has the next magazine when half of one is used, if there is one and the window allows") {
+  for (const bool has_room : {true, false}) {
+    host_pool p(large, 1);
+    worker creates, finishes;
+    for (record* r : take_all(p, creates, false, 4 * batch))
+      static_cast<void>(p.recycle(finishes, r));  // gives two back
+    const std::size_t made = carved(p);
+    unsigned due = 0;
+    for (std::size_t i = 0; i < batch; ++i) {
+      CHECK(take(p, creates) != nullptr);
+      if (!p.foresee(creates, 0)) continue;
+      ++due;
+      p.foresee_magazine(creates, 0, has_room ? p.no_limit : 0);
+      CHECK(creates.rest_is_full[0] == (has_room && i + 1 >= batch / 2));
+    }
+    CHECK(due >= 1);
+    CHECK(carved(p) == made);
+    for (std::size_t i = 0; has_room && i < batch; ++i) CHECK(take(p, creates) != nullptr);
+    CHECK(creates.free_count[0] == 0);
+  }
+}
+
+TEST_CASE("pool: to foresee makes no record, and does nothing for large ones") {
+  host_pool p(large, 1);
+  worker w;
+  for (std::size_t i = 0; i < batch; ++i) {
+    CHECK(take(p, w) != nullptr);
+    if (p.foresee(w, 0)) p.foresee_magazine(w, 0, p.no_limit);
+  }
+  CHECK(carved(p) == batch);
+  CHECK(!w.rest_is_full[0]);
+  CHECK(!p.foresee(w, detail::record_classes));
+}
+
 TEST_CASE("pool: a free record is not read: what was in it when it was recycled is no part of any list") {
   host_pool p(large, 1);
   worker w;
