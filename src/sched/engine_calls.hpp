@@ -245,6 +245,7 @@ template <machine::machine M> trace::facts engine<M>::about() const {
   f.window = setup_.window_tasks;
   f.places = places_.get();
   f.bound = setup_.bound;
+  f.energy = machine_.counts().energy;
   return f;
 }
 

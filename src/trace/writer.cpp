@@ -168,6 +168,17 @@ void write_meta(sqlite3* db, const facts& about, const contents& rows) {
   number("duration_ns", about.duration_ns);
   number("lost", rows.lost);
   add("counters", joined(about.counters));
+  if (!about.energy.modelled) return;
+  const auto joules = [&](const char* key, double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.17g", value);
+    add(key, std::string(text));
+  };
+  joules("joules_running", about.energy.running);
+  joules("joules_searching", about.energy.searching);
+  joules("joules_asleep", about.energy.asleep);
+  joules("joules_local", about.energy.local);
+  joules("joules_remote", about.energy.remote);
 }
 
 [[nodiscard]] bool names_worker(const contents& rows, unsigned id) {

@@ -7,6 +7,7 @@
 
 #include "place/tree.hpp"
 #include "trace/collect.hpp"
+#include "weft/counts.hpp"
 
 namespace weft::trace {
 
@@ -24,6 +25,7 @@ struct facts {
   std::uint64_t duration_ns = 0;
   std::vector<std::string> counters;
   const place::tree* places = nullptr;
+  joules energy{};     // of a modelled machine, until the trace is written
   bool bound = false;  // workers but the first are bound to the cores of their places
 };
 

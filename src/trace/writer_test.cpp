@@ -86,6 +86,18 @@ TEST_CASE("trace file: who it is") {
         "schedule=time seed=18446744073709551615 window=64 workers=4");
 }
 
+TEST_CASE("trace file: joules, where the machine has them") {
+  const trace_place place;
+  const place::tree tree({{0, 0, 0}}, 1);
+  facts f;
+  f.places = &tree;
+  f.energy = {.modelled = true, .running = 1.5, .searching = 0.1, .asleep = 0, .local = 3e-6, .remote = 2};
+  write_file(place.path(), f, {});
+  CHECK(trace_file(place.path()).text("SELECT key || '=' || value FROM meta WHERE key LIKE 'joules%' ORDER BY key") ==
+        "joules_asleep=0 joules_local=3.0000000000000001e-06 joules_remote=2 joules_running=1.5 "
+        "joules_searching=0.10000000000000001");
+}
+
 TEST_CASE("trace file: tables and columns are what the guide says") {
   const trace_place place;
   const trace_file file(written(place));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "tools/weft/energy.hpp"
 #include "tools/weft/output.hpp"
 
 namespace weft::tool::report {
@@ -60,6 +61,7 @@ std::string summary(const trace::file& r, const figures& f, bool colour) {
   row("searching", percent(static_cast<double>(f.searching), room), "nothing was ready");
   row("asleep", percent(static_cast<double>(f.asleep), room), std::to_string(f.sleeps) + " sleeps");
   row("steals", std::to_string(r.steals.size()), "");
+  if (r.energy.modelled) row("joules", energy_text(r.energy), energy_kinds(r.energy));
   return t.text(styles, colour);
 }
 
@@ -195,7 +197,8 @@ json to_json(const trace::file& r, const analysis& a) {
               {"seed", r.about("seed")},
               {"workers", r.workers.size()},
               {"duration_ns", r.duration_ns},
-              {"lost", r.lost}};
+              {"lost", r.lost},
+              {"joules", energy_json(r.energy)}};
   out["tasks"] = f.ran();
   for (std::size_t i = 0; i < f.outcomes.size(); ++i) {
     const auto o = static_cast<trace::outcome>(i);

@@ -42,7 +42,6 @@ void add_replay(json& out, const replay_sums& r) {
               {"shared_bytes", r.shared_bytes},
               {"modified_bytes", r.modified_bytes},
               {"written_back_bytes", r.written_back_bytes},
-              {"joules", energy_json(r.energy)},
               {"digest", r.digest},
               {"host_seconds", r.host_seconds},
               {"tasks_per_second", r.host_seconds > 0 ? static_cast<double>(r.tasks) / r.host_seconds : 0}});
@@ -63,8 +62,7 @@ replay_sums replay_from(const json& j) {
           .written_back_bytes = count("written_back_bytes"),
           .tasks = count("tasks"),
           .digest = j["digest"].get<std::string>(),
-          .host_seconds = j["host_seconds"].get<double>(),
-          .energy = energy_from(j["joules"])};
+          .host_seconds = j["host_seconds"].get<double>()};
 }
 
 verdict verdict_from(const json& j) {
@@ -116,6 +114,7 @@ modelled make_result(const trace::file& f, const report::analysis& a, const verd
              .why = v,
              .names = {},
              .replay = {},
+             .energy = f.energy,
              .caution = {}};
   for (const report::name_figures& n : a.sums.names)
     m.names.push_back({n.name == none ? std::optional<std::string>() : report::printable(f.names[n.name], 60), n.count,
@@ -139,8 +138,8 @@ modelled make_result(const trace::file& f, const report::analysis& a, const verd
               .written_back_bytes = r.counts.written_back_bytes,
               .tasks = r.counts.tasks,
               .digest = hexadecimal(r.digest()),
-              .host_seconds = r.host_seconds,
-              .energy = r.counts.energy};
+              .host_seconds = r.host_seconds};
+  m.energy = r.counts.energy;
   return m;
 }
 
@@ -176,7 +175,8 @@ json to_json(const modelled& m) {
       {"names", names_json(m.names)},
       {"path_names", v.path_names},
       {"steals", m.steals},
-      {"sleeps", m.sleeps}};
+      {"sleeps", m.sleeps},
+      {"joules", energy_json(m.energy)}};
   if (m.replay) add_replay(out, *m.replay);
   if (!m.caution.empty()) out["caution"] = m.caution;
   return out;
@@ -196,6 +196,7 @@ modelled from_json(const json& j) {
              .why = verdict_from(j),
              .names = {},
              .replay = {},
+             .energy = energy_from(j["joules"]),
              .caution = j.contains("caution") ? j["caution"].get<std::string>() : ""};
   for (const json& n : j["names"])
     m.names.push_back({n["name"].is_null() ? std::optional<std::string>() : n["name"].get<std::string>(),

@@ -25,7 +25,6 @@ struct replay_sums {
                 shared_bytes = 0, modified_bytes = 0, written_back_bytes = 0, tasks = 0;
   std::string digest;
   double host_seconds = 0;
-  joules energy;
 };
 
 struct modelled {
@@ -39,6 +38,7 @@ struct modelled {
   verdict why;
   std::vector<name_sum> names;  // most time first
   std::optional<replay_sums> replay;
+  joules energy{};
   std::string caution;  // how far off the mode may be here; empty: it is not
 
   [[nodiscard]] double speedup() const noexcept {

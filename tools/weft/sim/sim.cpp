@@ -42,7 +42,7 @@ std::string text(const std::string& title, const sim::modelled& m, bool colour) 
       v.busy > 0.9 ? style::green : style::plain);
   row("critical path", time(static_cast<double>(v.span)), "of bodies");
   row("binds", sim::text(v.binds), sim::reason(m), v.binds == sim::limit::cores ? style::green : style::red);
-  if (m.replay) row("joules", energy_text(m.replay->energy), energy_kinds(m.replay->energy));
+  row("joules", energy_text(m.energy), energy_kinds(m.energy));
   if (!m.caution.empty()) row("caution", "", m.caution);
   return paint(title, style::bold, colour) + "\n" + t.text(styles, colour);
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <unordered_map>
 
 #include "../output.hpp"
@@ -95,6 +97,24 @@ class loader {
     out_.duration_ns = meta_number("duration_ns");
     if (out_.duration_ns > time_max) db_.fail("meta has a duration of more than 52 days; the file is damaged");
     out_.lost = meta_number("lost");
+    joules& e = out_.energy;
+    e.modelled = out_.meta.contains("joules_running");
+    if (!e.modelled) return;
+    e.running = meta_joules("joules_running");
+    e.searching = meta_joules("joules_searching");
+    e.asleep = meta_joules("joules_asleep");
+    e.local = meta_joules("joules_local");
+    e.remote = meta_joules("joules_remote");
+  }
+
+  double meta_joules(const char* key) {
+    const std::string text = out_.about(key);
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (text.empty() || end != text.c_str() + text.size() || !std::isfinite(value) || value < 0)
+      db_.fail(std::string("meta has \"") + printable(text, name_width_max) + "\" as " + key +
+               ", which is no energy; record the run again");
+    return value;
   }
 
   std::int64_t meta_number(const char* key) {

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "weft/counts.hpp"
+
 namespace weft::tool::trace {
 
 using index = std::uint32_t;
@@ -137,6 +139,7 @@ struct file {
   std::int64_t format = 0;
   std::int64_t duration_ns = 0;  // of the run, from meta
   std::int64_t lost = 0;         // records that were overwritten before they reached the file, from meta
+  joules energy{};               // of a modelled machine, from meta
   std::int64_t dropped = 0;      // rows left out here because they speak of a record that was lost
 
   // The value of a key of meta, or "".

@@ -192,6 +192,25 @@ TEST_CASE("reader: what is no trace is refused, and said to be so") {
   says(refusal("DELETE FROM meta WHERE key = 'complete'"), "is incomplete");
   says(refusal("UPDATE meta SET value = 'soon' WHERE key = 'duration_ns'"), "\"soon\" as duration_ns");
   says(refusal("UPDATE meta SET value = '-5' WHERE key = 'lost'"), "\"-5\" as lost");
+  for (const std::string wrong : {"", "-1", "nan", "inf", "1 J"})
+    says(refusal("INSERT INTO meta VALUES ('joules_running', '" + wrong + "')"),
+         "\"" + wrong + "\" as joules_running, which is no energy");
+  says(refusal("INSERT INTO meta VALUES ('joules_running', '1')"), "\"\" as joules_searching");
+}
+
+TEST_CASE("reader: joules, where the machine has them") {
+  const scratch s;
+  s.sql(schema);
+  CHECK(!load(s.path).energy.modelled);
+  s.sql("INSERT INTO meta VALUES ('joules_running', '1.5'), ('joules_searching', '0.25'), ('joules_asleep', '0'), "
+        "('joules_local', '3e-6'), ('joules_remote', '2')");
+  const joules e = load(s.path).energy;
+  CHECK(e.modelled);
+  CHECK(e.running == 1.5);
+  CHECK(e.searching == 0.25);
+  CHECK(e.asleep == 0);
+  CHECK(e.local == 3e-6);
+  CHECK(e.remote == 2);
 }
 
 TEST_CASE("reader: how far it is") {
