@@ -65,6 +65,7 @@ TEST_CASE("branches: the newest in the deque is taken back, and nothing that is 
   CHECK(!detail::taken_back(w, a, below));
   CHECK(deque<M>::pop(w) == &a);  // it is there still
 
+  detail::poke(w.starved, std::uint8_t{0});
   const detail::offered again = detail::offer(w, a);
   CHECK(deque<M>::pop(w) == &a);  // as a loop does while the body waits elsewhere
   deque<M>::push(w, &b);

@@ -228,5 +228,6 @@ class engine final : public any_engine, private child_runner<M>, private timers<
 
 #include "sched/engine_calls.hpp"
 #include "sched/engine_events.hpp"
+#include "sched/engine_forks.hpp"
 #include "sched/engine_life.hpp"
 #include "sched/engine_steps.hpp"

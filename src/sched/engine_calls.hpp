@@ -88,43 +88,6 @@ template <machine::machine M> void engine<M>::push_slow(detail::worker& w, detai
   placement_.push_own(static_cast<worker&>(w), r);
 }
 
-// ---- forks
-
-template <machine::machine M> void engine<M>::enter_forks(detail::worker& w) {
-  visit v(*this);
-  watch_.call();
-  start_if_paused();
-  branches_.enter(static_cast<worker&>(w));
-}
-
-template <machine::machine M> void engine<M>::leave_forks(detail::worker& w) noexcept {
-  visit v(*this);
-  branches_.leave(static_cast<worker&>(w));
-}
-
-template <machine::machine M> void engine<M>::fork(detail::worker& w, detail::branch& b) {
-  visit v(*this);
-  branches_.offer(static_cast<worker&>(w), b);
-}
-
-template <machine::machine M> bool engine<M>::join(detail::worker& w, detail::branch& b) {
-  {
-    visit v(*this);
-    if (branches_.join(static_cast<worker&>(w), b)) return true;
-  }
-  if (std::exception_ptr e = branches_.thrown_by(b)) std::rethrow_exception(e);
-  return false;
-}
-
-template <machine::machine M> void engine<M>::drop(detail::worker& w, detail::branch& b) noexcept {
-  visit v(*this);
-  try {
-    if (!branches_.join(static_cast<worker&>(w), b)) static_cast<void>(branches_.thrown_by(b));
-  } catch (const error&) {
-    // Nothing can run any more, and that exception is told already by the one that is on its way.
-  }
-}
-
 // ---- waits
 
 template <machine::machine M> void engine<M>::wait_all() {

@@ -260,34 +260,6 @@ template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, det
   return outcome;
 }
 
-// As a task without accesses, whose children are done when it is.
-template <machine::machine M> detail::record* engine<M>::run_branch(worker& w, branch& b) {
-  M::work(model::step::run);
-  branches<M>::begins(b);
-  transition(b, detail::record_state::running);
-  b.awaits_children = nullptr;
-  b.children = 0;
-  w.current = &b;
-  detail::poke(w.body_name, b.name);
-  machine_.begin_body(b);
-  std::exception_ptr thrown;
-  try {
-    b.invoke(b, detail::errand::run);
-  } catch (...) {
-    thrown = std::current_exception();
-  }
-  if constexpr (M::modelled) machine_.end_body(b);
-  try {
-    if (b.has_children) waits_.for_children(static_cast<worker&>(*current_worker()));
-  } catch (...) {
-    if (thrown == nullptr) thrown = std::current_exception();
-  }
-  worker& here = static_cast<worker&>(*current_worker());
-  here.current = nullptr;
-  branches_.over(here, b, std::move(thrown));
-  return nullptr;
-}
-
 // ---- done
 
 // The body of r has returned on w. Returns what runs next.

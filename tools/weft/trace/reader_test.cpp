@@ -194,7 +194,7 @@ TEST_CASE("reader: what is no trace is refused, and said to be so") {
   says(refusal("UPDATE meta SET value = '-5' WHERE key = 'lost'"), "\"-5\" as lost");
   for (const std::string wrong : {"", "-1", "nan", "inf", "1 J"})
     says(refusal("INSERT INTO meta VALUES ('joules_running', '" + wrong + "')"),
-         "\"" + wrong + "\" as joules_running, which is no energy");
+         ("\"" + wrong + "\" as joules_running, which is no energy").c_str());
   says(refusal("INSERT INTO meta VALUES ('joules_running', '1')"), "\"\" as joules_searching");
 }
 

@@ -1,0 +1,69 @@
+// What a fork asks of the engine (weft/detail/branch.hpp), and a branch that somebody else runs.
+#pragma once
+
+namespace weft::sched {
+
+template <machine::machine M> void engine<M>::enter_forks(detail::worker& w) {
+  visit v(*this);
+  watch_.call();
+  start_if_paused();
+  branches_.enter(static_cast<worker&>(w));
+}
+
+template <machine::machine M> void engine<M>::leave_forks(detail::worker& w) noexcept {
+  visit v(*this);
+  branches_.leave(static_cast<worker&>(w));
+}
+
+template <machine::machine M> void engine<M>::fork(detail::worker& w, detail::branch& b) {
+  visit v(*this);
+  branches_.offer(static_cast<worker&>(w), b);
+}
+
+template <machine::machine M> bool engine<M>::join(detail::worker& w, detail::branch& b) {
+  {
+    visit v(*this);
+    if (branches_.join(static_cast<worker&>(w), b)) return true;
+  }
+  if (std::exception_ptr e = branches_.thrown_by(b)) std::rethrow_exception(e);
+  return false;
+}
+
+template <machine::machine M> void engine<M>::drop(detail::worker& w, detail::branch& b) noexcept {
+  visit v(*this);
+  try {
+    if (!branches_.join(static_cast<worker&>(w), b)) static_cast<void>(branches_.thrown_by(b));
+  } catch (const error&) {
+    // Nothing can run any more, and that exception is told already by the one that is on its way.
+  }
+}
+
+// Step 5 for a branch: as a task without accesses, whose children are done when it is.
+template <machine::machine M> detail::record* engine<M>::run_branch(worker& w, branch& b) {
+  M::work(model::step::run);
+  branches<M>::begins(b);
+  transition(b, detail::record_state::running);
+  b.awaits_children = nullptr;
+  b.children = 0;
+  w.current = &b;
+  detail::poke(w.body_name, b.name);
+  machine_.begin_body(b);
+  std::exception_ptr thrown;
+  try {
+    b.invoke(b, detail::errand::run);
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  if constexpr (M::modelled) machine_.end_body(b);
+  try {
+    if (b.has_children) waits_.for_children(static_cast<worker&>(*current_worker()));
+  } catch (...) {
+    if (thrown == nullptr) thrown = std::current_exception();
+  }
+  worker& here = static_cast<worker&>(*current_worker());
+  here.current = nullptr;
+  branches_.over(here, b, std::move(thrown));
+  return nullptr;
+}
+
+}  // namespace weft::sched
