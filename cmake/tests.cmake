@@ -1,7 +1,7 @@
 # Every test, by label: unit stress golden apps compile_fail install tidy page paper cost long. No list by hand:
 #   src/**/x_test.cpp, tests/conformance/*.cpp   doctest cases of one program, weft_unit; one ctest entry per file
 #   tests/narrow/*.cpp                           the same of weft_narrow, the library with 8-bit versions
-#   tests/stress/*.cpp                           a program each; exit status 0 is a pass
+#   tests/stress/*.cpp, tests/serial/elision.cpp a program each; exit status 0 is a pass
 #   {apps,bench,tools}/**/x_test.cpp             doctest cases of weft_apps_test
 #   tests/check/x.cpp                            programs that tests/tool/check_test.py has checked
 #   tests/tool/x_test.py                         a script that gets --weft PATH
@@ -244,6 +244,13 @@ foreach(page IN LISTS pages)
     "--flags=${page_flags}" "--link=$<TARGET_FILE:weft> ${page_libraries} $<TARGET_FILE:Boost::context> -pthread"
     --scratch ${PROJECT_BINARY_DIR}/pages)
 endforeach()
+
+# forks and loops as the sequential program, without the library
+add_executable(weft_serial tests/serial/elision.cpp)
+target_include_directories(weft_serial PRIVATE include)
+target_compile_features(weft_serial PRIVATE cxx_std_20)
+target_link_libraries(weft_serial PRIVATE weft_strict)
+weft_test(serial/elision conformance weft_serial)
 
 # what must not compile, and what compiling costs
 file(GLOB fail_sources CONFIGURE_DEPENDS tests/compile_fail/*.cpp)

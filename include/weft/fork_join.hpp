@@ -108,6 +108,30 @@ template <class First, class Second> auto fork_on(here& at, First& first, Second
   return both(std::move(x), b.taken_result());
 }
 
+// Calls f with the place of the body that calls.
+template <class F> auto with_here(F f) {
+  worker* w = self();
+  if (w != nullptr && w->where != nullptr && w->where->on != nullptr) [[likely]]
+    return f(*w->where);
+  if (w == nullptr || w->where == nullptr) {
+    here alone{&nobodys_worker};
+    return f(alone);
+  }
+  const main_forks section(*w);
+  return f(*w->where);
+}
+
+// Whether somebody who has nothing to do looks at the worker that `at` is on.
+[[nodiscard]] inline bool somebody_starves(const here& at) noexcept { return peek(at.on->starved) != 0; }
+
+#else
+
+template <class F> auto with_here(F f) {
+  here at;
+  return f(at);
+}
+[[nodiscard]] inline bool somebody_starves(const here&) noexcept { return false; }
+
 #endif
 }  // namespace detail
 
@@ -128,20 +152,7 @@ template <class First, class Second> auto fork_join(here& at, First&& first, Sec
 }
 // The same where no weft::here is at hand.
 template <class First, class Second> auto fork_join(First&& first, Second&& second) {
-#ifdef WEFT_SERIAL
-  here at;
-  return fork_join(at, first, second);
-#else
-  detail::worker* w = detail::self();
-  if (w != nullptr && w->where != nullptr && w->where->on != nullptr) [[likely]]
-    return detail::fork_on(*w->where, first, second);
-  if (w == nullptr || w->where == nullptr) {
-    here alone{&detail::nobodys_worker};
-    return detail::fork_on(alone, first, second);
-  }
-  const detail::main_forks section(*w);
-  return detail::fork_on(*w->where, first, second);
-#endif
+  return detail::with_here([&](here& at) { return fork_join(at, first, second); });
 }
 
 }  // namespace weft

@@ -1,0 +1,43 @@
+// Serial elision: with WEFT_SERIAL a program of forks and loops is the sequential program, in order, and needs neither
+// a runtime nor the library.
+#define WEFT_SERIAL
+#include <cstdio>
+#include <functional>
+#include <vector>
+
+#include "weft/for_each.hpp"
+
+namespace {
+
+std::vector<int> order;
+
+int fib(weft::here& at, int n) {
+  order.push_back(n);
+  if (n < 2) return n;
+  auto [a, b] = weft::fork_join(
+      at, [n](weft::here& x) { return fib(x, n - 1); }, [n](weft::here& x) { return fib(x, n - 2); });
+  return a + b;
+}
+
+int wrong(const char* what) {
+  std::printf("%s\n", what);
+  return 1;
+}
+
+}  // namespace
+
+int main() {
+  const int got = weft::fork_join([](weft::here& at) { return fib(at, 4); }, [] { return 0; }).first;
+  if (got != 3 || order != std::vector{4, 3, 2, 1, 0, 1, 2, 1, 0}) return wrong("forks are not two calls, in order");
+  order.clear();
+  weft::for_each(0, 4, [](int i) { order.push_back(i); });
+  if (order != std::vector{0, 1, 2, 3}) return wrong("a loop is not in order");
+  if (weft::reduce(1, 11, 0, std::plus<>(), [](int i) { return i; }) != 55) return wrong("a sum is wrong");
+  bool second = false;
+  try {
+    weft::fork_join([] { throw 1; }, [&] { second = true; });
+    return wrong("what is thrown does not arrive");
+  } catch (int) {
+    if (second) return wrong("the second body ran after the first had thrown");
+  }
+}
