@@ -224,3 +224,22 @@ TEST_CASE("forks: a branch that waits for what nobody submits is told, and does 
   weft::handle<int> never{0};
   CHECK_THROWS_AS(weft::fork_join([] { weft::charge(1'000'000); }, [&] { rt.wait(never, 1); }), weft::error);
 }
+
+TEST_CASE("forks: and a task whose other half waits so is named") {
+  weft::handle<int> never{0};
+  std::string said;
+  {
+    weft::runtime rt({.workers = 2, .machine = "virtual"});
+    rt.submit(weft::named("divider"), [&] {
+      weft::fork_join([] { weft::charge(1'000'000); }, [&] { rt.wait(never, 1); });
+    });
+    try {
+      rt.wait();
+    } catch (const weft::error& e) {
+      said = e.what();
+    }
+  }
+  CAPTURE(said);
+  CHECK(said.find("divider") != std::string::npos);
+  CHECK(said.find("for the other half of its fork") != std::string::npos);
+}
