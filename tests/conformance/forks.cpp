@@ -230,9 +230,8 @@ TEST_CASE("forks: and a task whose other half waits so is named") {
   std::string said;
   {
     weft::runtime rt({.workers = 2, .machine = "virtual"});
-    rt.submit(weft::named("divider"), [&] {
-      weft::fork_join([] { weft::charge(1'000'000); }, [&] { rt.wait(never, 1); });
-    });
+    rt.submit(weft::named("divider"),
+              [&] { weft::fork_join([] { weft::charge(1'000'000); }, [&] { rt.wait(never, 1); }); });
     try {
       rt.wait();
     } catch (const weft::error& e) {
