@@ -5,8 +5,9 @@
 //   double dot = weft::reduce(0, n, 0.0, std::plus<>(), [&](int i) { return x[i] * y[i]; });
 //
 // for_each divides what is left of its range only when somebody starves, and looks for that after each thirty-second of
-// it: so there is no grain to choose, and a loop that nobody helps with is a plain loop. reduce divides its range the
-// same way whoever helps. Both may be called wherever fork_join may, and what is said there holds for their bodies.
+// it: so there is no grain to choose, and a loop that nobody helps with is a plain loop but for a few forks. reduce
+// divides its range the same way whoever helps. Both may be called wherever fork_join may, and what is said there holds
+// for their bodies.
 #pragma once
 #include <cstdint>
 #include <iterator>
@@ -35,11 +36,11 @@ template <class At> std::uint64_t distance_of(At from, At to) {
   if constexpr (std::is_integral_v<At>)
     return from < to ? static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from) : 0;
   else
-    return static_cast<std::uint64_t>(to - from);
+    return from < to ? static_cast<std::uint64_t>(to - from) : 0;
 }
 template <class At> At advanced(At from, std::uint64_t n) {
   if constexpr (std::is_integral_v<At>)
-    return static_cast<At>(from + static_cast<At>(n));
+    return static_cast<At>(static_cast<std::uint64_t>(from) + n);
   else
     return from + static_cast<typename std::iterator_traits<At>::difference_type>(n);
 }

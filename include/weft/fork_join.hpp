@@ -8,8 +8,8 @@
 //   }
 //
 // The first body is called at once; the second lies on the stack meanwhile, where a worker that has nothing to do may
-// take it. Nobody did, as a rule: then it is called as a function. So a fork costs about as much as two calls, and how
-// often something is taken depends on how many starve, not on how many forks there are. Waits inside a body set it
+// take it. Nobody did, as a rule: then it is called as a function. So a fork costs about as much as three calls, and
+// how often something is taken depends on how many starve, not on how many forks there are. Waits inside a body set it
 // aside as in any task. With WEFT_SERIAL defined everything here is a plain call, and needs no runtime.
 #pragma once
 #include <type_traits>
@@ -19,7 +19,7 @@
 
 namespace weft {
 
-// Where a body is: hand it along, and a fork need not look for its worker, which is most of what a small one costs.
+// Where a body is: hand it along, and a fork need not look for its worker, which is a quarter of what it costs.
 // Good for as long as the body that got it, on whichever thread that goes on after a wait; for no other thread.
 #ifdef WEFT_SERIAL
 struct here {};
@@ -75,20 +75,25 @@ template <class Body> struct branch_of : branch {
     kind = record_kind::branch;
     state = record_state::ready;
   }
-  static void run(record& r, errand) {
+  using result_type = branch_result<Body>;
+  // errand::destroy: what the body has returned is not wanted.
+  static void run(record& r, errand what) {
     branch_of& self = static_cast<branch_of&>(r);
-    new (&self.result.value) branch_result<Body>(call_branch(*detail::self()->where, self.body));
+    if (what == errand::destroy)
+      self.result.value.~result_type();
+    else
+      new (&self.result.value) result_type(call_branch(*detail::self()->where, self.body));
   }
-  [[nodiscard]] branch_result<Body> taken_result() {
+  [[nodiscard]] result_type taken_result() {
     struct at_end {
-      branch_result<Body>& value;
-      ~at_end() { value.~branch_result<Body>(); }
+      result_type& value;
+      ~at_end() { value.~result_type(); }
     } const guard{result.value};
     return std::move(result.value);
   }
 
   Body& body;
-  result_room<branch_result<Body>> result;
+  result_room<result_type> result;
 };
 
 template <class First, class Second> auto fork_on(here& at, First& first, Second& second) {
@@ -139,7 +144,8 @@ template <class F> auto with_here(F f) {
 // nothing or a weft::here&. Returns a pair of what they return, unless neither returns anything.
 // Who: any thread. In a task, or on the thread that made a runtime, others may take the second; on a thread that no
 // runtime knows the two run one after the other.
-// Cost: like a call for each, and a few stores; nothing is allocated. Errors: rethrows what `first` threw, and then
+// On that thread, outside of tasks, it also starts a runtime that is paused, as a wait does.
+// Cost: about that of three calls; nothing is allocated. Errors: rethrows what `first` threw, and then
 // `second` may or may not have run; else what `second` threw. Tasks that a branch submits belong to the task that
 // forked, or, when it is run elsewhere, to the branch, which then is over when they are.
 template <class First, class Second> auto fork_join(here& at, First&& first, Second&& second) {

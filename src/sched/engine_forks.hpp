@@ -32,7 +32,8 @@ template <machine::machine M> bool engine<M>::join(detail::worker& w, detail::br
 template <machine::machine M> void engine<M>::drop(detail::worker& w, detail::branch& b) noexcept {
   visit v(*this);
   try {
-    if (!branches_.join(static_cast<worker&>(w), b)) static_cast<void>(branches_.thrown_by(b));
+    if (branches_.join(static_cast<worker&>(w), b)) return;
+    if (branches_.thrown_by(b) == nullptr) b.invoke(b, detail::errand::destroy);
   } catch (const error&) {
     // Nothing can run any more, and that exception is told already by the one that is on its way.
   }
@@ -42,12 +43,7 @@ template <machine::machine M> void engine<M>::drop(detail::worker& w, detail::br
 template <machine::machine M> detail::record* engine<M>::run_branch(worker& w, branch& b) {
   M::work(model::step::run);
   branches<M>::begins(b);
-  transition(b, detail::record_state::running);
-  b.awaits_children = nullptr;
-  b.children = 0;
-  w.current = &b;
-  detail::poke(w.body_name, b.name);
-  machine_.begin_body(b);
+  begin_body(w, b);
   std::exception_ptr thrown;
   try {
     b.invoke(b, detail::errand::run);
@@ -58,7 +54,10 @@ template <machine::machine M> detail::record* engine<M>::run_branch(worker& w, b
   try {
     if (b.has_children) waits_.for_children(static_cast<worker&>(*current_worker()));
   } catch (...) {
-    if (thrown == nullptr) thrown = std::current_exception();
+    if (thrown == nullptr) {
+      b.invoke(b, detail::errand::destroy);
+      thrown = std::current_exception();
+    }
   }
   worker& here = static_cast<worker&>(*current_worker());
   here.current = nullptr;

@@ -232,14 +232,18 @@ template <machine::machine M> detail::record* engine<M>::run_traced(worker& w, d
   return follow(here, r);
 }
 
+template <machine::machine M> void engine<M>::begin_body(worker& w, detail::record& r) {
+  transition(r, detail::record_state::running);
+  r.awaits_children = nullptr;
+  r.children = 0;
+  w.current = &r;
+  detail::poke(w.body_name, r.name);
+  machine_.begin_body(r);
+}
+
 template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, detail::record* r) {
-  transition(*r, detail::record_state::running);
-  r->awaits_children = nullptr;
-  r->children = 0;
-  w.current = r;
   count_one(w.tasks);
-  detail::poke(w.body_name, r->name);
-  machine_.begin_body(*r);
+  begin_body(w, *r);
   trace::outcome outcome = trace::outcome::done;
   ordering_.step(r);
   try {

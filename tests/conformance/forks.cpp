@@ -102,6 +102,44 @@ TEST_CASE("forks: results of any kind come back, also from elsewhere") {
   });
 }
 
+TEST_CASE("forks: a result that nobody gets is destroyed, wherever it was made") {
+  static std::atomic<int> live;
+  struct counted {
+    counted() { ++live; }
+    counted(counted&&) noexcept { ++live; }
+    counted(const counted&) = delete;
+    ~counted() { --live; }
+  };
+  on_both_machines([](const weft::options& o) {
+    weft::runtime rt(o);
+    live = 0;
+    for (int i = 0; i < 20; ++i) {
+      CHECK_THROWS_AS(weft::fork_join(
+                          [](weft::here& at) {
+                            static_cast<void>(fib(at, 10));
+                            weft::charge(1e6);
+                            throw 1;
+                          },
+                          [] { return counted(); }),
+                      int);
+      CHECK(live == 0);
+      // Its task fails after the body of the branch has returned: where the branch runs elsewhere, that is its failure.
+      try {
+        const auto got = weft::fork_join([](weft::here& at) { weft::charge(1e6), static_cast<void>(fib(at, 10)); },
+                                         [&] {
+                                           rt.submit([] { throw 2; });
+                                           return counted();
+                                         });
+        CHECK(live == 1);
+        static_cast<void>(got);
+        CHECK_THROWS_AS(rt.wait(), int);
+      } catch (int) {
+      }
+      CHECK(live == 0);
+    }
+  });
+}
+
 TEST_CASE("forks: what the first throws comes first, and nothing is left behind") {
   on_both_machines([](const weft::options& o) {
     weft::runtime rt(o);

@@ -32,6 +32,9 @@ TEST_CASE("loops: each index once, from main and from tasks, of every length") {
     }
     weft::for_each(5, 3, [](int) { FAIL("of an empty range"); });
     std::vector<int> v(777);
+    weft::for_each(v.end(), v.begin(), [](int) { FAIL("of an empty range"); });
+    CHECK(weft::reduce(-2'000'000'000, -1'999'999'000, 0L, std::plus<>(), [](int i) { return i + 2'000'000'000L; }) ==
+          999 * 1000 / 2);
     weft::for_each(v.begin(), v.end(), [&](int& x) { x = static_cast<int>(&x - v.data()); });
     for (std::size_t i = 0; i < v.size(); ++i) CHECK(v[i] == static_cast<int>(i));
     CHECK(weft::reduce(v.begin(), v.end(), 1L, std::plus<>(), [](int x) { return static_cast<long>(x); }) ==

@@ -23,8 +23,8 @@ inline constexpr std::uint64_t bytes_max = std::uint64_t{1} << 40;
 inline constexpr std::uint16_t no_home = 0xffff;
 
 // Who: one thread, before the first task names h. Without memory for the block the name is lost.
-void set_bytes(handle_state& h,
-               std::uint64_t bytes) noexcept;  // at most bytes_max; 0: nobody knows. Forgets the layout
+// bytes: at most bytes_max; 0: nobody knows. Forgets the layout.
+void set_bytes(handle_state& h, std::uint64_t bytes) noexcept;
 // The same, with a layout that has a meaning. Without memory for the block the layout is lost.
 void set_layout(handle_state& h, std::uint64_t bytes, const data_layout& layout) noexcept;
 // Who: any thread that may use h; text: static storage, or nullptr.
