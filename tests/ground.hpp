@@ -49,7 +49,7 @@ struct task {
   explicit task(record_state at = record_state::filling) {
     r.state = at;
     r.pin = record::unpinned;
-    detail::poke(r.pending, 1u);
+    detail::poke(r.pending, record::body_share);
     r.invoke = [](record& self, detail::errand what) {
       task& t = reinterpret_cast<task&>(self);
       const bool calls = what != detail::errand::destroy;

@@ -3,6 +3,7 @@
 // loop looks for the end and, with everybody asleep, for a stall. Nobody else runs, so a test is one thread.
 #pragma once
 #include "sched/admission.hpp"
+#include "sched/children.hpp"
 #include "sched/stacks.hpp"
 #include "sched/stall.hpp"
 #include "sched/suspension.hpp"
@@ -22,7 +23,7 @@ struct looped : storey<notes> {
   // What an engine does between a task being found and its end.
   void run(task& t) {
     sched::transition(t.r, record_state::running);
-    t.r.awaits_children = nullptr;
+    t.r.ended_here = 0;
     t.r.children = 0;
     w.current = &t.r;
     t.r.invoke(t.r, detail::errand::run);
@@ -32,8 +33,7 @@ struct looped : storey<notes> {
     readiness.all(w, list);
     record* const parent = t.r.parent;
     if (parent == nullptr) return quiescence.finished(w);
-    if (notes::fetch_sub(parent->pending, 1u, base::acq_rel) == 1 && parent->awaits_children != nullptr)
-      placement.place(w, parent->awaits_children);
+    if (sched::children<notes>::ended(*parent)) placement.place(w, parent->awaits_children);
   }
   void fall_asleep() {
     for (unsigned id = 0; id < all.workers(); ++id) static_cast<void>(sleep.announce(id));

@@ -4,6 +4,7 @@
 #include "weft/clause.hpp"
 #include "weft/error.hpp"
 #include "weft/event.hpp"
+#include "weft/finish.hpp"
 #include "weft/for_each.hpp"
 #include "weft/fork_join.hpp"
 #include "weft/handle.hpp"

@@ -91,6 +91,7 @@ fiber::fiber(std::size_t bytes, void (*entry)(void*), void* argument)
   context_ = fcontext::make_fcontext(stack_.top(), stack_.bytes(), &fiber::enter);
   bottom_ = stack_.bottom();
   bytes_ = stack_.bytes();
+  where.calls_end = reinterpret_cast<std::uintptr_t>(stack_.top()) - bytes / 2;
 #ifdef WEFT_TSAN
   tsan_ = __tsan_create_fiber(0);
 #endif

@@ -36,11 +36,6 @@ class fiber {
   // Leaves this fiber, which is running, for `to`; returns when something jumps back. `after` runs on `to` first.
   // Cost: about 6 ns on the host.
   void jump(fiber& to, action* after);
-  // How much of the stack lies above `here`, an address on it; all there could be for a thread's own stack.
-  [[nodiscard]] std::size_t used(const void* here) const noexcept {
-    return stack_.exists() ? static_cast<std::size_t>(stack_.top() - static_cast<const std::byte*>(here))
-                           : ~std::size_t{0};
-  }
   // Leaves this fiber for good.
   [[noreturn]] void jump_out(fiber& to);
 

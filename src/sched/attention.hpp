@@ -31,6 +31,9 @@ template <class M> class attention {
     WEFT_ASSERT((before & ~paused_bit) != 0);
   }
 
+  // For called() by the inline path.
+  [[nodiscard]] const detail::cell<std::uint32_t>& word() const noexcept { return word_; }
+
  private:
   static constexpr std::uint32_t paused_bit = std::uint32_t{1} << 31;
   alignas(64) detail::cell<std::uint32_t> word_;

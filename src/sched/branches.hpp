@@ -94,7 +94,8 @@ template <class M> class branches {
     b.denied = 0;
     b.has_waited = false;
     b.trace_id = b.parent != nullptr ? b.parent->trace_id : 0;
-    M::store(b.pending, 1u, base::relaxed);
+    b.is_call = false;
+    M::store(b.pending, detail::record::body_share, base::relaxed);
   }
   // b has run on w, and threw e or nothing. b is gone when this returns. Order: what the branch did comes before what
   // the body does after its join, by the exchange, or by the queue that the body's stack goes through.

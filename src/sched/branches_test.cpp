@@ -36,7 +36,7 @@ TEST_CASE("branches: one that is taken gets what a running task has, and a name 
   branches<M>::begins(b);
   CHECK(std::string(b.name) == "sort");
   CHECK(b.order == 7);
-  CHECK(detail::peek(b.pending) == 1);
+  CHECK(detail::peek(b.pending) == detail::record::body_share);
   CHECK((b.access_count == 0 && b.exclusives == 0 && !b.has_children && !b.urgent && !b.subtasks && !b.has_waited));
   CHECK(b.declared_cost_ps(1) == 0);  // no duration of its own
   made alone;

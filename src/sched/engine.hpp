@@ -28,6 +28,7 @@
 #include "sched/any_engine.hpp"
 #include "sched/attention.hpp"
 #include "sched/branches.hpp"
+#include "sched/children.hpp"
 #include "sched/creation.hpp"
 #include "sched/crew.hpp"
 #include "sched/deque.hpp"
@@ -43,6 +44,7 @@
 #include "sched/readiness.hpp"
 #include "sched/recording.hpp"
 #include "sched/registrar.hpp"
+#include "sched/scopes.hpp"
 #include "sched/search.hpp"
 #include "sched/sleep.hpp"
 #include "sched/stacks.hpp"
@@ -88,6 +90,9 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void share(detail::worker& w) noexcept override { placement_.share(static_cast<worker&>(w)); }
   bool join(detail::worker& w, detail::branch& b) override;
   void drop(detail::worker& w, detail::branch& b) noexcept override;
+  void open_scope(detail::worker& w, detail::scope& s) override;
+  void close_scope(detail::worker& w, detail::scope& s) override;
+  void end_call(detail::worker& w, detail::record& r, bool threw) noexcept override;
   void wait_all() override;
   void wait_handle(detail::handle_state& h) override;
   void drain(detail::handle_state& h) noexcept override;
@@ -217,6 +222,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
                   {*this, attention_, ordering_, stacks_, guests_, recording_, registrar_, placement_, quiescence_,
                    poison_, suspension_, stall_, events_}};
   branches<M> branches_{{placement_, suspension_, ordering_, admission_, stall_}};
+  scopes<M> scopes_{waits_, quiescence_};
   search<M> search_;
   std::unique_ptr<quiescent_source> quiescent_source_;
   const void* owner_thread_;  // identity of the thread that made the runtime

@@ -134,7 +134,7 @@ template <machine::machine M> void engine<M>::wait_for(detail::handle_state& h, 
   } else {
     const main_wait here(admission_, w);
     if (w.current == nullptr) start_if_paused();
-    if (!waits_.for_handle(w, h, version)) stall_.raise(w.current == nullptr);
+    if (!waits_.for_handle(w, h, version)) stall_.raise(detail::body_around(w.current) == nullptr);
   }
   poison_.rethrow_for(h);
 }

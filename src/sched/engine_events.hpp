@@ -16,7 +16,7 @@ template <machine::machine M> void engine<M>::wait_event(event_state& s) {
   event_wait x;
   x.event = &s;
   x.self.outer = &x;
-  x.body = w.current;
+  x.body = detail::body_around(w.current);
   if (x.body == nullptr) watch_.call();
   if (w.role == role::guest) {
     start_if_paused();

@@ -1,4 +1,4 @@
-// What a fork asks of the engine (weft/detail/branch.hpp), and a branch that somebody else runs.
+// What a fork and a finish ask of the engine (weft/detail/branch.hpp, scope.hpp), and a branch that somebody else runs.
 #pragma once
 
 namespace weft::sched {
@@ -37,6 +37,27 @@ template <machine::machine M> void engine<M>::drop(detail::worker& w, detail::br
   } catch (const error&) {
     // Nothing can run any more, and that exception is told already by the one that is on its way.
   }
+}
+
+template <machine::machine M> void engine<M>::open_scope(detail::worker& w, detail::scope& s) {
+  const visit v(*this);
+  scopes_.open(static_cast<worker&>(w), s);
+}
+
+template <machine::machine M> void engine<M>::close_scope(detail::worker& w, detail::scope& s) {
+  if (at_home() != nullptr) return scopes_.close(static_cast<worker&>(w), s);
+  const visit v(*this);
+  const program_call call(ordering_);
+  scopes_.close(static_cast<worker&>(w), s);
+}
+
+// A child that the inline path has called, and that is not simply over. Who: the stack of its parent; threw: inside the
+// handler of what it threw.
+template <machine::machine M> void engine<M>::end_call(detail::worker& w, detail::record& r, bool threw) noexcept {
+  WEFT_ASSERT(w.current == &r && r.access_count == 0);
+  if (threw) poison_.fail(r, std::current_exception());
+  detail::record* const follower = done(static_cast<worker&>(w), &r);
+  WEFT_ASSERT(follower == nullptr);
 }
 
 // Step 5 for a branch: as a task without accesses, whose children are done when it is.

@@ -50,6 +50,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   for (const auto& w : crew_) {
     w->engine = w->creates_for = this;
     w->hooked = hooked;
+    w->attention = &attention_.word();
     w->rng = base::random(setup_.seed * 1024 + w->id);
     if constexpr (M::modelled) machine_.seat(w->id, w.get());
   }
@@ -72,6 +73,8 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
 // Where each worker looks for work, in this order: nearest first.
 template <machine::machine M> void engine<M>::list_sources() {
   for (const auto& w : crew_) {
+    static constexpr bool always = true;  // who is there for others calls no children inline
+    if (w->is_special()) w->is_watched = &always;
     std::vector<source<M>*>& s = w->sources;
     if (ordering_.chooses()) {
       s = {&ordering_, &admission_, quiescent_source_.get()};

@@ -100,7 +100,7 @@ template <machine::machine M> void engine<M>::enter_visiting(worker& w, detail::
   if (w.role == role::guest) return enter_on(w, r);
   const program_call call(ordering_);
   offer_turn(w);
-  ordering_.step(current_worker()->current);  // the submission itself
+  ordering_.step(detail::body_around(current_worker()->current));  // the submission itself
   enter_on(static_cast<worker&>(*current_worker()), r);
   offer_turn(static_cast<worker&>(*current_worker()));
 }
@@ -198,6 +198,7 @@ template <machine::machine M> void engine<M>::run_child(worker& w, detail::recor
   WEFT_ASSERT(x->parent == parent && x->kind == detail::record_kind::task);
   worker* here = &w;
   while (x != nullptr) {
+    x->is_call = true;
     x = run(*here, x);
     here = static_cast<worker*>(current_worker());
     if (x != nullptr && x->parent != parent) {
@@ -234,7 +235,7 @@ template <machine::machine M> detail::record* engine<M>::run_traced(worker& w, d
 
 template <machine::machine M> void engine<M>::begin_body(worker& w, detail::record& r) {
   transition(r, detail::record_state::running);
-  r.awaits_children = nullptr;
+  r.ended_here = 0;
   r.children = 0;
   w.current = &r;
   detail::poke(w.body_name, r.name);
@@ -285,8 +286,12 @@ template <machine::machine M> detail::record* engine<M>::done(worker& w, detail:
       access::settle<M>(*r, list);
     else if (r->exclusives != 0)
       readiness_.wait_begins(list);
-    const std::uint32_t own = 1 | (detail::peek(r->pending) & detail::record::body_bit);
-    if (M::fetch_sub(r->pending, own, base::acq_rel) == own) wholly_done(w, r);
+    const bool is_call = r->is_call;
+    r->is_call = false;  // whoever is last may be elsewhere
+    if (children<M>::body_over(*r)) {
+      r->is_call = is_call;
+      wholly_done(w, r);
+    }
   } else {
     if (r->access_count != 0) access::settle<M>(*r, list);
     if (r->parent == nullptr && !failures_.any()) [[likely]] {
@@ -312,11 +317,11 @@ template <machine::machine M> void engine<M>::wholly_done(worker& w, detail::rec
       if (r->exclusives != 0) readiness_.wait_ends();
       readiness_.all(w, list);
     }
+    const bool is_call = r->is_call;
     recycle(w, r);
     if (parent == nullptr) return quiescence_.finished(w);
-    // Of a task with an event that is outstanding: whether its body waits for its children.
-    const std::uint32_t before = M::fetch_sub(parent->pending, 1u, base::acq_rel);
-    if (before != 1 && (before & ~detail::record::event_bit) != (detail::record::body_bit | 1)) return;
+    if (is_call) return children<M>::ended_here(*parent);
+    if (!children<M>::ended(*parent)) return;
     if (parent->awaits_children != nullptr) return placement_.place(w, parent->awaits_children);
     r = parent;
   }

@@ -94,14 +94,21 @@ task_order::actor& task_order::actor_of(const detail::record* body) {
 
 // A stack that waited belongs to the task that its record names as parent.
 const detail::record* task_order::body_of(const detail::record& r) const noexcept {
-  return r.kind == detail::record_kind::task ? &r : r.parent;
+  return r.kind == detail::record_kind::task ? &r : detail::body_around(r.parent);
+}
+
+// The way to r from the program: numbers among siblings.
+std::string task_order::path_of(const detail::record& r) const {
+  if (r.parent == nullptr) {
+    WEFT_ASSERT(r.order != 0);  // at top level numbers begin with 1
+    return (setup_.runtime == 1 ? "" : std::to_string(setup_.runtime) + "/") + std::to_string(r.order);
+  }
+  const bool in_scope = r.parent->kind == detail::record_kind::scope;
+  return (in_scope ? path_of(*r.parent) : actors_.at(r.parent).name) + "." + std::to_string(r.order + 1);
 }
 
 void task_order::submitted(detail::record& r) {
-  WEFT_ASSERT(r.parent != nullptr || r.order != 0);  // at top level numbers begin with 1
-  std::string name = r.parent != nullptr   ? actor_of(r.parent).name + "." + std::to_string(r.order + 1)
-                     : setup_.runtime == 1 ? std::to_string(r.order)
-                                           : std::to_string(setup_.runtime) + "/" + std::to_string(r.order);
+  std::string name = path_of(r);
   if (log_ >= 0) {
     std::string line = "submit\t" + name + "\t" + field(r.name != nullptr ? r.name : "");
     for (std::uint32_t i = 0; i < r.access_count; ++i) {

@@ -74,6 +74,7 @@ class task_order {
   [[nodiscard]] actor make_actor(std::string name);
   [[nodiscard]] actor& actor_of(const detail::record* body);
   [[nodiscard]] const detail::record* body_of(const detail::record& r) const noexcept;
+  [[nodiscard]] std::string path_of(const detail::record& r) const;
   [[nodiscard]] std::uint64_t rank(const detail::record& r);
   [[nodiscard]] std::size_t first_for(unsigned worker);
   void read_list();

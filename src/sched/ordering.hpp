@@ -103,7 +103,7 @@ template <class M> class ordering final : public source<M> {
    public:
     explicit program_call(ordering& o) noexcept : ordering_(o) {}
     ~program_call() {
-      if constexpr (M::modelled) ordering_.step(current_worker()->current);
+      if constexpr (M::modelled) ordering_.step(detail::body_around(current_worker()->current));
     }
     program_call(const program_call&) = delete;
     program_call& operator=(const program_call&) = delete;

@@ -13,6 +13,7 @@
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "base/lock.hpp"
+#include "sched/children.hpp"
 #include "sched/crew.hpp"
 #include "sched/guests.hpp"
 
@@ -27,9 +28,7 @@ template <class M> class quiescence {
     detail::record* parent = w.current;
     r.parent = parent;
     if (parent != nullptr) {
-      parent->has_children = true;
-      r.order = parent->children++;
-      static_cast<void>(M::fetch_add(parent->pending, 1u, base::relaxed));
+      r.order = children<M>::added(*parent);
       return;
     }
     const std::uint64_t count = detail::peek(w.created) + 1;
@@ -42,7 +41,7 @@ template <class M> class quiescence {
     r.parent = before.parent;
     r.order = before.order;
     if (r.parent != nullptr)
-      static_cast<void>(M::fetch_add(r.parent->pending, 1u, base::relaxed));
+      children<M>::added_elsewhere(*r.parent);
     else
       M::store(w.created, detail::peek(w.created) + 1, base::release);
   }
@@ -53,8 +52,7 @@ template <class M> class quiescence {
   // r was counted and will not be, after all. Who: whoever counted it.
   void withdraw(worker<M>& w, detail::record& r) noexcept {
     if (r.parent == nullptr) return finished(w);
-    const std::uint32_t before = M::fetch_sub(r.parent->pending, 1u, base::relaxed);
-    WEFT_ASSERT(before > 1);  // the parent's own share is there: it runs
+    children<M>::withdrawn(*r.parent);
   }
 
   // Whether every top-level task is wholly done. Order: acquire on each count.

@@ -131,7 +131,7 @@ template <class M> class registrar {
     r->cost_ps = detail::record::charged_bit;
     r->access_count = 1;
     r->applies_reduction = true;
-    detail::poke(r->pending, 1u);
+    detail::poke(r->pending, detail::record::body_share);
     r->accesses()[0].handle_and_kind = reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(detail::kind_write);
     new (r->closure()) closure{access::reduction_of(h), &h};
     r->invoke = [](detail::record& self, detail::errand what) {

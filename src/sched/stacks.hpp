@@ -26,8 +26,7 @@ template <class M> class stacks {
 
   // Whether a further body may begin on the stack that w is on.
   [[nodiscard]] bool has_room_for_body(const worker<M>& w) const noexcept {
-    const char here = 0;
-    return w.running->used(&here) < bytes_;
+    return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) > w.where->calls_end;
   }
 
   // A stack on which a loop may go on. Who: w's thread. Ends the program if there is no memory for one: a wait that

@@ -82,6 +82,19 @@ template <class M> class stall {
   // Whether the program has had the report. Who: the thread that made the runtime.
   [[nodiscard]] bool told() const noexcept { return told_; }
 
+  // The main thread has been told that the scope r will never be over, and leaves it: the tasks that are left belong to
+  // the program from here on. Who: it; nothing can run.
+  void orphan(detail::record& r) {
+    WEFT_ASSERT(r.kind == detail::record_kind::scope && r.parent == nullptr);
+    worker<M>& main = use_.all.main();
+    use_.pool.all().for_each([&](detail::record& x) {
+      if (x.parent != &r || x.state == detail::record_state::free) return;
+      x.parent = nullptr;
+      x.order = detail::peek(main.created) + 1;
+      M::store(main.created, x.order, base::release);
+    });
+  }
+
   // Blocks until self is over. Who: a guest. While the main thread is in no wait a stall cannot be told from a program
   // that will go on: it may have tasks in its own deque that only it can give away. So such a wait is not ended, but if
   // everything stood still for a while that is said, once.
@@ -139,6 +152,7 @@ template <class M> class stall {
       auto listed = reinterpret_cast<std::uintptr_t>(&x.r);
       return M::compare_exchange(x.joins->meeting, listed, std::uintptr_t{0}, base::acq_rel);
     }
+    if (x.children_of != nullptr) return M::load(x.children_of->pending, base::acquire) != 0;
     if (x.awaited == nullptr) return use_.quiescence.delist(x);
     base::locked<M> guard(x.awaited->lock);
     if (x.r.state != detail::record_state::blocked) return false;

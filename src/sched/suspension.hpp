@@ -59,7 +59,8 @@ template <class M> class suspension {
   // body goes on with. since: when the wait began, if that was before; nullptr: now.
   template <class Publish> worker<M>& suspend(worker<M>& w, waiter& self, trace::reason why, Publish publish,
                                               const typename recording<M>::pause* since = nullptr) {
-    detail::record* body = w.current;
+    detail::record* const current = w.current;
+    detail::record* const body = detail::body_around(current);
     const bool is_program = w.on_program_stack();
     const typename readiness<M>::exclusive_wait until_resumed(readiness_, w);
     count_one(w.suspends);
@@ -68,7 +69,7 @@ template <class M> class suspension {
     const auto from = since != nullptr ? *since : recording_.waits(w, body);
     set_aside(w, self, publish);
     worker<M>& here = static_cast<worker<M>&>(*current_worker());
-    here.current = body;
+    here.current = current;
     if (body != nullptr) note_wait(*body, nullptr);
     recording_.goes_on(here, body, why, from);
     if (is_program) back_in_program(here);

@@ -98,7 +98,7 @@ TEST_CASE("suspension: a body has waited, and is the worker's current task again
   f.w.current = &body.r;
   f.wait(self, trace::why::children);
   CHECK(f.w.current == &body.r);
-  CHECK(body.r.has_waited);
+  CHECK(bool{body.r.has_waited});
   CHECK(self.r.parent == &body.r);
   f.w.current = nullptr;
 }

@@ -5,14 +5,14 @@
 // is its own child, that child runs on the waiting stack, as a call would, and nothing is switched. Only a child:
 // anything else there could wait for what the stack below holds. Not while the task holds exclusive access, which its
 // children may need from each other, and not when the stack is half used: then it is set aside.
-// Invariant: `awaits_children` is written before the body gives up its share of `pending`, and whoever brings that to
-// zero reads it after. So the body goes on once, when its children are done (waits_model_test.cpp).
+// How they are counted, and that the body goes on once: children.hpp, waits_model_test.cpp.
 #pragma once
 #include <cstdint>
 
 #include "access/registration.hpp"
 #include "base/assert.hpp"
 #include "sched/attention.hpp"
+#include "sched/children.hpp"
 #include "sched/deque.hpp"
 #include "sched/events.hpp"
 #include "sched/ordering.hpp"
@@ -53,25 +53,24 @@ template <class M> class waits {
  public:
   explicit waits(detail::engine_base* engine, const waits_parts<M>& parts) : engine_(engine), use_(parts) {}
 
-  // The running task gives up its own share of `pending`; whoever brings the count to zero resumes it.
+  // For those of the running task, or of the scope it is in. Errors: what they threw; weft::error if the main thread
+  // waits in a scope, and nothing can run any more.
   void for_children(worker<M>& w) {
     detail::record* r = w.current;
     WEFT_ASSERT(r != nullptr && r->state == detail::record_state::running);
     typename recording<M>::pause since;
-    const bool waited = lives_on(*r) && run_children(w, r, since);
+    const bool waited = children<M>::any(*r) && run_children(w, r, since);
     worker<M>& now = static_cast<worker<M>&>(*current_worker());
-    if (lives_on(*r)) {
+    if (children<M>::any(*r)) {
       waiter self;
+      self.children_of = r;
       const auto publish = [this, r, &self](worker<M>& here) {
-        r->awaits_children = &self.r;  // published by the decrement; pairs with who is last to be done
-        if ((M::fetch_sub(r->pending, 1u, base::acq_rel) & ~marks) == 1) use_.placement.place(here, &self.r);
+        if (children<M>::awaited(*r, &self.r)) use_.placement.place(here, &self.r);
       };
       use_.suspension.suspend(now, self, {trace::why::children}, publish, waited ? &since : nullptr);
-      r->awaits_children = nullptr;
-      if ((detail::peek(r->pending) & marks) == 0)
-        M::store(r->pending, 1u, base::relaxed);  // nobody else counts: there are no children
-      else
-        static_cast<void>(M::fetch_add(r->pending, 1u, base::relaxed));  // its event may come at this moment
+      if (self.stalled) use_.stall.orphan(*r);
+      children<M>::goes_on(*r);
+      if (self.stalled) use_.stall.raise(true);
     } else if (waited) {
       use_.recording.goes_on(now, r, {trace::why::children}, since);
     } else if (r->has_children) {
@@ -121,6 +120,7 @@ template <class M> class waits {
   // runtime does.
   [[nodiscard]] bool concerns(worker<M>& w, detail::handle_state& h) {
     const detail::record* r = w.current;
+    while (r != nullptr && r->kind != detail::record_kind::task) r = r->parent;  // in a scope, or a branch
     for (std::uint32_t i = 0; r != nullptr && i < r->access_count; ++i)
       if ((const_cast<detail::record*>(r)->accesses()[i].handle_and_kind & detail::handle_address_mask) ==
           reinterpret_cast<std::uintptr_t>(&h))
@@ -147,7 +147,7 @@ template <class M> class waits {
       use_.recording.passed(w, {trace::why::handle, h.id});
       return true;
     }
-    const ahead_wait listed(use_.events, to.is_ahead ? &self : nullptr, h, to.version, w.current);
+    const ahead_wait listed(use_.events, to.is_ahead ? &self : nullptr, h, to.version, detail::body_around(w.current));
     use_.suspension.suspend(w, self, {trace::why::handle, h.id}, [this, &self, &h, to](worker<M>& here) {
       if (!list_on(h, self, to.version)) use_.placement.place(here, &self.r);
     });
@@ -213,13 +213,6 @@ template <class M> class waits {
     detail::event_wait x_;
   };
 
-  // In `pending` beside the body's share and the children: the body's event is none of these.
-  static constexpr std::uint32_t marks = detail::record::event_bit | detail::record::body_bit;
-  // Whether r has children that are not done. Who: its body.
-  [[nodiscard]] static bool lives_on(detail::record& r) noexcept {
-    return r.has_children && (M::load(r.pending, base::acquire) & ~marks) != 1;
-  }
-
   // Runs children of r, the body that w is in, on its stack, while the newest task here is one. Returns whether any.
   // Not where somebody else decides what is next, nor without an end: the loop below looks elsewhere now and then.
   // since: when the first began, for whoever records that the wait is over.
@@ -229,7 +222,7 @@ template <class M> class waits {
     worker<M>* here = &w;
     while (detail::record* x = newest_child(*here, *r)) {
       if (!any) since = use_.recording.waits(*here, r);
-      suspension<M>::note_wait(*r, nullptr);
+      if (detail::record* const body = detail::body_around(r)) suspension<M>::note_wait(*body, nullptr);
       any = true;
       use_.runner.run_child(*here, x);
       here = static_cast<worker<M>*>(current_worker());
@@ -242,7 +235,7 @@ template <class M> class waits {
     if (w.is_special() || w.tick >= detail::peek(w.tick_limit) || use_.attention.called() ||
         !use_.stacks.has_room_for_body(w))
       return nullptr;
-    if (!lives_on(r)) return nullptr;
+    if (!children<M>::any(r)) return nullptr;
     detail::record* x = deque<M>::pop(w, w.pace.coarse);
     if (x == nullptr) return nullptr;
     const bool is_child = x->kind == detail::record_kind::task && x->parent == &r;

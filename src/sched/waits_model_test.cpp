@@ -3,7 +3,7 @@
 // steal what a waiting body does not get to. Each body runs once; who waits goes on once, when its children and all
 // below them are done, and not before; nothing but a child runs on a waiting stack. How a task ends is an engine's part
 // (engine_steps.hpp: done, wholly_done) and stands here in few lines. The same harness must reject five copies of the
-// wait and one end of a task that are broken on purpose.
+// wait and two ends of a task that are broken on purpose.
 #include <memory>
 #include <type_traits>
 #include <vector>
@@ -28,13 +28,14 @@ class M : public interleave::unsteady {
 
 enum class flaw {
   none,
-  copied,                // no flaw: the copy that the following are planted in
-  says_so_late,          // that the body waits is published after its share of the count is given up
-  gives_up_twice,        // its share
-  keeps_nothing,         // it does not take its share back
-  does_not_look_again,   // when it finds no more children here
-  runs_strangers,        // what is newest here, whose child it may be
-  child_looks_too_early  // in the end of a task: who waits is read before the count
+  copied,                 // no flaw: the copy that the following are planted in
+  says_so_late,           // that the body waits is published after its share of the count is given up
+  gives_up_twice,         // its share
+  keeps_nothing,          // it does not take its share back
+  does_not_look_again,    // when it finds no more children here
+  runs_strangers,         // what is newest here, whose child it may be
+  child_looks_too_early,  // in the end of a task: who waits is read before the count
+  always_a_call           // a task that was called by its parent counts as that also when its children end it elsewhere
 };
 
 // As waits::for_children(), for bodies without exclusive accesses or events.
@@ -45,32 +46,30 @@ template <flaw Flaw> class copied_waits {
 
   void for_children(worker<M>& w) {
     detail::record* r = w.current;
-    const bool waited = lives_on(*r) && run_children(w, r);
-    if (!lives_on(*r) || (waited && Flaw == flaw::does_not_look_again)) return;
+    const bool waited = children<M>::any(*r) && run_children(w, r);
+    if (!children<M>::any(*r) || (waited && Flaw == flaw::does_not_look_again)) return;
     waiter self;
     const auto publish = [this, r, &self](worker<M>& here) {
-      constexpr std::uint32_t share = Flaw == flaw::gives_up_twice ? 2 : 1;
-      if (Flaw != flaw::says_so_late) r->awaits_children = &self.r;
-      const std::uint32_t before = M::fetch_sub(r->pending, share, base::acq_rel);
+      const auto open = static_cast<std::uint32_t>(r->children - r->ended_here);
+      const std::uint32_t some = open - detail::record::body_share - (Flaw == flaw::gives_up_twice ? 1 : 0);
+      r->awaits_children = Flaw != flaw::says_so_late ? &self.r : nullptr;
+      const std::uint32_t left = M::fetch_add(r->pending, some, base::acq_rel) + some;
       if (Flaw == flaw::says_so_late) {
         M::relax(1);  // between the two anything may happen
         r->awaits_children = &self.r;
       }
-      if (before == share) placement_.place(here, &self.r);
+      if (left == 0) placement_.place(here, &self.r);
     };
     static_cast<void>(suspension_.suspend(static_cast<worker<M>&>(*current_worker()), self, {}, publish));
-    r->awaits_children = nullptr;
-    if (Flaw != flaw::keeps_nothing) M::store(r->pending, 1u, base::relaxed);
+    r->ended_here = r->children;
+    if (Flaw != flaw::keeps_nothing) M::store(r->pending, detail::record::body_share, base::relaxed);
   }
 
  private:
-  [[nodiscard]] static bool lives_on(detail::record& r) noexcept {
-    return r.has_children && M::load(r.pending, base::acquire) != 1;
-  }
   [[nodiscard]] bool run_children(worker<M>& w, detail::record* r) {
     bool any = false;
     worker<M>* here = &w;
-    while (lives_on(*r)) {
+    while (children<M>::any(*r)) {
       detail::record* x = deque<M>::pop(*here);
       if (x == nullptr) break;
       const bool is_child = x->kind == detail::record_kind::task && (x->parent == r || Flaw == flaw::runs_strangers);
@@ -180,12 +179,13 @@ template <flaw Flaw> class trial final : public child_runner<M> {
 
   void run_child(worker<M>& w, detail::record* x) override {
     if (x->parent != w.current) complain("a stranger runs on the stack of a body that waits");
+    x->is_call = true;
     run(w, x);
   }
   void run(worker<M>& w, detail::record* r) {
     ++w.tick;
     transition(*r, detail::record_state::running);
-    r->awaits_children = nullptr;
+    r->ended_here = 0;
     r->children = 0;
     w.current = r;
     r->invoke(*r, detail::errand::run);
@@ -193,7 +193,10 @@ template <flaw Flaw> class trial final : public child_runner<M> {
     of(r).returned = true;
     if (r->has_children) {
       transition(*r, detail::record_state::draining);
-      if (M::fetch_sub(r->pending, 1u, base::acq_rel) != 1) return;
+      const bool is_call = r->is_call;
+      r->is_call = is_call && Flaw == flaw::always_a_call;
+      if (!children<M>::body_over(*r)) return;
+      r->is_call = is_call;
     }
     wholly_done(r);
   }
@@ -204,9 +207,10 @@ template <flaw Flaw> class trial final : public child_runner<M> {
       if (std::exchange(self.done, true)) return complain("a task is done twice");
       detail::record* const parent = r->parent;
       if (parent == nullptr) return;
+      if (r->is_call) return children<M>::ended_here(*parent);
       const detail::record* const early = parent->awaits_children;
       if (Flaw == flaw::child_looks_too_early) M::relax(1);
-      if (M::fetch_sub(parent->pending, 1u, base::acq_rel) != 1) return;
+      if (!children<M>::ended(*parent)) return;
       const bool waits = Flaw == flaw::child_looks_too_early ? early != nullptr : parent->awaits_children != nullptr;
       if (waits) return s_.placement.place(here(), parent->awaits_children);
       r = parent;
@@ -247,7 +251,8 @@ template <flaw Flaw> class trial final : public child_runner<M> {
   }
 
   using tested =
-      std::conditional_t<Flaw == flaw::none || Flaw == flaw::child_looks_too_early, waits<M>, copied_waits<Flaw>>;
+      std::conditional_t<Flaw == flaw::none || Flaw == flaw::child_looks_too_early || Flaw == flaw::always_a_call,
+                         waits<M>, copied_waits<Flaw>>;
   [[nodiscard]] std::unique_ptr<tested> make_waits() {
     if constexpr (std::is_same_v<tested, waits<M>>)
       return std::make_unique<tested>(nullptr, waits_parts<M>{*this, s_.attention, s_.order, stacks_, s_.outside,
@@ -310,6 +315,9 @@ TEST_CASE("waits model: must fail if a waiting body runs what is not its child")
 }
 TEST_CASE("waits model: must fail if the end of a task reads who waits before it counts down") {
   CHECK(interleave::caught(3000, &tried<flaw::child_looks_too_early>));
+}
+TEST_CASE("waits model: must fail if a child that others end counts as one that ended on its parent's stack") {
+  CHECK(interleave::caught(3000, &tried<flaw::always_a_call>));
 }
 
 }  // namespace weft::sched

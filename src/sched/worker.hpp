@@ -35,10 +35,11 @@ struct waiter {
   fiber* stack = nullptr;
   detail::handle_state* awaited = nullptr;  // nullptr: no handle
   detail::cell<std::uint32_t> signal;
-  bool is_ahead = false;                // for a version that was not submitted when it began to wait
-  bool stalled = false;                 // it was ended because nothing else could run
-  detail::event_wait* outer = nullptr;  // not nullptr: it waits for an event
-  detail::branch* joins = nullptr;      // not nullptr: it waits for that branch, which runs elsewhere
+  bool is_ahead = false;                  // for a version that was not submitted when it began to wait
+  bool stalled = false;                   // it was ended because nothing else could run
+  detail::event_wait* outer = nullptr;    // not nullptr: it waits for an event
+  detail::branch* joins = nullptr;        // not nullptr: it waits for that branch, which runs elsewhere
+  detail::record* children_of = nullptr;  // not nullptr: it waits for the children of that record
 
   [[nodiscard]] static waiter& of(detail::record* r) noexcept {
     WEFT_ASSERT(r->kind == detail::record_kind::resume || r->kind == detail::record_kind::external);
@@ -64,9 +65,11 @@ inline constexpr unsigned ticks_between_looks = 64;  // bodies a busy worker run
 
 template <class M> struct worker : detail::worker {
   static constexpr std::uint16_t no_id = 0xffff;
+  worker() noexcept {
+    detail::poke(tick_limit, ticks_between_looks);
+    is_watched = &pace.watched;
+  }
   sched::role role = sched::role::ordinary;
-  detail::cell<unsigned> tick_limit{ticks_between_looks};  // lowered where somebody waits for the reserve
-  unsigned tick = 0;                                       // bodies since the last look elsewhere
   bool own_deferred = false;  // the own deque may hold tasks although the search began with it empty
   sched::pace pace;
   fiber* running = nullptr;         // the stack this worker is on
@@ -103,12 +106,10 @@ template <class M> struct worker : detail::worker {
   unsigned aside_next = 0;       // admission.hpp
   detail::cell<bool> gives_way;  // to the main thread, which may take what is here
   // Written by this worker alone, read by statistics at any time: hence cells.
-  detail::cell<std::uint64_t> tasks;
   detail::cell<std::uint64_t> steals;
   detail::cell<std::uint64_t> sleeps;
   detail::cell<std::uint64_t> suspends;
-  worker* next_guest = nullptr;         // guests.hpp
-  detail::cell<const char*> body_name;  // of the task that began last; for watch.hpp
+  worker* next_guest = nullptr;  // guests.hpp
 
   [[nodiscard]] bool is_special() const noexcept { return role != sched::role::ordinary; }
   // This worker is on that stack from here on, or will be after the jump that follows.

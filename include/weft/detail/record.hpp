@@ -28,6 +28,7 @@ enum class record_kind : std::uint8_t {
   external,  // stands for a thread outside the runtime that sleeps until this is "run"
   place,     // stands in a handle's wait list for a task that reserves several (src/access/reservation.hpp)
   branch,    // the second half of a fork, on the stack of the body that forked (src/sched/branches.hpp)
+  scope,     // of a finish: the parent of what is submitted in it, on the stack of the body (src/sched/scopes.hpp)
 };
 
 // Where a record is. Kept for assertions and for the report of a program that cannot go on.
@@ -46,8 +47,9 @@ enum class errand : std::uint8_t {
 struct record {
   void (*invoke)(record& self, errand what);
   union {
-    record* next;             // waiting: in a list or queue
-    record* awaits_children;  // running: who goes on when the children are done
+    record* next;              // waiting: in a list or queue
+    record* awaits_children;   // running, its body waits: who goes on when the children are done
+    std::uint64_t ended_here;  // running: how many children have ended on its own stack
   };
   union {
     std::uint64_t requested_ps;  // request: when it was made, where that is recorded
@@ -58,7 +60,7 @@ struct record {
   const char* name;             // static storage; nullptr: unnamed
   std::uint64_t cost_ps;        // modelled duration of the body, 0: the machine's default; see the bits below
   std::uint64_t order;          // submission number: "first in program order" compares these
-  cell<std::uint32_t> pending;  // 1 for the task itself + its children that are not wholly done; see the bits below
+  cell<std::uint32_t> pending;  // body_share, or its children that are not wholly done (src/sched/children.hpp)
   std::uint32_t access_count;
   union {
     std::uint32_t requested_by;  // request: by whom, where that is recorded
@@ -78,7 +80,10 @@ struct record {
   bool applies_reduction : 1;  // the internal task that closes a group of reduces
   bool plain : 1;              // each access reads, writes or is concurrent, of one handle: needs nothing exclusively
   std::uint8_t denied : 2;     // how often it was told that a handle is free and may not have got all of its handles
-  bool has_waited;             // its body was set aside: how long it took says nothing. Written by the task itself
+  // One more, written by whoever runs the task.
+  bool has_waited : 1;     // its body was set aside: how long it took says nothing
+  bool is_call : 1;        // runs on the stack of its parent, whose body waits
+  std::uint8_t spare : 6;  // cleared with the others: who fills in a record reads nothing of it
   union {
     std::uint32_t behind;    // request: how many of the main thread's come before it (src/sched/requests.hpp)
     std::uint32_t trace_id;  // the task's number in the trace, set only where one is recorded
@@ -91,6 +96,9 @@ struct record {
   // for its children without waiting for the event, and whoever brings the word to 0 ends the task.
   static constexpr std::uint32_t event_bit = std::uint32_t{1} << 31;
   static constexpr std::uint32_t body_bit = std::uint32_t{1} << 30;
+  // In `pending` while the body runs and may submit: more than there can be children.
+  static constexpr std::uint32_t body_share = std::uint32_t{1} << 28;
+  static constexpr std::uint32_t renew_every = std::uint32_t{1} << 27;
   // On a core of so many cycles per nanosecond.
   [[nodiscard]] std::uint64_t declared_cost_ps(double ghz) const noexcept {
     const std::uint64_t amount = cost_ps & ~(charged_bit | cycles_bit);
@@ -101,6 +109,12 @@ struct record {
   [[nodiscard]] void* closure() noexcept { return accesses() + access_count; }
 };
 static_assert(sizeof(record) == 80 && sizeof(record) % alignof(std::max_align_t) == 0);
+
+// The record of the body that r belongs to: of a scope the one around it. nullptr: the main thread.
+[[nodiscard]] inline record* body_around(record* r) noexcept {
+  while (r != nullptr && r->kind == record_kind::scope) r = r->parent;
+  return r;
+}
 
 // Size classes, whole cache lines: no access and 32 bytes of captures; three accesses and 64; and so on.
 inline constexpr std::size_t record_bytes[] = {128, 192, 320, 640};

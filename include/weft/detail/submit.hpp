@@ -206,7 +206,7 @@ inline void note(record& r, access*&, const subtasks_clause&) noexcept { r.subta
 // An event counts as a child that is there from the beginning.
 inline void note(record& r, access*&, const completes_clause&) noexcept {
   r.subtasks = r.has_children = true;
-  poke(r.pending, 1u | record::body_bit | record::event_bit);
+  poke(r.pending, record::body_share | record::body_bit | record::event_bit);
 }
 template <class Clause> void enter_tied(engine_base&, record&, const Clause&) noexcept {}
 inline void enter_tied(engine_base& e, record& r, const completes_clause& c) {
@@ -245,13 +245,21 @@ inline record* allocate(engine_base& e, worker* w, std::size_t bytes) {
   return w->free[c]->slot[--w->free_count[c]];
 }
 
-// Last step for a task without conditions on a host worker, outside of any task: count it, queue it.
+// Last step for a task without conditions on a host worker: count it, queue it.
 inline bool enter_fast(engine_base& e, worker* w, record* r) {
-  if (w == nullptr || w->creates_for != &e || w->hooked || w->current != nullptr) [[unlikely]]
+  if (w == nullptr || w->creates_for != &e || w->hooked) [[unlikely]]
     return false;
-  r->order = peek(w->created) + 1;
-  poke(w->created, r->order);
-  r->parent = nullptr;
+  record* const parent = w->current;
+  if (parent == nullptr) {
+    r->order = peek(w->created) + 1;
+    poke(w->created, r->order);
+  } else {  // as children::added (src/sched/children.hpp)
+    if ((parent->children + 1) % record::renew_every == 0) [[unlikely]]
+      return false;
+    parent->has_children = true;
+    r->order = parent->children++;
+  }
+  r->parent = parent;
   r->state = record_state::ready;
   push(*w, r);
   return true;
@@ -280,7 +288,9 @@ inline void prepare(record& r, void (*invoke)(record&, errand), std::size_t byte
   r.plain = plain;
   r.denied = 0;
   r.has_waited = false;
-  poke(r.pending, 1u);
+  r.is_call = false;
+  r.spare = 0;
+  poke(r.pending, record::body_share);
 }
 
 // What a task needs, as far as only its ranges tell.

@@ -16,12 +16,15 @@ namespace weft::detail {
 
 struct worker;
 struct branch;
+struct scope;
 struct event_end;
 
 // Of each stack that bodies run on: the worker that is on it. A wait may take a body to another worker, and its stack
 // goes with it; so whoever keeps a reference to this need not ask the thread who it is. weft::here is this.
 struct place_of_body {
   worker* on = nullptr;  // nullptr: the program's stack, outside of weft's calls
+  // Below this address on the stack a waiting body calls no further children. All: the program's stack.
+  std::uintptr_t calls_end = ~std::uintptr_t{0};
 };
 
 // The out-of-line half. One implementation per machine (src/sched/engine.hpp); called at events, never per instruction.
@@ -42,6 +45,10 @@ struct engine_base {
   virtual void share(worker& w) noexcept = 0;
   virtual bool join(worker& w, branch& b) = 0;
   virtual void drop(worker& w, branch& b) noexcept = 0;
+  // The slow halves in detail/scope.hpp.
+  virtual void open_scope(worker& w, scope& s) = 0;
+  virtual void close_scope(worker& w, scope& s) = 0;
+  virtual void end_call(worker& w, record& r, bool threw) noexcept = 0;
   virtual void wait_all() = 0;
   virtual void wait_handle(handle_state& h) = 0;
   // For `version` of h, which may be one that nobody has submitted an access for.
@@ -112,6 +119,13 @@ struct alignas(64) worker {
   cell<std::uint64_t> created;   // top-level tasks submitted here; written by the owner, read at quiescence checks
   cell<std::uint64_t> finished;  // top-level tasks wholly done here
   engine_base* creates_for = nullptr;  // engine, unless another worker creates what is submitted here
+  // Whether a child may simply be called: as long as it looks elsewhere now and then, and nobody calls for attention.
+  unsigned tick = 0;                 // bodies since the last look elsewhere
+  cell<unsigned> tick_limit;         // lowered where somebody waits for the reserve
+  const bool* is_watched = nullptr;  // whether the next body is timed or recorded
+  const cell<std::uint32_t>* attention = nullptr;
+  cell<std::uint64_t> tasks;    // begun here; written by this worker alone
+  cell<const char*> body_name;  // of the task that began last
   // Set by the thief that took the last shared task: the owner looks at it after every push and pop. On its own line,
   // so that a busy owner keeps it in its first-level cache.
   alignas(64) cell<std::uint8_t> starved;

@@ -1,0 +1,119 @@
+// The scope of a finish: a record that stands between a body and the tasks that are submitted in the scope, so that a
+// wait for them is a wait for its children and for nobody else's. It lies on the stack of the body; where hooks are set
+// the engine gives another in its place. Where it is waited for: src/sched/scopes.hpp.
+#pragma once
+#include "weft/detail/record.hpp"
+#include "weft/detail/worker.hpp"
+
+namespace weft::detail {
+
+struct scope {
+  record own;
+  record* r = &own;
+
+  scope() noexcept {}  // what of `own` matters open() sets
+  scope(const scope&) = delete;
+  scope& operator=(const scope&) = delete;
+};
+
+// Makes r the scope that the body on w is in.
+inline void enclose(worker& w, record& r) noexcept {
+  record* const outer = w.current;
+  r.parent = outer;
+  r.waits_in = nullptr;
+  r.ended_here = 0;
+  r.access_count = 0;
+  r.children = 0;
+  r.kind = record_kind::scope;
+  r.state = record_state::running;
+  r.urgent = r.subtasks = r.waits_exclusive = r.has_children = r.applies_reduction = r.plain = false;
+  r.denied = 0;
+  r.has_waited = r.is_call = false;
+  r.spare = 0;
+  r.name = outer != nullptr ? outer->name : nullptr;
+  r.exclusives = outer != nullptr ? outer->exclusives : 0;
+  r.trace_id = outer != nullptr ? outer->trace_id : 0;
+  poke(r.pending, record::body_share);
+  w.current = &r;
+}
+
+// The slow halves. open: where hooks are set, or outside of tasks. close: returns when the children of s are done, and
+// throws what they threw. Either way s is closed.
+void open_slowly(worker& w, scope& s);
+void close_slowly(worker& w, scope& s);
+
+// Begins s, and ends it. A scope counts as a child of the body, one that ends on its stack; so it has a number among
+// them. Who: a body on w, or the main thread between enter_forks and leave_forks.
+[[gnu::always_inline]] inline void open(worker& w, scope& s) {
+  if (w.hooked || w.current == nullptr || (w.current->children + 1) % record::renew_every == 0) [[unlikely]]
+    return open_slowly(w, s);
+  w.current->has_children = true;
+  s.own.order = w.current->children++;
+  enclose(w, s.own);
+}
+// The child that is newest on w, if it is a plain call: no accesses to settle, nobody to look at it, nothing else that
+// is to come first. Then it is the caller's. As waits::newest_child (src/sched/waits.hpp) and taken_back (branch.hpp).
+[[nodiscard, gnu::always_inline]] inline record* newest_call(worker& w, scope& s) noexcept {
+  deque_owner& d = w.deque;
+  const std::uint32_t bottom = peek(d.bottom), index = bottom - 1;
+  if (w.hooked || bottom == peek(d.split) || s.own.exclusives != 0) return nullptr;
+  record* const x = peek(d.slots[index & d.mask]);
+  if (x->parent != &s.own || x->kind != record_kind::task || !x->plain || x->access_count != 0) return nullptr;
+  if (*w.is_watched || w.tick >= peek(w.tick_limit) || peek(*w.attention) != 0 ||
+      reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) <= w.where->calls_end) [[unlikely]]
+    return nullptr;
+  poke(d.bottom, index);
+  then();
+  if (static_cast<std::int32_t>(index - peek(d.split)) >= 0) [[likely]]
+    return x;
+  poke(d.bottom, bottom);
+  return nullptr;
+}
+
+// Whether the children of r are done, and all ended on its stack: then nobody else knows of r. A guess that may say no.
+[[nodiscard, gnu::always_inline]] inline bool all_ended_here(const record& r) noexcept {
+  return r.children == r.ended_here && peek(r.pending) == record::body_share;
+}
+
+// Runs x, a child of s. Returns false if it threw. Who: the body that s is of, on its stack.
+[[gnu::always_inline]] inline bool call(place_of_body& at, scope& s, record& x) {
+  ++at.on->tick;
+  poke(at.on->tasks, peek(at.on->tasks) + 1);
+  poke(at.on->body_name, x.name);
+  x.state = record_state::running;
+  x.ended_here = 0;
+  x.children = 0;
+  x.is_call = true;
+  at.on->current = &x;
+  try {
+    x.invoke(x, errand::run);
+    worker& w = *at.on;
+    const std::uint8_t c = x.size_class;
+    if (!all_ended_here(x) || c == record_classes || w.free[c] == nullptr || w.free_count[c] == magazine::capacity)
+        [[unlikely]] {
+      w.engine->end_call(w, x, false);
+    } else {
+      x.state = record_state::free;
+      w.free[c]->slot[w.free_count[c]++] = &x;
+      ++s.own.ended_here;
+    }
+    w.current = &s.own;
+    return true;
+  } catch (...) {
+    at.on->engine->end_call(*at.on, x, true);
+    at.on->current = &s.own;
+    return false;
+  }
+}
+
+[[gnu::always_inline]] inline void close(place_of_body& at, scope& s) {
+  bool quick = s.r == &s.own && s.own.parent != nullptr;
+  if (s.own.has_children)
+    while (record* x = newest_call(*at.on, s)) quick = call(at, s, *x) && quick;
+  if (!quick || !all_ended_here(s.own)) [[unlikely]]
+    return close_slowly(*at.on, s);
+  ++s.own.parent->ended_here;
+  at.on->current = s.own.parent;
+}
+
+}  // namespace weft::detail

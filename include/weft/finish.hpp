@@ -1,0 +1,150 @@
+// Async and finish: tasks without data between them, and a scope that is over when all of them are.
+//
+//   void sort(long* a, std::size_t n) {
+//     if (n <= cutoff) return std::sort(a, a + n);
+//     weft::finish([&] {
+//       weft::async([=] { sort(a, n / 2); });
+//       sort(a + n / 2, n - n / 2);
+//     });
+//     std::inplace_merge(a, a + n / 2, a + n);
+//   }
+//
+// An async belongs to the innermost finish around it, also if a function called in between makes it, or to the task
+// that it is in if there is none; and so do the asyncs of its body that are in no finish of their own (PufferFish
+// §II-A). An async is a task with a record of its own, made in ten times the time of a fork (weft/fork_join.hpp), so
+// forks are better where two bodies are all there is to do. With WEFT_SERIAL defined all are plain calls, and need no
+// runtime.
+#pragma once
+#include <type_traits>
+#include <utility>
+
+#include "weft/fork_join.hpp"
+#ifndef WEFT_SERIAL
+#include "weft/detail/scope.hpp"
+#include "weft/detail/submit.hpp"
+#endif
+
+namespace weft {
+namespace detail {
+
+#ifndef WEFT_SERIAL
+
+[[noreturn]] void throw_async_outside();  // weft::error
+
+// Hands the body the place it is at, if it takes that first.
+template <class Body> struct with_place {
+  Body body;
+  template <class... Data>
+    requires(std::is_invocable_v<Body&, here&, Data...> || std::is_invocable_v<Body&, Data...>)
+  void operator()(Data&&... data) {
+    if constexpr (std::is_invocable_v<Body&, here&, Data...>)
+      static_cast<void>(body(*self()->where, static_cast<Data&&>(data)...));
+    else
+      static_cast<void>(body(static_cast<Data&&>(data)...));
+  }
+};
+
+// The last of the arguments is the body; the others go on as they are.
+template <class... Done> struct async_rotate {
+  template <class Body> static void go(here& at, const Done&... clauses, Body&& body) {
+    using wrapped = with_place<std::remove_cvref_t<Body>>;
+    if (at.on->engine != nullptr) [[likely]]
+      return builder<wrapped, Done...>::submit(*at.on->engine, wrapped{static_cast<Body&&>(body)}, clauses...);
+    if constexpr (clause_list<Done...>::accesses + clause_list<Done...>::ranges != 0 || clause_list<Done...>::directed)
+      throw_async_outside();
+    else
+      static_cast<void>(call_branch(at, body));
+  }
+  template <class Next, class Second, class... Rest>
+  static void go(here& at, const Done&... done, Next&& next, Second&& second, Rest&&... rest) {
+    async_rotate<Done..., std::remove_cvref_t<Next>>::go(at, done..., next, static_cast<Second&&>(second),
+                                                         static_cast<Rest&&>(rest)...);
+  }
+};
+
+template <class F> auto finish_on(here& at, F& f) {
+  if (at.on->engine == nullptr) [[unlikely]]
+    return call_branch(at, f);
+  scope s;
+  open(*at.on, s);
+  try {
+    auto x = call_branch(at, f);
+    close(at, s);
+    return x;
+  } catch (...) {
+    if (at.on->current == s.r) close_slowly(*at.on, s);  // what a child threw comes before what the body did
+    throw;
+  }
+}
+
+#else
+
+template <class Last> void call_last(here& at, Last& body) { static_cast<void>(call_branch(at, body)); }
+template <class First, class Second, class... Rest> void call_last(here& at, First&, Second& second, Rest&... rest) {
+  call_last(at, second, rest...);
+}
+
+#endif
+
+}  // namespace detail
+
+// Calls f, which takes nothing or a weft::here&, and returns what it returns when all is done that was submitted in it:
+// by weft::async, by runtime::submit, in bodies below it. The caller is set aside meanwhile, as in any wait.
+// Who: any thread; on one that no runtime knows asyncs are calls, and so is this.
+// Cost: of a call and a few stores; of each async in it 1/20 us. Errors: rethrows the first exception in program order:
+// of the asyncs, in the order in which they were made, and behind them of f.
+template <class F> auto finish(here& at, F&& f) {
+#ifdef WEFT_SERIAL
+  using result = detail::branch_result<std::remove_reference_t<F>>;
+  if constexpr (std::is_same_v<result, nothing>)
+    static_cast<void>(detail::call_branch(at, f));
+  else
+    return detail::call_branch(at, f);
+#else
+  using result = detail::branch_result<std::remove_reference_t<F>>;
+  if constexpr (std::is_same_v<result, nothing>)
+    static_cast<void>(detail::finish_on(at, f));
+  else
+    return detail::finish_on(at, f);
+#endif
+}
+template <class F> auto finish(F&& f) {
+  return detail::with_here([&](here& at) { return finish(at, f); });
+}
+
+// Makes a task: clauses first, the body last, as in runtime::submit; the body may take a weft::here& before its data.
+// Who: any thread. On one that no runtime knows the body is called at once. Cost, errors: as runtime::submit;
+// weft::error if a task with accesses, a pin, a priority or an event is made where there is no runtime.
+template <class... Args> void async(here& at, Args&&... clauses_and_body) {
+#ifdef WEFT_SERIAL
+  detail::call_last(at, clauses_and_body...);
+#else
+  using given = detail::arguments<Args...>;
+  static_assert(given::has_body, "weft: async needs a body, and it comes last: weft::async([] {})");
+  if constexpr (given::has_body) {
+    static_assert(given::no_bare_handle, "weft: a handle alone does not say how the body uses it: write "
+                                         "weft::read(h), weft::write(h), weft::add(h) or weft::concurrent(h)");
+    static_assert(!given::no_bare_handle || given::all_clauses,
+                  "weft: every argument before the body must be a clause");
+    if constexpr (given::all_clauses) detail::async_rotate<>::go(at, static_cast<Args&&>(clauses_and_body)...);
+  }
+#endif
+}
+template <class First, class... Args>
+  requires(!std::is_same_v<std::remove_cvref_t<First>, here>)
+void async(First&& first, Args&&... rest) {
+#ifdef WEFT_SERIAL
+  here at;
+  async(at, first, rest...);
+#else
+  detail::worker* w = detail::self();
+  if (w != nullptr && w->where != nullptr) [[likely]] {
+    here at{w};
+    return async(at, static_cast<First&&>(first), static_cast<Args&&>(rest)...);
+  }
+  here alone{&detail::nobodys_worker};
+  async(alone, static_cast<First&&>(first), static_cast<Args&&>(rest)...);
+#endif
+}
+
+}  // namespace weft
