@@ -34,6 +34,7 @@ struct run_counts {
   std::uint64_t modified_bytes;      // and those in another core's cache, which had written them
   std::uint64_t written_back_bytes;  // what bodies had written and went back to memory
   std::uint64_t units_wait_ns;       // by which siblings that compute made bodies longer, all together
+  std::uint64_t calls;               // of the tasks, those with hints that were called where they were submitted
   joules energy{};
 };
 

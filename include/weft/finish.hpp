@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "weft/fork_join.hpp"
+#include "weft/near.hpp"
 #ifndef WEFT_SERIAL
 #include "weft/detail/scope.hpp"
 #include "weft/detail/submit.hpp"

@@ -9,6 +9,7 @@
 #include "weft/fork_join.hpp"
 #include "weft/handle.hpp"
 #include "weft/memory_placement.hpp"
+#include "weft/near.hpp"
 #include "weft/range.hpp"
 #include "weft/reduction.hpp"
 #include "weft/resource.hpp"

@@ -9,6 +9,7 @@
 
 #include "weft/error.hpp"
 #include "weft/handle.hpp"
+#include "weft/near.hpp"
 
 namespace weft {
 
@@ -59,6 +60,17 @@ void handle_base::bytes(std::uint64_t n, const memory_placement& how) {
   check(n);
   check(how);
   lay(state_, n, {how, 0, n});
+}
+
+detail::data_layout detail::layout_at(const void* begin, std::uint64_t n) {
+  const auto at = reinterpret_cast<std::uintptr_t>(begin);
+  table& all = placed();
+  const std::scoped_lock lock(all.guard);
+  const auto next = all.ranges.upper_bound(at);
+  if (next == all.ranges.begin()) return {};
+  const auto& [from, in] = *std::prev(next);
+  if (at >= in.end || in.end - at < n) return {};
+  return {in.how, at - from, in.end - from};
 }
 
 void handle_base::lies_at(const void* begin, std::uint64_t n) {

@@ -1,6 +1,7 @@
 #include "place/tree.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/assert.hpp"
@@ -18,6 +19,34 @@ tree::tree(std::vector<core> cores, unsigned workers, std::vector<std::vector<un
     std::stable_sort(near.begin(), near.end(),
                      [&](std::uint16_t a, std::uint16_t b) { return distance(w, a) < distance(w, b); });
   }
+  find_leaves();
+  find_servers(std::max<std::size_t>(nodes_, apart_.size()));
+}
+
+void tree::find_leaves() {
+  std::map<std::pair<unsigned, unsigned>, unsigned> number;  // of a cache of a node
+  for (std::size_t w = 0; w < seat_.size(); ++w) {
+    const auto leaf = number.try_emplace({seat_[w].node, seat_[w].cache}, number.size()).first->second;
+    leaf_.push_back(leaf);
+    leaf_workers_.resize(number.size());
+    leaf_workers_[leaf].push_back(static_cast<std::uint16_t>(w));
+  }
+}
+
+void tree::find_servers(std::size_t memory_nodes) {
+  std::vector<bool> has_workers(memory_nodes);
+  for (const core& c : seat_) has_workers[c.node] = true;
+  for (unsigned node = 0; node < memory_nodes; ++node) {
+    unsigned best = seat_.front().node;
+    for (unsigned other = 0; other < memory_nodes; ++other)
+      if (has_workers[other] && apart(node, other) < apart(node, best)) best = other;
+    served_by_.push_back(best);
+  }
+}
+
+unsigned tree::apart(unsigned node, unsigned other) const noexcept {
+  if (node == other) return 0;
+  return apart_.empty() ? 1 : apart_[node][other];
 }
 
 unsigned tree::distance(unsigned a, unsigned b) const noexcept {

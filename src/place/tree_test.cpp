@@ -130,4 +130,27 @@ TEST_CASE("tree: of other memory nodes the nearer ones come first") {
   CHECK(unknown.neighbours(0) == ids{1, 2, 3, 4, 5, 6, 7});
 }
 
+TEST_CASE("tree: leaves are the shared caches that have workers") {
+  const tree t({{.cpu = 0, .cache = 4, .node = 0},
+                {.cpu = 1, .cache = 4, .node = 0},
+                {.cpu = 2, .cache = 5, .node = 0},
+                {.cpu = 3, .cache = 9, .node = 1}},
+               5);
+  CHECK(t.leaves() == 3);
+  CHECK((t.leaf_of(0) == 0 && t.leaf_of(1) == 0 && t.leaf_of(2) == 1 && t.leaf_of(3) == 2 && t.leaf_of(4) == 0));
+  CHECK(t.at_leaf(0) == std::vector<std::uint16_t>{0, 1, 4});
+  CHECK(t.at_leaf(2) == std::vector<std::uint16_t>{3});
+}
+
+TEST_CASE("tree: memory nodes without workers are served by the nearest that has some") {
+  const std::vector<std::vector<unsigned>> apart = {{0, 1, 2, 1}, {1, 0, 1, 2}, {2, 1, 0, 1}, {1, 2, 1, 0}};
+  const tree t({{.cpu = 0, .cache = 0, .node = 0}, {.cpu = 1, .cache = 1, .node = 1}}, 2, apart);
+  CHECK((t.nodes() == 2 && t.memory_nodes() == 4));
+  CHECK((t.served_by(0) == 0 && t.served_by(1) == 1 && t.served_by(2) == 1 && t.served_by(3) == 0));
+  CHECK(t.served_by(6) == 1);  // programs written for more nodes: counted round
+  CHECK((t.apart(1, 1) == 0 && t.apart(0, 2) == 2));
+  const tree one({{.cpu = 0}}, 3);
+  CHECK((one.memory_nodes() == 1 && one.served_by(5) == 0 && one.leaves() == 1));
+}
+
 }  // namespace weft::place

@@ -99,6 +99,12 @@ template <class M> class deque {
     return reaches_beyond(detail::peek(w.deque.bottom), w.deque.split);
   }
 
+  // How many tasks w has. Who: the owner.
+  [[nodiscard]] static std::uint32_t size(detail::worker& w) noexcept {
+    const std::uint32_t shared = shared_part::of(M::load(w.shared, base::relaxed)).size;
+    return detail::peek(w.deque.bottom) - detail::peek(w.deque.split) + shared;
+  }
+
   // Whether thieves found nothing here since the last share().
   [[nodiscard]] static bool starved(detail::worker& w) noexcept { return M::load(w.starved, base::relaxed) != 0; }
 

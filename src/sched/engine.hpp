@@ -5,7 +5,7 @@
 //            or on the worker that creates for all (registrar.hpp, creation.hpp)
 //   ready    its last condition is met: whoever met it goes on with it (readiness.hpp)
 //   place    one function says where it goes (placement.hpp)
-//   size     each task has one worker so far
+//   size     each task has one worker; one with hints may be a call where it is submitted (leaves.hpp)
 //   run      a worker's loop finds it (search.hpp) and calls the body
 //   done     versions advance, what waited for them moves on, the record is free again
 //
@@ -35,6 +35,8 @@
 #include "sched/events.hpp"
 #include "sched/failures.hpp"
 #include "sched/guests.hpp"
+#include "sched/hierarchy.hpp"
+#include "sched/locality.hpp"
 #include "sched/ordering.hpp"
 #include "sched/placement.hpp"
 #include "sched/poison.hpp"
@@ -90,6 +92,9 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void share(detail::worker& w) noexcept override { placement_.share(static_cast<worker&>(w)); }
   bool join(detail::worker& w, detail::branch& b) override;
   void drop(detail::worker& w, detail::branch& b) noexcept override;
+  [[nodiscard]] std::uint8_t near(const detail::near_clause* hints, std::size_t count) noexcept override {
+    return locality_.of(hints, count);
+  }
   void open_scope(detail::worker& w, detail::scope& s) override;
   void close_scope(detail::worker& w, detail::scope& s) override;
   void end_call(detail::worker& w, detail::record& r, bool threw) noexcept override;
@@ -146,6 +151,10 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   [[gnu::always_inline]] inline void count(worker& w, detail::record& r);
   void check_pin(detail::record* r);
 
+  // size
+  [[nodiscard]] bool is_call(worker& w, const detail::record& r) noexcept;
+  [[nodiscard]] bool called(detail::record* r);
+
   // run
   static void loop_entry(void* engine_address) { static_cast<engine*>(engine_address)->loop(); }
   void loop();
@@ -175,6 +184,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
 
   // the engine's own beginning and end, and its calls
   void list_sources();
+  void list_levels(worker& w);
   void end(const visit& v) noexcept;
   void wait_for(detail::handle_state& h, const std::uint64_t* version = nullptr);
   void start_if_paused();
@@ -198,6 +208,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   recording<M> recording_{machine_};
   poison<M> poison_{failures_};
   ordering<M> ordering_{machine_, sleep_};
+  locality locality_;
   placement<M> placement_{machine_, sleep_, crew_, attention_, ordering_};
   readiness<M> readiness_{placement_, reservations_, ordering_, quiescence_};
   registrar<M> registrar_{this, pool_, recording_, ordering_, quiescence_, placement_, readiness_};
@@ -209,6 +220,9 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   box_source<M> box_;
   node_source<M> nodes_{placement_};
   central_source<M> central_{placement_};
+  home_source<M> home_{placement_};
+  mates_source<M> leaf_mates_{mates_source<M>::level::leaf, crew_, placement_, stealing_};
+  mates_source<M> node_mates_{mates_source<M>::level::node, crew_, placement_, stealing_};
   creation<M> creation_{
       this,
       {machine_, sleep_, crew_, attention_, recording_, registrar_, readiness_, placement_, poison_, stealing_, own_}};
@@ -237,4 +251,5 @@ class engine final : public any_engine, private child_runner<M>, private timers<
 #include "sched/engine_events.hpp"
 #include "sched/engine_forks.hpp"
 #include "sched/engine_life.hpp"
+#include "sched/engine_size.hpp"
 #include "sched/engine_steps.hpp"

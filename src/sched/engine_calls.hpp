@@ -180,6 +180,7 @@ template <machine::machine M> run_counts engine<M>::statistics() const noexcept 
   run_counts c{};
   for (const auto& w : crew_) {
     c.tasks += detail::peek(w->tasks);
+    c.calls += detail::peek(w->called);
     c.steals += detail::peek(w->steals);
     c.sleeps += detail::peek(w->sleeps);
     c.suspends += detail::peek(w->suspends);

@@ -44,6 +44,9 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   crew_.open(places_->workers(), M::foreign_threads);
   if constexpr (M::foreign_threads) detail::poke(crew_.main().away, true);
   stealing_.open(*rules_);
+  locality_.open(*places_);
+  for (mates_source<M>* mates : {&leaf_mates_, &node_mates_})
+    mates->open(*places_, rules_->elastic() == elasticity::node);
   placement_.open(*rules_, *places_);
   suspension_.open(crew_.main());
   const bool hooked = M::modelled || !placement_.own_only() || recording_.on();
@@ -70,6 +73,22 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   if (current_worker() == nullptr) set_current_worker(&crew_.main());
 }
 
+// The part of that list that the policy decides. The reserve takes the place of workers that block, wherever they are.
+template <machine::machine M> void engine<M>::list_levels(worker& w) {
+  std::vector<source<M>*>& s = w.sources;
+  const search_levels levels = w.is_special() ? search_levels::flat : rules_->levels();
+  switch (levels) {
+  case search_levels::flat: break;
+  case search_levels::near_to_far:
+  case search_levels::near_only: s.insert(s.end(), {&leaf_mates_, &home_, &node_mates_, &central_}); break;
+  case search_levels::upwards: s.insert(s.end(), {&home_, &central_, &leaf_mates_}); break;
+  }
+  if (levels != search_levels::flat && levels != search_levels::near_to_far) return;
+  if (rules_->uses_nodes()) s.push_back(&nodes_);
+  if (levels == search_levels::flat) s.push_back(&central_);
+  s.push_back(&stealing_);
+}
+
 // Where each worker looks for work, in this order: nearest first.
 template <machine::machine M> void engine<M>::list_sources() {
   for (const auto& w : crew_) {
@@ -84,8 +103,8 @@ template <machine::machine M> void engine<M>::list_sources() {
       s = {&urgent_, &box_};
       if (creation_.on()) s.insert(s.end(), {&creation_.made(), &creation_});
       s.push_back(&own_);
-      if (rules_->uses_nodes()) s.push_back(&nodes_);
-      s.insert(s.end(), {&central_, &stealing_, &admission_, quiescent_source_.get()});
+      list_levels(*w);
+      s.insert(s.end(), {&admission_, quiescent_source_.get()});
     }
     if constexpr (M::modelled) s.insert(s.begin(), &timers_);
   }

@@ -17,6 +17,7 @@
 #include "sched/crew.hpp"
 #include "sched/deque.hpp"
 #include "sched/inbox.hpp"
+#include "sched/leaves.hpp"
 #include "sched/ordering.hpp"
 #include "sched/policy.hpp"
 #include "sched/sleep.hpp"
@@ -37,6 +38,8 @@ template <class M> class placement {
     rules_ = &rules;
     own_only_ = rules.always_own_deque() && !ordering_.chooses();
     if (rules.uses_nodes()) nodes_ = std::vector<inbox<M>>(places.nodes());
+    if (rules.levels() != search_levels::flat) leaves_.open(places);
+    stays_ = rules.levels() == search_levels::near_only || rules.levels() == search_levels::upwards;
     places_ = &places;
   }
   // Whether each task stays where it became ready, so that the inline path may push without asking.
@@ -83,11 +86,11 @@ template <class M> class placement {
   void share(worker<M>& w) noexcept {
     WEFT_ASSERT(w.where != nullptr);
     const bool only_pushes = w.where->on == nullptr;
-    if (only_pushes ? deque::expose(w) : deque::share(w)) sleep_.notify(machine_);
+    if (only_pushes ? deque::expose(w) : deque::share(w)) notify_mates(w);
   }
   // Puts all that is private within reach of thieves.
   void expose(worker<M>& w) noexcept {
-    if (deque::expose(w)) sleep_.notify(machine_);
+    if (deque::expose(w)) notify_mates(w);
   }
   // Before a body: what is private now stays out of reach until the body ends, so long bodies leave nothing private.
   [[gnu::always_inline]] void keep_within_reach(worker<M>& w) noexcept {
@@ -101,6 +104,8 @@ template <class M> class placement {
   // The queues, for the sources that read them.
   [[nodiscard]] inbox<M>& central() noexcept { return central_; }
   [[nodiscard]] inbox<M>& urgent() noexcept { return urgent_; }
+  // Used only where the policy looks near to far.
+  [[nodiscard]] sched::leaves<M>& leaves() noexcept { return leaves_; }
   // By number of memory node; empty unless the policy uses them.
   [[nodiscard]] std::vector<inbox<M>>& nodes() noexcept { return nodes_; }
   [[nodiscard]] unsigned node_of(const worker<M>& w) const noexcept {
@@ -130,7 +135,10 @@ template <class M> class placement {
 
   void put(worker<M>& w, detail::record* r, destination d) {
     switch (d.where) {
-    case destination::queue::own: return push_own(w, r);
+    case destination::queue::own:
+      push_own(w, r);
+      if (leaves_.are_used() && w.id < crew_.workers()) leaves_.pushed(w.id, deque::size(w));
+      return;
     case destination::queue::central: central_.push(r); break;
     case destination::queue::urgent:
       attention_.add_urgent();
@@ -144,9 +152,22 @@ template <class M> class placement {
     case destination::queue::node:
       WEFT_ASSERT(d.number < nodes_.size());
       nodes_[d.number].push(r);
+      if (stays_) return notify_at(d.number);
       break;
     }
     sleep_.notify(machine_);
+  }
+
+  // There is something in w's deque. Where workers keep to their node a sleeper or a searcher elsewhere is no help, so
+  // all sleepers of the node are told.
+  void notify_mates(worker<M>& w) noexcept {
+    if (stays_) [[unlikely]]
+      return notify_at(node_of(w));
+    sleep_.notify(machine_);
+  }
+  void notify_at(unsigned node) noexcept {
+    for (unsigned id = 0; id < crew_.workers(); ++id)
+      if (places_->node_of(id) == node) sleep_.notify(machine_, id);
   }
 
   M& machine_;
@@ -157,9 +178,11 @@ template <class M> class placement {
   policy* rules_ = nullptr;
   const place::tree* places_ = nullptr;
   bool own_only_ = true;
-  inbox<M> central_;  // the root place's
+  bool stays_ = false;  // workers take nothing from other nodes
+  inbox<M> central_;    // the root place's
   inbox<M> urgent_;
   std::vector<inbox<M>> nodes_;
+  sched::leaves<M> leaves_;
 };
 
 }  // namespace weft::sched

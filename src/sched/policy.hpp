@@ -10,6 +10,8 @@
 //                            Default: the nearest first
 //   how_many(self, v, n)     self robs v, where n tasks are within reach: how many of them it takes, 1 to n.
 //                            Default: half
+//   levels()                 where a worker without work looks, in which order. Default: flat
+//   elastic()                whether tasks with hints are plain calls while nobody near starves. Default: no
 //   ran(self, r, ps)         hears that r's body took so long, where bodies are timed. Default: nothing
 //
 // The same answers to the same questions: what looks random is drawn from the rng given, never from time or addresses.
@@ -40,6 +42,16 @@ struct destination {
   [[nodiscard]] static constexpr destination node(std::uint16_t n) noexcept { return {queue::node, n}; }
 };
 
+// Where a worker looks that has nothing in its own deque (engine::list_sources).
+enum class search_levels : std::uint8_t {
+  flat,         // the queues of memory nodes, if there are any, and of the machine, then all other workers
+  near_to_far,  // its leaf, the queue of its node, the other leaves there, the queue of the machine, then as flat
+  near_only,    // the same, but nothing of other nodes
+  upwards,      // its leaf, the queue of its node, the queue of the machine, and nothing else
+};
+// Who must starve for a task that could be a call to become a task (leaves.hpp).
+enum class elasticity : std::uint8_t { none, leaf, node };
+
 class policy {
  public:
   static constexpr unsigned nobody = ~0u;
@@ -50,6 +62,8 @@ class policy {
   [[nodiscard]] virtual unsigned victim(unsigned self, unsigned i, base::random& rng);
   [[nodiscard]] virtual unsigned how_many(unsigned self, unsigned victim, unsigned available);
   virtual void ran(unsigned self, const detail::record& r, std::uint64_t body_ps);
+  [[nodiscard]] virtual search_levels levels() const noexcept { return search_levels::flat; }
+  [[nodiscard]] virtual elasticity elastic() const noexcept { return elasticity::none; }
   // True, the default, lets thieves go to some fixed victims first where there are many workers, so that tasks spread
   // in a few steps.
   [[nodiscard]] virtual bool has_partners() const noexcept { return true; }

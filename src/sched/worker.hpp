@@ -106,6 +106,7 @@ template <class M> struct worker : detail::worker {
   unsigned aside_next = 0;       // admission.hpp
   detail::cell<bool> gives_way;  // to the main thread, which may take what is here
   // Written by this worker alone, read by statistics at any time: hence cells.
+  detail::cell<std::uint64_t> called;  // of tasks, those that were calls where they were submitted
   detail::cell<std::uint64_t> steals;
   detail::cell<std::uint64_t> sleeps;
   detail::cell<std::uint64_t> suspends;

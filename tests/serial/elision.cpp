@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "weft/finish.hpp"
 #include "weft/for_each.hpp"
 
 namespace {
@@ -33,6 +34,15 @@ int main() {
   weft::for_each(0, 4, [](int i) { order.push_back(i); });
   if (order != std::vector{0, 1, 2, 3}) return wrong("a loop is not in order");
   if (weft::reduce(1, 11, 0, std::plus<>(), [](int i) { return i; }) != 55) return wrong("a sum is wrong");
+  order.clear();
+  const int data = 0;
+  const int returned = weft::finish([&](weft::here& at) {
+    weft::async(weft::near(&data, sizeof data), [&] { order.push_back(1); });
+    weft::async(at, [&](weft::here& here) { weft::async(here, [&] { order.push_back(2); }); });
+    order.push_back(3);
+    return 4;
+  });
+  if (returned != 4 || order != std::vector{1, 2, 3}) return wrong("asyncs are not calls, in order");
   bool second = false;
   try {
     weft::fork_join([] { throw 1; }, [&] { second = true; });

@@ -81,9 +81,10 @@ struct record {
   bool plain : 1;              // each access reads, writes or is concurrent, of one handle: needs nothing exclusively
   std::uint8_t denied : 2;     // how often it was told that a handle is free and may not have got all of its handles
   // One more, written by whoever runs the task.
-  bool has_waited : 1;     // its body was set aside: how long it took says nothing
-  bool is_call : 1;        // runs on the stack of its parent, whose body waits
-  std::uint8_t spare : 6;  // cleared with the others: who fills in a record reads nothing of it
+  bool has_waited : 1;  // its body was set aside: how long it took says nothing
+  bool is_call : 1;     // runs on the stack of its parent, whose body waits
+  // And the memory node that its hints want (src/sched/locality.hpp), written by the submitter before.
+  std::uint8_t near : 6;
   union {
     std::uint32_t behind;    // request: how many of the main thread's come before it (src/sched/requests.hpp)
     std::uint32_t trace_id;  // the task's number in the trace, set only where one is recorded

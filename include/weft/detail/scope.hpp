@@ -29,7 +29,7 @@ inline void enclose(worker& w, record& r) noexcept {
   r.urgent = r.subtasks = r.waits_exclusive = r.has_children = r.applies_reduction = r.plain = false;
   r.denied = 0;
   r.has_waited = r.is_call = false;
-  r.spare = 0;
+  r.near = 0;
   r.name = outer != nullptr ? outer->name : nullptr;
   r.exclusives = outer != nullptr ? outer->exclusives : 0;
   r.trace_id = outer != nullptr ? outer->trace_id : 0;

@@ -12,6 +12,7 @@
 #include "weft/detail/record.hpp"
 #include "weft/detail/worker.hpp"
 #include "weft/event.hpp"
+#include "weft/near.hpp"
 #include "weft/range.hpp"
 #include "weft/reduction.hpp"
 #include "weft/resource.hpp"
@@ -38,6 +39,10 @@ template <> struct access_traits<priority_clause> : access_traits<void> {
 };
 template <> struct access_traits<pin_clause> : access_traits<void> {
   static constexpr bool is_clause = true;
+};
+template <> struct access_traits<near_clause> : access_traits<void> {
+  static constexpr bool is_clause = true;
+  static constexpr bool plain = true;
 };
 template <> struct access_traits<subtasks_clause> : access_traits<void> {
   static constexpr bool is_clause = true;
@@ -91,10 +96,11 @@ template <class... Clauses> struct clause_list {
   static constexpr std::uint8_t exclusives = adds > 2 || uses ? 2 : adds;
   // Nothing exclusive, no reduction, and nothing that says where or when: the short way of src/access/plain.hpp.
   static constexpr bool plain = (true && ... && access_traits<Clauses>::plain);
+  static constexpr std::size_t hints = (0 + ... + (std::is_same_v<Clauses, near_clause> ? 1 : 0));
   static constexpr int events = (0 + ... + (std::is_same_v<Clauses, completes_clause> ? 1 : 0));
   // Whether a clause says where or when the task runs or ends: then it does not simply go on the submitter's deque.
   static constexpr bool directed =
-      events != 0 ||
+      events != 0 || hints != 0 ||
       (false || ... || (std::is_same_v<Clauses, priority_clause> || std::is_same_v<Clauses, pin_clause>));
 };
 
@@ -203,6 +209,7 @@ inline void note(record& r, access*&, const cost_clause& c) noexcept { r.cost_ps
 inline void note(record& r, access*&, const priority_clause& c) noexcept { r.urgent = c.level > 0; }
 inline void note(record& r, access*&, const pin_clause& c) noexcept { r.pin = c.worker; }
 inline void note(record& r, access*&, const subtasks_clause&) noexcept { r.subtasks = true; }
+inline void note(record&, access*&, const near_clause&) noexcept {}  // with the other hints
 // An event counts as a child that is there from the beginning.
 inline void note(record& r, access*&, const completes_clause&) noexcept {
   r.subtasks = r.has_children = true;
@@ -289,7 +296,7 @@ inline void prepare(record& r, void (*invoke)(record&, errand), std::size_t byte
   r.denied = 0;
   r.has_waited = false;
   r.is_call = false;
-  r.spare = 0;
+  r.near = 0;
   poke(r.pending, record::body_share);
 }
 
@@ -303,6 +310,9 @@ template <class Clause> void count_range(range_needs& n, const Clause& c) noexce
     n.accesses += c.count;
     if (access_traits<Clause>::exclusive_range) n.exclusives += c.count;
   }
+}
+template <class Clause> void note_hint(near_clause*& at, const Clause& c) noexcept {
+  if constexpr (std::is_same_v<Clause, near_clause>) *at++ = c;
 }
 template <class Clause> void note_count(std::uint32_t*& at, const Clause& c) noexcept {
   if constexpr (access_traits<Clause>::is_range) *at++ = static_cast<std::uint32_t>(c.count);
@@ -335,6 +345,12 @@ template <class Body, class... Clauses> struct builder {
     }
     [[maybe_unused]] access* a = r->accesses();
     (note(*r, a, clauses), ...);
+    if constexpr (list::hints != 0) {
+      near_clause hints[list::hints];
+      near_clause* next = hints;
+      (note_hint(next, clauses), ...);
+      r->near = e.near(hints, list::hints) & 63;
+    }
     place(e, *r, static_cast<Body&&>(body));
     if constexpr (list::ranges != 0) {
       std::uint32_t* at = static_cast<kept*>(r->closure())->counts;

@@ -18,6 +18,7 @@ struct worker;
 struct branch;
 struct scope;
 struct event_end;
+struct near_clause;
 
 // Of each stack that bodies run on: the worker that is on it. A wait may take a body to another worker, and its stack
 // goes with it; so whoever keeps a reference to this need not ask the thread who it is. weft::here is this.
@@ -49,6 +50,8 @@ struct engine_base {
   virtual void open_scope(worker& w, scope& s) = 0;
   virtual void close_scope(worker& w, scope& s) = 0;
   virtual void end_call(worker& w, record& r, bool threw) noexcept = 0;
+  // What hints want, as record::near keeps it.
+  [[nodiscard]] virtual std::uint8_t near(const near_clause* hints, std::size_t count) noexcept = 0;
   virtual void wait_all() = 0;
   virtual void wait_handle(handle_state& h) = 0;
   // For `version` of h, which may be one that nobody has submitted an access for.

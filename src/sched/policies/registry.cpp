@@ -11,6 +11,11 @@ constexpr policy_entry entries[] = {
     {{"local", "keep tasks where their data was last used; rob the nearest worker first"}, &make_local},
     {{"random", "keep tasks where they became ready; rob a random worker (Cilk, TBB)"}, &make_random},
     {{"central", "one queue for all workers, oldest first (Nanos++)"}, &make_central},
+    {{"near", "run tasks with hints at the memory node of their data; look for work near to far", true}, &make_near},
+    {{"pufferfish", "the same as PufferFish has it: no look at other nodes, calls until the own cache starves", true},
+     &make_pufferfish},
+    {{"hpt", "run tasks with hints at the node of their data; take from leaf, node and machine (HClib)", true},
+     &make_hpt},
 };
 }  // namespace
 

@@ -9,5 +9,8 @@ namespace weft::sched {
 [[nodiscard]] std::unique_ptr<policy> make_local(const place::tree& places);
 [[nodiscard]] std::unique_ptr<policy> make_random(const place::tree& places);
 [[nodiscard]] std::unique_ptr<policy> make_central(const place::tree& places);
+[[nodiscard]] std::unique_ptr<policy> make_near(const place::tree& places);
+[[nodiscard]] std::unique_ptr<policy> make_pufferfish(const place::tree& places);
+[[nodiscard]] std::unique_ptr<policy> make_hpt(const place::tree& places);
 
 }  // namespace weft::sched

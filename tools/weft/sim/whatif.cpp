@@ -145,7 +145,8 @@ class whatif_command final : public command {
       if (r.error.empty()) s.good.push_back(r);
     if (!s.good.empty()) {
       sim::means m{.trace = !program_, .policies = {}};
-      for (const choice& c : policies()) m.policies.emplace_back(c.name);
+      for (const choice& c : policies())
+        if (!c.follows_hints) m.policies.emplace_back(c.name);  // a trace has no hints
       const std::vector<sim::finding> found = sim::find_limits(s.good, m);
       std::vector<sim::point> more;
       for (const sim::finding& f : found)

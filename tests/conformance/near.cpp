@@ -1,0 +1,148 @@
+// Hints and the policies that follow them: tasks run at the node of their data, each once, however few workers there
+// are; with hints they are calls while nobody near starves, and tasks again when somebody does.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "replay.hpp"
+#include "weft/weft.hpp"
+
+namespace {
+
+constexpr const char* followers[] = {"near", "pufferfish", "hpt"};
+
+// Sums the ages of a field by halves, down to parts of one; hinted with where the halves lie.
+struct field {
+  std::vector<int> cells;
+  explicit field(std::size_t n) : cells(n) {
+    weft::place_memory(cells.data(), n * sizeof(int), weft::memory_placement::blocked());
+  }
+  ~field() { weft::place_memory(cells.data(), cells.size() * sizeof(int), weft::memory_placement::first_touch()); }
+  field(const field&) = delete;
+  field& operator=(const field&) = delete;
+
+  [[nodiscard]] auto near(std::size_t from, std::size_t to) const {
+    return weft::near(cells.data() + from, (to - from) * sizeof(int));
+  }
+  void age(std::size_t from, std::size_t to, double ns) {
+    if (to - from == 1) {
+      ++cells[from];
+      return weft::charge(ns);
+    }
+    const std::size_t middle = from + (to - from) / 2;
+    weft::finish([&] {
+      weft::async(near(from, middle), [=, this] { age(from, middle, ns); });
+      weft::async(near(middle, to), [=, this] { age(middle, to, ns); });
+    });
+  }
+  [[nodiscard]] bool all_are(int age) const {
+    for (const int x : cells)
+      if (x != age) return false;
+    return true;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("near: every task with hints runs once, with any policy, on real and modelled machines of every size") {
+  const std::size_t n = sanitized ? 64 : 1024;
+  for (const weft::choice& policy : weft::policies())
+    for (const char* machine : {"host", "virtual", "epyc-7551-32"})
+      for (const unsigned workers : {1u, 2u, 3u, 4u, 7u, 16u, 32u}) {
+        if (machine == std::string("host") && workers > 16) continue;
+        INFO(policy.name << " on " << std::string(machine) << " with " << workers);
+        const deadline limit("near: every task");
+        weft::runtime rt({.workers = workers, .machine = machine, .policy = policy.name});
+        field f(n);
+        for (int age = 1; age <= 3; ++age) {
+          if (age == 2)
+            rt.submit([&] { f.age(0, n, 100); });
+          else
+            f.age(0, n, 100);
+          rt.wait();
+          CHECK(f.all_are(age));
+        }
+      }
+}
+
+TEST_CASE("near: a task runs at the node of its data") {
+  for (const char* policy : followers) {
+    weft::runtime rt({.workers = 32, .machine = "epyc-7551-32", .policy = policy});
+    std::vector<int> ran_at(400, -1);
+    std::vector<double> data(400 * 64);
+    weft::place_memory(data.data(), data.size() * sizeof(double), weft::memory_placement::blocked());
+    for (int n = 0; n < 400; ++n) {
+      const int i = n * 101 % 400;  // for all nodes in turns
+      rt.submit(weft::near(&data[static_cast<std::size_t>(i) * 64], 64 * sizeof(double)), weft::cost(1e4),
+                [&, i] { ran_at[static_cast<std::size_t>(i)] = weft::worker_id() / 8; });
+    }
+    rt.wait();
+    int elsewhere = 0;
+    for (int i = 0; i < 400; ++i) elsewhere += ran_at[static_cast<std::size_t>(i)] != i / 100;
+    INFO(policy);
+    if (std::string(policy) == "near")
+      CHECK(elsewhere <= 100);  // now and then who has nothing helps others
+    else
+      CHECK(elsewhere == 0);
+    weft::place_memory(data.data(), data.size() * sizeof(double), weft::memory_placement::first_touch());
+  }
+}
+
+TEST_CASE("near: with all workers busy most tasks with hints are calls; without elastic tasks none is") {
+  field f(4096);
+  for (const std::string policy : {"near", "pufferfish", "hpt", "local"}) {
+    weft::runtime rt({.workers = 32, .machine = "epyc-7551-32", .policy = policy.c_str()});
+    rt.submit([&] { f.age(0, f.cells.size(), 5e3); });
+    rt.wait();
+    const auto counts = rt.statistics();
+    INFO(policy << ": " << counts.calls << " of " << counts.tasks);
+    CHECK(counts.tasks == 8191);
+    const bool elastic = policy == "near" || policy == "pufferfish";
+    CHECK((counts.calls > 0) == elastic);
+    MESSAGE(policy << ": " << counts.calls << " of " << counts.tasks << " were calls, " << rt.now_ns() / 1e3 << " us");
+  }
+}
+
+TEST_CASE("near: what a call throws comes in program order, as that of a task") {
+  weft::runtime rt({.workers = 2, .machine = "virtual", .policy = "near"});
+  std::string got;
+  int ran = 0;
+  rt.submit([&] {
+    for (int round = 0; round < 50; ++round) {
+      try {
+        weft::finish([&] {
+          for (int i = 0; i < 20; ++i)
+            weft::async(weft::near_node(0), [&, i] {
+              ++ran;
+              weft::charge(100);
+              if (i % 7 == 5) throw i;
+            });
+        });
+      } catch (int i) {
+        got += std::to_string(i);
+      }
+    }
+  });
+  rt.wait();
+  CHECK(got == std::string(50, '5'));
+  CHECK(ran == 1000);
+  CHECK(rt.statistics().calls > 0);
+}
+
+TEST_CASE("near: the same virtual time, run by run") {
+  for (const char* policy : followers)
+    for (const unsigned workers : {1u, 7u, 32u}) {
+      double first = 0;
+      for (int run = 0; run < 2; ++run) {
+        weft::runtime rt({.workers = workers, .machine = "epyc-7551-32", .policy = policy});
+        field f(512);
+        rt.submit([&] { f.age(0, 512, 1e3); });
+        rt.wait();
+        if (run == 0) first = rt.now_ns();
+        INFO(policy << " with " << workers);
+        CHECK(rt.now_ns() == first);
+      }
+    }
+}
