@@ -14,6 +14,8 @@ const std::vector<listed_system>& all_systems() {
       {"libomp", "libomp", "OpenMP, compiled by clang", "libomp-16-dev clang-16", true, true, true},
       {"tbb", "tbb", "oneTBB: flow graph, task_group", "libtbb-dev", true, true, true},
       {"starpu", "starpu", "StarPU", "libstarpu-dev", true, true, false},
+      {"rayon", "rayon", "join of rayon, in Rust", "librust-rayon-core-dev cargo", true, false, true},
+      {"chili", "chili", "join of chili, in Rust", "chili of crates.io and Rust 1.79", true, false, true},
   };
   return systems;
 }

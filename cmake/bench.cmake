@@ -87,3 +87,5 @@ if(WEFT_CLANG AND NOT no_libomp)
   endif()
   list(APPEND weft_bench_systems libomp)
 endif()
+
+include(cmake/bench_rust.cmake)

@@ -53,6 +53,16 @@ class BenchRecursion(unittest.TestCase):
             self.assertEqual(row["meaning"], "time per task of a recursion")
             if row["system"] != "serial":
                 self.assertAlmostEqual(row["times_serial"], row["value"] / serial[row["problem"]])
+            if row["system"] == "weft-here":
+                self.assertIn("times_weft", row)
+
+    def test_every_system_has_the_same_problems(self):
+        rows = self.rows(*RECURSIONS, "--workers", "1", "--quick")
+        for row in rows:
+            self.assertEqual(row["tasks"], RECURSIONS[row["problem"]], row)
+            at_once = row["system"] == "libomp" or (row["system"], row["problem"]) == ("libgomp", "uts")
+            self.assertEqual("comparable" in row, at_once, row)
+            self.assertEqual("times_serial" in row, not at_once and row["system"] != "serial", row)
 
     def test_systems_run_what_they_can(self):
         rows = self.rows("fib", "chain1", "--systems", "serial,weft,weft-here", "--workers", "1", "--quick")
