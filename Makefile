@@ -14,7 +14,7 @@ help:
 	@echo 'make demo     factor a real matrix, then one of size N=$(N), and say how long it took'
 	@echo 'make test     everything: release, sanitizers, clang, install, format (20 to 25 minutes on 2 cores)'
 	@echo 'make test-long  beside it, for the night: stress tenfold, many seeds, all orders under ThreadSanitizer'
-	@echo 'make bench    nanoseconds per task, in turns with OpenMP, oneTBB and StarPU (installs them; about 5 minutes)'
+	@echo 'make bench    nanoseconds per task, in turns with OpenMP, oneTBB, StarPU and rayon (installs them; 10 minutes)'
 	@echo 'make validate virtual times beside real ones, of this computer (up to 20 minutes, on a quiet machine)'
 	@echo 'make format   rewrite the sources as clang-format-16 wants them'
 	@echo 'make setup    only install what is missing, for the build and for make test'
@@ -32,6 +32,7 @@ setup-build:
 setup-bench:
 	@echo '==> setup: what is missing for the peers of the benchmark'
 	@cmake/setup.sh bench
+	@cmake/crates.sh build/release/crates
 
 tool: setup-build
 	@echo '==> build: the weft tool'

@@ -63,6 +63,21 @@ class reference {
 // Tasks in a pass when each takes about so long: enough to see the runtime at work, few enough to come to an end.
 [[nodiscard]] std::uint64_t grain_tasks(double ns) noexcept;
 
+// Nanoseconds of a pass; timed(n) runs n of them and returns how long that took. Batches of 1, 2, 4, ... passes until
+// the time is used: the clock is looked at so seldom that the shortest pass does not notice. One pass first, to warm
+// up.
+template <class Timed> double ns_per_pass(const effort& e, double milliseconds, Timed timed) {
+  timed(1);
+  if (e.passes > 0) return timed(e.passes) / e.passes;
+  double ns = 0;
+  std::uint64_t passes = 0;
+  for (std::uint64_t batch = 1; passes == 0 || ns < milliseconds * 1e6; batch *= 2) {
+    ns += timed(batch);
+    passes += batch;
+  }
+  return ns / static_cast<double>(passes);
+}
+
 template <class System> class trial {
  public:
   trial(const problem& p, const settings& how, const effort& e)
@@ -89,7 +104,9 @@ template <class System> class trial {
       const sample found = grain();
       result_.ns = found.ns;
       result_.above = found.above;
+      break;
     }
+    case metric::node: assert(false);  // of recursions, which recursion_trial.hpp measures
     }
     result_.counts_right = !result_.order_right || expected_.agrees(system_);
   }
@@ -107,21 +124,9 @@ template <class System> class trial {
     return ns;
   }
 
-  // Batches of 1, 2, 4, ... passes until the time is used: the clock is looked at so seldom that the shortest pass does
-  // not notice.
   double cost(const problem& p, double milliseconds) {
-    timed(p, 1);
-    double ns = 0;
-    std::uint64_t passes = 0;
-    if (effort_.passes > 0) {
-      passes = effort_.passes;
-      ns = timed(p, passes);
-    }
-    for (std::uint64_t batch = 1; passes == 0 || (effort_.passes == 0 && ns < milliseconds * 1e6); batch *= 2) {
-      ns += timed(p, batch);
-      passes += batch;
-    }
-    return ns / static_cast<double>(tasks_per_pass(p) * passes);
+    const double ns = ns_per_pass(effort_, milliseconds, [&](std::uint64_t passes) { return timed(p, passes); });
+    return ns / static_cast<double>(tasks_per_pass(p));
   }
 
   // The two chains take turns, as their difference is wanted.

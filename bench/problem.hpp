@@ -1,7 +1,7 @@
-// The problems of the benchmark, each written once as a stream of tasks over numbered cells: a task names the cells it
+// The problems of the benchmark, of two families. A stream is tasks over numbered cells: a task names the cells it
 // reads and the cells it writes, and has a body that changes the first cell it writes. A system under test sees only
 // this stream, so all of them run the same program. Creation of the tasks is inside the timed region, as in a real
-// program.
+// program. A recursion forks in two and joins; recursion.hpp has those.
 #pragma once
 #include <array>
 #include <cassert>
@@ -13,24 +13,31 @@
 
 namespace weft::bench {
 
-enum class shape { independent, chain, stencil, cholesky };
+enum class family { streams, recursions };
+
+enum class shape { independent, chain, stencil, cholesky, fib, uts, queens, skynet, matmul, tree };
 
 enum class metric {
   cost,    // nanoseconds per task, bodies of one increment
   access,  // what each access of a task costs beyond its first: tasks of `width` accesses beside tasks of one
-  grain    // METG(50 %): length of a body at which half of the workers' time is bodies
+  grain,   // METG(50 %): length of a body at which half of the workers' time is bodies
+  node     // nanoseconds per task of a recursion
 };
 
 struct problem {
   const char* name;
   const char* summary;
   shape form;
-  std::uint32_t width;   // cells of a chain or a stencil, tiles per side of a factorization
-  std::uint32_t length;  // tasks or steps in one pass
+  std::uint32_t width;   // cells of a chain or a stencil, tiles per side of a factorization, branches of a fork
+  std::uint32_t length;  // tasks or steps in one pass; of a recursion its size
   metric measures = metric::cost;
 };
 
 [[nodiscard]] const std::vector<problem>& all_problems();
+
+[[nodiscard]] constexpr family family_of(const problem& p) noexcept {
+  return p.measures == metric::node ? family::recursions : family::streams;
+}
 
 // What the figures of a problem are, for a heading.
 [[nodiscard]] const char* meaning(metric m) noexcept;
@@ -41,23 +48,16 @@ struct problem {
   case shape::chain: return p.width;
   case shape::stencil: return std::size_t{2} * p.width;
   case shape::cholesky: return std::size_t{p.width} * (p.width + 1) / 2;
+  default: return 0;
   }
-  return 0;
 }
 
-[[nodiscard]] constexpr std::uint64_t tasks_per_pass(const problem& p) noexcept {
-  const std::uint64_t w = p.width;
-  switch (p.form) {
-  case shape::independent:
-  case shape::chain: return p.length;
-  case shape::stencil: return w * p.length;
-  case shape::cholesky: return w * (w + 1) * (w + 2) / 6;
-  }
-  return 0;
-}
+// What a figure is divided by.
+[[nodiscard]] std::uint64_t tasks_per_pass(const problem& p);
 
-// The same problem with at most so many tasks in a pass, at least one step. A factorization has the size it has.
-[[nodiscard]] problem shortened(problem p, std::uint64_t tasks_max) noexcept;
+// The same problem with at most so many tasks in a pass, at least one step or the smallest recursion that forks. A
+// factorization has the size it has.
+[[nodiscard]] problem shortened(problem p, std::uint64_t tasks_max);
 
 template <class System, class Body> void chain_pass(const problem& p, System& s, Body& body) {
   constexpr std::array<cell_index, 0> none{};
@@ -104,6 +104,7 @@ template <class System, class Body> void submit_pass(const problem& p, System& s
   case shape::chain: return chain_pass(p, s, body);
   case shape::stencil: return stencil_pass(p, s, body);
   case shape::cholesky: return cholesky_pass(p, s, body);
+  default: assert(false);  // no stream
   }
 }
 

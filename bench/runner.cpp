@@ -69,18 +69,24 @@ request parse(int argc, char** argv) {
   return r;
 }
 
-template <class List> const auto& find(const List& all, const std::string& name, const char* what) {
-  for (const auto& one : all)
+const problem& find_problem(const std::string& name) {
+  for (const problem& one : all_problems())
     if (one.name == name) return one;
-  throw std::runtime_error(std::string("unknown ") + what + " " + name);
+  throw std::runtime_error("unknown problem " + name);
+}
+
+const system_entry& find_system(const std::vector<system_entry>& all, const std::string& name, const problem& p) {
+  for (const system_entry& one : all)
+    if (one.name == name && one.offers == family_of(p)) return one;
+  throw std::runtime_error("no system " + name + " for " + p.name);
 }
 
 const char* truth(bool b) { return b ? "true" : "false"; }
 
 void run(const request& r, bool priority) {
   const std::vector<system_entry> systems = systems_here();
-  const system_entry& s = find(systems, r.system, "system");
-  const problem& whole = find(all_problems(), r.problem, "problem");
+  const problem& whole = find_problem(r.problem);
+  const system_entry& s = find_system(systems, r.system, whole);
   const remark said = s.remarks(whole, r.how.workers);
   const problem p = shortened(whole, std::min(said.tasks_max, r.tasks_max));
   const sample got = s.measure(p, r.how, r.spend);
@@ -98,7 +104,9 @@ int check() {
   const unsigned cores = static_cast<unsigned>(sysconf(_SC_NPROCESSORS_ONLN));
   for (const system_entry& s : systems_here()) {
     for (const problem& whole : all_problems()) {
-      if (whole.measures != metric::cost) continue;  // the others are made of these, and take their time
+      if (whole.measures == metric::access || whole.measures == metric::grain)
+        continue;  // made of the others, and long
+      if (s.offers != family_of(whole)) continue;
       const problem p = shortened(whole, 500);
       for (unsigned workers = 1; workers <= std::min(cores, 4U); ++workers) {
         const sample got = s.measure(p, {.workers = workers}, {.passes = 1});

@@ -1,5 +1,5 @@
 // The loop that every task system competes with: program order is a legal order, so calling each body where it would be
-// submitted gives the right answer and the lower limit.
+// submitted gives the right answer and the lower limit. A fork is two calls.
 #include "system.hpp"
 
 namespace weft::bench {
@@ -24,6 +24,27 @@ class serial_system {
 
 }  // namespace
 
-std::vector<system_entry> systems_here() { return {entry_for<serial_system>("serial", "compiler " __VERSION__)}; }
+struct serial_place {
+  template <class First, class Second> auto fork(const First& first, const Second& second) const {
+    const auto x = first(*this);
+    return std::pair(x, second(*this));
+  }
+};
+
+namespace {
+
+class serial_forks {
+ public:
+  explicit serial_forks(const settings&) {}
+
+  template <class F> value start(F f) { return f(serial_place{}); }
+};
+
+}  // namespace
+
+std::vector<system_entry> systems_here() {
+  return {entry_for<serial_system>("serial", "compiler " __VERSION__),
+          recursions_for<serial_forks>("serial", "compiler " __VERSION__)};
+}
 
 }  // namespace weft::bench

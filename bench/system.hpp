@@ -10,8 +10,14 @@
 //   value cell(cell_index)                          what a cell holds, after wait()
 //   void inside(f)                                  optional: calls f where tasks may be created
 //
-// and define systems_here() to return entry_for<my_system>(...). A wrong result is a measurement of nothing: it is
-// reported, never averaged.
+// and define systems_here() to return entry_for<my_system>(...). For recursions it is a class with
+//
+//   my_forks(const settings&)                       ready to run, threads started: not timed
+//   value start(f)                                  calls f(place), where place forks as recursion.hpp says: one pass
+//   void inside(f)                                  optional: calls f, which starts all passes
+//
+// and an entry recursions_for<my_forks>(...). A wrong result is a measurement of nothing: it is reported, never
+// averaged.
 #pragma once
 #include <cstdint>
 #include <stdexcept>
@@ -19,6 +25,7 @@
 #include <vector>
 
 #include "measure.hpp"
+#include "recursion_trial.hpp"
 
 namespace weft::bench {
 
@@ -34,6 +41,7 @@ struct system_entry {
   std::string version;
   sample (*measure)(const problem&, const settings&, const effort&);
   remark (*remarks)(const problem&, unsigned workers) = [](const problem&, unsigned) { return remark{}; };
+  family offers = family::streams;
 };
 
 // Thrown by a system that cannot be had with these settings on this machine: no failure, but no figure either.
@@ -52,6 +60,12 @@ template <class System> system_entry entry_for(std::string name, std::string ver
 template <class System>
 system_entry entry_for(std::string name, std::string version, remark (*remarks)(const problem&, unsigned)) {
   return {std::move(name), std::move(version), &measure<System>, remarks};
+}
+
+template <class Forks> system_entry recursions_for(
+    std::string name, std::string version,
+    remark (*remarks)(const problem&, unsigned) = [](const problem&, unsigned) { return remark{}; }) {
+  return {std::move(name), std::move(version), &measure_recursion<Forks>, remarks, family::recursions};
 }
 
 }  // namespace weft::bench

@@ -7,12 +7,15 @@ namespace weft::bench {
 
 const std::vector<listed_system>& all_systems() {
   static const std::vector<listed_system> systems = {
-      {"serial", "serial", "a plain loop, no tasks", "", false},
-      {"weft", "weft", "this library", "", true},
-      {"libgomp", "libgomp", "OpenMP depend, compiled by g++", "libgomp1", true},
-      {"libomp", "libomp", "OpenMP depend, compiled by clang", "libomp-16-dev clang-16", true},
-      {"tbb", "tbb", "oneTBB flow graph", "libtbb-dev", true},
-      {"starpu", "starpu", "StarPU", "libstarpu-dev", true},
+      {"serial", "serial", "a plain loop or recursion, no tasks", "", false, true, true},
+      {"weft", "weft", "this library", "", true, true, true},
+      {"weft-here", "weft", "this library, its weft::here handed along", "", true, false, true},
+      {"libgomp", "libgomp", "OpenMP, compiled by g++", "libgomp1", true, true, true},
+      {"libomp", "libomp", "OpenMP, compiled by clang", "libomp-16-dev clang-16", true, true, true},
+      {"tbb", "tbb", "oneTBB: flow graph, task_group", "libtbb-dev", true, true, true},
+      {"starpu", "starpu", "StarPU", "libstarpu-dev", true, true, false},
+      {"rayon", "rayon", "join of rayon, in Rust", "librust-rayon-core-dev cargo", true, false, true},
+      {"chili", "chili", "join of chili, in Rust", "chili of crates.io and Rust 1.79", true, false, true},
   };
   return systems;
 }

@@ -3,14 +3,22 @@
 #include <string>
 #include <vector>
 
+#include "problem.hpp"
+
 namespace weft::bench {
 
 struct listed_system {
   const char* name;
   const char* program;  // file name in the folder of the systems' programs
   const char* summary;
-  const char* package;  // that must be there at build time; "" if nothing more than Weft needs
-  bool parallel;        // false: one worker only, and no METG
+  const char* package;       // that must be there at build time; "" if nothing more than Weft needs
+  bool parallel;             // false: one worker only, and no METG
+  bool streams, recursions;  // what it can run
+
+  [[nodiscard]] bool runs(const problem& p) const noexcept {
+    if (!parallel && p.measures != metric::cost && p.measures != metric::node) return false;
+    return family_of(p) == family::streams ? streams : recursions;
+  }
 };
 
 [[nodiscard]] const std::vector<listed_system>& all_systems();

@@ -1,7 +1,7 @@
 // oneTBB's flow graph: a node per task, an edge to it from every task it depends on. A flow graph knows nodes and edges
 // but no data, so who depends on whom is found here, from the last writer of each cell and its readers since, as a
 // program would have to; that is part of the time. A node must have its edges before its predecessors run, so a pass is
-// built, then started. Independent tasks go to a task_group.
+// built, then started. Independent tasks go to a task_group, and so do the branches of recursions.
 #include <tbb/flow_graph.h>
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>
@@ -89,8 +89,38 @@ class tbb_system {
 
 }  // namespace
 
+struct tbb_place {
+  template <class First, class Second> auto fork(const First& first, const Second& second) const {
+    std::invoke_result_t<Second, tbb_place> y{};
+    tbb::task_group group;
+    group.run([&] { y = second(tbb_place{}); });
+    const auto x = first(tbb_place{});
+    group.wait();
+    return std::pair(x, y);
+  }
+};
+
+namespace {
+
+class tbb_forks {
+ public:
+  explicit tbb_forks(const settings& how)
+      : threads_(tbb::global_control::max_allowed_parallelism, how.workers), arena_(static_cast<int>(how.workers)) {}
+
+  template <class F> void inside(F f) { arena_.execute(f); }
+
+  template <class F> value start(F f) { return f(tbb_place{}); }
+
+ private:
+  tbb::global_control threads_;
+  tbb::task_arena arena_;
+};
+
+}  // namespace
+
 std::vector<system_entry> systems_here() {
-  return {entry_for<tbb_system>("tbb", std::string("oneTBB ") + TBB_runtime_version())};
+  const std::string version = std::string("oneTBB ") + TBB_runtime_version();
+  return {entry_for<tbb_system>("tbb", version), recursions_for<tbb_forks>("tbb", version)};
 }
 
 }  // namespace weft::bench

@@ -1,5 +1,6 @@
 // Weft: a handle per cell, the cells as clauses. Independent tasks use no handle, as a program that has no dependences
-// would write them; their cells live in the same handles, only nobody names them.
+// would write them; their cells live in the same handles, only nobody names them. Recursions call fork_join, with and
+// without the weft::here that a body gets; the main thread starts them, outside of any task.
 #include <tuple>
 #include <utility>
 
@@ -9,6 +10,8 @@
 namespace weft::bench {
 
 namespace {
+
+options chosen(const settings& how) { return {.workers = how.workers, .policy = how.policy}; }
 
 class weft_system {
  public:
@@ -25,8 +28,6 @@ class weft_system {
   [[nodiscard]] value cell(cell_index c) { return cells_[c].unguarded(); }
 
  private:
-  static options chosen(const settings& how) { return {.workers = how.workers, .policy = how.policy}; }
-
   template <std::size_t R, std::size_t W, class Body, std::size_t... I, std::size_t... J>
   void submit(const std::array<cell_index, R>& reads, const std::array<cell_index, W>& writes, Body body,
               std::index_sequence<I...>, std::index_sequence<J...>) {
@@ -46,8 +47,45 @@ class weft_system {
 
 }  // namespace
 
+// Places have linkage, as what users write: inside of an unnamed namespace gcc 12 inlines these recursions otherwise.
+// Each fork looks for its worker: the bodies drop the weft::here that they get.
+struct finding {
+  finding() = default;
+  finding(here&) {}
+  template <class First, class Second> auto fork(const First& first, const Second& second) const {
+    return fork_join(first, second);
+  }
+  template <class F> static value start(F f) { return f(finding{}); }
+};
+
+struct handed {
+  handed(here& h) : at(&h) {}
+  template <class First, class Second> auto fork(const First& first, const Second& second) const {
+    return fork_join(*at, first, second);
+  }
+  template <class F> static value start(F f) {
+    return fork_join([f](here& h) { return f(handed(h)); }, [] { return nothing{}; }).first;
+  }
+  here* at;
+};
+
+namespace {
+
+template <class Place> class weft_forks {
+ public:
+  explicit weft_forks(const settings& how) : rt_(chosen(how)) {}
+  template <class F> value start(F f) { return Place::start(f); }
+
+ private:
+  runtime rt_;
+};
+
+}  // namespace
+
 std::vector<system_entry> systems_here() {
-  return {entry_for<weft_system>("weft", std::string("weft ") + weft::version())};
+  const std::string version = std::string("weft ") + weft::version();
+  return {entry_for<weft_system>("weft", version), recursions_for<weft_forks<finding>>("weft", version),
+          recursions_for<weft_forks<handed>>("weft-here", version)};
 }
 
 }  // namespace weft::bench

@@ -26,7 +26,7 @@ target_compile_definitions(
   PUBLIC WEFT_DATA_DIR="${PROJECT_SOURCE_DIR}/apps/cholesky/data"  # in the build tree
          WEFT_DATA_DIR_INSTALLED="../${CMAKE_INSTALL_DATADIR}/weft")  # from the folder of the installed tool
 include(cmake/bench.cmake)
-add_library(weft_bench STATIC bench/problem.cpp bench/measure.cpp bench/systems.cpp)  # no system: each has a program
+add_library(weft_bench STATIC bench/problem.cpp bench/recursion.cpp bench/measure.cpp bench/systems.cpp)  # no system
 target_include_directories(weft_bench PUBLIC ${PROJECT_SOURCE_DIR})
 target_compile_features(weft_bench PUBLIC cxx_std_20)
 target_link_libraries(weft_bench PRIVATE weft_strict)

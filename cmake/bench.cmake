@@ -3,7 +3,7 @@
 # says of the others which package is missing.
 set(weft_bench_dir bench/systems)
 set(weft_bench_dir_installed ${CMAKE_INSTALL_LIBEXECDIR}/weft/bench)
-set(weft_bench_common bench/runner.cpp bench/measure.cpp bench/problem.cpp)
+set(weft_bench_common bench/runner.cpp bench/measure.cpp bench/problem.cpp bench/recursion.cpp)
 
 add_library(weft_bench_common OBJECT ${weft_bench_common})
 target_include_directories(weft_bench_common PRIVATE ${PROJECT_SOURCE_DIR})
@@ -30,7 +30,7 @@ weft_bench_system(serial bench/serial_system.cpp)
 weft_bench_system(weft bench/weft_system.cpp weft::weft)
 
 # No system: what moves between two cores for each task, counted on the virtual machine.
-add_executable(bench_transfers bench/transfers.cpp bench/problem.cpp)
+add_executable(bench_transfers bench/transfers.cpp bench/problem.cpp bench/recursion.cpp)
 target_include_directories(bench_transfers PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(bench_transfers PRIVATE weft::weft weft_strict)
 set_target_properties(bench_transfers PROPERTIES OUTPUT_NAME transfers
@@ -87,3 +87,5 @@ if(WEFT_CLANG AND NOT no_libomp)
   endif()
   list(APPEND weft_bench_systems libomp)
 endif()
+
+include(cmake/bench_rust.cmake)

@@ -34,7 +34,9 @@ bench_packages='
 clang-16/clang|clang++-16|compiles the peer libomp
 libomp-16-dev/libomp-dev||a peer: OpenMP of clang
 libtbb-dev||a peer: oneTBB
-libstarpu-dev||a peer: StarPU'
+libstarpu-dev||a peer: StarPU
+cargo|cargo|compiles the peer rayon
+librust-rayon-core-dev||a peer: rayon'
 
 # Tests that need one of these are skipped where the distribution has no such package.
 optional_packages='

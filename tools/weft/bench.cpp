@@ -99,10 +99,17 @@ class bench_command final : public command {
     return "";
   }
 
+  [[nodiscard]] bool runs_any(const bench::listed_system& s) const {
+    const auto& all = bench::all_problems();
+    return std::any_of(all.begin(), all.end(),
+                       [&](const bench::problem& p) { return among(problems_, p.name) && s.runs(p); });
+  }
+
   [[nodiscard]] std::vector<series> plan(std::vector<std::string>& missing) const {
     std::vector<const bench::listed_system*> systems;
     for (const bench::listed_system& s : bench::all_systems()) {
       if (!among(systems_, s.name)) continue;
+      if (systems_.empty() && !runs_any(s)) continue;
       if (!program_of(s).empty()) {
         systems.push_back(&s);
         continue;
@@ -120,10 +127,9 @@ class bench_command final : public command {
     for (const bench::problem& p : bench::all_problems()) {
       if (!among(problems_, p.name)) continue;
       for (const bench::listed_system* s : systems) {
-        if (s->parallel)
-          for (unsigned w : counts) all.push_back({.problem = &p, .system = s, .workers = w});
-        else if (p.measures == bench::metric::cost)
-          all.push_back({.problem = &p, .system = s, .workers = 1});
+        if (!s->runs(p)) continue;
+        for (unsigned w : s->parallel ? counts : std::vector<unsigned>{1})
+          all.push_back({.problem = &p, .system = s, .workers = w});
       }
     }
     if (all.empty()) throw weft::error("bench: nothing to measure: no system among those chosen has these problems");

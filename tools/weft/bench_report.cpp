@@ -18,19 +18,26 @@ namespace {
 constexpr std::string_view own_name = "weft";
 constexpr std::size_t rounds_for_worst = 20;  // fewer say little about the worst
 
+constexpr std::string_view serial_name = "serial";
+
 const series* find(const report& r, const bench::problem* p, std::string_view system, unsigned workers) {
   for (const series& s : r.all)
     if (s.problem == p && s.system->name == system && (s.workers == workers || !s.system->parallel)) return &s;
   return nullptr;
 }
 
-// How many times as long as Weft with as many workers; 0 if that cannot be said (the figure of one access is a small
-// difference, and may come out below nothing).
-double times_weft(const report& r, const series& s) {
-  const series* const own = find(r, s.problem, own_name, s.workers);
-  if (own == nullptr || own == &s || !own->usable() || !s.usable() || own->above || s.above) return 0;
-  return own->median() > 0 && s.median() > 0 ? s.median() / own->median() : 0;
+bool is_recursion(const series& s) { return bench::family_of(*s.problem) == bench::family::recursions; }
+
+// How many times as long as another system with as many workers, or with one if it is serial; 0 if that cannot be said
+// (the figure of one access is a small difference, and may come out below nothing; some do not do what others do).
+double times(const report& r, const series& s, std::string_view system) {
+  const series* const base = find(r, s.problem, system, s.workers);
+  if (base == nullptr || base == &s || !base->usable() || !s.usable() || base->above || s.above) return 0;
+  if (!base->comparable || !s.comparable) return 0;
+  return base->median() > 0 && s.median() > 0 ? s.median() / base->median() : 0;
 }
+double times_weft(const report& r, const series& s) { return times(r, s, own_name); }
+double times_serial(const report& r, const series& s) { return times(r, s, serial_name); }
 
 struct cell {
   std::string text;
@@ -56,8 +63,8 @@ class notes {
 std::vector<unsigned> worker_counts(const report& r) {
   std::vector<unsigned> counts;
   for (const series& s : r.all)
-    if (s.system->parallel || r.all.size() == 1) counts.push_back(s.workers);
-  if (counts.empty()) counts.push_back(1);
+    if (s.system->parallel) counts.push_back(s.workers);
+  if (counts.empty() && !r.all.empty()) counts.push_back(1);
   std::sort(counts.begin(), counts.end());
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
   return counts;
@@ -78,7 +85,7 @@ cell median_cell(const report& r, const series& s, notes& said) {
   if (!s.failed.empty()) return {"FAILED" + said.mark(s.failed), style::red};
   if (!s.correct) return {"WRONG", style::red};
   if (!s.not_possible.empty()) return {"-" + said.mark(s.not_possible)};
-  const double ratio = s.system->parallel ? times_weft(r, s) : 0;
+  const double ratio = !s.system->parallel ? 0 : is_recursion(s) ? times_serial(r, s) : times_weft(r, s);
   return {figure(s, s.median()) + (ratio > 0 ? " (" + short_number(ratio) + "x)" : "") + said.mark(s.remark)};
 }
 
@@ -153,30 +160,51 @@ std::string versions(const report& r) {
 
 std::string plural(unsigned n) { return std::to_string(n) + (n == 1 ? " worker" : " workers"); }
 
-// The parts of both texts; the three functions say how a heading, a table and a line look.
-template <class Heading, class Table, class Line>
-std::string compose(const report& r, Heading heading, Table show, Line line) {
-  notes said;
+// The part of a report that has the problems of one family; the rest of it as it is.
+report only(const report& r, bench::family which) {
+  report part = r;
+  std::erase_if(part.all, [&](const series& s) { return bench::family_of(*s.problem) != which; });
+  return part;
+}
+
+// Tables of one family. `what` begins their headings, `ratio` says what stands in parentheses.
+template <class Heading, class Table> std::string
+tables(const report& r, const std::string& what, const std::string& ratio, notes& said, Heading heading, Table show) {
   std::string out;
   const std::string rounds = std::to_string(r.rounds) + (r.rounds == 1 ? " round" : " rounds");
   for (unsigned workers : worker_counts(r)) {
-    out += heading(plural(workers) + ": ns, median of " + rounds + " (times Weft's); less is better");
+    const std::string head = what + plural(workers);
+    out += heading(head + ": ns, median of " + rounds + " (" + ratio + "); less is better");
     out += show(table_of(r, workers, [&](const series& s) { return median_cell(r, s, said); }));
     if (r.rounds < 2) continue;
-    out += heading(plural(workers) + ": least and greatest, ns");
+    out += heading(head + ": least and greatest, ns");
     out += show(table_of(r, workers, [](const series& s) {
       return cell{s.usable() ? short_number(s.values.front()) + " .. " + short_number(s.values.back()) : ""};
     }));
     if (r.rounds < rounds_for_worst) continue;
-    out += heading(plural(workers) + ": greatest over median");
+    out += heading(head + ": greatest over median");
     out += show(table_of(r, workers, [](const series& s) {
       return cell{s.usable() && s.median() > 0 ? short_number(s.values.back() / s.median()) : ""};
     }));
   }
+  return out;
+}
+
+// The parts of both texts; the three functions say how a heading, a table and a line look.
+template <class Heading, class Table, class Line>
+std::string compose(const report& r, Heading heading, Table show, Line line) {
+  notes said;
+  const report streams = only(r, bench::family::streams), recursions = only(r, bench::family::recursions);
+  std::string out = tables(streams, "", "times Weft's", said, heading, show);
+  out += tables(recursions, "fork and join, ", "times the serial call's", said, heading, show);
   for (std::size_t i = 0; i < said.texts().size(); ++i)
     out += line("[" + std::to_string(i + 1) + "] " + said.texts()[i]);
-  out += line("metg: length of a task at which half of the workers' time is bodies; dependency: each access beyond the "
-              "first; else the time per task, creation included, bodies of one increment");
+  if (!streams.all.empty())
+    out += line("metg: length of a task at which half of the workers' time is bodies; dependency: each access beyond "
+                "the first; else the time per task, creation included, bodies of one increment");
+  if (!recursions.all.empty())
+    out += line("fib: per fork; uts, treesum: per node; nqueens: per board; skynet: per leaf; matmul: per product of "
+                "blocks");
   out += line(one_line(r));
   out += line(versions(r));
   for (const std::string& m : r.missing) out += line("not measured: " + m);
@@ -198,6 +226,7 @@ json row_json(const report& r, const series& s) {
     row["rounds"] = s.values.size();
     row["above"] = s.above;
     if (times_weft(r, s) > 0) row["times_weft"] = times_weft(r, s);
+    if (is_recursion(s) && times_serial(r, s) > 0) row["times_serial"] = times_serial(r, s);
     if (s.values.size() >= rounds_for_worst && s.median() > 0) row["max_over_median"] = s.values.back() / s.median();
   }
   row["meaning"] = bench::meaning(s.problem->measures);
