@@ -1,11 +1,13 @@
-// Serial elision: with WEFT_SERIAL a program of forks and loops is the sequential program, in order, and needs neither
-// a runtime nor the library.
+// Serial elision: with WEFT_SERIAL a program of forks, loops, sorts and scans is the sequential program, in order, and
+// needs neither a runtime nor the library.
 #define WEFT_SERIAL
 #include <cstdio>
 #include <functional>
 #include <vector>
 
 #include "weft/for_each.hpp"
+#include "weft/scan.hpp"
+#include "weft/sort.hpp"
 
 namespace {
 
@@ -33,6 +35,18 @@ int main() {
   weft::for_each(0, 4, [](int i) { order.push_back(i); });
   if (order != std::vector{0, 1, 2, 3}) return wrong("a loop is not in order");
   if (weft::reduce(1, 11, 0, std::plus<>(), [](int i) { return i; }) != 55) return wrong("a sum is wrong");
+  std::vector<int> v(200'000), sums(v.size());
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<int>((i * 7919) % 1000);
+  if (weft::inclusive_scan(v.begin(), v.end(), sums.begin(), 0, std::plus<>()) != 200 * 999 * 500 ||
+      sums[2] != 7919 % 1000 + 2 * 7919 % 1000)
+    return wrong("a scan is wrong");
+  weft::sort(v.begin(), v.end(), std::greater<>());
+  for (std::size_t i = 0; i < v.size(); ++i)
+    if (v[i] != static_cast<int>(999 - i / 200)) return wrong("sorted wrongly");
+  weft::integer_sort(v.begin(), v.end());
+  weft::stable_sort(v.begin(), v.end(), [](int a, int b) { return a % 10 < b % 10; });
+  for (std::size_t i = 0; i < v.size(); ++i)
+    if (v[i] != static_cast<int>(i / 20'000 + i % 20'000 / 200 * 10)) return wrong("sorted wrongly, or not stably");
   bool second = false;
   try {
     weft::fork_join([] { throw 1; }, [&] { second = true; });
