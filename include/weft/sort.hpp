@@ -33,20 +33,24 @@ template <class At> auto address(At at, count n) {
     return at;
 }
 
-// Calls f(first, n), unless the range is in order, or in the very opposite one and then turned round.
+// Calls f(first, n), unless the range is in order, or in the opposite one and then turned round: as a whole, and each
+// run of equal values back.
 template <class At, class Less, class F> void unless_in_order(At first, At last, Less& less, F f) {
   static_assert(std::is_same_v<std::iter_reference_t<At>, value_of<At>&>, "weft: sorts values, not proxies");
   const count n = last <= first ? 0 : static_cast<count>(last - first);
-  if (n < 2) return;
-  count run = 2;
-  if (!less(*plus(first, 1), *first)) {
-    while (run < n && !less(*plus(first, run), *plus(first, run - 1))) ++run;
-    if (run == n) return;
-  } else {
-    while (run < n && less(*plus(first, run), *plus(first, run - 1))) ++run;
-    if (run == n) return reverse(first, n);
-  }
-  f(address(first, n), n);
+  const auto in_order = [&](count i) { return !less(*plus(first, i), *plus(first, i - 1)); };
+  count run = 1;
+  while (run < n && in_order(run)) ++run;
+  if (run >= n) return;
+  if (!less(*first, *plus(first, run - 1)))  // all equal so far
+    while (run < n && !less(*plus(first, run - 1), *plus(first, run))) ++run;
+  if (run < n) return f(address(first, n), n);
+  reverse(first, n);
+  for (count from = 0, to = 1; to <= n; ++to)
+    if (to == n || less(*plus(first, from), *plus(first, to))) {
+      if (to - from > 1) reverse(plus(first, from), to - from);
+      from = to;
+    }
 }
 
 }  // namespace detail::sorting

@@ -43,13 +43,13 @@ template <class From, class To, class Less> void merge(From a, count na, From b,
       if (steps == 0) break;
       for (; steps != 0; --steps) {
         const bool right = less(*b, *a);
-        const bool left = less(*(b_end - 1), *(a_end - 1));
-        *to = right ? *b : *a;
+        write_one(to, right, *a, *b);
         ++to;
         b += right;
         a += !right;
+        const bool left = less(*(b_end - 1), *(a_end - 1));
         --high;
-        *high = left ? *(a_end - 1) : *(b_end - 1);
+        write_one(high, left, *(b_end - 1), *(a_end - 1));
         a_end -= left;
         b_end -= !left;
       }

@@ -6,6 +6,7 @@
 // Invariant: whatever a comparison throws, the range then holds what it held, in some order.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <type_traits>
 #include <utility>
@@ -60,11 +61,45 @@ template <class Value, count N> union room {
   Value at[N];
 };
 
+// An integer of Value's size, if there is one and all bits of a Value mean something.
+template <count Size> struct integer_of {};
+template <> struct integer_of<1> {
+  using type = std::uint8_t;
+};
+template <> struct integer_of<2> {
+  using type = std::uint16_t;
+};
+template <> struct integer_of<4> {
+  using type = std::uint32_t;
+};
+template <> struct integer_of<8> {
+  using type = std::uint64_t;
+};
+template <class Value>
+concept in_a_register = std::is_scalar_v<Value> && requires { typename integer_of<sizeof(Value)>::type; };
+
+// Writes one of two values without a branch: the processor would guess which, and be wrong half of the time. Compilers
+// choose between integers by a conditional move, but branch to load or to choose anything else.
+template <class To, class Value>
+[[gnu::always_inline]] inline void write_one(To to, bool second, const Value& a, const Value& b) {
+  if constexpr (in_a_register<Value>) {
+    using integer = typename integer_of<sizeof(Value)>::type;
+    const integer x = __builtin_bit_cast(integer, a), y = __builtin_bit_cast(integer, b);
+    *to = __builtin_bit_cast(Value, second ? y : x);
+  } else {
+    *to = second ? b : a;
+  }
+}
+
 template <class Value, class Less> [[gnu::always_inline]] inline void exchange(Value& a, Value& b, Less& less) {
   const bool wrong = less(b, a);
-  if constexpr (std::is_scalar_v<Value>) {
+  if constexpr (std::is_scalar_v<Value> && !std::is_floating_point_v<Value>) {
     const Value low = wrong ? b : a, high = wrong ? a : b;
     a = low, b = high;
+  } else if constexpr (in_a_register<Value>) {
+    const Value x = a, y = b;
+    write_one(&a, wrong, x, y);
+    write_one(&b, wrong, y, x);
   } else {
     Value* const both[] = {&a, &b};
     const Value low = *both[wrong], high = *both[!wrong];
@@ -101,13 +136,13 @@ template <class From, class To, class Less>
   To low = to, high = plus(to, n);
   for (count i = 0; i < half; ++i) {
     const bool right = less(*b, *a);
-    *low = right ? *b : *a;
+    write_one(low, right, *a, *b);
     ++low;
     b += right;
     a += !right;
     const bool left = less(*(b_end - 1), *(a_end - 1));
     --high;
-    *high = left ? *(a_end - 1) : *(b_end - 1);
+    write_one(high, left, *(b_end - 1), *(a_end - 1));
     a_end -= left;
     b_end -= !left;
   }
