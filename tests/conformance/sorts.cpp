@@ -129,7 +129,7 @@ TEST_CASE("sorts: long ranges of every pattern, with any number of workers, on b
     for (const unsigned workers : {1u, 2u, 3u, 4u, 7u, 16u}) {
       weft::runtime rt({.workers = workers, .machine = machine});
       for (int which = 0; which < patterns; ++which) {
-        if (workers != 2 && (static_cast<unsigned>(which) + workers) % 3 != 0) continue;
+        if ((workers != 2 || sanitized) && (static_cast<unsigned>(which) + workers) % 3 != 0) continue;
         CAPTURE(machine);
         CAPTURE(workers);
         CAPTURE(which);
