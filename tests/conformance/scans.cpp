@@ -109,13 +109,13 @@ TEST_CASE("scans: modelled machines scan with as many workers as they have") {
   double alone = 0;
   for (const unsigned workers : {1u, 2u, 8u}) {
     weft::runtime rt({.workers = workers, .machine = "virtual"});
-    std::vector<int> y(400'000);
-    const auto add = [](int a, int b) {
+    std::vector<long> y(400'000);
+    const auto add = [](long a, long b) {
       weft::charge(100);
       return a + b;
     };
     const double from = rt.now_ns();
-    weft::inclusive_scan(0, 400'000, y.begin(), 0, add);
+    weft::inclusive_scan(0, 400'000, y.begin(), 0L, add);
     const double took = rt.now_ns() - from;
     CAPTURE(workers);
     CAPTURE(took / 400'000);
