@@ -80,8 +80,7 @@ template <std::random_access_iterator At> void sort(At first, At last) {
 
 // The same, and equal values stay in the order they had.
 // Cost: O(n log n) comparisons in all, O((log n)^3) one after the other unless the range begins in order, and room for
-// n values; O(n (log n)^2) moves
-// where there is no such room, or where moving a value may throw.
+// n values; O(n (log n)^2) moves where there is no such room, or where moving a value may throw.
 // Errors: as sort; values that memcpy may not copy may have been moved from then.
 template <std::random_access_iterator At, class Less> void stable_sort(here& at, At first, At last, Less less) {
   namespace s = detail::sorting;
