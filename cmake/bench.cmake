@@ -41,6 +41,11 @@ add_executable(bench_handoff bench/handoff.cpp)
 target_link_libraries(bench_handoff PRIVATE weft::weft weft_strict)
 set_target_properties(bench_handoff PROPERTIES OUTPUT_NAME handoff RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
 
+# Nor this: what sorting costs, beside the standard library and oneTBB.
+add_executable(bench_sort bench/sort.cpp)
+target_link_libraries(bench_sort PRIVATE weft::weft weft_strict)
+set_target_properties(bench_sort PROPERTIES OUTPUT_NAME sort RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   weft_bench_system(libgomp bench/openmp_system.cpp)
   target_compile_options(bench_system_libgomp PRIVATE -fopenmp)
@@ -50,6 +55,8 @@ endif()
 find_package(TBB QUIET)
 if(TBB_FOUND)
   weft_bench_system(tbb bench/tbb_system.cpp TBB::tbb)
+  target_compile_definitions(bench_sort PRIVATE WEFT_BENCH_TBB)
+  target_link_libraries(bench_sort PRIVATE TBB::tbb)
 endif()
 
 pkg_check_modules(STARPU QUIET IMPORTED_TARGET starpu-1.3)

@@ -14,4 +14,6 @@
 #include "weft/reduction.hpp"
 #include "weft/resource.hpp"
 #include "weft/runtime.hpp"
+#include "weft/scan.hpp"
+#include "weft/sort.hpp"
 #include "weft/version.hpp"

@@ -1,5 +1,5 @@
-// Serial elision: with WEFT_SERIAL a program of forks and loops is the sequential program, in order, and needs neither
-// a runtime nor the library.
+// Serial elision: with WEFT_SERIAL a program of forks, loops, sorts and scans is the sequential program, in order, and
+// needs neither a runtime nor the library.
 #define WEFT_SERIAL
 #include <cstdio>
 #include <functional>
@@ -7,6 +7,8 @@
 
 #include "weft/finish.hpp"
 #include "weft/for_each.hpp"
+#include "weft/scan.hpp"
+#include "weft/sort.hpp"
 
 namespace {
 
@@ -43,6 +45,18 @@ int main() {
     return 4;
   });
   if (returned != 4 || order != std::vector{1, 2, 3}) return wrong("asyncs are not calls, in order");
+  std::vector<int> v(200'000), sums(v.size());
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<int>((i * 7919) % 1000);
+  if (weft::inclusive_scan(v.begin(), v.end(), sums.begin(), 0, std::plus<>()) != 200 * 999 * 500 ||
+      sums[2] != 7919 % 1000 + 2 * 7919 % 1000)
+    return wrong("a scan is wrong");
+  weft::sort(v.begin(), v.end(), std::greater<>());
+  for (std::size_t i = 0; i < v.size(); ++i)
+    if (v[i] != static_cast<int>(999 - i / 200)) return wrong("sorted wrongly");
+  weft::integer_sort(v.begin(), v.end());
+  weft::stable_sort(v.begin(), v.end(), [](int a, int b) { return a % 10 < b % 10; });
+  for (std::size_t i = 0; i < v.size(); ++i)
+    if (v[i] != static_cast<int>(i / 20'000 + i % 20'000 / 200 * 10)) return wrong("sorted wrongly, or not stably");
   bool second = false;
   try {
     weft::fork_join([] { throw 1; }, [&] { second = true; });
