@@ -53,20 +53,21 @@ void close_slowly(worker& w, scope& s);
 }
 // The child that is newest on w, if it is a plain call: no accesses to settle, nobody to look at it, nothing else that
 // is to come first. Then it is the caller's. As waits::newest_child (src/sched/waits.hpp) and taken_back (branch.hpp).
+// It is looked at only when it is out of reach of thieves: one that has it writes to it.
 [[nodiscard, gnu::always_inline]] inline record* newest_call(worker& w, scope& s) noexcept {
   deque_owner& d = w.deque;
   const std::uint32_t bottom = peek(d.bottom), index = bottom - 1;
-  if (w.hooked || bottom == peek(d.split) || s.own.exclusives != 0) return nullptr;
-  record* const x = peek(d.slots[index & d.mask]);
-  if (x->parent != &s.own || x->kind != record_kind::task || !x->plain || x->access_count != 0) return nullptr;
-  if (*w.is_watched || w.tick >= peek(w.tick_limit) || peek(*w.attention) != 0 ||
-      reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) <= w.where->calls_end) [[unlikely]]
+  if (w.hooked || bottom == peek(d.split) || s.own.exclusives != 0 || *w.is_watched || w.tick >= peek(w.tick_limit) ||
+      peek(*w.attention) != 0 || reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) <= w.where->calls_end)
     return nullptr;
   poke(d.bottom, index);
   then();
-  if (static_cast<std::int32_t>(index - peek(d.split)) >= 0) [[likely]]
-    return x;
-  poke(d.bottom, bottom);
+  if (static_cast<std::int32_t>(index - peek(d.split)) >= 0) [[likely]] {
+    record* const x = peek(d.slots[index & d.mask]);
+    if (x->parent == &s.own && x->kind == record_kind::task && x->plain && x->access_count == 0) [[likely]]
+      return x;
+  }
+  poke_release(d.bottom, bottom);
   return nullptr;
 }
 
