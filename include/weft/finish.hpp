@@ -11,7 +11,7 @@
 //
 // An async belongs to the innermost finish around it, also if a function called in between makes it, or to the task
 // that it is in if there is none; and so do the asyncs of its body that are in no finish of their own (PufferFish
-// §II-A). An async is a task with a record of its own, made in ten times the time of a fork (weft/fork_join.hpp), so
+// §II-A). An async is a task with a record of its own, made in six times the time of a fork (weft/fork_join.hpp), so
 // forks are better where two bodies are all there is to do. With WEFT_SERIAL defined all are plain calls, and need no
 // runtime.
 #pragma once
@@ -92,8 +92,8 @@ template <class First, class Second, class... Rest> void call_last(here& at, Fir
 // Calls f, which takes nothing or a weft::here&, and returns what it returns when all is done that was submitted in it:
 // by weft::async, by runtime::submit, in bodies below it. The caller is set aside meanwhile, as in any wait.
 // Who: any thread; on one that no runtime knows asyncs are calls, and so is this.
-// Cost: of a call and a few stores; of each async in it 1/20 us. Errors: rethrows the first exception in program order:
-// of the asyncs, in the order in which they were made, and behind them of f.
+// Cost: of a call and a few stores; of each async in it some 25 ns. Errors: rethrows the first exception in program
+// order: of the asyncs, in the order in which they were made, and behind them of f.
 template <class F> auto finish(here& at, F&& f) {
 #ifdef WEFT_SERIAL
   using result = detail::branch_result<std::remove_reference_t<F>>;
