@@ -72,14 +72,12 @@ template <class M> struct children {
 
   // A child of `parent` has ended on its stack, on top of its body, which waits. Who: that stack.
   static void ended_here(record& parent) noexcept {
-    WEFT_DEBUG_ASSERT(parent.state == detail::record_state::running && open(parent) != 0);
     ++parent.ended_here;
   }
   // One has ended elsewhere. Returns whether the caller goes on with what is next: it was the last, and the body of
   // `parent` waits or has returned. Of a task whose event is outstanding: whether its body waits.
   [[nodiscard]] static bool ended(record& parent) noexcept {
     const std::uint32_t before = M::fetch_sub(parent.pending, 1u, base::acq_rel);
-    WEFT_DEBUG_ASSERT((before & ~marks) != 0);
     return before == 1 || (before & ~record::event_bit) == (record::body_bit | 1);
   }
 
