@@ -51,7 +51,7 @@ template <class... Done> struct async_rotate {
     using wrapped = with_place<std::remove_cvref_t<Body>>;
     if (at.on->engine != nullptr) [[likely]]
       return builder<wrapped, Done...>::submit(*at.on->engine, wrapped{static_cast<Body&&>(body)}, clauses...);
-    if constexpr (clause_list<Done...>::accesses + clause_list<Done...>::ranges != 0 || clause_list<Done...>::directed)
+    if constexpr (clause_list<Done...>::accesses + clause_list<Done...>::ranges != 0 || clause_list<Done...>::fixed)
       throw_async_outside();
     else
       static_cast<void>(call_branch(at, body));

@@ -45,11 +45,12 @@ template <class M> class admission final : public source<M>, private window_need
         window_(*this, window_tasks), reserve_(parts.machine, parts.sleep) {}
 
   // Who: the thread that makes the runtime. creator_apart: one worker creates and runs no tasks.
-  void open(bool creator_apart) {
+  // stays: workers take nothing from other nodes, so what the main thread has nobody else may see.
+  void open(bool creator_apart, bool stays) {
     if constexpr (M::foreign_threads) {
       worker<M>& r = use_.all.reserve();
       WEFT_ASSERT(r.role == role::reserve);
-      reserve_.open(r.id, r.shown_id, r.tick_limit, ticks_between_looks);
+      reserve_.open(r.id, r.shown_id, r.tick_limit, ticks_between_looks, stays || use_.all.workers() == 1);
     }
     window_.open(use_.all.seats() - (creator_apart ? 1 : 0));
   }
@@ -136,7 +137,8 @@ template <class M> class admission final : public source<M>, private window_need
     worker<M>* worker_ = nullptr;
   };
 
-  // A thread that is no worker waits for tasks. With one worker, which may be away, nobody else would run them.
+  // A thread that is no worker waits for tasks. Where it may be that only the main thread sees them, which may be
+  // away, the reserve runs them.
   class outside_wait {
    public:
     explicit outside_wait(admission& a) noexcept : admission_(a) {

@@ -51,7 +51,7 @@ template <class M> struct fixture {
     away.open(main);
     set_current_worker(&main);
     main.starved.raw = 0;  // no engine to share for it
-    a.open(false);
+    a.open(false, false);
     staged::blocked.clear();
     staged::signalled.clear();
     staged::meanwhile = [] { FAIL("nobody should block"); };

@@ -54,13 +54,13 @@ template <class M> struct children {
     r.awaits_children = waiter;  // published by the addition
     return ((M::fetch_add(r.pending, some, base::acq_rel) + some) & ~marks) == 0;
   }
-  // It goes on: all are done. Who: the body of r.
+  // It goes on: all are done, or it has been told that nothing can run any more. Who: the body of r.
   static void goes_on(record& r) noexcept {
     r.ended_here = r.children;
-    if ((detail::peek(r.pending) & marks) == 0)
-      M::store(r.pending, record::body_share, base::relaxed);  // nobody else counts: there are no children
+    if (detail::peek(r.pending) == 0)
+      M::store(r.pending, record::body_share, base::relaxed);  // nobody else counts
     else
-      static_cast<void>(M::fetch_add(r.pending, record::body_share, base::relaxed));  // its event may come now
+      static_cast<void>(M::fetch_add(r.pending, record::body_share, base::relaxed));
   }
 
   // The body of r has returned. Returns whether the caller ends r: nothing of it is left.

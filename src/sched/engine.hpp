@@ -223,6 +223,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   home_source<M> home_{placement_};
   mates_source<M> leaf_mates_{mates_source<M>::level::leaf, crew_, placement_, stealing_};
   mates_source<M> node_mates_{mates_source<M>::level::node, crew_, placement_, stealing_};
+  reserve_source<M> left_behind_{crew_, stealing_};
   creation<M> creation_{
       this,
       {machine_, sleep_, crew_, attention_, recording_, registrar_, readiness_, placement_, poison_, stealing_, own_}};
@@ -236,7 +237,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
                   {*this, attention_, ordering_, stacks_, guests_, recording_, registrar_, placement_, quiescence_,
                    poison_, suspension_, stall_, events_}};
   branches<M> branches_{{placement_, suspension_, ordering_, admission_, stall_}};
-  scopes<M> scopes_{waits_, quiescence_};
+  scopes<M> scopes_{waits_, stall_, quiescence_};
   search<M> search_;
   std::unique_ptr<quiescent_source> quiescent_source_;
   const void* owner_thread_;  // identity of the thread that made the runtime

@@ -61,7 +61,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   sleep_.open(workers(), M::foreign_threads);
   watch_.open(setup_.stuck_ns);
   if (setup_.decoupled && creation_.open(setup_.creator)) enlist();
-  admission_.open(creation_.has_creator_apart());
+  admission_.open(creation_.has_creator_apart(), placement_.stays());
   list_sources();
   {
     visit v(*this);
@@ -83,7 +83,10 @@ template <machine::machine M> void engine<M>::list_levels(worker& w) {
   case search_levels::near_only: s.insert(s.end(), {&leaf_mates_, &home_, &node_mates_, &central_}); break;
   case search_levels::upwards: s.insert(s.end(), {&home_, &central_, &leaf_mates_}); break;
   }
-  if (levels != search_levels::flat && levels != search_levels::near_to_far) return;
+  if (levels != search_levels::flat && levels != search_levels::near_to_far) {
+    if constexpr (M::foreign_threads) s.push_back(&left_behind_);
+    return;
+  }
   if (rules_->uses_nodes()) s.push_back(&nodes_);
   if (levels == search_levels::flat) s.push_back(&central_);
   s.push_back(&stealing_);

@@ -104,4 +104,18 @@ template <class M> class home_source final : public source<M> {
   placement<M>& placement_;
 };
 
+// What the reserve has pushed. It has no place, so at none of these levels anybody would find what it leaves when it
+// goes away.
+template <class M> class reserve_source final : public source<M> {
+ public:
+  reserve_source(crew<M>& all, stealing<M>& stealing)
+      : source<M>("the deque of the reserve", {.shared = true}), crew_(all), stealing_(stealing) {}
+  [[nodiscard]] detail::record* take(worker<M>& w) override { return stealing_.rob(w, crew_.reserve()); }
+  [[nodiscard]] bool visible(worker<M>&) noexcept override { return deque<M>::stealable(crew_.reserve()); }
+
+ private:
+  crew<M>& crew_;
+  stealing<M>& stealing_;
+};
+
 }  // namespace weft::sched

@@ -20,7 +20,7 @@ struct near_answers : ground::answers {
 };
 struct eight_workers {
   notes machine;
-  ground::scheduler<notes> s{machine, 8};
+  ground::scheduler<notes> s{machine, 8, true};
   place::tree places{[] {
                        std::vector<place::core> cores;
                        for (unsigned i = 0; i < 8; ++i) cores.push_back({.cpu = i, .cache = i / 2, .node = i / 4});
@@ -34,6 +34,7 @@ struct eight_workers {
   mates_source<notes> leaf{mates_source<notes>::level::leaf, s.all, s.placement, thieves};
   mates_source<notes> node{mates_source<notes>::level::node, s.all, s.placement, thieves};
   home_source<notes> home{s.placement};
+  reserve_source<notes> left_behind{s.all, thieves};
 
   eight_workers() {
     s.placement.open(rules, places);
@@ -102,6 +103,19 @@ TEST_CASE("hierarchy: the queue of the own node is nobody else's") {
   CHECK(t.home.take(t.s.all[3]) == nullptr);
   CHECK(t.home.visible(t.s.all[6]));
   CHECK(t.home.take(t.s.all[6]) == &a.r);
+}
+
+TEST_CASE("hierarchy: what the reserve leaves is seen from every leaf") {
+  eight_workers t;
+  task a, b;
+  for (task* x : {&a, &b}) t.put(*x, 8);
+  for (const unsigned id : {0u, 7u}) {
+    worker<notes>& w = t.s.all[id];
+    CHECK((!t.leaf.visible(w) && !t.node.visible(w) && t.left_behind.visible(w)));
+    CHECK(t.left_behind.take(w) == (id == 0 ? &a.r : &b.r));
+  }
+  CHECK(!t.left_behind.visible(t.s.all[0]));
+  CHECK(t.left_behind.take(t.s.all[0]) == nullptr);
 }
 
 }  // namespace weft::sched

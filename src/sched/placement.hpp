@@ -42,6 +42,8 @@ template <class M> class placement {
     stays_ = rules.levels() == search_levels::near_only || rules.levels() == search_levels::upwards;
     places_ = &places;
   }
+  // Whether workers take nothing from other nodes.
+  [[nodiscard]] bool stays() const noexcept { return stays_; }
   // Whether each task stays where it became ready, so that the inline path may push without asking.
   [[nodiscard]] bool own_only() const noexcept { return own_only_; }
 
@@ -178,8 +180,8 @@ template <class M> class placement {
   policy* rules_ = nullptr;
   const place::tree* places_ = nullptr;
   bool own_only_ = true;
-  bool stays_ = false;  // workers take nothing from other nodes
-  inbox<M> central_;    // the root place's
+  bool stays_ = false;
+  inbox<M> central_;  // the root place's
   inbox<M> urgent_;
   std::vector<inbox<M>> nodes_;
   sched::leaves<M> leaves_;

@@ -7,8 +7,8 @@
 //              none under that id, the caller does. So the two never need the core at the same time
 //   take_back  the thread, before it goes on: it has its id for itself again
 //
-// A runtime with one worker also has the reserve in the place of its main thread, when that is away in the program and
-// other threads wait.
+// A runtime with one worker, or with a policy under which nobody else may see what the main thread has, also has the
+// reserve in the place of its main thread, when that is away in the program and other threads wait.
 // Invariant: held_ != no_id only between has_turn()/next_turn() and the next of either that returns false, and then id
 // held_ is lent or recalled.
 #pragma once
@@ -32,9 +32,12 @@ template <class M> class reserve {
 
   reserve(M& machine, sleep<M>& sleepers) noexcept : machine_(machine), sleep_(sleepers) {}
   // seat: its number as a worker, the number of the others. shown_id and bodies_left are that worker's: what
-  // worker_id() says there, and how many bodies it runs before it asks here again.
-  void open(unsigned seat, detail::cell<std::uint16_t>& shown_id, detail::cell<unsigned>& tick_limit, unsigned ticks) {
+  // worker_id() says there, and how many bodies it runs before it asks here again. for_main: whether it is wanted for
+  // threads outside while the main thread is away.
+  void open(unsigned seat, detail::cell<std::uint16_t>& shown_id, detail::cell<unsigned>& tick_limit, unsigned ticks,
+            bool for_main) {
     seat_ = seat;
+    for_main_ = for_main;
     shown_ = &shown_id;
     tick_limit_ = &tick_limit;
     ticks_ = ticks;
@@ -94,7 +97,7 @@ template <class M> class reserve {
   }
   // Whether bodies on the reserve have that id. Who: its thread, after main_waits(true); it then takes it back.
   [[nodiscard]] bool holds(std::uint16_t id) const noexcept { return detail::peek(held_) == id; }
-  // Threads that are no workers wait for tasks, and the only worker's may be away: then id 0 counts as lent.
+  // Threads that are no workers wait for tasks, and the main thread may be away: then id 0 counts as lent.
   void outsiders(int more) noexcept {
     base::locked<M> guard(lock_);
     outsiders_ += static_cast<unsigned>(more);
@@ -173,7 +176,7 @@ template <class M> class reserve {
     return std::find_if(loans_.begin(), loans_.end(), [id](const loan& l) { return l.id == id; });
   }
   [[nodiscard]] bool wanted() const noexcept {
-    return !loans_.empty() || (seat_ == 1 && outsiders_ != 0 && !main_waits_);
+    return !loans_.empty() || (for_main_ && outsiders_ != 0 && !main_waits_);
   }
   void call(bool to_caller) noexcept {
     if (!wanted() || state_ == state::here || state_ == state::refused) return;
@@ -229,6 +232,7 @@ template <class M> class reserve {
   M& machine_;
   sleep<M>& sleep_;
   unsigned seat_ = 0;
+  bool for_main_ = false;
   detail::cell<std::uint16_t>* shown_ = nullptr;
   detail::cell<unsigned>* tick_limit_ = nullptr;
   unsigned ticks_ = 1;

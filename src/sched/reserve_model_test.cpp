@@ -59,7 +59,7 @@ template <flaw Flaw> class trial {
     M::tires = hangs_;
     M::clears_first = Flaw == flaw::clears_its_call_late;
     sleep_.open(workers_, true);
-    reserve_.open(workers_, shown_, ticks_, 64);
+    reserve_.open(workers_, shown_, ticks_, 64, workers_ == 1);
     for (unsigned id = 0; id < workers_; ++id) seats_[id].id = static_cast<std::uint16_t>(id);
     own().lends = false;
     own().of_class = 1;

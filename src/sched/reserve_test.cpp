@@ -37,9 +37,9 @@ using tested = reserve<stage>;
 constexpr std::uint16_t nobody = tested::no_id;
 
 struct crew {
-  explicit crew(unsigned workers) {
+  explicit crew(unsigned workers, bool for_main = false) {
     sleepers.open(workers, true);
-    r.open(workers, shown, ticks, ticks_between_looks);
+    r.open(workers, shown, ticks, ticks_between_looks, for_main);
   }
   // Whether the thread of that id has been woken since last asked.
   [[nodiscard]] bool woken(unsigned id) { return stage::exchange(words[id], 0u, base::acquire) != 0; }
@@ -150,8 +150,8 @@ TEST_CASE("reserve: a thread that finds no room after all lends its id again") {
   CHECK(c.woken(0));
 }
 
-TEST_CASE("reserve: with one worker it stands in for a main thread that is away, if others wait") {
-  crew c(1);
+TEST_CASE("reserve: it stands in for a main thread that is away, if others wait and nobody else may see its tasks") {
+  crew c(1, true);
   c.r.outsiders(1);
   CHECK(c.machine.started == 1);
   CHECK(!c.machine.brought_to_caller);
@@ -166,9 +166,12 @@ TEST_CASE("reserve: with one worker it stands in for a main thread that is away,
   CHECK(c.r.is_wanted());
   c.r.outsiders(-1);
   CHECK(!c.r.is_wanted());
-  crew several(2);
+  crew several(2), kept(2, true);
   several.r.outsiders(1);
   CHECK(!several.r.is_wanted());
+  kept.r.outsiders(1);
+  CHECK(kept.r.next_turn());
+  CHECK(detail::peek(kept.shown) == 0);
 }
 
 TEST_CASE("reserve: while it is away it is not waited for, and comes when called") {
@@ -239,7 +242,7 @@ TEST_CASE("reserve: an id is taken back when its body ends, and shared if that b
 }
 
 TEST_CASE("reserve: a thread gets its id back although the next turn has the same one, for threads outside") {
-  crew c(1);
+  crew c(1, true);
   c.r.outsiders(1);
   c.lend(0);
   REQUIRE(c.r.next_turn());

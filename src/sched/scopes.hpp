@@ -8,6 +8,7 @@
 
 #include "base/assert.hpp"
 #include "sched/children.hpp"
+#include "sched/stall.hpp"
 #include "sched/waits.hpp"
 #include "weft/detail/scope.hpp"
 
@@ -15,7 +16,8 @@ namespace weft::sched {
 
 template <class M> class scopes {
  public:
-  scopes(waits<M>& waits, quiescence<M>& quiescence) : waits_(waits), quiescence_(quiescence) {}
+  scopes(waits<M>& waits, stall<M>& stall, quiescence<M>& quiescence)
+      : waits_(waits), stall_(stall), quiescence_(quiescence) {}
 
   // Who: a body on w, or the main thread between enter_forks and leave_forks.
   void open(worker<M>& w, detail::scope& s) {
@@ -41,6 +43,8 @@ template <class M> class scopes {
     worker<M>& here = static_cast<worker<M>&>(*current_worker());
     WEFT_ASSERT(here.current == &r);
     here.current = r.parent;
+    if (children<M>::any(r)) [[unlikely]]
+      stall_.orphan(r);
     if (r.parent != nullptr)
       children<M>::ended_here(*r.parent);
     else
@@ -66,6 +70,7 @@ template <class M> class scopes {
   };
 
   waits<M>& waits_;
+  stall<M>& stall_;
   quiescence<M>& quiescence_;
   std::vector<std::unique_ptr<padded>> all_;
   std::vector<detail::record*> idle_;

@@ -83,15 +83,11 @@ template <class M> class stall {
   [[nodiscard]] bool told() const noexcept { return told_; }
 
   // The main thread has been told that the scope r will never be over, and leaves it: the tasks that are left belong to
-  // the program from here on. Who: it; nothing can run.
-  void orphan(detail::record& r) {
-    WEFT_ASSERT(r.kind == detail::record_kind::scope && r.parent == nullptr);
-    worker<M>& main = use_.all.main();
+  // the scope around it, or to the program. Who: it, in that scope already; nothing can run.
+  void orphan(const detail::record& r) noexcept {
+    WEFT_ASSERT(r.kind == detail::record_kind::scope && use_.all.main().current == r.parent);
     use_.pool.all().for_each([&](detail::record& x) {
-      if (x.parent != &r || x.state == detail::record_state::free) return;
-      x.parent = nullptr;
-      x.order = detail::peek(main.created) + 1;
-      M::store(main.created, x.order, base::release);
+      if (x.parent == &r && x.state != detail::record_state::free) use_.quiescence.created(use_.all.main(), x);
     });
   }
 

@@ -68,7 +68,6 @@ template <class M> class waits {
         if (children<M>::awaited(*r, &self.r)) use_.placement.place(here, &self.r);
       };
       use_.suspension.suspend(now, self, {trace::why::children}, publish, waited ? &since : nullptr);
-      if (self.stalled) use_.stall.orphan(*r);
       children<M>::goes_on(*r);
       if (self.stalled) use_.stall.raise(true);
     } else if (waited) {

@@ -225,7 +225,7 @@ TEST_CASE("finish: on a thread that no runtime knows all are calls") {
   std::thread([&] {
     const int got = weft::finish([&] {
       weft::async(weft::named("first"), [&] { order = order * 10 + 1; });
-      order = order * 10 + 2;
+      weft::async(weft::near_node(1), [&] { order = order * 10 + 2; });
       weft::async([&](weft::here& at) { weft::async(at, [&] { order = order * 10 + 3; }); });
       return 5;
     });
@@ -252,6 +252,30 @@ TEST_CASE("finish: of the main thread: what can never run is told, and belongs t
   never.fulfil();
   rt.wait();
   CHECK(ran);
+}
+
+TEST_CASE("finish: one in another on the main thread, and waits in it, that can never end") {
+  weft::runtime rt({.workers = 2, .machine = "virtual"});
+  weft::event never;
+  int ran = 0, told = 0;
+  try {
+    weft::finish([&] {
+      weft::async([&] { ++ran; });
+      weft::async(weft::completes(never), [] {});
+      try {
+        rt.wait();
+      } catch (const weft::error&) {
+        ++told;
+      }
+      weft::finish([&] { weft::async([&] { never.wait(), ++ran; }); });
+    });
+  } catch (const weft::error&) {
+    ++told;
+  }
+  CHECK((told == 2 && ran == 1));
+  never.fulfil();
+  rt.wait();
+  CHECK(ran == 2);
 }
 
 TEST_CASE("finish: many workers, more than cores") {

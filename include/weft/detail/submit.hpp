@@ -98,10 +98,12 @@ template <class... Clauses> struct clause_list {
   static constexpr bool plain = (true && ... && access_traits<Clauses>::plain);
   static constexpr std::size_t hints = (0 + ... + (std::is_same_v<Clauses, near_clause> ? 1 : 0));
   static constexpr int events = (0 + ... + (std::is_same_v<Clauses, completes_clause> ? 1 : 0));
-  // Whether a clause says where or when the task runs or ends: then it does not simply go on the submitter's deque.
-  static constexpr bool directed =
-      events != 0 || hints != 0 ||
+  // Whether a clause fixes where or when the task runs or ends: that takes a runtime.
+  static constexpr bool fixed =
+      events != 0 ||
       (false || ... || (std::is_same_v<Clauses, priority_clause> || std::is_same_v<Clauses, pin_clause>));
+  // Whether one says anything about it: then it does not simply go on the submitter's deque.
+  static constexpr bool directed = fixed || hints != 0;
 };
 
 // Calls `body` with the data of the access clauses. The recursion consumes the clauses and collects the arguments;
