@@ -98,16 +98,16 @@ template <class Body> struct branch_of : branch {
 
 template <class First, class Second> auto fork_on(here& at, First& first, Second& second) {
   branch_of<Second> b(second, at.on->current);
-  const offered as = offer(*at.on, b);
+  const offered as = offer(at, b);
   auto x = [&] {
     try {
       return call_branch(at, first);
     } catch (...) {
-      if (!taken_back(*at.on, b, as)) drop_slowly(*at.on, b);
+      if (!taken_back(at, as)) drop_slowly(*at.on, b);
       throw;
     }
   }();
-  const bool is_mine = taken_back(*at.on, b, as) || join_slowly(*at.on, b);
+  const bool is_mine = taken_back(at, as) || join_slowly(*at.on, b);
   if (is_mine) [[likely]]
     return both(std::move(x), call_branch(at, second));
   return both(std::move(x), b.taken_result());

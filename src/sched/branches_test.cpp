@@ -50,36 +50,59 @@ TEST_CASE("branches: the newest in the deque is taken back, and nothing that is 
   ground::scheduler<M> s(machine, 2);
   s.open();
   detail::worker& w = s.all[1];
+  detail::place_of_body& at = *w.where;
   w.hooked = false;
   detail::poke(w.starved, std::uint8_t{0});
   made a, b;
-  const detail::offered as = detail::offer(w, a);
-  CHECK(detail::taken_back(w, a, as));
+  const detail::offered as = detail::offer(at, a);
+  CHECK(detail::taken_back(at, as));
   CHECK(!deque<M>::has_private(w));
 
-  const detail::offered below = detail::offer(w, a), above = detail::offer(w, b);
-  CHECK(!detail::taken_back(w, a, below));  // b lies above it
-  CHECK(!detail::taken_back(s.all.main(), b, above));
-  CHECK(detail::taken_back(w, b, above));
+  const detail::offered below = detail::offer(at, a), above = detail::offer(at, b);
+  CHECK(!detail::taken_back(at, below));  // b lies above it
+  CHECK(detail::taken_back(at, above));
   CHECK(deque<M>::expose(w));
-  CHECK(!detail::taken_back(w, a, below));
+  CHECK(!detail::taken_back(at, below));
   CHECK(deque<M>::pop(w) == &a);  // it is there still
 
   detail::poke(w.starved, std::uint8_t{0});
-  const detail::offered again = detail::offer(w, a);
-  CHECK(deque<M>::pop(w) == &a);  // as a loop does while the body waits elsewhere
+  const detail::offered again = detail::offer(at, a);
+  CHECK(deque<M>::pop(w) == &a);  // as a loop does while the body waits
   deque<M>::push(w, &b);
-  CHECK(!detail::taken_back(w, a, again));  // the same place, another record
+  ++at.moves;
+  CHECK(!detail::taken_back(at, again));  // the same place, another record
   CHECK(deque<M>::pop(w) == &b);
+}
+
+TEST_CASE("branches: a stack that was set aside, if only for a moment, takes nothing back the short way") {
+  weft::runtime rt({.workers = 1});
+  bool came_back = false;
+  const auto moves = [](const weft::here& at) { return at.moves; };
+  rt.submit([&] {
+    weft::handle<int> h;
+    const auto got = weft::fork_join(
+        [&](weft::here& at) {
+          const std::uint64_t before = moves(at);
+          rt.submit(weft::write(h), [](int& x) { x = 3; });
+          const int x = rt.get(h);
+          came_back = moves(at) != before;
+          return x;
+        },
+        [] { return 4; });
+    CHECK(got == std::pair(3, 4));
+  });
+  rt.wait();
+  CHECK(came_back);
 }
 
 TEST_CASE("branches: a worker that is hooked has them offered by the slow half") {
   detail::worker w;
   REQUIRE(w.hooked);
+  detail::place_of_body at{&w};
   made a;
-  const detail::offered as = detail::offer(w, a);  // no engine: nothing is offered
-  CHECK(as.by == nullptr);
-  CHECK(!detail::taken_back(w, a, as));
+  const detail::offered as = detail::offer(at, a);  // no engine: nothing is offered
+  CHECK(as.moves == detail::offered::never);
+  CHECK(!detail::taken_back(at, as));
   CHECK(detail::join_slowly(w, a));  // so the caller runs it
   detail::drop_slowly(w, a);
 }

@@ -48,6 +48,7 @@ template <class M> class suspension {
                }},
                &publish};
     detail::worker* const program_on = w.where->on;
+    ++w.where->moves;
     fiber& loop = stacks_.take(w);
     w.moves_to(loop);
     w.current = nullptr;

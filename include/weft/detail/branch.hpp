@@ -24,35 +24,55 @@ void fork_slowly(worker& w, branch& b);
 [[nodiscard]] bool join_slowly(worker& w, branch& b);
 void drop_slowly(worker& w, branch& b) noexcept;
 
+// Of the two words that a fork needs again after the call, index and address, the compiler would keep what is worked
+// out of them, too, over the call: in registers that each fork saves and restores. So it may not know what these
+// return.
+[[nodiscard, gnu::always_inline]] inline std::uint32_t anew(std::uint32_t index) noexcept {
+  asm("" : "+r"(index));
+  return index;
+}
+[[nodiscard, gnu::always_inline]] inline record* address_of(branch& b) noexcept {
+  record* r = &b;
+#if defined(__x86_64__) && defined(__LP64__)
+  asm("leaq %1, %0" : "=r"(r) : "m"(b));
+#endif
+  return r;
+}
+
 // Where a branch lies that was offered. The owner remembers it between offering and taking back: so each reads and
 // writes the end of the deque once, and what one writes the next need not wait for.
 struct offered {
-  worker* by;  // nullptr: the slow half has it
+  std::uint64_t moves;  // of the stack at the time; `never`: the slow half has it
   std::uint32_t index;
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
 };
 
-// Offers b to thieves. Who: w's thread, in a body on w. Errors: std::bad_alloc when the deque must grow and cannot.
-[[nodiscard, gnu::always_inline]] inline offered offer(worker& w, branch& b) {
+// Offers b to thieves. Who: the body that is at `at`. Errors: std::bad_alloc when the deque must grow and cannot.
+[[nodiscard, gnu::always_inline]] inline offered offer(place_of_body& at, branch& b) {
+  worker& w = *at.on;
   deque_owner& d = w.deque;
   const std::uint32_t index = peek(d.bottom);
   if (w.hooked || index == d.limit) [[unlikely]] {
     fork_slowly(w, b);
-    return {nullptr, 0};
+    return {offered::never, 0};
   }
-  poke(d.slots[index & d.mask], static_cast<record*>(&b));
+  poke(d.slots[index & d.mask], address_of(b));
   poke_release(d.bottom, index + 1);
   then();
   if (peek(w.starved) != 0) [[unlikely]]
     w.engine->share(w);
-  return {&w, index};
+  return {at.moves, index};
 }
 
-// Whether b is still the newest that its worker has for itself; then it is the caller's. Who: the body that offered b,
-// on w.
-[[nodiscard, gnu::always_inline]] inline bool taken_back(worker& w, branch& b, offered as) noexcept {
-  deque_owner& d = w.deque;
-  const std::uint32_t end = as.index + 1;
-  if (&w != as.by || peek(d.bottom) != end || peek(d.slots[as.index & d.mask]) != &b) [[unlikely]]
+// Whether what was offered is still the newest that its worker has for itself; then it is the caller's. Who: the body
+// that offered it. While its stack is not set aside none but thieves take anything below what the body itself has put
+// into the deque, so what is at that index then is the branch, or was.
+[[nodiscard, gnu::always_inline]] inline bool taken_back(place_of_body& at, offered as) noexcept {
+  if (at.moves != as.moves) [[unlikely]]
+    return false;
+  deque_owner& d = at.on->deque;
+  const std::uint32_t end = anew(as.index) + 1;
+  if (peek(d.bottom) != end) [[unlikely]]
     return false;
   poke(d.bottom, as.index);
   then();

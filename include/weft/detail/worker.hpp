@@ -24,6 +24,8 @@ struct near_clause;
 // goes with it; so whoever keeps a reference to this need not ask the thread who it is. weft::here is this.
 struct place_of_body {
   worker* on = nullptr;  // nullptr: the program's stack, outside of weft's calls
+  // How often the stack was set aside: unchanged means the same worker, and that nobody else used that worker's deque.
+  std::uint64_t moves = 0;
   // Below this address on the stack a waiting body calls no further children. All: the program's stack.
   std::uintptr_t calls_end = ~std::uintptr_t{0};
 };
