@@ -49,10 +49,11 @@ class memory_placement {
   std::uint64_t block_bytes_ = 0;
 };
 
-// Says how a range of addresses lies, for handles that say later that they lie in it (handle_base::lies_at). It
-// replaces what was said of ranges that overlap it; first_touch() takes that back, as is right before the memory is
-// freed. Who: any thread. Cost: a look into an ordered map, under a lock. Errors: weft::error if the range is none, and
-// for what on_node and block_cyclic cannot mean.
+// Says how a range of addresses lies, for handles that say later that they lie in it (handle_base::lies_at), and for
+// weft::near and weft::loads. It replaces what was said of ranges that overlap it: to modelled machines the range is
+// new memory, which no cache has. first_touch() says nothing of where it lies, as is right before the memory is freed.
+// Who: any thread. Cost: a look into an ordered map, under a lock. Errors: weft::error if the range is none, and for
+// what on_node and block_cyclic cannot mean.
 void place_memory(const void* begin, std::uint64_t bytes, const memory_placement& how);
 
 namespace detail {

@@ -2,6 +2,7 @@
 #pragma once
 #include "weft/buffered.hpp"
 #include "weft/clause.hpp"
+#include "weft/data_use.hpp"
 #include "weft/error.hpp"
 #include "weft/event.hpp"
 #include "weft/finish.hpp"

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 
+#include "access/placed_range.hpp"
 #include "weft/error.hpp"
 #include "weft/handle.hpp"
 #include "weft/near.hpp"
@@ -18,12 +19,14 @@ namespace {
 struct range {
   std::uintptr_t end;
   memory_placement how;
+  std::uint64_t number;
 };
 
 // By begin; no two overlap.
 struct table {
   std::mutex guard;
   std::map<std::uintptr_t, range> ranges;
+  std::uint64_t numbers = 0;
 };
 
 table& placed() {
@@ -62,7 +65,7 @@ void handle_base::bytes(std::uint64_t n, const memory_placement& how) {
   lay(state_, n, {how, 0, n});
 }
 
-detail::data_layout detail::layout_at(const void* begin, std::uint64_t n) {
+access::placed_range access::range_at(const void* begin, std::uint64_t n) {
   const auto at = reinterpret_cast<std::uintptr_t>(begin);
   table& all = placed();
   const std::scoped_lock lock(all.guard);
@@ -70,8 +73,10 @@ detail::data_layout detail::layout_at(const void* begin, std::uint64_t n) {
   if (next == all.ranges.begin()) return {};
   const auto& [from, in] = *std::prev(next);
   if (at >= in.end || in.end - at < n) return {};
-  return {in.how, at - from, in.end - from};
+  return {in.number, {in.how, at - from, in.end - from}};
 }
+
+detail::data_layout detail::layout_at(const void* begin, std::uint64_t n) { return access::range_at(begin, n).layout; }
 
 void handle_base::lies_at(const void* begin, std::uint64_t n) {
   check(n);
@@ -80,8 +85,10 @@ void handle_base::lies_at(const void* begin, std::uint64_t n) {
   const std::scoped_lock lock(all.guard);
   const auto next = all.ranges.lower_bound(at + 1);
   const auto in = next == all.ranges.begin() ? all.ranges.end() : std::prev(next);
-  const bool begins_inside = in != all.ranges.end() && at < in->second.end;
-  const bool reaches_next = n != 0 && next != all.ranges.end() && next->first - at < n;
+  const auto says_something = [](const range& r) { return r.how.how() != memory_placement::kind::first_touch; };
+  const bool begins_inside = in != all.ranges.end() && at < in->second.end && says_something(in->second);
+  bool reaches_next = false;
+  for (auto r = next; r != all.ranges.end() && r->first - at < n; ++r) reaches_next |= says_something(r->second);
   if (reaches_next || (begins_inside && in->second.end - at < n))
     throw error("weft: " + std::to_string(n) + " bytes of a handle lie only partly in a range that was placed");
   if (!begins_inside) return lay(state_, n, {});
@@ -99,7 +106,7 @@ void place_memory(const void* begin, std::uint64_t bytes, const memory_placement
   auto first = all.ranges.lower_bound(from);
   if (first != all.ranges.begin() && std::prev(first)->second.end > from) --first;
   all.ranges.erase(first, all.ranges.lower_bound(end));
-  if (how.how() != memory_placement::kind::first_touch) all.ranges.emplace(from, range{end, how});
+  all.ranges.emplace(from, range{end, how, ++all.numbers});
 }
 
 }  // namespace weft

@@ -20,7 +20,7 @@
 //   alarm(ps), rang(id)   on a modelled machine a worker that sleeps wakes by itself at that time, and is told so
 //   settle()          who: worker 0's thread, when it begins to run tasks, and so takes a core of its own
 //   jump(id, from, to, after)  switches the calling worker from one fiber to another, then runs after() on the latter
-//   charge(ps)        the running body took so long; nothing on real machines
+//   charge(ps, uses)  the running body took so long and moved these data; nothing on real machines
 //   begin_body(record), end_body(record)   the body is called, has returned
 //   enter_runtime(), leave_runtime()       the program calls in, and goes on by itself
 //   counts()          what the machine counts about itself
@@ -34,11 +34,13 @@
 #pragma once
 #include <concepts>
 #include <cstdint>
+#include <span>
 
 #include "base/atomic.hpp"
 #include "machine/fiber.hpp"
 #include "model/machine.hpp"
 #include "weft/counts.hpp"
+#include "weft/data_use.hpp"
 #include "weft/detail/worker.hpp"
 
 namespace weft::machine {
@@ -65,7 +67,7 @@ struct machine_counts {
 
 template <class M>
 concept machine = requires(M m, cell<std::uint64_t> c, std::uint64_t v, unsigned id, fiber& f, detail::record& r,
-                           fiber::action* after, order o) {
+                           fiber::action* after, order o, std::span<const data_use> uses) {
   { M::load(c, o) } -> std::same_as<std::uint64_t>;
   M::store(c, v, o);
   { M::exchange(c, v, o) } -> std::same_as<std::uint64_t>;
@@ -90,6 +92,7 @@ concept machine = requires(M m, cell<std::uint64_t> c, std::uint64_t v, unsigned
   m.settle();
   m.jump(id, f, f, after);
   m.charge(v);
+  m.charge(v, uses);
   m.begin_body(r);
   m.end_body(r);
   m.enter_runtime();

@@ -181,12 +181,25 @@ void* workspace(std::size_t bytes) {
   return implementation(w->engine).workspace(bytes);
 }
 
+namespace {
+
+// In a body, or on the main thread between fork and join.
+[[nodiscard]] bool in_body(const detail::worker& w) noexcept {
+  return w.current != nullptr || (w.where != nullptr && w.where->on != nullptr);
+}
+
+}  // namespace
+
 void charge(double nanoseconds) noexcept {
   detail::worker* w = sched::current_worker();
-  if (w == nullptr || !(nanoseconds > 0)) return;
-  const bool forks = w->where != nullptr && w->where->on != nullptr;  // the main thread, perhaps, between fork and join
-  if (w->current == nullptr && !forks) return;
-  implementation(w->engine).charge(picoseconds(nanoseconds));
+  if (w == nullptr || !(nanoseconds > 0) || !in_body(*w)) return;
+  implementation(w->engine).charge(picoseconds(nanoseconds), {});
+}
+
+void detail::charge_with(double nanoseconds, const data_use* uses, std::size_t count) {
+  worker* w = sched::current_worker();
+  if (w == nullptr || !in_body(*w)) return;
+  implementation(w->engine).charge(nanoseconds > 0 ? picoseconds(nanoseconds) : 0, {uses, count});
 }
 
 }  // namespace weft

@@ -2,10 +2,12 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/limits.hpp"
 #include "sched/decoupled.hpp"
 #include "weft/counts.hpp"
+#include "weft/data_use.hpp"
 #include "weft/detail/worker.hpp"
 
 namespace weft::sched {
@@ -29,7 +31,7 @@ struct any_engine : detail::engine_base, decoupled {
   [[nodiscard]] virtual const char* machine_name() const noexcept = 0;
   [[nodiscard]] virtual double now_ns() const noexcept = 0;
   [[nodiscard]] virtual run_counts statistics() const noexcept = 0;
-  virtual void charge(std::uint64_t ps) = 0;
+  virtual void charge(std::uint64_t ps, std::span<const data_use> uses) = 0;
   // -1: tasks are created by those who submit them.
   [[nodiscard]] virtual int creator() const noexcept = 0;
   virtual void charge_program(std::uint64_t ps) noexcept = 0;

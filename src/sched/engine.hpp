@@ -120,7 +120,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
     return static_cast<double>(machine_.now_ps() - start_ps_) / 1e3;
   }
   [[nodiscard]] run_counts statistics() const noexcept override;
-  void charge(std::uint64_t ps) override;
+  void charge(std::uint64_t ps, std::span<const data_use> uses) override;
   void charge_program(std::uint64_t ps) noexcept override;
   [[nodiscard]] const char* trace_path() const noexcept override { return recording_.path(); }
   void write_trace() override;

@@ -249,15 +249,15 @@ template <machine::machine M> void engine<M>::release_exclusive(detail::handle_s
   h.exclusive_taken = false;
 }
 
-template <machine::machine M> void engine<M>::charge(std::uint64_t ps) {
+template <machine::machine M> void engine<M>::charge(std::uint64_t ps, std::span<const data_use> uses) {
   if constexpr (M::modelled) {
     if (detail::record* r = current_worker()->current) r->cost_ps |= detail::record::charged_bit;
     const visit v(*this);
     const program_call call(ordering_);
-    machine_.charge(ps);
+    machine_.charge(ps, uses);
     offer_turn(static_cast<worker&>(*current_worker()));
   } else {
-    static_cast<void>(ps);
+    static_cast<void>(ps), static_cast<void>(uses);
   }
 }
 

@@ -94,7 +94,7 @@ class host {
   [[nodiscard]] std::uint64_t reserve_busy_ns() noexcept;
   // Every running thread of this process passes a full barrier before this returns. False: the system has no such call.
   static bool barrier_everywhere() noexcept;
-  static void charge(std::uint64_t) noexcept {}
+  static void charge(std::uint64_t, std::span<const data_use> = {}) noexcept {}
   static void begin_body(const detail::record&) noexcept {}
   static void end_body(const detail::record&) noexcept {}
   static void enter_runtime() noexcept {}

@@ -323,10 +323,13 @@ const char* virtual_machine::task_here() const noexcept {
   return w != nullptr && w->current != nullptr ? w->current->name : nullptr;
 }
 
-void virtual_machine::charge(std::uint64_t ps) {
+void virtual_machine::charge(std::uint64_t ps, std::span<const data_use> uses) {
   if (setup_.measured) return;
   const char* const task = task_here();
-  compute(scaled(ps, scale_of(task)), task);
+  const std::uint64_t computing = scaled(ps, scale_of(task));
+  if (uses.empty() || mode_ == mode::random) return compute(computing, task);
+  find_uses(uses);
+  move_data(computing, task);
 }
 
 void virtual_machine::begin_body(const detail::record&) { leave_runtime(); }
@@ -342,58 +345,6 @@ void virtual_machine::end_body(detail::record& r) {
     else
       compute(computing, r.name);
   }
-}
-
-// What of the data of r's handles has a size. A handle that is named twice is used once.
-bool virtual_machine::find_uses(detail::record& r) {
-  uses_.clear();
-  for (std::uint32_t i = 0; i < r.access_count; ++i) {
-    const detail::access& a = r.accesses()[i];
-    const detail::handle_state& h = access::handle_of(a);
-    if (!h.sized || access::is_repeated(a) || access::is_resource(a)) continue;
-    const bool writes = (access::kind_of(a) & detail::kind_readonly) == 0;
-    uses_.push_back({region_of(h), detail::bytes_of(h), true, writes});
-  }
-  return !uses_.empty();
-}
-
-std::uint32_t virtual_machine::region_of(const detail::handle_state& h) {
-  const auto [at, is_new] = regions_.try_emplace(h.id, static_cast<std::uint32_t>(regions_.size()));
-  if (!is_new) return at->second;
-  const detail::data_layout layout = detail::layout_of(h);
-  if (layout.how.how() != memory_placement::kind::first_touch) data().place(at->second, layout);
-  return at->second;
-}
-
-model::memory& virtual_machine::data() {
-  if (!memory_) memory_.emplace(setup_.model);
-  return *memory_;
-}
-
-// The data of uses_ moves while the body computes. When it will be there changes as other bodies begin and end to move
-// theirs, so the core waits for an event that the others may put off or bring forward (reschedule).
-// The model wants to be asked in order of time, so whoever is earlier goes first.
-void virtual_machine::move_data(std::uint64_t compute_ps, const char* task_name) {
-  const std::vector<model::use> mine = uses_;
-  wait_until(self_->clock);
-  model::memory& memory = data();
-  changed_.clear();
-  self_->clock =
-      memory.begin(self_->seat, mine, self_->clock, compute_ps, changed_, memory.of_units(self_->seat, task_name));
-  reschedule();
-  if (self_->clock >= earliest_) yield();
-  changed_.clear();
-  memory_->end(self_->seat, self_->clock, changed_);
-  reschedule();
-}
-
-void virtual_machine::reschedule() {
-  for (const model::change& c : changed_)
-    for (unsigned id = 0; id < cores_.size(); ++id)
-      if (cores_[id].seat == c.core && id != running_) {
-        cores_[id].clock = c.end_ps;
-        enqueue(id);
-      }
 }
 
 // --- sleep

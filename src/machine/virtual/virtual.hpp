@@ -149,8 +149,9 @@ class virtual_machine {
   [[nodiscard]] static std::uint64_t reserve_busy_ns() noexcept { return 0; }
 
   void jump(unsigned id, fiber& from, fiber& to, fiber::action* after);
-  // The running body took so long, on a core of the reference type.
-  void charge(std::uint64_t ps);
+  // The running body took so long, on a core of the reference type, and moved these data meanwhile. Errors: weft::error
+  // for data that no range has which place_memory knows.
+  void charge(std::uint64_t ps, std::span<const data_use> uses = {});
   void begin_body(const detail::record& r);
   // The body took what its cost clause says; if neither that nor charge() said anything, the default.
   void end_body(detail::record& r);
@@ -242,7 +243,8 @@ class virtual_machine {
   void wake_watchers(lines::number l);
   void touch_lines(const void* address, std::size_t bytes, bool writes);
   [[nodiscard]] bool find_uses(detail::record& r);
-  [[nodiscard]] std::uint32_t region_of(const detail::handle_state& h);
+  void find_uses(std::span<const data_use> said);
+  [[nodiscard]] std::uint32_t region_of(std::uint64_t key, const detail::data_layout& layout);
   [[nodiscard]] model::memory& data();
   [[nodiscard]] model::core_times times() const noexcept;
   void compute(std::uint64_t ps, const char* task_name);
@@ -287,10 +289,12 @@ class virtual_machine {
   unsigned server_seat_ = 0;
   std::uint64_t server_free_ps_ = 0;  // when it has done what it was asked for so far
   std::optional<lines> lines_;
-  std::optional<model::memory> memory_;                       // made when the first body moves data
-  std::unordered_map<std::uint32_t, std::uint32_t> regions_;  // by id of the handle, numbered as they are met
-  std::vector<unsigned> watchers_;                            // cores whose searches sleep
-  std::vector<model::use> uses_;                              // of the body that ends
+  std::optional<model::memory> memory_;  // made when the first body moves data
+  // By id of the handle, or by number of the range and chunk in it; numbered as they are met.
+  std::unordered_map<std::uint64_t, std::uint32_t> regions_;
+  static constexpr std::uint64_t from_range = std::uint64_t{1} << 63;
+  std::vector<unsigned> watchers_;  // cores whose searches sleep
+  std::vector<model::use> uses_;    // of the body that ends
   std::vector<model::change> changed_;
   std::vector<core> cores_;
   std::vector<core_start> starts_;

@@ -1,0 +1,87 @@
+// The data of bodies on a modelled machine: which regions of the memory model (model/memory.hpp) they use, and when
+// they are there.
+#include <algorithm>
+#include <string>
+
+#include "access/placed_range.hpp"
+#include "access/version.hpp"
+#include "base/assert.hpp"
+#include "machine/virtual/virtual.hpp"
+#include "weft/error.hpp"
+
+namespace weft::machine {
+
+// What of the data of r's handles has a size. A handle that is named twice is used once.
+bool virtual_machine::find_uses(detail::record& r) {
+  uses_.clear();
+  for (std::uint32_t i = 0; i < r.access_count; ++i) {
+    const detail::access& a = r.accesses()[i];
+    const detail::handle_state& h = access::handle_of(a);
+    if (!h.sized || access::is_repeated(a) || access::is_resource(a)) continue;
+    const bool writes = (access::kind_of(a) & detail::kind_readonly) == 0;
+    uses_.push_back({region_of(h.id, detail::layout_of(h)), detail::bytes_of(h), true, writes});
+  }
+  return !uses_.empty();
+}
+
+// Ranges of addresses, by chunk: a region each.
+void virtual_machine::find_uses(std::span<const data_use> said) {
+  uses_.clear();
+  const std::uint64_t chunk = setup_.model.memory.chunk_bytes;
+  for (const data_use& u : said) {
+    if (u.bytes == 0) continue;
+    const access::placed_range in = access::range_at(u.begin, u.bytes);
+    if (in.number == 0)
+      throw error("weft: charge: " + std::to_string(u.bytes) +
+                  " bytes that a body moves lie in no range of memory that was placed, or only partly; tell "
+                  "weft::place_memory of all of it, or use a weft::numa_array");
+    WEFT_ASSERT(in.number >> 31 == 0 && in.layout.whole / chunk >> 32 == 0);
+    WEFT_ASSERT(in.layout.offset + u.bytes <= in.layout.whole);
+    for (std::uint64_t at = in.layout.offset, end = at + u.bytes; at < end;) {
+      const std::uint64_t number = at / chunk, here = std::min(end, (number + 1) * chunk) - at;
+      const std::uint32_t region =
+          region_of(from_range | in.number << 32 | number, {in.layout.how, number * chunk, in.layout.whole});
+      uses_.push_back({region, here, u.reads, u.writes});
+      at += here;
+    }
+  }
+}
+
+std::uint32_t virtual_machine::region_of(std::uint64_t key, const detail::data_layout& layout) {
+  const auto [at, is_new] = regions_.try_emplace(key, static_cast<std::uint32_t>(regions_.size()));
+  if (is_new && layout.how.how() != memory_placement::kind::first_touch) data().place(at->second, layout);
+  return at->second;
+}
+
+model::memory& virtual_machine::data() {
+  if (!memory_) memory_.emplace(setup_.model);
+  return *memory_;
+}
+
+// The data of uses_ moves while the body computes. When it will be there changes as other bodies begin and end to move
+// theirs, so the core waits for an event that the others may put off or bring forward (reschedule).
+// The model wants to be asked in order of time, so whoever is earlier goes first.
+void virtual_machine::move_data(std::uint64_t compute_ps, const char* task_name) {
+  const std::vector<model::use> mine = uses_;
+  wait_until(self_->clock);
+  model::memory& memory = data();
+  changed_.clear();
+  self_->clock =
+      memory.begin(self_->seat, mine, self_->clock, compute_ps, changed_, memory.of_units(self_->seat, task_name));
+  reschedule();
+  if (self_->clock >= earliest_) yield();
+  changed_.clear();
+  memory_->end(self_->seat, self_->clock, changed_);
+  reschedule();
+}
+
+void virtual_machine::reschedule() {
+  for (const model::change& c : changed_)
+    for (unsigned id = 0; id < cores_.size(); ++id)
+      if (cores_[id].seat == c.core && id != running_) {
+        cores_[id].clock = c.end_ps;
+        enqueue(id);
+      }
+}
+
+}  // namespace weft::machine
