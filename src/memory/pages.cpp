@@ -39,6 +39,11 @@ std::uint64_t huge_page() {
   return bytes != 0 && (bytes & (bytes - 1)) == 0 ? bytes : std::uint64_t{2} << 20;
 }
 
+bool in_turns(const memory_placement& how, std::uint64_t unit) noexcept {
+  using kind = memory_placement::kind;
+  return how.how() == kind::interleaved || (how.how() == kind::block_cyclic && how.block_bytes() == unit);
+}
+
 void say_once(int refused) noexcept {
   static detail::cell<std::uint32_t> said;
   if (base::shared(said).exchange(1, base::relaxed) != 0) return;
@@ -91,9 +96,8 @@ void* host::take(std::uint64_t bytes, const memory_placement& how, bool huge) co
   auto* const begin = static_cast<std::byte*>(all) + before;
   if (before != 0) static_cast<void>(::munmap(all, before));
   if (before != step) static_cast<void>(::munmap(begin + mapped, step - before));
-  // Only a wish: not every kernel has huge pages.
-  const bool by_page = !huge && how.how() == memory_placement::kind::interleaved;
-  if (huge || by_page) static_cast<void>(::madvise(begin, mapped, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE));
+  // Only a wish: not every kernel has huge pages. Ranges on one node may have them anyway, where the system likes to.
+  if (huge || in_turns(how, unit)) static_cast<void>(::madvise(begin, mapped, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE));
   if (const int refused = nodes_ == 1 ? 0 : lay(begin, bytes, how, huge); refused != 0) say_once(refused);
   return begin;
 }
@@ -107,8 +111,7 @@ int host::lay(std::byte* begin, std::uint64_t bytes, const memory_placement& how
   const shape machine = units(huge);
   if (how.how() == kind::first_touch) return 0;
   if (hwloc_topology_is_thissystem(topology_) == 0) return ENOSYS;  // hwloc itself would say that it is done
-  const bool page_by_page = how.how() == kind::block_cyclic && how.block_bytes() == machine.unit_bytes;
-  if (!huge && (how.how() == kind::interleaved || page_by_page)) return lay_in_turns(begin, bytes);
+  if (!huge && in_turns(how, machine.unit_bytes)) return lay_in_turns(begin, bytes);
   std::uint64_t ranges = 0;
   for (std::uint64_t at = 0; at < bytes; ++ranges) {
     if (ranges == base::laid_ranges_max) return E2BIG;
