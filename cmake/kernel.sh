@@ -15,9 +15,9 @@ trap 'rm -rf "$scratch"' EXIT
 package=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)$/\1/p' |
   head -n 1)
 if [ -n "$package" ] && (cd "$scratch" && apt-get download -qq "$package") >"$scratch/why" 2>&1 &&
-  dpkg-deb -x "$scratch"/*.deb "$scratch/all" 2>>"$scratch/why"; then
+  dpkg-deb --fsys-tarfile "$scratch"/*.deb | tar -x -C "$scratch" --wildcards './boot/vmlinuz-*' 2>>"$scratch/why"; then
   mkdir -p "$folder/boot"
-  mv "$scratch"/all/boot/vmlinuz-* "$folder/boot"
+  mv "$scratch"/boot/vmlinuz-* "$folder/boot"
 else
   echo "    no kernel to boot, tests/numa is skipped: $(grep . "$scratch/why" 2>/dev/null | tail -n 1)"
 fi
