@@ -16,6 +16,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -60,15 +61,19 @@ struct array_memory {
   memory_placement how{};
   bool huge = false;
 };
+inline constexpr std::size_t array_alignment = 4096;  // of the smallest pages there are
 inline constexpr std::uint64_t fill_leaf_bytes = std::uint64_t{1} << 16;
 
 #ifdef WEFT_SERIAL
 [[nodiscard]] inline array_memory take_array(std::uint64_t bytes, const memory_placement& how, bool huge) {
-  char* const begin = static_cast<char*>(::operator new(bytes));
+  if (bytes == 0) return {nullptr, 0, how, huge};
+  char* const begin = static_cast<char*>(::operator new(bytes, std::align_val_t{array_alignment}));
   for (std::uint64_t i = 0; i < bytes; ++i) begin[i] = 0;
   return {begin, bytes, how, huge};
 }
-inline void give_back_array(const array_memory& m) noexcept { ::operator delete(m.begin); }
+inline void give_back_array(const array_memory& m) noexcept {
+  ::operator delete(m.begin, std::align_val_t{array_alignment});
+}
 [[nodiscard]] inline std::optional<unsigned> node_of_byte(const array_memory& m, std::uint64_t) {
   if (m.how == memory_placement::first_touch()) return {};
   return 0u;
@@ -91,7 +96,7 @@ template <class T> class numa_array {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>,
                 "weft: a numa_array is pages of the system, so its elements must be trivially copyable and trivially "
                 "destructible: numbers, pointers, structs of these");
-  static_assert(alignof(T) <= 4096,
+  static_assert(alignof(T) <= detail::array_alignment,
                 "weft: a numa_array begins with a page, so its elements are aligned to one at most");
 
  public:

@@ -44,11 +44,11 @@ bool in_turns(const memory_placement& how, std::uint64_t unit) noexcept {
   return how.how() == kind::interleaved || (how.how() == kind::block_cyclic && how.block_bytes() == unit);
 }
 
-void say_once(int refused) noexcept {
+void say_once(const char* why) noexcept {
   static detail::cell<std::uint32_t> said;
   if (base::shared(said).exchange(1, base::relaxed) != 0) return;
   std::fprintf(stderr, "weft: pages of an array do not lie on the memory nodes that it asks for (%s); going on.\n",
-               std::strerror(refused));
+               why);
 }
 
 }  // namespace
@@ -97,8 +97,10 @@ void* host::take(std::uint64_t bytes, const memory_placement& how, bool huge) co
   if (before != 0) static_cast<void>(::munmap(all, before));
   if (before != step) static_cast<void>(::munmap(begin + mapped, step - before));
   // Only a wish: not every kernel has huge pages. Ranges on one node may have them anyway, where the system likes to.
-  if (huge || in_turns(how, unit)) static_cast<void>(::madvise(begin, mapped, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE));
-  if (const int refused = nodes_ == 1 ? 0 : lay(begin, bytes, how, huge); refused != 0) say_once(refused);
+  if (huge) static_cast<void>(::madvise(begin, mapped, MADV_HUGEPAGE));
+  if (nodes_ == 1) return begin;
+  if (!huge && in_turns(how, unit)) static_cast<void>(::madvise(begin, mapped, MADV_NOHUGEPAGE));
+  if (const char* const refused = lay(begin, bytes, how, huge)) say_once(refused);
   return begin;
 }
 
@@ -106,20 +108,24 @@ void host::give_back(void* begin, std::uint64_t bytes, bool huge) const noexcept
   static_cast<void>(::munmap(begin, round_up(bytes, units(huge).unit_bytes)));
 }
 
-int host::lay(std::byte* begin, std::uint64_t bytes, const memory_placement& how, bool huge) const {
+const char* host::lay(std::byte* begin, std::uint64_t bytes, const memory_placement& how, bool huge) const {
   using kind = memory_placement::kind;
   const shape machine = units(huge);
-  if (how.how() == kind::first_touch) return 0;
-  if (hwloc_topology_is_thissystem(topology_) == 0) return ENOSYS;  // hwloc itself would say that it is done
-  if (!huge && in_turns(how, machine.unit_bytes)) return lay_in_turns(begin, bytes);
+  if (how.how() == kind::first_touch) return nullptr;
+  if (hwloc_topology_is_thissystem(topology_) == 0)  // hwloc itself would say that it is done
+    return "this computer is not the one that is described";
+  if (!huge && in_turns(how, machine.unit_bytes)) {
+    const int refused = lay_in_turns(begin, bytes);
+    return refused == 0 ? nullptr : std::strerror(refused);
+  }
   std::uint64_t ranges = 0;
   for (std::uint64_t at = 0; at < bytes; ++ranges) {
-    if (ranges == base::laid_ranges_max) return E2BIG;
+    if (ranges == base::laid_ranges_max) return "in more than 16384 blocks";
     const run r = *home_of(how, bytes, at, machine);
-    if (const int refused = lay_on(begin + at, r.end - at, r.node); refused != 0) return refused;
+    if (const int refused = lay_on(begin + at, r.end - at, r.node); refused != 0) return std::strerror(refused);
     at = r.end;
   }
-  return 0;
+  return nullptr;
 }
 
 // Not strictly: of a full node the system takes the next, where a strict one would kill the program.

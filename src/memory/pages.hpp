@@ -35,8 +35,9 @@ class host {
   void give_back(void* begin, std::uint64_t bytes, bool huge) const noexcept;
 
  private:
+  // Returns nullptr, or why pages do not lie as asked.
+  [[nodiscard]] const char* lay(std::byte* begin, std::uint64_t bytes, const memory_placement& how, bool huge) const;
   // Return 0, or the error of the system.
-  [[nodiscard]] int lay(std::byte* begin, std::uint64_t bytes, const memory_placement& how, bool huge) const;
   [[nodiscard]] int lay_on(std::byte* begin, std::uint64_t bytes, unsigned node) const;
   [[nodiscard]] int lay_in_turns(std::byte* begin, std::uint64_t bytes) const;
 
