@@ -123,7 +123,9 @@ void check_that_it_finds() {
   if (elsewhere != 64 * (nodes - 1)) wrong("what is planted is not found");
 }
 
-void check_tasks(weft::runtime& rt) {
+// Where the tasks of 64 parts of each block ran. Workers are on the first node only, or on all.
+void check_tasks(const char* policy, unsigned workers) {
+  weft::runtime rt({.workers = workers, .policy = policy});
   weft::numa_array<double> a(nodes * 64 * page / sizeof(double), where::blocked());
   a.fill(1);
   const std::size_t tasks = 64 * nodes, part = a.size() / tasks;
@@ -137,9 +139,20 @@ void check_tasks(weft::runtime& rt) {
   }
   rt.wait();
   std::size_t elsewhere = 0;
-  for (std::size_t i = 0; i < tasks; ++i) elsewhere += ran_on[i] != static_cast<int>(i / 64);
-  std::printf("numa: %zu tasks with hints: %zu ran elsewhere\n", tasks, elsewhere);
+  for (std::size_t i = 0; i < tasks; ++i) {
+    if (ran_on[i] < 0 || a[i * part] != 2) wrong("a task with hints did not run once");
+    elsewhere += ran_on[i] != (workers == 1 ? 0 : static_cast<int>(i / 64));
+  }
+  std::printf("numa: policy %s, %u workers, %zu tasks with hints: %zu ran elsewhere\n", policy, rt.workers(), tasks,
+              elsewhere);
   if (elsewhere != 0) wrong("tasks with hints ran on cores of other nodes");
+}
+
+void check_fills() {
+  const weft::runtime rt({.policy = "pufferfish"});
+  std::printf("numa: %u workers, policy %s\n", rt.workers(), rt.policy());
+  check_arrays(true);
+  check_first_touch();
 }
 
 // Worker 0 is this thread and not bound by the runtime; here it stays on core 0. A second thread keeps the whole mask,
@@ -155,11 +168,9 @@ void check_all() {
   sched_setaffinity(0, sizeof first, &first);
   check_that_it_finds();
   check_arrays(false);
-  weft::runtime rt({.policy = "pufferfish"});
-  std::printf("numa: %u workers, policy %s\n", rt.workers(), rt.policy());
-  check_arrays(true);
-  check_first_touch();
-  check_tasks(rt);
+  check_fills();
+  for (const char* policy : {"pufferfish", "hpt"})
+    for (const unsigned workers : {0u, 1u}) check_tasks(policy, workers);
 }
 
 }  // namespace
