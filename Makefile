@@ -24,6 +24,7 @@ help:
 setup:
 	@echo '==> setup: what is missing for build and test'
 	@cmake/setup.sh test
+	@cmake/kernel.sh build/kernel
 
 setup-build:
 	@echo '==> setup: what is missing for the build'

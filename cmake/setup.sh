@@ -40,6 +40,7 @@ librust-rayon-core-dev||a peer: rayon'
 
 # Tests that need one of these are skipped where the distribution has no such package.
 optional_packages='
+qemu-system-x86|qemu-system-x86_64|boots computers with several memory nodes in `make test`
 chromium|chromium|draws the page of weft report in `make test`
 clang-format-16|clang-format-16|format check of `make test`: other versions format otherwise'
 

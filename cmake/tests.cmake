@@ -1,9 +1,10 @@
-# Every test, by label: unit stress golden apps compile_fail install tidy page paper cost long. No list by hand:
+# Every test, by label: unit stress golden apps compile_fail install tidy page paper cost numa long. No list by hand:
 #   src/**/x_test.cpp, tests/conformance/*.cpp   doctest cases of one program, weft_unit; one ctest entry per file
 #   tests/narrow/*.cpp                           the same of weft_narrow, the library with 8-bit versions
 #   tests/stress/*.cpp, tests/serial/elision.cpp a program each; exit status 0 is a pass
 #   {apps,bench,tools}/**/x_test.cpp             doctest cases of weft_apps_test
 #   tests/check/x.cpp                            programs that tests/tool/check_test.py has checked
+#   tests/numa/guest.cpp                         a program that tests/numa/boot.py boots, with 4 and with 8 memory nodes
 #   tests/tool/x_test.py                         a script that gets --weft PATH
 #   examples/<name>/main.{cpp,c,f90}             a program each, compared with main.expect
 #   src/**/x_bench.cpp                           a program each, built by the target `benches`, never run by ctest
@@ -120,6 +121,15 @@ if(WEFT_APPS)
 endif()
 # tests/stress/refused.cpp stands between the library and the system.
 target_link_options(stress_refused PRIVATE LINKER:--wrap=pthread_create,--wrap=pthread_setaffinity_np)
+
+# Computers with several memory nodes, which QEMU makes; skipped where there is no QEMU or no kernel to boot.
+if(WEFT_APPS AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  weft_program(numa_guest tests numa_guest tests/numa/guest.cpp)
+  foreach(nodes 4 8)
+    weft_test(numa/${nodes}-nodes numa ${python} ${tests}/numa/boot.py --guest $<TARGET_FILE:numa_guest>
+              --nodes ${nodes})
+  endforeach()
+endif()
 
 # benches
 add_custom_target(benches)

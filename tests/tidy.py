@@ -36,7 +36,7 @@ BUILTIN_ATOMIC_FILES = {ATOMIC_FILE, "include/weft/detail/cell.hpp"}
 THREAD_LOCAL_FILES = ["include/weft/detail/worker.hpp", "src/machine/*", "src/runtime/*"]
 BUILT_FILES = ["src/*.cpp", "apps/*.cpp", "tools/weft/*.cpp", "examples/*/main.cpp", "bench/*.cpp", "tests/main.cpp",
                "tests/conformance/*.cpp", "tests/narrow/*.cpp", "tests/stress/*.cpp", "tests/serial/*.cpp",
-               "tests/compile_fail/*.cpp", "tests/install/*.cpp", "tests/check/*.cpp"]
+               "tests/compile_fail/*.cpp", "tests/numa/*.cpp", "tests/install/*.cpp", "tests/check/*.cpp"]
 UNFINISHED = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]
 LICENCES = ("LICENSE", "-LICENSE.txt")
 

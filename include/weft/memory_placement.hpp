@@ -9,7 +9,8 @@
 // Modelled machines place by chunks (16 KiB unless the machine file says otherwise): a chunk is on the node where its
 // first byte belongs. Nodes count from 0; a program may be written for more than a machine has, which are then counted
 // round. docs/guide/32-memory-placement.md.
-// Real machines accept all of it and move nothing: pages lie where the operating system put them.
+// Real machines accept all of it and move nothing: pages lie where the operating system put them. Whose pages are to
+// lie so is a weft::numa_array (weft/numa_array.hpp).
 #pragma once
 #include <cstdint>
 
@@ -26,6 +27,12 @@ class memory_placement {
   [[nodiscard]] static constexpr memory_placement on_node(std::uint32_t node) noexcept {
     return {kind::on_node, node, 0};
   }
+  // All on the node that the caller runs at now. Who: any thread; on that of a modelled machine its worker's node.
+#ifdef WEFT_SERIAL
+  [[nodiscard]] static memory_placement local() { return on_node(0); }
+#else
+  [[nodiscard]] static memory_placement local();
+#endif
   // Chunk after chunk on the next node, the first on node 0. For what all use, and bandwidth bounds.
   [[nodiscard]] static constexpr memory_placement interleaved() noexcept { return {kind::interleaved, 0, 0}; }
   // As many equal blocks as nodes, one on each, in order. For what is divided among nodes once.
@@ -57,6 +64,9 @@ class memory_placement {
 void place_memory(const void* begin, std::uint64_t bytes, const memory_placement& how);
 
 namespace detail {
+
+// Errors: weft::error for what on_node and block_cyclic cannot mean.
+void check_placement(const memory_placement& how);
 
 // A datum is the bytes from `offset` on of `whole` bytes that lie so.
 struct data_layout {

@@ -11,6 +11,7 @@
 #include "weft/handle.hpp"
 #include "weft/memory_placement.hpp"
 #include "weft/near.hpp"
+#include "weft/numa_array.hpp"
 #include "weft/range.hpp"
 #include "weft/reduction.hpp"
 #include "weft/resource.hpp"

@@ -39,13 +39,6 @@ void check(std::uint64_t bytes) {
     throw error("weft: a handle is said to stand for " + std::to_string(bytes) + " bytes; at most 2^40 (1 TiB) can be");
 }
 
-void check(const memory_placement& how) {
-  if (how.how() == memory_placement::kind::on_node && how.node() >= detail::no_home)
-    throw error("weft: data cannot lie on memory node " + std::to_string(how.node()) + "; nodes go to 65534");
-  if (how.how() == memory_placement::kind::block_cyclic && how.block_bytes() == 0)
-    throw error("weft: block_cyclic(0) places nothing; a block has at least one byte");
-}
-
 // On one node or with who touches them first, data need no layout: they have a home or none.
 void lay(detail::handle_state& h, std::uint64_t bytes, const detail::data_layout& layout) {
   using kind = memory_placement::kind;
@@ -57,11 +50,18 @@ void lay(detail::handle_state& h, std::uint64_t bytes, const detail::data_layout
 
 }  // namespace
 
+void detail::check_placement(const memory_placement& how) {
+  if (how.how() == memory_placement::kind::on_node && how.node() >= no_home)
+    throw error("weft: data cannot lie on memory node " + std::to_string(how.node()) + "; nodes go to 65534");
+  if (how.how() == memory_placement::kind::block_cyclic && how.block_bytes() == 0)
+    throw error("weft: block_cyclic(0) places nothing; a block has at least one byte");
+}
+
 void handle_base::bytes(std::uint64_t n) { bytes(n, memory_placement::first_touch()); }
 
 void handle_base::bytes(std::uint64_t n, const memory_placement& how) {
   check(n);
-  check(how);
+  detail::check_placement(how);
   lay(state_, n, {how, 0, n});
 }
 
@@ -99,7 +99,7 @@ void place_memory(const void* begin, std::uint64_t bytes, const memory_placement
   const auto from = reinterpret_cast<std::uintptr_t>(begin);
   if (begin == nullptr || bytes == 0 || bytes > std::numeric_limits<std::uintptr_t>::max() - from)
     throw error("weft: place_memory: " + std::to_string(bytes) + " bytes from there are no range of memory");
-  check(how);
+  detail::check_placement(how);
   const std::uintptr_t end = from + bytes;
   table& all = placed();
   const std::scoped_lock lock(all.guard);

@@ -1,12 +1,14 @@
 #include "place/topology.hpp"
 
 #include <hwloc.h>
+#include <hwloc/distances.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <sstream>
 
 namespace weft::place {
@@ -32,8 +34,37 @@ unsigned outermost_shared_cache(hwloc_obj_t pu) {
   return number;
 }
 
-unsigned memory_node(hwloc_obj_t pu) {
-  return pu->nodeset == nullptr ? 0 : static_cast<unsigned>(std::max(0, hwloc_bitmap_first(pu->nodeset)));
+using topology_owner = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
+
+topology_owner load_topology() {
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) return {nullptr, &hwloc_topology_destroy};
+  topology_owner topology(raw, &hwloc_topology_destroy);
+  if (hwloc_topology_load(raw) != 0) topology.reset();
+  return topology;
+}
+
+unsigned memory_node(hwloc_topology_t topology, hwloc_obj_t pu) {
+  return pu->nodeset == nullptr ? 0 : node_number(topology, hwloc_bitmap_first(pu->nodeset));
+}
+
+// The firmware's, by the numbers of nodes; empty if it says none, or not of all nodes.
+std::vector<std::uint64_t> latencies(hwloc_topology_t topology, std::size_t nodes) {
+  unsigned count = 1;
+  hwloc_distances_s* told = nullptr;
+  const int rc =
+      hwloc_distances_get_by_type(topology, HWLOC_OBJ_NUMANODE, &count, &told, HWLOC_DISTANCES_KIND_MEANS_LATENCY, 0);
+  if (rc != 0 || count == 0 || told == nullptr) return {};
+  std::vector<std::uint64_t> all;
+  if (told->nbobjs == nodes) {
+    all.resize(nodes * nodes);
+    for (unsigned a = 0; a < nodes; ++a)
+      for (unsigned b = 0; b < nodes; ++b)
+        all[node_number(topology, static_cast<int>(told->objs[a]->os_index)) * nodes +
+            node_number(topology, static_cast<int>(told->objs[b]->os_index))] = told->values[a * nodes + b];
+  }
+  hwloc_distances_release(topology, told);
+  return all;
 }
 
 // CPUs paid for by one cgroup v2 file ("max 100000", "150000 100000") or 0.
@@ -91,17 +122,46 @@ double cgroup_quota(const std::string& proc_self_cgroup, const std::string& cgro
   return quota;
 }
 
+unsigned node_number(hwloc_topology* topology, int os_index) noexcept {
+  const hwloc_const_nodeset_t all = hwloc_topology_get_topology_nodeset(topology);
+  unsigned number = 0;
+  for (int i = hwloc_bitmap_first(all); i >= 0 && i < os_index; i = hwloc_bitmap_next(all, i)) ++number;
+  return os_index < 0 || hwloc_bitmap_isset(all, static_cast<unsigned>(os_index)) == 0 ? 0 : number;
+}
+
+std::vector<std::vector<unsigned>> distance_classes(const std::vector<std::uint64_t>& latencies, std::size_t nodes) {
+  std::set<std::uint64_t> different;
+  for (std::size_t i = 0; i < latencies.size(); ++i)
+    if (i / nodes != i % nodes) different.insert(latencies[i]);
+  std::vector<std::vector<unsigned>> classes(nodes, std::vector<unsigned>(nodes, 1));
+  for (std::size_t a = 0; a < nodes; ++a) {
+    classes[a][a] = 0;
+    for (std::size_t b = 0; b < nodes && !latencies.empty(); ++b)
+      if (a != b)
+        classes[a][b] =
+            1 + static_cast<unsigned>(std::distance(different.begin(), different.find(latencies[a * nodes + b])));
+  }
+  return classes;
+}
+
+std::vector<std::vector<unsigned>> node_distances() {
+  const topology_owner topology = load_topology();
+  if (topology == nullptr) return {};
+  const auto nodes =
+      static_cast<std::size_t>(std::max(0, hwloc_get_nbobjs_by_type(topology.get(), HWLOC_OBJ_NUMANODE)));
+  return nodes == 0 ? std::vector<std::vector<unsigned>>{} : distance_classes(latencies(topology.get(), nodes), nodes);
+}
+
 std::vector<core> usable_cores() {
-  hwloc_topology_t raw = nullptr;
-  if (hwloc_topology_init(&raw) != 0) return affinity_only();
-  const std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)> topology(raw, &hwloc_topology_destroy);
-  if (hwloc_topology_load(raw) != 0) return affinity_only();
+  const topology_owner topology = load_topology();
+  if (topology == nullptr) return affinity_only();
+  const hwloc_topology_t raw = topology.get();
   const std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)> mine(hwloc_bitmap_alloc(), &hwloc_bitmap_free);
   if (mine == nullptr || hwloc_get_cpubind(raw, mine.get(), HWLOC_CPUBIND_PROCESS) != 0) return affinity_only();
   std::vector<core> cores;
   for (hwloc_obj_t pu = nullptr; (pu = hwloc_get_next_obj_by_type(raw, HWLOC_OBJ_PU, pu)) != nullptr;)
     if (hwloc_bitmap_isset(mine.get(), pu->os_index) != 0)
-      cores.push_back({pu->os_index, outermost_shared_cache(pu), memory_node(pu)});
+      cores.push_back({pu->os_index, outermost_shared_cache(pu), memory_node(raw, pu)});
   return cores.empty() ? affinity_only() : cores;
 }
 

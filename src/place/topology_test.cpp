@@ -3,6 +3,7 @@
 #include "place/topology.hpp"
 
 #include <doctest/doctest.h>
+#include <hwloc.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -162,6 +163,27 @@ TEST_CASE("topology: a process file that says nothing sensible limits nothing") 
   }
   std::string file;
   CHECK(cgroup_quota("/no/such/file", "/no/such/folder", file) == 0);
+}
+
+TEST_CASE("topology: classes of distance are the different latencies between nodes, in order") {
+  using table = std::vector<std::vector<unsigned>>;
+  CHECK(distance_classes({}, 3) == table{{0, 1, 1}, {1, 0, 1}, {1, 1, 0}});
+  CHECK(distance_classes({10}, 1) == table{{0}});
+  CHECK(distance_classes({10, 16, 32, 16, 10, 21, 32, 21, 10}, 3) == table{{0, 1, 3}, {1, 0, 2}, {3, 2, 0}});
+  const table here = node_distances();
+  for (std::size_t a = 0; a < here.size(); ++a)
+    for (std::size_t b = 0; b < here.size(); ++b) CHECK((here[a][b] == 0) == (a == b));
+  for (const core& c : usable_cores()) CHECK((here.empty() || c.node < here.size()));
+}
+
+TEST_CASE("topology: memory nodes are numbered without gaps") {
+  hwloc_topology_t raw = nullptr;
+  REQUIRE(hwloc_topology_init(&raw) == 0);
+  REQUIRE(hwloc_topology_set_synthetic(raw, "NUMANode:4(indexes=1,5,0,9) PU:1") == 0);
+  REQUIRE(hwloc_topology_load(raw) == 0);
+  CHECK((node_number(raw, 0) == 0 && node_number(raw, 1) == 1 && node_number(raw, 5) == 2 && node_number(raw, 9) == 3));
+  CHECK((node_number(raw, -1) == 0 && node_number(raw, 7) == 0));
+  hwloc_topology_destroy(raw);
 }
 
 TEST_CASE("topology: this process's number of workers follows from mask and quota") {

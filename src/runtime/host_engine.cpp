@@ -31,7 +31,7 @@ std::unique_ptr<sched::any_engine> make_host_engine(const options& opt) {
                                                         .stuck_ns = opt.stuck_ms * std::uint64_t{1'000'000}});
   if (opt.trace != nullptr) e->record(std::make_unique<trace::session>(opt.trace, opt.trace_mib, opt.counters));
   const unsigned n = e->the_machine().start(opt.workers, &engine::worker_entry, e.get(), cpus);
-  e->open(place::tree(cores, n), sched::find_policy(opt.policy));
+  e->open(place::tree(cores, n, place::node_distances()), sched::find_policy(opt.policy));
   e->the_machine().run();
   return e;
 }

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/limits.hpp"
+#include "memory/home.hpp"
 #include "sched/decoupled.hpp"
 #include "weft/counts.hpp"
 #include "weft/data_use.hpp"
@@ -26,6 +27,7 @@ struct engine_setup {
 };
 
 struct any_engine : detail::engine_base, decoupled {
+  memory::machine_shape machine_memory;  // who makes the engine knows the machine
   ~any_engine() override = default;
   [[nodiscard]] virtual unsigned workers() const noexcept = 0;
   [[nodiscard]] virtual const char* machine_name() const noexcept = 0;

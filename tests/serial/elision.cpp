@@ -7,6 +7,7 @@
 
 #include "weft/finish.hpp"
 #include "weft/for_each.hpp"
+#include "weft/numa_array.hpp"
 #include "weft/scan.hpp"
 #include "weft/sort.hpp"
 
@@ -45,6 +46,11 @@ int main() {
     return 4;
   });
   if (returned != 4 || order != std::vector{1, 2, 3}) return wrong("asyncs are not calls, in order");
+  weft::numa_array<int> placed(100'000, weft::memory_placement::local());
+  const bool zeros = placed[0] == 0 && placed[99'999] == 0;
+  placed.fill(7);
+  if (!zeros || placed[0] != 7 || placed[99'999] != 7 || placed.node_of(3) != 0 || weft::memory_nodes() != 1)
+    return wrong("an array is not plain memory");
   std::vector<int> v(200'000), sums(v.size());
   for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<int>((i * 7919) % 1000);
   if (weft::inclusive_scan(v.begin(), v.end(), sums.begin(), 0, std::plus<>()) != 200 * 999 * 500 ||
