@@ -13,6 +13,7 @@ namespace weft::apps {
 std::vector<app> all_apps() {
   std::vector<app> apps;
   apps.push_back(cholesky_app());
+  apps.push_back(cilksort_app());
   apps.push_back(independent_app());
   apps.push_back(micro_count_app());
   apps.push_back(micro_dependencies_app());
@@ -20,6 +21,8 @@ std::vector<app> all_apps() {
   apps.push_back(micro_graph_app());
   apps.push_back(nbody_app());
   apps.push_back(shallow_water_app());
+  apps.push_back(sor_app());
+  apps.push_back(srad_app());
   apps.push_back(stencil_app());
   apps.push_back(taskgenx_app());
   return apps;

@@ -73,6 +73,7 @@ struct app {
 [[nodiscard]] std::vector<app> all_apps();
 
 [[nodiscard]] app cholesky_app();
+[[nodiscard]] app cilksort_app();
 [[nodiscard]] app independent_app();
 [[nodiscard]] app micro_count_app();
 [[nodiscard]] app micro_dependencies_app();
@@ -80,6 +81,8 @@ struct app {
 [[nodiscard]] app micro_graph_app();
 [[nodiscard]] app nbody_app();
 [[nodiscard]] app shallow_water_app();
+[[nodiscard]] app sor_app();
+[[nodiscard]] app srad_app();
 [[nodiscard]] app stencil_app();
 [[nodiscard]] app taskgenx_app();
 

@@ -10,10 +10,10 @@
 namespace weft::apps {
 namespace {
 
-void set(app& a, std::string_view name, std::size_t value) {
+template <class Value> void set(app& a, std::string_view name, Value value) {
   for (const option& o : a.options)
     if (o.name == name) {
-      *std::get<std::size_t*>(o.target) = value;
+      *std::get<Value*>(o.target) = value;
       return;
     }
   FAIL("no such option");
@@ -83,6 +83,46 @@ TEST_CASE("stencil: rings down to one block of one cell") {
       CHECK(r.ok());
       CHECK(r.counts.tasks == c.width * c.steps);
     }
+}
+
+TEST_CASE("near: sweeps down to nothing, regular and irregular, under each policy, layout and machine") {
+  progress silent("test");
+  for (const auto& make : {sor_app, srad_app})
+    for (const std::size_t size : {2, 3, 9, 64})
+      for (const choice& policy : policies())
+        for (const char* machine : {"host", "epyc-7551-32"}) {
+          CAPTURE(size);
+          CAPTURE(std::string(policy.name));
+          CAPTURE(std::string(machine));
+          app a = make();
+          set(a, "size", size);
+          set(a, "iterations", std::size_t{3});
+          set(a, "tile", std::size_t{size % 3 + 1});
+          set(a, "irregular", size % 2 == 1);
+          set(a, "no-hints", size == 9);
+          set(a, "layout", std::string(size == 64 ? "interleaved" : size == 9 ? "first-touch" : "blocked"));
+          const result r = a.run({.workers = 3, .machine = machine, .policy = policy.name}, silent);
+          CHECK(r.ok());
+        }
+  app a = sor_app();
+  set(a, "layout", std::string("heap"));
+  CHECK_THROWS_WITH_AS(a.run({.workers = 1}, silent), "--layout heap is none: blocked, interleaved or first-touch",
+                       error);
+}
+
+TEST_CASE("near: a sort of any length, one value a task and many") {
+  progress silent("test");
+  for (const std::size_t count : {1, 2, 5, 1000, 40'000})
+    for (const std::size_t tile : {1, 50, 1024})
+      for (const char* machine : {"host", "epyc-7551-32"}) {
+        CAPTURE(count);
+        CAPTURE(tile);
+        app a = cilksort_app();
+        set(a, "count", count);
+        set(a, "tile", tile);
+        const result r = a.run({.workers = 4, .machine = machine, .policy = "pufferfish"}, silent);
+        CHECK(r.ok());
+      }
 }
 
 }  // namespace weft::apps

@@ -33,6 +33,7 @@ json report_json(const char* name, const apps::result& r, std::uint64_t seed) {
               {"policy", r.policy},
               {"seed", seed},
               {"tasks", r.counts.tasks},
+              {"calls", r.counts.calls},
               {"steals", r.counts.steals},
               {"sleeps", r.counts.sleeps},
               {"suspends", r.counts.suspends}};
