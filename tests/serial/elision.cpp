@@ -22,6 +22,32 @@ int fib(weft::here& at, int n) {
   return a + b;
 }
 
+// What is wrong, or nullptr.
+const char* cancelled() {
+  weft::cancellation stop, inner;
+  int ran = 0;
+  weft::finish(stop, [&] {
+    weft::async([&] { ++ran; });
+    weft::finish(inner, [&] {
+      inner.cancel();
+      weft::async([&] { ran += 10; });
+    });
+    if (weft::cancelled()) ran += 10;
+    stop.cancel();
+    weft::finish([&] { weft::async([&] { ran += 10; }); });
+    if (!weft::cancelled()) ran += 10;
+    throw weft::cancelled_error();
+  });
+  if (ran != 1 || stop.skipped() != 2 || inner.skipped() != 1 || weft::cancelled()) return "skipped wrongly";
+  weft::cancellation failing;
+  try {
+    weft::finish(failing, [] { weft::async([] { throw 1; }); });
+    return "an exception in a finish that can be cancelled does not arrive";
+  } catch (int) {
+    return failing.cancelled() ? nullptr : "an exception does not cancel";
+  }
+}
+
 int wrong(const char* what) {
   std::printf("%s\n", what);
   return 1;
@@ -45,6 +71,7 @@ int main() {
     return 4;
   });
   if (returned != 4 || order != std::vector{1, 2, 3}) return wrong("asyncs are not calls, in order");
+  if (const char* what = cancelled()) return wrong(what);
   std::vector<int> v(200'000), sums(v.size());
   for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<int>((i * 7919) % 1000);
   if (weft::inclusive_scan(v.begin(), v.end(), sums.begin(), 0, std::plus<>()) != 200 * 999 * 500 ||
