@@ -29,15 +29,18 @@ namespace weft::sched {
   return r != nullptr && r->kind == detail::record_kind::cancellable_scope &&
          detail::peek_acquire(r->cancels->of.cancelled) != 0;
 }
-// The innermost cancellation of r and its parents that is cancelled, or nullptr. Order: acquire, so that `why` is
+// The cancellation that is cancelled of s or the next scope around it, or nullptr. Order: acquire, so that `why` is
 // there.
-[[nodiscard]] inline detail::cancellation_state* cancelled_above(const detail::record* r) noexcept {
-  for (detail::cancel_scope* s = cancellable_above(r); s != nullptr; s = cancellable_around(*s))
+[[nodiscard]] inline detail::cancellation_state* cancelled_around(detail::cancel_scope* s) noexcept {
+  for (; s != nullptr; s = cancellable_around(*s))
     if (detail::peek_acquire(s->of.cancelled) != 0) {
       WEFT_ASSERT(s->of.why != nullptr);
       return &s->of;
     }
   return nullptr;
+}
+[[nodiscard]] inline detail::cancellation_state* cancelled_above(const detail::record* r) noexcept {
+  return cancelled_around(cancellable_above(r));
 }
 
 // Task r has failed with e.
@@ -45,10 +48,9 @@ inline void cancel_around(const detail::record& r, const std::exception_ptr& e) 
   if (detail::cancel_scope* s = cancellable_above(r.parent)) detail::cancel(s->of, e);
 }
 
-// Task r is not begun: one more in each of the cancellations around it.
-inline void count_skipped(const detail::record& r) noexcept {
-  if (r.applies_reduction) return;
-  for (detail::cancel_scope* s = cancellable_above(r.parent); s != nullptr; s = cancellable_around(*s))
+// A task in s is not begun: one more in each of the cancellations around it.
+inline void count_skipped(detail::cancel_scope* s) noexcept {
+  for (; s != nullptr; s = cancellable_around(*s))
     if (s->is_outermost) detail::count_skipped(s->of);
 }
 

@@ -23,22 +23,21 @@
 
 namespace weft::sched {
 
-enum class failed_by : std::uint8_t { exception, cancellation };
-
 struct failure {
-  std::exception_ptr exception;  // null: none
-  failed_by by = failed_by::exception;
+  std::exception_ptr exception;        // null: none
+  detail::cancel_scope* in = nullptr;  // of a task that was cancelled: the innermost scope around it that can be
 };
 
 template <class M> class failures {
  public:
   [[nodiscard]] bool any() noexcept { return M::load(count_, base::acquire) != 0; }
 
-  // r failed with e, by throwing or because it was skipped. Who: r's worker, before r's accesses finish.
-  void add(const detail::record& r, std::exception_ptr e, failed_by by = failed_by::exception) {
+  // r failed with e, by throwing or because it was skipped; cancelled_in: because it was cancelled. Who: r's worker,
+  // before r's accesses finish.
+  void add(const detail::record& r, std::exception_ptr e, detail::cancel_scope* cancelled_in = nullptr) {
     WEFT_ASSERT(e != nullptr);
     base::locked<M> guard(lock_);
-    keep(r.parent, {r.order, ++added_, {std::move(e), by}});
+    keep(r.parent, {r.order, ++added_, {std::move(e), cancelled_in}});
     publish();
   }
 
@@ -74,7 +73,8 @@ template <class M> class failures {
     first_.erase(found);
     const entry up{parent.order, ++added_, below};
     const auto own = first_.find(parent.parent);
-    if (own != first_.end() && own->second.order == parent.order && own->second.what.by >= below.by)
+    if (own != first_.end() && own->second.order == parent.order &&
+        (own->second.what.in != nullptr || below.in == nullptr))
       own->second = up;
     else
       keep(parent.parent, up);
@@ -118,6 +118,14 @@ template <class M> class failures {
     }
   }
   [[nodiscard]] bool any_cancelled() const noexcept { return detail::peek(cancelled_) != 0; }
+  // If a child of `parent` was cancelled, and nobody has been told: the innermost scope around them, which all children
+  // of one parent share. So who looks for it need not go up a long chain for each of them, nor, since what is handed up
+  // says it too, for each parent in a chain.
+  [[nodiscard]] detail::cancel_scope* known_cancelled(const detail::record* parent) noexcept {
+    base::locked<M> guard(lock_);
+    const auto found = first_.find(parent);
+    return found == first_.end() ? nullptr : found->second.what.in;
+  }
 
  private:
   struct entry {
@@ -130,7 +138,7 @@ template <class M> class failures {
     std::exception_ptr exception;
   };
   [[nodiscard]] static bool comes_before(const entry& a, const entry& b) noexcept {
-    if (a.what.by != b.what.by) return a.what.by < b.what.by;
+    if ((a.what.in == nullptr) != (b.what.in == nullptr)) return a.what.in == nullptr;
     return a.order != b.order ? a.order < b.order : a.number < b.number;
   }
   void keep(const detail::record* parent, const entry& e) {

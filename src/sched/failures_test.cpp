@@ -117,6 +117,30 @@ TEST_CASE("failures: a parent that throws, too, comes after its child") {
   }
 }
 
+TEST_CASE("failures: what was cancelled comes after all that was thrown, and tells its siblings and parents") {
+  host_failures f;
+  record top = task(1);
+  record middle = task(2, &top);
+  detail::cancel_scope* const in = reinterpret_cast<detail::cancel_scope*>(64);  // only kept
+  f.add(task(0, &middle), thrown("cancelled"), in);
+  CHECK((f.known_cancelled(&middle) == in && f.known_cancelled(&top) == nullptr));
+  CHECK(what(f.hand_up(middle)) == "cancelled");
+  CHECK((f.known_cancelled(&middle) == nullptr && f.known_cancelled(&top) == in));
+  f.add(task(7, &top), thrown("thrown"));
+  const failure got = f.take(&top);
+  CHECK((what(got.exception) == "thrown" && got.in == nullptr));
+  // Of a parent that throws, too, that counts.
+  f.add(middle, thrown("parent"));
+  f.add(task(0, &middle), thrown("cancelled"), in);
+  f.hand_up(middle);
+  CHECK(what(f.take(&top).exception) == "parent");
+  CHECK(!f.any_cancelled());
+  f.cancelled(true);
+  CHECK((f.any() && f.any_cancelled()));
+  f.cancelled(false);
+  CHECK(!f.any());
+}
+
 TEST_CASE("failures: poison marks a handle once and lasts until the outermost wait") {
   host_failures f;
   detail::handle_state h;

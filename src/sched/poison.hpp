@@ -20,21 +20,23 @@ template <class M> class poison {
 
   // Whether r must not simply run. Who: r's worker. Cost: one load while nothing has failed.
   [[nodiscard]] bool concerns(detail::record& r) noexcept {
-    return failures_.any() && (reads(r) || cancelled_around(r) != nullptr);
+    return failures_.any() && (reads(r) || failures_.any_cancelled());
   }
 
-  // Calls or skips a body that is concerned. Returns whether it was skipped; if a wait of the whole program has healed
-  // its handles in between, its body is called, and may throw.
+  // Calls or skips a body that is concerned. Returns whether it was skipped; if it is in no scope that is cancelled,
+  // and a wait of the whole program has healed its handles in between, its body is called, and may throw.
   [[nodiscard, gnu::cold]] bool skip(detail::record& r) {
     if (was_refused(r)) {  // and has failed already
       r.invoke(r, detail::errand::destroy);
       return true;
     }
-    if (detail::cancellation_state* by = cancelled_around(r)) {
+    // The task that closes a group of reduces is the runtime's own, and for all.
+    detail::cancel_scope* const in = r.applies_reduction ? nullptr : scope_of(r);
+    if (const detail::cancellation_state* by = cancelled_around(in)) {
       r.invoke(r, detail::errand::destroy);
-      failures_.add(r, by->why, failed_by::cancellation);
+      failures_.add(r, by->why, in);
       writes(r, by->why);
-      count_skipped(r);
+      count_skipped(in);
       return true;
     }
     std::exception_ptr e;
@@ -43,12 +45,12 @@ template <class M> class poison {
     r.invoke(r, e == nullptr ? detail::errand::run : detail::errand::destroy);
     if (e == nullptr) return false;
     fail(r, e);
-    count_skipped(r);
+    count_skipped(r.applies_reduction ? nullptr : cancellable_above(r.parent));
     return true;
   }
   // Why a task that was skipped was: what its scope was cancelled with, or null if that was not the reason.
   [[nodiscard]] std::exception_ptr cancelled_with(const detail::record& r) noexcept {
-    const detail::cancellation_state* by = cancelled_around(r);
+    const detail::cancellation_state* by = cancelled_around(scope_of(r));
     return by != nullptr ? by->why : nullptr;
   }
 
@@ -56,8 +58,9 @@ template <class M> class poison {
   // those that are skipped.
   [[gnu::cold]] void fail(detail::record& r, const std::exception_ptr& e) {
     WEFT_ASSERT(e != nullptr);
-    const bool gives_up = cancelled_around(r) != nullptr && detail::is_cancelled_error(e);
-    failures_.add(r, e, gives_up ? failed_by::cancellation : failed_by::exception);
+    detail::cancel_scope* const in = scope_of(r);
+    const bool gives_up = cancelled_around(in) != nullptr && detail::is_cancelled_error(e);
+    failures_.add(r, e, gives_up ? in : nullptr);
     writes(r, e);
     if (!gives_up) cancel_around(r, e);
   }
@@ -109,14 +112,16 @@ template <class M> class poison {
     if (!failures_.any()) [[likely]]
       return;
     const failure first = failures_.take(r);
-    if (first.exception == nullptr || (first.by == failed_by::cancellation && is_cancelled(r))) return;
+    if (first.exception == nullptr || (first.in != nullptr && is_cancelled(r))) return;
     std::rethrow_exception(first.exception);
   }
 
  private:
-  // By what r is to be skipped. The task that closes a group of reduces is the runtime's own, and for all.
-  [[nodiscard]] detail::cancellation_state* cancelled_around(const detail::record& r) noexcept {
-    return failures_.any_cancelled() && !r.applies_reduction ? cancelled_above(r.parent) : nullptr;
+  // Where to look for whether r is cancelled, while anything is.
+  [[nodiscard]] detail::cancel_scope* scope_of(const detail::record& r) noexcept {
+    if (!failures_.any_cancelled()) return nullptr;
+    detail::cancel_scope* const known = failures_.known_cancelled(r.parent);
+    return known != nullptr ? known : cancellable_above(r.parent);
   }
   [[nodiscard]] static bool was_refused(detail::record& r) noexcept {
     return r.access_count != 0 && (r.accesses()[0].handle_and_kind & detail::handle_address_mask) == 0;

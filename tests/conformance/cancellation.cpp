@@ -337,12 +337,12 @@ TEST_CASE("cancellation: reductions that lose terms are poisoned, those of other
     for (int i = 0; i < 10; ++i) rt.submit(weft::reduce(kept), [i](long& v) { v += i; });
     in_cancelled(stop, [&] {
       for (int i = 0; i < 10; ++i) rt.submit(weft::reduce(lost), [i](long& v) { v += i; });
-      rt.submit(weft::read(kept), [](long) {});  // closes that group
+      rt.submit(weft::read(kept), weft::read(lost), [](long, long) {});  // closes both groups
     });
     CHECK(stop.skipped() == 11);
     CHECK(rt.get(kept) == 45);
     CHECK(thrown_by([&] { static_cast<void>(rt.get(lost)); }) == "cancelled");
-    CHECK(thrown_by([&] { rt.wait(); }) != "");
+    rt.wait();
   });
 }
 
@@ -382,17 +382,17 @@ TEST_CASE("cancellation: from another thread, while the tasks make tasks") {
     INFO("WEFT_WORKERS=" << workers);
     const deadline limit("cancellation: from another thread");
     weft::runtime rt({.workers = workers});
-    for (int run = 0; run < (sanitized ? 3 : 20); ++run) {
+    for (int run = 0; run < (sanitized ? 2 : 5); ++run) {
       weft::cancellation stop;
       std::atomic<int> submitted = 0, ran = 0;
       struct spread {
         std::atomic<int>&submitted, &ran;
-        void below(int depth) const {
-          for (int i = 0; depth > 0 && i < 2; ++i) {
+        void more() const {
+          for (int i = 0; i < 2; ++i) {
             ++submitted;
-            weft::async([this, depth] {
+            weft::async([this] {
               ++ran;
-              below(depth - 1);
+              if (!weft::cancelled()) more();
             });
           }
         }
@@ -401,9 +401,7 @@ TEST_CASE("cancellation: from another thread, while the tasks make tasks") {
         while (ran < 100) std::this_thread::yield();
         stop.cancel();
       });
-      weft::finish(stop, [&] {
-        while (!weft::cancelled()) s.below(3);
-      });
+      weft::finish(stop, [&] { s.more(); });
       other.join();
       CHECK(ran + static_cast<int>(stop.skipped()) == submitted);
     }
