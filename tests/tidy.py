@@ -33,7 +33,7 @@ ATOMIC_FILE = "src/base/atomic.hpp"
 COMPILED_ONCE = {"CLI/": "tools/weft/command_line.cpp", "nlohmann/": "tools/weft/json.cpp"}
 BUILTIN_ATOMIC_FILES = {ATOMIC_FILE, "include/weft/detail/cell.hpp"}
 # A fiber may continue on another thread, so each thread_local needs an argument why that is safe; it is made there.
-THREAD_LOCAL_FILES = ["include/weft/detail/worker.hpp", "src/machine/*", "src/runtime/*"]
+THREAD_LOCAL_FILES = ["include/weft/detail/worker.hpp", "include/weft/detail/cancel*", "src/machine/*", "src/runtime/*"]
 BUILT_FILES = ["src/*.cpp", "apps/*.cpp", "tools/weft/*.cpp", "examples/*/main.cpp", "bench/*.cpp", "tests/main.cpp",
                "tests/conformance/*.cpp", "tests/narrow/*.cpp", "tests/stress/*.cpp", "tests/serial/*.cpp",
                "tests/compile_fail/*.cpp", "tests/numa/*.cpp", "tests/install/*.cpp", "tests/check/*.cpp"]

@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/cancellation.hpp"
 #include "weft/fork_join.hpp"
 #include "weft/near.hpp"
 #ifndef WEFT_SERIAL
@@ -53,7 +54,7 @@ template <class... Done> struct async_rotate {
       return builder<wrapped, Done...>::submit(*at.on->engine, wrapped{static_cast<Body&&>(body)}, clauses...);
     if constexpr (clause_list<Done...>::accesses + clause_list<Done...>::ranges != 0 || clause_list<Done...>::fixed)
       throw_async_outside();
-    else
+    else if (!lone_scope::skips())
       static_cast<void>(call_branch(at, body));
   }
   template <class Next, class Second, class... Rest>
@@ -80,12 +81,55 @@ template <class F> auto finish_on(here& at, F& f) {
 
 #else
 
-template <class Last> void call_last(here& at, Last& body) { static_cast<void>(call_branch(at, body)); }
+template <class Last> void call_last(here& at, Last& body) {
+  if (!lone_scope::skips()) static_cast<void>(call_branch(at, body));
+}
 template <class First, class Second, class... Rest> void call_last(here& at, First&, Second& second, Rest&... rest) {
   call_last(at, second, rest...);
 }
 
 #endif
+
+// Where asyncs are calls.
+template <class F> auto finish_alone(here& at, cancellation_state& by, F& f) {
+  using result = decltype(call_branch(at, f));
+  const lone_scope s(by);
+  try {
+    return call_branch(at, f);
+  } catch (const cancelled_error&) {
+    if constexpr (std::is_same_v<result, nothing>)
+      if (peek_acquire(by.cancelled) != 0) return nothing{};
+    if (!lone_scope::any_cancelled()) cancel(by, std::current_exception());
+    throw;
+  } catch (...) {
+    cancel(by, std::current_exception());
+    throw;
+  }
+}
+
+template <class F> auto finish_on(here& at, cancellation_state& by, F& f) {
+#ifndef WEFT_SERIAL
+  if (at.on->engine != nullptr) [[likely]] {
+    using result = decltype(call_branch(at, f));
+    scope s;
+    open(*at.on, s);
+    cancel_scope open_scope(by, *s.r, *at.on->engine);
+    try {
+      auto x = call_branch(at, f);
+      close_slowly(*at.on, s);
+      return x;
+    } catch (...) {
+      if (at.on->current != s.r) throw;
+      const bool quiet = gave_up(open_scope);
+      close_slowly(*at.on, s);
+      if constexpr (std::is_same_v<result, nothing>)
+        if (quiet) return nothing{};
+      throw;
+    }
+  }
+#endif
+  return finish_alone(at, by, f);
+}
 
 }  // namespace detail
 
@@ -111,6 +155,25 @@ template <class F> auto finish(here& at, F&& f) {
 }
 template <class F> auto finish(F&& f) {
   return detail::with_here([&](here& at) { return finish(at, f); });
+}
+
+// The same, and it can be cancelled (weft/cancellation.hpp): what is submitted in it is skipped from then on, and so is
+// what was and has not begun. f itself is called in any case, and goes on to its end.
+// If `by` is cancelled by cancel(), finish returns as ever, with what f returns; tasks that are skipped, or give up
+// with a cancelled_error, are no errors. So does f that gives up, if it returns nothing; else there is no value to
+// return, and the cancelled_error is thrown. If it is cancelled by an exception, that is rethrown: the first in program
+// order among those that had begun. If only a finish around it is cancelled, and tasks of this one were skipped:
+// cancelled_error. Cost: that of a finish, a lock, and a walk over the finishes and tasks around.
+template <class F> auto finish(here& at, cancellation& by, F&& f) {
+  using result = detail::branch_result<std::remove_reference_t<F>>;
+  detail::cancellation_state& state = detail::cancellation_of::state(by);
+  if constexpr (std::is_same_v<result, nothing>)
+    static_cast<void>(detail::finish_on(at, state, f));
+  else
+    return detail::finish_on(at, state, f);
+}
+template <class F> auto finish(cancellation& by, F&& f) {
+  return detail::with_here([&](here& at) { return finish(at, by, f); });
 }
 
 // Makes a task: clauses first, the body last, as in runtime::submit; the body may take a weft::here& before its data.

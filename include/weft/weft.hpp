@@ -1,6 +1,7 @@
 // Everything. `#include <weft/weft.hpp>`, link weft::weft.
 #pragma once
 #include "weft/buffered.hpp"
+#include "weft/cancellation.hpp"
 #include "weft/clause.hpp"
 #include "weft/data_use.hpp"
 #include "weft/error.hpp"

@@ -1,12 +1,14 @@
 // What a worker must notice before it takes its next task: that urgent tasks stand in their queue, and that the runtime
-// is paused. One word, so that a worker pays one load per task while there is neither.
-// Invariant: the number in the word is at least that of the tasks in the urgent queue, because it grows before a push
-// and shrinks after a pop. So an urgent task is never overlooked by who reads 0.
+// is paused. One word, so that a worker pays one load per task while there is neither. And what concerns only bodies
+// and the inline path, which calls children unseen: that scopes are cancelled (cancellation.hpp). Invariant: the number
+// in the word is at least that of the tasks in the urgent queue, because it grows before a push and shrinks after a
+// pop. So an urgent task is never overlooked by who reads 0.
 #pragma once
 #include <cstdint>
 
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
+#include "base/lock.hpp"
 
 namespace weft::sched {
 
@@ -14,9 +16,9 @@ template <class M> class attention {
  public:
   // Whether there is anything to notice. Order: relaxed; whoever is about to sleep asks again, with paused() and the
   // queue itself. Cost: one load.
-  [[nodiscard]] bool called() noexcept { return M::load(word_, base::relaxed) != 0; }
+  [[nodiscard]] bool called() noexcept { return (M::load(word_, base::relaxed) & ~cancelled_bit) != 0; }
   // The same for a search, whose look must not be older than what it was woken for. Order: seq_cst.
-  [[nodiscard]] bool called_now() noexcept { return M::load(word_, base::seq_cst) != 0; }
+  [[nodiscard]] bool called_now() noexcept { return (M::load(word_, base::seq_cst) & ~cancelled_bit) != 0; }
   // Order: seq_cst, so that a worker that took what was submitted after pause() sees the pause.
   [[nodiscard]] bool paused() noexcept { return (M::load(word_, base::seq_cst) & paused_bit) != 0; }
 
@@ -28,15 +30,39 @@ template <class M> class attention {
   void add_urgent() noexcept { static_cast<void>(M::fetch_add(word_, 1u, base::seq_cst)); }
   void remove_urgent() noexcept {
     const std::uint32_t before = M::fetch_sub(word_, 1u, base::seq_cst);
-    WEFT_ASSERT((before & ~paused_bit) != 0);
+    WEFT_ASSERT((before & ~(paused_bit | cancelled_bit)) != 0);
   }
 
-  // For called() by the inline path.
+  // One scope more, or less, is cancelled. Who: any thread, one for each scope at a time. On a modelled machine it
+  // takes no time: no core of it need be the caller.
+  void add_cancelled() noexcept {
+    if constexpr (M::modelled) {
+      if (cancelled_++ == 0) word_.raw |= cancelled_bit;
+    } else {
+      base::locked<M> guard(lock_);
+      if (cancelled_++ == 0) static_cast<void>(M::fetch_or(word_, cancelled_bit, base::release));
+    }
+  }
+  void remove_cancelled() noexcept {
+    if constexpr (M::modelled) {
+      WEFT_ASSERT(cancelled_ != 0);
+      if (--cancelled_ == 0) word_.raw &= ~cancelled_bit;
+    } else {
+      base::locked<M> guard(lock_);
+      WEFT_ASSERT(cancelled_ != 0);
+      if (--cancelled_ == 0) static_cast<void>(M::fetch_and(word_, ~cancelled_bit, base::relaxed));
+    }
+  }
+
+  // For the inline path, and for bodies that ask whether they are cancelled: 0, and nothing is.
   [[nodiscard]] const detail::cell<std::uint32_t>& word() const noexcept { return word_; }
 
  private:
   static constexpr std::uint32_t paused_bit = std::uint32_t{1} << 31;
+  static constexpr std::uint32_t cancelled_bit = std::uint32_t{1} << 30;
   alignas(64) detail::cell<std::uint32_t> word_;
+  alignas(64) detail::cell<std::uint8_t> lock_;
+  std::uint32_t cancelled_ = 0;  // scopes
 };
 
 }  // namespace weft::sched

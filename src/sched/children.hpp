@@ -72,6 +72,12 @@ template <class M> struct children {
 
   // A child of `parent` has ended on its stack, on top of its body, which waits. Who: that stack.
   static void ended_here(record& parent) noexcept { ++parent.ended_here; }
+  // One that may have failed has ended on its stack, and not in a wait: it counts as one that ended elsewhere, so that
+  // `parent` looks whether it has. Who: the body of `parent`.
+  static void looked_for(record& parent) noexcept {
+    --parent.ended_here;
+    withdrawn(parent);
+  }
   // One has ended elsewhere. Returns whether the caller goes on with what is next: it was the last, and the body of
   // `parent` waits or has returned. Of a task whose event is outstanding: whether its body waits.
   [[nodiscard]] static bool ended(record& parent) noexcept {

@@ -98,6 +98,10 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void open_scope(detail::worker& w, detail::scope& s) override;
   void close_scope(detail::worker& w, detail::scope& s) override;
   void end_call(detail::worker& w, detail::record& r, bool threw) noexcept override;
+  void cancelled(bool is_open) noexcept override {
+    is_open ? attention_.add_cancelled() : attention_.remove_cancelled();
+    failures_.cancelled(is_open);
+  }
   void wait_all() override;
   void wait_handle(detail::handle_state& h) override;
   void drain(detail::handle_state& h) noexcept override;

@@ -77,6 +77,7 @@ void engine<M>::one_event_less(worker& w, detail::record& r, const std::exceptio
 // The body of r has failed or was skipped: its event, if it is still to come, is not waited for.
 template <machine::machine M> void engine<M>::abandon_event(worker& w, detail::record& r, std::exception_ptr why) {
   if ((detail::peek(r.pending) & detail::record::body_bit) == 0) return;
+  if (why == nullptr) why = poison_.cancelled_with(r);
   if (why == nullptr)
     why = std::make_exception_ptr(error("weft: the task of an event was skipped, because what it "
                                         "would have used failed"));

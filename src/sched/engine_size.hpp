@@ -26,6 +26,8 @@ template <machine::machine M> bool engine<M>::called(detail::record* r) {
   run_child(w, r);
   worker& here = static_cast<worker&>(*current_worker());
   here.current = parent;
+  if (failures_.any()) [[unlikely]]
+    children<M>::looked_for(*parent);
   recording_.goes_on(here, body, {trace::why::children}, since);
   return true;
 }

@@ -3,10 +3,16 @@
 // in turn. So nothing is skipped that no wait hears of. The wait that ends the tasks' scope gets the first exception in
 // program order - the order of submission, compared level by level; that is the same one on every machine, except that
 // among adds or concurrents on one handle the one that failed first makes the others be skipped.
-// Not on the path of tasks that succeed: they read one flag per access.
+// A task that is skipped because its scope is cancelled counts as failing in the same way, but behind all that is
+// thrown: the finish with that cancellation keeps quiet about it (cancellation.hpp).
+// Not on the path of tasks that succeed: they read one flag per access. Of the children of one parent only the first is
+// kept, and handles are found by their address, so that many failures cost as much each as one does.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/assert.hpp"
@@ -17,15 +23,21 @@
 
 namespace weft::sched {
 
+struct failure {
+  std::exception_ptr exception;        // null: none
+  detail::cancel_scope* in = nullptr;  // of a task that was cancelled: the innermost scope around it that can be
+};
+
 template <class M> class failures {
  public:
   [[nodiscard]] bool any() noexcept { return M::load(count_, base::acquire) != 0; }
 
-  // r failed with e, by throwing or because it was skipped. Who: r's worker, before r's accesses finish.
-  void add(const detail::record& r, std::exception_ptr e) {
+  // r failed with e, by throwing or because it was skipped; cancelled_in: because it was cancelled. Who: r's worker,
+  // before r's accesses finish.
+  void add(const detail::record& r, std::exception_ptr e, detail::cancel_scope* cancelled_in = nullptr) {
     WEFT_ASSERT(e != nullptr);
     base::locked<M> guard(lock_);
-    all_.push_back({r.parent, r.order, std::move(e)});
+    keep(r.parent, {r.order, ++added_, {std::move(e), cancelled_in}});
     publish();
   }
 
@@ -34,83 +46,132 @@ template <class M> class failures {
     base::locked<M> guard(lock_);
     if (h.poisoned.raw) return;
     M::store(h.poisoned, true, base::release);
-    poisoned_.push_back({&h, e});
+    poisoned_.insert_or_assign(&h, poisoned{++added_, e});
     publish();
   }
   // What poisoned h, or null.
   [[nodiscard]] std::exception_ptr of(const detail::handle_state& h) noexcept {
     base::locked<M> guard(lock_);
-    for (const poisoned& p : poisoned_)
-      if (p.handle == &h) return p.exception;
-    return nullptr;
+    const auto found = poisoned_.find(const_cast<detail::handle_state*>(&h));
+    return found == poisoned_.end() ? nullptr : found->second.exception;
   }
   // Who: a handle's destructor.
   void forget(detail::handle_state& h) noexcept {
     base::locked<M> guard(lock_);
-    std::erase_if(poisoned_, [&h](const poisoned& p) { return p.handle == &h; });
+    poisoned_.erase(&h);
     publish();
   }
 
   // `parent` is done and nobody waited in it: the first that its children threw, else what it threw itself, now counts
   // as thrown by it, for its own parent, and is given back; null if none did. A child comes before the rest of its
-  // parent's body, as in a serial program.
+  // parent's body, as in a serial program; unless it was only cancelled, and the parent threw.
   [[gnu::cold, gnu::noinline]] std::exception_ptr hand_up(const detail::record& parent) noexcept {
     base::locked<M> guard(lock_);
-    const entry* first = nullptr;
-    for (const entry& e : all_)
-      if (e.parent == &parent && (first == nullptr || e.order < first->order)) first = &e;
-    if (first == nullptr) return nullptr;
-    const std::exception_ptr thrown = first->exception;
-    std::erase_if(all_, [&parent](const entry& e) {
-      return e.parent == &parent || (e.parent == parent.parent && e.order == parent.order);
-    });
-    all_.push_back({parent.parent, parent.order, thrown});
+    const auto found = first_.find(&parent);
+    if (found == first_.end()) return nullptr;
+    const failure below = std::move(found->second.what);
+    first_.erase(found);
+    const entry up{parent.order, ++added_, below};
+    const auto own = first_.find(parent.parent);
+    if (own != first_.end() && own->second.order == parent.order &&
+        (own->second.what.in != nullptr || below.in == nullptr))
+      own->second = up;
+    else
+      keep(parent.parent, up);
     publish();
-    return thrown;
+    return below.exception;
   }
 
-  // The first exception thrown below `parent` (nullptr: anywhere), or null; forgets the others of that scope. At top
-  // level all handles are healed: the program has been told.
-  [[nodiscard]] std::exception_ptr take(const detail::record* parent) noexcept {
+  // The first below `parent` (nullptr: anywhere), or none; forgets the others of that scope. At top level all handles
+  // are healed: the program has been told.
+  [[nodiscard]] failure take(const detail::record* parent) noexcept {
     base::locked<M> guard(lock_);
-    std::exception_ptr first = peek_first(parent);
-    std::erase_if(all_, [&](const entry& e) { return parent == nullptr || e.parent == parent; });
-    if (parent == nullptr) {
-      for (const poisoned& p : poisoned_) M::store(p.handle->poisoned, false, base::release);
-      poisoned_.clear();
+    failure first;
+    if (parent != nullptr) {
+      const auto found = first_.find(parent);
+      if (found != first_.end()) {
+        first = std::move(found->second.what);
+        first_.erase(found);
+      }
+    } else {
+      const entry* best = nullptr;
+      for (const auto& [of, e] : first_)
+        if (best == nullptr || comes_before(e, *best)) best = &e;
+      if (best != nullptr) first = best->what;
+      first_.clear();
+      heal();
     }
     publish();
     return first;
   }
 
+  // A scope is cancelled, or gone again: from here on tasks look before they run. Who: any thread. On a modelled
+  // machine it takes no time: no core of it need be the caller.
+  void cancelled(bool begins) noexcept {
+    const std::uint32_t n = begins ? 1u : ~std::uint32_t{0};
+    if constexpr (M::modelled) {
+      cancelled_.raw += n;
+      count_.raw += n;
+    } else {
+      static_cast<void>(M::fetch_add(cancelled_, n, base::relaxed));
+      static_cast<void>(M::fetch_add(count_, n, base::release));
+    }
+  }
+  [[nodiscard]] bool any_cancelled() const noexcept { return detail::peek(cancelled_) != 0; }
+  // If a child of `parent` was cancelled, and nobody has been told: the innermost scope around them, which all children
+  // of one parent share. So who looks for it need not go up a long chain for each of them, nor, since what is handed up
+  // says it too, for each parent in a chain.
+  [[nodiscard]] detail::cancel_scope* known_cancelled(const detail::record* parent) noexcept {
+    base::locked<M> guard(lock_);
+    const auto found = first_.find(parent);
+    return found == first_.end() ? nullptr : found->second.what.in;
+  }
+
  private:
   struct entry {
-    const detail::record* parent;
     std::uint64_t order;
-    std::exception_ptr exception;
+    std::uint64_t number;  // as they came: among equals of different parents
+    failure what;
   };
   struct poisoned {
-    detail::handle_state* handle;
+    std::uint64_t number;
     std::exception_ptr exception;
   };
+  [[nodiscard]] static bool comes_before(const entry& a, const entry& b) noexcept {
+    if ((a.what.in == nullptr) != (b.what.in == nullptr)) return a.what.in == nullptr;
+    return a.order != b.order ? a.order < b.order : a.number < b.number;
+  }
+  void keep(const detail::record* parent, const entry& e) {
+    WEFT_ASSERT(base::held(lock_) && e.what.exception != nullptr);
+    const auto [at, is_new] = first_.try_emplace(parent, e);
+    if (!is_new && comes_before(e, at->second)) at->second = e;
+  }
 
-  // Who: holder of the lock, after a change.
+  // In the order in which they were poisoned: on a modelled machine each store takes time, the same in every run.
+  void heal() {
+    std::vector<std::pair<std::uint64_t, detail::handle_state*>> all;
+    for (const auto& [h, p] : poisoned_) all.emplace_back(p.number, h);
+    std::sort(all.begin(), all.end());
+    for (const auto& [number, h] : all) M::store(h->poisoned, false, base::release);
+    poisoned_.clear();
+  }
+
+  // Who: holder of the lock, after a change. Added and not stored: whoever cancels does not take the lock.
   void publish() noexcept {
     WEFT_ASSERT(base::held(lock_));
-    M::store(count_, static_cast<std::uint32_t>(all_.size() + poisoned_.size()), base::release);
-  }
-  [[nodiscard]] std::exception_ptr peek_first(const detail::record* parent) const noexcept {
-    WEFT_ASSERT(base::held(lock_));
-    const entry* best = nullptr;
-    for (const entry& e : all_)
-      if ((parent == nullptr || e.parent == parent) && (best == nullptr || e.order < best->order)) best = &e;
-    return best == nullptr ? nullptr : best->exception;
+    const auto now = static_cast<std::uint32_t>(first_.size() + poisoned_.size());
+    if (now == published_) return;
+    static_cast<void>(M::fetch_add(count_, now - published_, base::release));
+    published_ = now;
   }
 
   detail::cell<std::uint8_t> lock_;
-  detail::cell<std::uint32_t> count_;  // exceptions and poisoned handles: 0 lets everybody pass
-  std::vector<entry> all_;
-  std::vector<poisoned> poisoned_;
+  detail::cell<std::uint32_t> count_;      // failures, poisoned handles, cancelled scopes: 0 lets everybody pass
+  detail::cell<std::uint32_t> cancelled_;  // of these the scopes
+  std::uint32_t published_ = 0;            // the others
+  std::uint64_t added_ = 0;
+  std::unordered_map<const detail::record*, entry> first_;  // by parent
+  std::unordered_map<detail::handle_state*, poisoned> poisoned_;
 };
 
 }  // namespace weft::sched

@@ -41,7 +41,7 @@ std::string what(const std::exception_ptr& e) {
 TEST_CASE("failures: none to begin with") {
   host_failures f;
   CHECK(!f.any());
-  CHECK(what(f.take(nullptr)) == "nothing");
+  CHECK(what(f.take(nullptr).exception) == "nothing");
 }
 
 TEST_CASE("failures: the first in order of submission, in whichever order they were thrown") {
@@ -50,9 +50,9 @@ TEST_CASE("failures: the first in order of submission, in whichever order they w
     host_failures f;
     for (const std::uint64_t n : order) f.add(task(n), thrown(std::to_string(n)));
     CHECK(f.any());
-    CHECK(what(f.take(nullptr)) == "1");
+    CHECK(what(f.take(nullptr).exception) == "1");
     CHECK(!f.any());  // the others of that wait are forgotten
-    CHECK(what(f.take(nullptr)) == "nothing");
+    CHECK(what(f.take(nullptr).exception) == "nothing");
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
@@ -63,10 +63,10 @@ TEST_CASE("failures: a task that waits gets those of its own children only") {
   f.add(task(5, &b), thrown("b's"));
   f.add(task(9, &a), thrown("a's second"));
   f.add(task(8, &a), thrown("a's first"));
-  CHECK(what(f.take(&a)) == "a's first");
-  CHECK(what(f.take(&a)) == "nothing");
+  CHECK(what(f.take(&a).exception) == "a's first");
+  CHECK(what(f.take(&a).exception) == "nothing");
   CHECK(f.any());
-  CHECK(what(f.take(&b)) == "b's");
+  CHECK(what(f.take(&b).exception) == "b's");
   CHECK(!f.any());
 }
 
@@ -75,21 +75,21 @@ TEST_CASE("failures: what nobody waited for counts as the parent's, level by lev
   record top = task(4);
   record middle = task(2, &top);
   f.add(task(7, &middle), thrown("deep"));
-  CHECK(what(f.take(&top)) == "nothing");
+  CHECK(what(f.take(&top).exception) == "nothing");
   f.hand_up(middle);
   f.add(task(3, &top), thrown("later sibling"));
-  CHECK(what(f.take(&top)) == "deep");
+  CHECK(what(f.take(&top).exception) == "deep");
 
   f.add(task(0, &middle), thrown("deep"));
   f.hand_up(middle);
   f.hand_up(top);
   f.add(task(5), thrown("after top"));
-  CHECK(what(f.take(nullptr)) == "deep");
+  CHECK(what(f.take(nullptr).exception) == "deep");
 
   f.add(task(0, &top), thrown("below the fourth"));
   f.hand_up(top);
   f.add(task(3), thrown("the third"));
-  CHECK(what(f.take(nullptr)) == "the third");
+  CHECK(what(f.take(nullptr).exception) == "the third");
 }
 
 // What a wait gives may not depend on who threw first in time: the order of siblings must survive that their parent's
@@ -101,7 +101,7 @@ TEST_CASE("failures: among children that nobody waited for the first submitted c
     f.add(task(reversed ? 1 : 0, &parent), thrown(reversed ? "second" : "first"));
     f.add(task(reversed ? 0 : 1, &parent), thrown(reversed ? "first" : "second"));
     f.hand_up(parent);
-    CHECK(what(f.take(nullptr)) == "first");
+    CHECK(what(f.take(nullptr).exception) == "first");
   }
 }
 
@@ -113,8 +113,32 @@ TEST_CASE("failures: a parent that throws, too, comes after its child") {
     f.add(parent, thrown("parent"));
     if (!child_first) f.add(task(0, &parent), thrown("child"));
     f.hand_up(parent);
-    CHECK(what(f.take(nullptr)) == "child");
+    CHECK(what(f.take(nullptr).exception) == "child");
   }
+}
+
+TEST_CASE("failures: what was cancelled comes after all that was thrown, and tells its siblings and parents") {
+  host_failures f;
+  record top = task(1);
+  record middle = task(2, &top);
+  detail::cancel_scope* const in = reinterpret_cast<detail::cancel_scope*>(64);  // only kept
+  f.add(task(0, &middle), thrown("cancelled"), in);
+  CHECK((f.known_cancelled(&middle) == in && f.known_cancelled(&top) == nullptr));
+  CHECK(what(f.hand_up(middle)) == "cancelled");
+  CHECK((f.known_cancelled(&middle) == nullptr && f.known_cancelled(&top) == in));
+  f.add(task(7, &top), thrown("thrown"));
+  const failure got = f.take(&top);
+  CHECK((what(got.exception) == "thrown" && got.in == nullptr));
+  // Of a parent that throws, too, that counts.
+  f.add(middle, thrown("parent"));
+  f.add(task(0, &middle), thrown("cancelled"), in);
+  f.hand_up(middle);
+  CHECK(what(f.take(&top).exception) == "parent");
+  CHECK(!f.any_cancelled());
+  f.cancelled(true);
+  CHECK((f.any() && f.any_cancelled()));
+  f.cancelled(false);
+  CHECK(!f.any());
 }
 
 TEST_CASE("failures: poison marks a handle once and lasts until the outermost wait") {

@@ -103,7 +103,7 @@ std::string task_order::path_of(const detail::record& r) const {
     WEFT_ASSERT(r.order != 0);  // at top level numbers begin with 1
     return (setup_.runtime == 1 ? "" : std::to_string(setup_.runtime) + "/") + std::to_string(r.order);
   }
-  const bool in_scope = r.parent->kind == detail::record_kind::scope;
+  const bool in_scope = detail::is_scope(*r.parent);
   return (in_scope ? path_of(*r.parent) : actors_.at(r.parent).name) + "." + std::to_string(r.order + 1);
 }
 

@@ -1,12 +1,16 @@
 // What a failure does to other tasks. A task that fails poisons what it would have written; one that would use poisoned
 // data is skipped, which counts as failing with the same exception (failures.hpp keeps them and says which one a wait
-// gets). Not on the path of tasks that succeed: they read one flag per access while anything at all has failed.
+// gets). A task that has not begun when its scope is cancelled is skipped in the same way, with what cancelled the
+// scope (cancellation.hpp). Not on the path of tasks that succeed: they read one flag per access while anything at all
+// has failed.
 #pragma once
 #include <exception>
 
 #include "access/version.hpp"
 #include "base/assert.hpp"
+#include "sched/cancellation.hpp"
 #include "sched/failures.hpp"
+#include "weft/cancellation.hpp"
 
 namespace weft::sched {
 
@@ -15,27 +19,50 @@ template <class M> class poison {
   explicit poison(failures<M>& all) : failures_(all) {}
 
   // Whether r must not simply run. Who: r's worker. Cost: one load while nothing has failed.
-  [[nodiscard]] bool concerns(detail::record& r) noexcept { return failures_.any() && reads(r); }
+  [[nodiscard]] bool concerns(detail::record& r) noexcept {
+    return failures_.any() && (reads(r) || failures_.any_cancelled());
+  }
 
-  // Calls or skips a body that is concerned. Returns whether it was skipped; if a wait of the whole program has healed
-  // its handles in between, its body is called, and may throw.
+  // Calls or skips a body that is concerned. Returns whether it was skipped; if it is in no scope that is cancelled,
+  // and a wait of the whole program has healed its handles in between, its body is called, and may throw.
   [[nodiscard, gnu::cold]] bool skip(detail::record& r) {
     if (was_refused(r)) {  // and has failed already
       r.invoke(r, detail::errand::destroy);
+      return true;
+    }
+    // The task that closes a group of reduces is the runtime's own, and for all.
+    detail::cancel_scope* const in = r.applies_reduction ? nullptr : scope_of(r);
+    if (const detail::cancellation_state* by = cancelled_around(in)) {
+      r.invoke(r, detail::errand::destroy);
+      failures_.add(r, by->why, in);
+      writes(r, by->why);
+      count_skipped(in);
       return true;
     }
     std::exception_ptr e;
     for (std::uint32_t i = 0; i < r.access_count && e == nullptr; ++i)
       e = failures_.of(access::handle_of(r.accesses()[i]));
     r.invoke(r, e == nullptr ? detail::errand::run : detail::errand::destroy);
-    if (e != nullptr) fail(r, e);
-    return e != nullptr;
+    if (e == nullptr) return false;
+    fail(r, e);
+    count_skipped(r.applies_reduction ? nullptr : cancellable_above(r.parent));
+    return true;
+  }
+  // Why a task that was skipped was: what its scope was cancelled with, or null if that was not the reason.
+  [[nodiscard]] std::exception_ptr cancelled_with(const detail::record& r) noexcept {
+    const detail::cancellation_state* by = cancelled_around(scope_of(r));
+    return by != nullptr ? by->why : nullptr;
   }
 
+  // Also cancels the scope that r is in, if it can be; but one that gives up because it is cancelled already fails as
+  // those that are skipped.
   [[gnu::cold]] void fail(detail::record& r, const std::exception_ptr& e) {
     WEFT_ASSERT(e != nullptr);
-    failures_.add(r, e);
+    detail::cancel_scope* const in = scope_of(r);
+    const bool gives_up = cancelled_around(in) != nullptr && detail::is_cancelled_error(e);
+    failures_.add(r, e, gives_up ? in : nullptr);
     writes(r, e);
+    if (!gives_up) cancel_around(r, e);
   }
 
   // What r waits for beside its body has failed with e, as a child of r would: behind its children, and once r is
@@ -59,6 +86,7 @@ template <class M> class poison {
   [[gnu::cold]] void refuse(detail::record& r, const detail::engine_base* engine, const std::exception_ptr& why) {
     WEFT_ASSERT(why != nullptr && r.state == detail::record_state::filling);
     failures_.add(r, why);
+    cancel_around(r, why);
     for (std::uint32_t i = 0; i < r.access_count; ++i) {
       access::entry& a = r.accesses()[i];
       if (is_written(a)) {
@@ -78,14 +106,23 @@ template <class M> class poison {
     if (!M::load(h.poisoned, base::acquire)) return;
     if (std::exception_ptr e = failures_.of(h)) std::rethrow_exception(e);
   }
-  // What a wait for the tasks below r throws; nullptr: for all tasks.
+  // What a wait for the tasks below r throws; nullptr: for all tasks. Those that are missing because r itself was
+  // cancelled are no reason to throw.
   void rethrow_below(const detail::record* r) {
     if (!failures_.any()) [[likely]]
       return;
-    if (std::exception_ptr e = failures_.take(r)) std::rethrow_exception(e);
+    const failure first = failures_.take(r);
+    if (first.exception == nullptr || (first.in != nullptr && is_cancelled(r))) return;
+    std::rethrow_exception(first.exception);
   }
 
  private:
+  // Where to look for whether r is cancelled, while anything is.
+  [[nodiscard]] detail::cancel_scope* scope_of(const detail::record& r) noexcept {
+    if (!failures_.any_cancelled()) return nullptr;
+    detail::cancel_scope* const known = failures_.known_cancelled(r.parent);
+    return known != nullptr ? known : cancellable_above(r.parent);
+  }
   [[nodiscard]] static bool was_refused(detail::record& r) noexcept {
     return r.access_count != 0 && (r.accesses()[0].handle_and_kind & detail::handle_address_mask) == 0;
   }

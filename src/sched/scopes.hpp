@@ -29,7 +29,7 @@ template <class M> class scopes {
   // Returns when the children of s are done. Errors: what they threw; weft::error if nothing can run any more. Either
   // way s is closed.
   void close(worker<M>& w, detail::scope& s) {
-    WEFT_ASSERT(w.current == s.r && s.r->kind == detail::record_kind::scope);
+    WEFT_ASSERT(w.current == s.r && detail::is_scope(*s.r));
     struct at_end {
       scopes& all;
       detail::record& r;

@@ -85,7 +85,7 @@ template <class M> class stall {
   // The main thread has been told that the scope r will never be over, and leaves it: the tasks that are left belong to
   // the scope around it, or to the program. Who: it, in that scope already; nothing can run.
   void orphan(const detail::record& r) noexcept {
-    WEFT_ASSERT(r.kind == detail::record_kind::scope && use_.all.main().current == r.parent);
+    WEFT_ASSERT(detail::is_scope(r) && use_.all.main().current == r.parent);
     use_.pool.all().for_each([&](detail::record& x) {
       if (x.parent == &r && x.state != detail::record_state::free) use_.quiescence.created(use_.all.main(), x);
     });

@@ -23,6 +23,32 @@ int fib(weft::here& at, int n) {
   return a + b;
 }
 
+// What is wrong, or nullptr.
+const char* cancelled() {
+  weft::cancellation stop, inner;
+  int ran = 0;
+  weft::finish(stop, [&] {
+    weft::async([&] { ++ran; });
+    weft::finish(inner, [&] {
+      inner.cancel();
+      weft::async([&] { ran += 10; });
+    });
+    if (weft::cancelled()) ran += 10;
+    stop.cancel();
+    weft::finish([&] { weft::async([&] { ran += 10; }); });
+    if (!weft::cancelled()) ran += 10;
+    throw weft::cancelled_error();
+  });
+  if (ran != 1 || stop.skipped() != 2 || inner.skipped() != 1 || weft::cancelled()) return "skipped wrongly";
+  weft::cancellation failing;
+  try {
+    weft::finish(failing, [] { weft::async([] { throw 1; }); });
+    return "an exception in a finish that can be cancelled does not arrive";
+  } catch (int) {
+    return failing.cancelled() ? nullptr : "an exception does not cancel";
+  }
+}
+
 int wrong(const char* what) {
   std::printf("%s\n", what);
   return 1;
@@ -51,6 +77,7 @@ int main() {
   placed.fill(7);
   if (!zeros || placed[0] != 7 || placed[99'999] != 7 || placed.node_of(3) != 0 || weft::memory_nodes() != 1)
     return wrong("an array is not plain memory");
+  if (const char* what = cancelled()) return wrong(what);
   std::vector<int> v(200'000), sums(v.size());
   for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<int>((i * 7919) % 1000);
   if (weft::inclusive_scan(v.begin(), v.end(), sums.begin(), 0, std::plus<>()) != 200 * 999 * 500 ||

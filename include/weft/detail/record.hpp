@@ -13,6 +13,7 @@ namespace weft::detail {
 
 struct handle_state;
 struct record;
+struct cancel_scope;
 
 inline constexpr std::uintptr_t handle_address_mask = (~std::uintptr_t{0} >> 8) & ~std::uintptr_t{63};
 
@@ -29,6 +30,7 @@ enum class record_kind : std::uint8_t {
   place,     // stands in a handle's wait list for a task that reserves several (src/access/reservation.hpp)
   branch,    // the second half of a fork, on the stack of the body that forked (src/sched/branches.hpp)
   scope,     // of a finish: the parent of what is submitted in it, on the stack of the body (src/sched/scopes.hpp)
+  cancellable_scope,  // the same, of one with a cancellation (src/sched/cancellation.hpp); the last
 };
 
 // Where a record is. Kept for assertions and for the report of a program that cannot go on.
@@ -45,7 +47,10 @@ enum class errand : std::uint8_t {
 // Some words serve one phase of the task's life after the other: the request that waits to be created, the wait for
 // conditions and in queues, the body and its children.
 struct record {
-  void (*invoke)(record& self, errand what);
+  union {
+    void (*invoke)(record& self, errand what);
+    cancel_scope* cancels;  // cancellable_scope: by what
+  };
   union {
     record* next;              // waiting: in a list or queue
     record* awaits_children;   // running, its body waits: who goes on when the children are done
@@ -111,9 +116,10 @@ struct record {
 };
 static_assert(sizeof(record) == 80 && sizeof(record) % alignof(std::max_align_t) == 0);
 
+[[nodiscard]] inline bool is_scope(const record& r) noexcept { return r.kind >= record_kind::scope; }
 // The record of the body that r belongs to: of a scope the one around it. nullptr: the main thread.
 [[nodiscard]] inline record* body_around(record* r) noexcept {
-  while (r != nullptr && r->kind == record_kind::scope) r = r->parent;
+  while (r != nullptr && is_scope(*r)) r = r->parent;
   return r;
 }
 

@@ -52,6 +52,8 @@ struct engine_base {
   virtual void open_scope(worker& w, scope& s) = 0;
   virtual void close_scope(worker& w, scope& s) = 0;
   virtual void end_call(worker& w, record& r, bool threw) noexcept = 0;
+  // A cancelled scope of this runtime is open; and not any more. Who: any thread.
+  virtual void cancelled(bool is_open) noexcept = 0;
   // What hints want, as record::near keeps it.
   [[nodiscard]] virtual std::uint8_t near(const near_clause* hints, std::size_t count) noexcept = 0;
   virtual void wait_all() = 0;
