@@ -5,7 +5,6 @@
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -176,14 +175,16 @@ void check_all() {
 }  // namespace
 
 int main() {
-  for (const char* folder : {"/proc", "/sys", "/tmp"}) mkdir(folder, 0755);
+  if (getpid() != 1) {
+    std::printf("numa: this runs as the first process of a machine that tests/numa/boot.py makes\n");
+    return 1;
+  }
   mount("proc", "/proc", "proc", 0, nullptr);
   mount("sysfs", "/sys", "sysfs", 0, nullptr);
   const char* told = std::getenv("numa_nodes");  // what the kernel does not know of its command line it tells us
   nodes = told != nullptr ? static_cast<unsigned>(std::atoi(told)) : 0;
-  if (nodes == 0)
-    return std::printf("numa: this runs as the first process of a machine that tests/numa/boot.py makes\n");
   try {
+    if (nodes == 0) throw weft::error("no number of nodes is told");
     check_all();
   } catch (const std::exception& e) {
     wrong(e.what());
