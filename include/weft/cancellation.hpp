@@ -12,7 +12,7 @@
 // A finish with a cancellation is a scope: what is submitted in it belongs to it, also by its tasks, and in further
 // finishes inside. It is cancelled by cancel(), or by the first exception of one of its tasks or of its body. Then what
 // has not begun is skipped: the body of such a task is not called, its captures are destroyed, its accesses count as
-// done, and what it would have written is poisoned, as by a task that failed (docs/guide/36-cancellation.md). What has
+// done, and what it would have written is poisoned, as by a task that failed (docs/guide/37-cancellation.md). What has
 // begun goes on to its end; a body that is long asks now and then, and returns early or throws cancelled_error.
 #pragma once
 #include <cstdint>

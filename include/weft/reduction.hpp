@@ -14,7 +14,7 @@
 //   static void merge(buffer& into, buffer& from);      from is destroyed next
 //   static void apply(T& target, buffer& from);
 // The operation must be associative and commutative as far as you care: rounding may differ from run to run on real
-// cores, and is the same on every run of a virtual machine.
+// cores, and is the same on every run of a virtual machine. The same bits everywhere: weft/repeatable.hpp.
 // Cost: two lock sections or two exchanges per task beside the access; a buffer is made only when two tasks overlap.
 #pragma once
 #include <type_traits>
@@ -45,6 +45,7 @@ template <class T, class Op = plus<T>> class reduction : public handle<T> {
  public:
   using operation = Op;
   using buffer = typename Op::buffer;
+  static constexpr bool is_numbered = false;
 
   template <class... Args>
     requires std::is_constructible_v<T, Args...>

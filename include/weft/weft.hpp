@@ -15,6 +15,7 @@
 #include "weft/numa_array.hpp"
 #include "weft/range.hpp"
 #include "weft/reduction.hpp"
+#include "weft/repeatable.hpp"
 #include "weft/resource.hpp"
 #include "weft/runtime.hpp"
 #include "weft/scan.hpp"

@@ -23,6 +23,7 @@ template <class Clause> struct access_traits {
   static constexpr bool is_access = false;
   static constexpr bool is_clause = false;
   static constexpr bool is_range = false;
+  static constexpr bool is_numbered = false;  // its task keeps a number for it
   static constexpr bool exclusive_group = false;
   static constexpr bool plain = false;
 };
@@ -77,6 +78,7 @@ template <> struct access_traits<use_clause> : one_access {
 };
 template <class R> struct access_traits<reduce_clause<R>> : one_access {
   using reduction = R;
+  static constexpr bool is_numbered = R::is_numbered;
 };
 
 // A handle's datum as the body may see it.
@@ -90,6 +92,8 @@ template <class T, std::uint8_t Kind> using data_view =
 template <class... Clauses> struct clause_list {
   static constexpr std::uint32_t accesses = (0 + ... + (access_traits<Clauses>::is_access ? 1 : 0));  // without ranges
   static constexpr std::size_t ranges = (0 + ... + (access_traits<Clauses>::is_range ? 1 : 0));
+  // Words that are kept beside the body: how many handles each range has, and numbers of reductions that have such.
+  static constexpr std::size_t counts = ranges + (0 + ... + (access_traits<Clauses>::is_numbered ? 1 : 0));
   static constexpr int adds = (0 + ... + (access_traits<Clauses>::exclusive_group ? 1 : 0));
   // Units of a resource are never granted one by one, so a task that uses one counts as having several.
   static constexpr bool uses = (false || ... || std::is_same_v<Clauses, use_clause>);
@@ -107,7 +111,7 @@ template <class... Clauses> struct clause_list {
 };
 
 // Calls `body` with the data of the access clauses. The recursion consumes the clauses and collects the arguments;
-// clauses that are no access, and handle<void>, contribute none. `counts`: how many handles each range has.
+// clauses that are no access, and handle<void>, contribute none. `counts`: as clause_list::counts says.
 template <class... Rest> struct caller {
   template <class Body, class... Data> static void call(Body& body, access*, const std::uint32_t*, Data&&... data) {
     static_assert(std::is_invocable_v<Body&, Data...>,
@@ -146,9 +150,13 @@ template <class Clause, class... Rest> struct caller<Clause, Rest...> {
   }
   template <class Body, class... Data>
   static void call_with_datum(Body& body, access* a, const std::uint32_t* counts, Data&&... data) {
-    if constexpr (requires { typename access_traits<Clause>::reduction; }) {
-      typename access_traits<Clause>::reduction::part part(
-          static_cast<typename access_traits<Clause>::reduction&>(base_of(a)));
+    if constexpr (access_traits<Clause>::is_numbered) {
+      using reduction = typename access_traits<Clause>::reduction;
+      typename reduction::part part(static_cast<reduction&>(base_of(a)), *counts);
+      caller<Rest...>::call(body, a + 1, counts + 1, static_cast<Data&&>(data)..., part.get());
+    } else if constexpr (requires { typename access_traits<Clause>::reduction; }) {
+      using reduction = typename access_traits<Clause>::reduction;
+      typename reduction::part part(static_cast<reduction&>(base_of(a)));
       caller<Rest...>::call(body, a + 1, counts, static_cast<Data&&>(data)..., part.get());
     } else {
       using T = typename access_traits<Clause>::type;
@@ -163,11 +171,11 @@ template <class Clause, class... Rest> struct caller<Clause, Rest...> {
 };
 static_assert(std::is_standard_layout_v<handle_base>, "a handle and its state share one address");
 
-// What a record keeps behind its accesses: the body, and for a task with ranges how many handles each has.
-template <class Body, std::size_t Ranges> struct closure {
+// What a record keeps behind its accesses: the body, and what clause_list::counts says.
+template <class Body, std::size_t Counts> struct closure {
   template <class From> explicit closure(From&& b) : body(static_cast<From&&>(b)) {}
   Body body;
-  std::uint32_t counts[Ranges];
+  std::uint32_t counts[Counts];
 };
 template <class Body> struct closure<Body, 0> {
   template <class From> explicit closure(From&& b) : body(static_cast<From&&>(b)) {}
@@ -318,13 +326,14 @@ template <class Clause> void note_hint(near_clause*& at, const Clause& c) noexce
 }
 template <class Clause> void note_count(std::uint32_t*& at, const Clause& c) noexcept {
   if constexpr (access_traits<Clause>::is_range) *at++ = static_cast<std::uint32_t>(c.count);
+  if constexpr (access_traits<Clause>::is_numbered) *at++ = c.target.take_number();
 }
 [[noreturn]] void throw_too_wide(std::size_t accesses);  // weft::error
 
 template <class Body, class... Clauses> struct builder {
   using list = clause_list<Clauses...>;
   using plain_body = std::remove_cvref_t<Body>;
-  using kept = closure<plain_body, list::ranges>;
+  using kept = closure<plain_body, list::counts>;
 
   static void submit(engine_base& e, Body&& body, const Clauses&... clauses) {
     static_assert(list::events <= 1, "weft: a task completes with one event; wait for the others in its body");
@@ -354,7 +363,7 @@ template <class Body, class... Clauses> struct builder {
       r->near = e.near(hints, list::hints) & 63;
     }
     place(e, *r, static_cast<Body&&>(body));
-    if constexpr (list::ranges != 0) {
+    if constexpr (list::counts != 0) {
       std::uint32_t* at = static_cast<kept*>(r->closure())->counts;
       (note_count(at, clauses), ...);
     }

@@ -1,0 +1,138 @@
+// Reductions that give the same bits in every run: on any number of workers, on real cores and modelled ones, whatever
+// the schedule. They are used as weft::reduction is, with the same operations:
+//
+//   weft::repeatable_reduction<double> energy;
+//   rt.submit(weft::reduce(energy), [](double& part) { part += ...; });
+//   rt.get(energy)
+//
+// Each task adds to a neutral buffer of its own. Tasks are numbered as they are submitted, and buffers are merged along
+// a binary tree over these numbers: 2k with 2k + 1, then these pairs, and so on. What has no partner when the datum is
+// looked at is applied in order of numbers. So the shape of the sum depends on the submissions alone. They must come in
+// the same order in every run: from one thread, or from one task. If one of the tasks fails, so does who looks.
+// Cost: beside that of a reduction a buffer for each task, made and destroyed, and kept until its neighbour is done:
+// where tasks run in about the order in which they were submitted, few at a time. docs/guide/13-reductions.md.
+#pragma once
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/reduction.hpp"
+
+namespace weft {
+
+template <class T, class Op = plus<T>> class repeatable_reduction : public handle<T> {
+ public:
+  using operation = Op;
+  using buffer = typename Op::buffer;
+  static constexpr bool is_numbered = true;
+
+  template <class... Args>
+    requires std::is_constructible_v<T, Args...>
+  explicit repeatable_reduction(Args&&... args) : handle<T>(static_cast<Args&&>(args)...) {
+    detail::register_reduction(this->state(), [](detail::handle_state& h) { of(h).apply(); });
+  }
+  ~repeatable_reduction() {
+    this->state().drain();
+    detail::forget_reduction(this->state());
+    for (auto* p = static_cast<piece*>(left_over_.raw); p != nullptr;) {
+      piece* const next = p->next;
+      delete p;
+      p = next;
+    }
+  }
+
+  // The number of a task that is being submitted. Who: the submitter; of several threads each gets others. Order:
+  // relaxed. After 2^32 tasks numbers begin again, which changes no sum as long as no look is half of that away.
+  [[nodiscard]] std::uint32_t take_number() noexcept {
+    return __atomic_fetch_add(&submitted_, std::uint32_t{1}, __ATOMIC_RELAXED);
+  }
+
+ private:
+  // The sum of the 2^level tasks from number `first` on.
+  struct piece {
+    std::uint32_t first;
+    std::uint8_t level;
+    piece* next;  // a list is in order of numbers
+    buffer value;
+  };
+
+ public:
+  // What one task writes to. Gives it back when destroyed.
+  class part {
+   public:
+    part(repeatable_reduction& r, std::uint32_t number)
+        : r_(r), own_(new piece{number, 0, nullptr, Op::create(r.unguarded())}) {}
+    ~part() { r_.give_back(own_); }
+    part(const part&) = delete;
+    part& operator=(const part&) = delete;
+
+    [[nodiscard]] buffer& get() noexcept { return own_->value; }
+
+   private:
+    repeatable_reduction& r_;
+    piece* own_;
+  };
+
+ private:
+  [[nodiscard]] static repeatable_reduction& of(detail::handle_state& h) noexcept {
+    return static_cast<repeatable_reduction&>(reinterpret_cast<handle_base&>(h));
+  }
+
+  // Leaves a list with the handle. If another lies there the two become one and it tries again: every round takes a
+  // list out of the world, so it ends.
+  void give_back(piece* list) {
+    detail::engine_base& engine = *this->state().engine;
+    while (auto* other = static_cast<piece*>(engine.exchange(this->state(), left_over_, list))) {
+      auto* mine = static_cast<piece*>(engine.exchange(this->state(), left_over_, nullptr));
+      list = mine == nullptr ? other : joined(mine, other);
+    }
+  }
+  [[nodiscard]] static piece* joined(piece* a, piece* b) {
+    piece* sums = nullptr;  // the last first
+    while (a != nullptr || b != nullptr) {
+      piece*& from = b == nullptr || (a != nullptr && static_cast<std::int32_t>(a->first - b->first) < 0) ? a : b;
+      piece* p = from;
+      from = p->next;
+      while (sums != nullptr && are_siblings(*sums, *p)) {
+        piece* const left = sums;
+        sums = left->next;
+        Op::merge(left->value, p->value);
+        ++left->level;
+        delete p;
+        p = left;
+      }
+      p->next = sums;
+      sums = p;
+    }
+    piece* list = nullptr;
+    while (sums != nullptr) {
+      piece* const next = sums->next;
+      sums->next = list;
+      list = sums;
+      sums = next;
+    }
+    return list;
+  }
+  [[nodiscard]] static bool are_siblings(const piece& a, const piece& b) noexcept {
+    return a.level == b.level && (a.first >> a.level) % 2 == 0 && b.first - a.first == std::uint32_t{1} << a.level;
+  }
+  // Who: the task that closes a group of reduces; nobody else touches the handle then.
+  void apply() {
+    auto* p = static_cast<piece*>(left_over_.raw);
+    left_over_.raw = nullptr;
+    while (p != nullptr) {
+      piece* const next = p->next;
+      Op::apply(this->unguarded(), p->value);
+      delete p;
+      p = next;
+    }
+  }
+
+  detail::cell<void*> left_over_;
+  std::uint32_t submitted_ = 0;
+};
+
+template <class T, class Op> [[nodiscard]] auto reduce(repeatable_reduction<T, Op>& r) noexcept {
+  return detail::reduce_clause<repeatable_reduction<T, Op>>{r};
+}
+
+}  // namespace weft
