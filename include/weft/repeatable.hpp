@@ -42,9 +42,7 @@ template <class T, class Op = plus<T>> class repeatable_reduction : public handl
 
   // The number of a task that is being submitted. Who: the submitter; of several threads each gets others. Order:
   // relaxed. After 2^32 tasks numbers begin again, which changes no sum as long as no look is half of that away.
-  [[nodiscard]] std::uint32_t take_number() noexcept {
-    return __atomic_fetch_add(&submitted_, std::uint32_t{1}, __ATOMIC_RELAXED);
-  }
+  [[nodiscard]] std::uint32_t take_number() noexcept { return detail::take_number(submitted_); }
 
  private:
   // The sum of the 2^level tasks from number `first` on.
@@ -128,7 +126,7 @@ template <class T, class Op = plus<T>> class repeatable_reduction : public handl
   }
 
   detail::cell<void*> left_over_;
-  std::uint32_t submitted_ = 0;
+  detail::cell<std::uint32_t> submitted_;
 };
 
 template <class T, class Op> [[nodiscard]] auto reduce(repeatable_reduction<T, Op>& r) noexcept {
