@@ -76,7 +76,16 @@ access::placed_range access::range_at(const void* begin, std::uint64_t n) {
   return {in.number, {in.how, at - from, in.end - from}};
 }
 
-detail::data_layout detail::layout_at(const void* begin, std::uint64_t n) { return access::range_at(begin, n).layout; }
+void access::forget_range(const void* begin) noexcept {
+  table& all = placed();
+  const std::scoped_lock lock(all.guard);
+  all.ranges.erase(reinterpret_cast<std::uintptr_t>(begin));
+}
+
+detail::data_layout detail::layout_at(const void* begin, std::uint64_t n) {
+  const data_layout found = access::range_at(begin, n).layout;
+  return found.how.how() == memory_placement::kind::first_touch ? data_layout{} : found;
+}
 
 void handle_base::lies_at(const void* begin, std::uint64_t n) {
   check(n);

@@ -14,5 +14,7 @@ struct placed_range {
 };
 // Who: any thread. Cost: a look into an ordered map, under a lock.
 [[nodiscard]] placed_range range_at(const void* begin, std::uint64_t bytes);
+// Of the range that begins there, if any, nothing is known any more. Who, cost: as above.
+void forget_range(const void* begin) noexcept;
 
 }  // namespace weft::access

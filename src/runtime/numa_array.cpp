@@ -1,6 +1,7 @@
 // Arrays and questions that need to know which machine the calling thread works for.
 #include "weft/numa_array.hpp"
 
+#include "access/placed_range.hpp"
 #include "memory/pages.hpp"
 #include "sched/any_engine.hpp"
 #include "sched/worker.hpp"
@@ -51,7 +52,7 @@ array_memory take_array(std::uint64_t bytes, const memory_placement& how, bool h
 }
 
 void give_back_array(const array_memory& m) noexcept {
-  place_memory(m.begin, m.bytes, memory_placement::first_touch());
+  weft::access::forget_range(m.begin);
   memory::host::here().give_back(m.begin, m.bytes, m.huge);
 }
 
