@@ -11,7 +11,7 @@ TITLES = {"sor": "SOR", "sor-ir": "SOR-ir", "srad": "SRAD", "srad-ir": "SRAD-ir"
 
 
 def speedups(sweep, programs: list[str], path: pathlib.Path) -> None:
-    picture = Picture(60 + 590 * len(programs), 400)
+    picture = Picture(120 + 590 * len(programs), 400)
     names = list(NAMES.values())
     picture.legend(60, 22, names)
     values = {p: [[sweep.speedup(p, v, n) for n in (2, 4)] for v in NAMES] for p in programs}
@@ -34,7 +34,7 @@ def figure_13(sweep, programs: list[str], path: pathlib.Path) -> None:
 
 def relative(sweep, field: str, title: str, programs: list[str], path: pathlib.Path) -> None:
     picture = Picture(800, 400)
-    versions = [v for v in NAMES if v not in ("hclib-ft", "local")]
+    versions = [v for v in NAMES if v != "local"]
     names = [NAMES[v] for v in versions]
     picture.legend(180, 22, names)
     values = [[sweep.relative(field, v, p) for p in programs] for v in versions]
