@@ -27,7 +27,7 @@ import draw
 
 HERE = pathlib.Path(__file__).resolve().parent
 SECONDS_MAX = 600  # of one run, against hangs
-TOLERANCE = 0.02  # of a pinned value, unless its figure says another
+TOLERANCE = 0.04  # of a pinned value, unless its figure says another: a change of the scheduler moves thefts
 MACHINE = "epyc-7551-32"
 PROGRAMS = {"sor": ["sor", "--size", "4096", "--iterations", "5"],
             "sor-ir": ["sor", "--size", "4096", "--iterations", "5", "--irregular"],
