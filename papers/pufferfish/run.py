@@ -1,0 +1,324 @@
+#!/usr/bin/env python3
+"""Reproduces PufferFish's evaluation in virtual time, draws its figures and judges every number of its text.
+
+usage: papers/pufferfish/run.py [--weft build/release/weft] [--quick] [--json] [--figures DIR] [--update] [--pin] [-j N]
+
+Runs SOR, SRAD and CilkSort, regular and irregular, in the paper's versions on its machine (`weft run sor` and so on).
+A figure of expected.json has a pinned value, ours, and the bounds of the paper's claim. Exit status 0 only if every
+run passed its own checks, every figure is as pinned within its tolerance, and the claims hold that are said to hold.
+--quick judges what SOR and SRAD on four nodes tell. --update writes the table of README.md and the drawings beside it.
+--pin writes the values found into expected.json, after a change of the scheduler that moves virtual times.
+
+example: papers/pufferfish/run.py --weft build/release/weft --quick
+"""
+import argparse
+import concurrent.futures
+import dataclasses
+import json
+import math
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+import draw
+
+HERE = pathlib.Path(__file__).resolve().parent
+SECONDS_MAX = 600  # of one run, against hangs
+TOLERANCE = 0.04  # of a pinned value, unless its figure says another: a change of the scheduler moves thefts
+MACHINE = "epyc-7551-32"
+PROGRAMS = {"sor": ["sor", "--size", "4096", "--iterations", "5"],
+            "sor-ir": ["sor", "--size", "4096", "--iterations", "5", "--irregular"],
+            "srad": ["srad", "--size", "2048", "--iterations", "5"],
+            "srad-ir": ["srad", "--size", "2048", "--iterations", "5", "--irregular"],
+            "cilksort": ["cilksort", "--count", "16777216"]}
+LARGE = {"sor": ["sor", "--size", "8192", "--iterations", "3"],
+         "sor-ir": ["sor", "--size", "8192", "--iterations", "3", "--irregular"],
+         "srad": ["srad", "--size", "4096", "--iterations", "3"],
+         "srad-ir": ["srad", "--size", "4096", "--iterations", "3", "--irregular"]}
+VERSIONS = {"sequential": ["--no-hints", "--layout", "first-touch", "--workers", "1"],
+            "hclib-ft": ["--no-hints", "--layout", "first-touch", "--policy", "random"],
+            "hclib-il": ["--no-hints", "--layout", "interleaved", "--policy", "random"],
+            "hpt": ["--layout", "blocked", "--policy", "hpt"],
+            "pufferfish": ["--layout", "blocked", "--policy", "pufferfish"],
+            "near": ["--layout", "blocked", "--policy", "near"],
+            "local": ["--no-hints", "--layout", "interleaved", "--policy", "local"]}
+PAPERS = ["hclib-ft", "hclib-il", "hpt", "pufferfish"]  # of these versions the paper has figures
+TWO_NODES = 'topology.hwloc = "Package:1 NUMANode:2 L3:2 L2:4 PU:1"'
+CHANGES = {"": "", "lines": "memory.lines_in_flight.count = 20", "dear": ""}
+TASKS = {"dear": "runtime.submit.ns = 100; runtime.run.ns = 300"}  # not of the sequential program, which has none
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One run of a program in a version; `large`: of LARGE; `change`: of CHANGES, what is different on the machine."""
+    program: str
+    version: str
+    nodes: int = 4
+    large: bool = False
+    change: str = ""
+
+    def arguments(self) -> list[str]:
+        program = (LARGE if self.large else PROGRAMS)[self.program]
+        return [*program, *VERSIONS[self.version], "--machine", MACHINE]
+
+    def changes(self) -> str:
+        tasks = "" if self.version == "sequential" else TASKS.get(self.change, "")
+        return "; ".join(x for x in (TWO_NODES if self.nodes == 2 else "", CHANGES[self.change], tasks) if x)
+
+    def command(self) -> str:
+        change = self.changes()
+        return (f"WEFT_CHANGE='{change}' " if change else "") + "weft run " + " ".join(self.arguments())
+
+    def execute(self, weft: str) -> dict:
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
+        environment["WEFT_CHANGE"] = self.changes()
+        done = subprocess.run([weft, "run", *self.arguments(), "--json"], capture_output=True, text=True,
+                              timeout=SECONDS_MAX, env=environment)
+        reply = json.loads(done.stdout) if done.stdout else {}
+        if done.returncode != 0 or not reply.get("ok"):
+            raise RuntimeError(f"{self.command()}: {reply.get('error') or done.stderr or reply.get('checks')}")
+        return reply | {"joules_total": reply["joules"]["total"],
+                        "bytes": reply["local_bytes"] + reply["remote_bytes"]}
+
+
+class Asked(dict):
+    """Replies before anything has run: remembers what is asked for, and says 1 to everything."""
+
+    def __missing__(self, run: Run) -> dict:
+        self[run] = Ones()
+        return self[run]
+
+
+class Ones(dict):
+    def __missing__(self, field: str) -> float:
+        return 1.0
+
+
+def geomean(values: list[float]) -> float:
+    return math.exp(sum(math.log(v) for v in values) / len(values))
+
+
+class Sweep:
+    """What follows from the replies. A figure of expected.json names a method and its arguments."""
+
+    def __init__(self, replies: dict[Run, dict]):
+        self.replies = replies
+
+    def of(self, field: str, program: str, version: str, nodes: int = 4, **more) -> float:
+        return self.replies[Run(program, version, nodes, **more)][field]
+
+    def speedup(self, program: str, version: str, nodes: int = 4, **more) -> float:
+        serial = self.of("seconds", program, "sequential", **more)  # of one node, whatever the others are
+        return serial / self.of("seconds", program, version, nodes, **more)
+
+    def mean(self, version: str, nodes: int = 4, change: str = "") -> float:
+        """The geometric mean of speed-ups."""
+        return geomean([self.speedup(p, version, nodes, change=change) for p in PROGRAMS])
+
+    def mean_over(self, version: str, other: str, nodes: int = 4, change: str = "") -> float:
+        return self.mean(version, nodes, change) / self.mean(other, nodes, change)
+
+    def over(self, program: str, version: str, other: str, nodes: int = 4) -> float:
+        return self.speedup(program, version, nodes) / self.speedup(program, other, nodes)
+
+    def large(self, program: str, version: str) -> float:
+        return self.speedup(program, version, large=True)
+
+    def large_over(self, program: str, version: str, other: str) -> float:
+        return self.large(program, version) / self.large(program, other)
+
+    def wins(self, program: str, nodes: int, change: str = "") -> float:
+        """PufferFish's lead over the best other version of the paper."""
+        others = [self.speedup(program, v, nodes, change=change) for v in PAPERS if v != "pufferfish"]
+        return self.speedup(program, "pufferfish", nodes, change=change) / max(others)
+
+    def beside_cilksort(self, *programs: str) -> float:
+        return min(self.speedup(p, "pufferfish") for p in programs) / self.speedup("cilksort", "pufferfish")
+
+    def called(self, program: str, nodes: int) -> float:
+        """Share of the asyncs that became calls; hpt makes a task of each."""
+        return (self.of("calls", program, "pufferfish", nodes) / self.of("tasks", program, "hpt", nodes))
+
+    def most_called(self, nodes: int) -> float:
+        return max(self.called(p, nodes) for p in PROGRAMS)
+
+    def relative(self, field: str, version: str, *programs: str) -> float:
+        """The geometric mean of a count relative to HClib's with first touch."""
+        return geomean([self.of(field, p, version) / self.of(field, p, "hclib-ft") for p in programs or PROGRAMS])
+
+    def bytes_over(self, version: str, other: str) -> float:
+        return self.relative("bytes", version) / self.relative("bytes", other)
+
+    def joules_over(self, version: str, other: str) -> float:
+        return self.relative("joules_total", version) / self.relative("joules_total", other)
+
+    def remote(self, version: str) -> float:
+        """Share of the bytes from memory that are from another node."""
+        return (sum(self.of("remote_bytes", p, version) for p in PROGRAMS) /
+                sum(self.of("bytes", p, version) for p in PROGRAMS))
+
+    def count_over(self, field: str, program: str, version: str, other: str) -> float:
+        return self.of(field, program, version) / self.of(field, program, other)
+
+    def count_over_program(self, field: str, program: str, other: str) -> float:
+        return self.of(field, program, "hpt") / self.of(field, other, "hpt")
+
+    def asyncs_of_a_sweep(self, program: str, rows: int, sweeps: int) -> float:
+        return self.of("tasks", program, "hpt") / sweeps / (rows - 2)
+
+    def asyncs_of_a_value(self) -> float:
+        return self.of("tasks", "cilksort", "hpt") / 16777216
+
+    def from_memory(self, program: str) -> float:
+        everything = self.of("bytes", program, "pufferfish") + self.of("cached_bytes", program, "pufferfish")
+        return self.of("bytes", program, "pufferfish") / everything
+
+    def from_memory_over(self, program: str, *others: str) -> float:
+        return self.from_memory(program) / max(self.from_memory(p) for p in others)
+
+
+def value(sweep: Sweep, figure: dict) -> float:
+    method, *arguments = figure["value"]
+    return getattr(sweep, method)(*arguments)
+
+
+def wanted(figures: list[dict], drawn: bool) -> list[Run]:
+    asked = Asked()
+    for f in figures:
+        value(Sweep(asked), f)
+    runs = list(asked)
+    if drawn:
+        runs += [Run(p, v, n) for p in PROGRAMS for v in VERSIONS for n in (2, 4) if (v, n) != ("sequential", 2)]
+    return list(dict.fromkeys(runs))
+
+
+def run_all(weft: str, runs: list[Run], jobs: int) -> dict[Run, dict]:
+    replies = {}
+    # The longest first, so that none is left over at the end.
+    runs = sorted(runs, key=lambda r: (r.program != "cilksort", not r.large))
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        pending = {pool.submit(r.execute, weft): r for r in runs}
+        try:
+            for i, future in enumerate(concurrent.futures.as_completed(pending), 1):
+                replies[pending[future]] = future.result()
+                print(f"{i}/{len(runs)} {pending[future].command()}", file=sys.stderr, flush=True)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return replies
+
+
+def judged(sweep: Sweep, figures: list[dict]) -> list[dict]:
+    rows = []
+    for f in figures:
+        found = value(sweep, f)
+        low, high = f.get("claim", [None, None])
+        claimed = "claim" in f
+        holds = claimed and (low is None or low <= found) and (high is None or found <= high)
+        near = abs(found - f["ours"]) <= f.get("tolerance", TOLERANCE) * max(abs(f["ours"]), 0.01)
+        rows.append({"section": f["section"], "what": f["what"], "paper": f["paper"], "ours": found,
+                     "pinned": f["ours"], "claim": f.get("claim"), "holds": holds if claimed else None,
+                     "ok": near and (not claimed or holds == f["holds"]), "note": f.get("note", "")})
+    return rows
+
+
+def shown(x: float) -> str:
+    return f"{x:.3f}" if abs(x) < 1 else f"{x:.2f}" if abs(x) < 100 else f"{x:,.0f}"
+
+
+def bounds_shown(claim: list | None) -> str:
+    if claim is None:
+        return ""
+    low, high = claim
+    if low is None or high is None:
+        return f"at most {high:g}" if low is None else f"at least {low:g}"
+    return f"{low:g} to {high:g}"
+
+
+def verdict(row: dict) -> str:
+    word = "no claim" if row["holds"] is None else "holds" if row["holds"] else "**does not hold**"
+    return ("**not as pinned**; " if not row["ok"] else "") + "; ".join(x for x in (word, row["note"]) if x)
+
+
+def figures_table(rows: list[dict]) -> str:
+    lines = ["| section | claim | paper | ours | holds if | |", "|---|---|---|---|---|---|"]
+    return "\n".join(lines + [f"| {r['section']} | {r['what']} | {r['paper']} | {shown(r['ours'])} | "
+                              f"{bounds_shown(r['claim'])} | {verdict(r)} |" for r in rows])
+
+
+def speedups_table(sweep: Sweep) -> str:
+    lines = ["| nodes | program | " + " | ".join(draw.NAMES[v] for v in draw.NAMES) + " |",
+             "|---" * (2 + len(draw.NAMES)) + "|"]
+    for nodes in (2, 4):
+        for p in PROGRAMS:
+            cells = [f"{sweep.speedup(p, v, nodes):.1f}" for v in draw.NAMES]
+            lines.append(f"| {nodes} | {p} | " + " | ".join(cells) + " |")
+        cells = [f"{sweep.mean(v, nodes):.1f}" for v in draw.NAMES]
+        lines.append(f"| {nodes} | geometric mean | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def updated(page: str, tables: dict[str, str]) -> str:
+    for name, text in tables.items():
+        pattern = rf"(?s)(<!-- {name} -->\n).*?(<!-- end of {name} -->)"
+        page, count = re.subn(pattern, lambda m: m[1] + text + "\n" + m[2], page)
+        if count != 1:
+            raise RuntimeError(f"{HERE / 'README.md'}: the marks of the table {name} are missing")
+    return page
+
+
+def pinned(expected: dict, rows: list[dict]) -> str:
+    """expected.json with the values found, a figure a line."""
+    figures = []
+    for f, r in zip(expected["figures"], rows):
+        f = f | {"ours": float(f"{r['ours']:.4g}")} | ({} if r["holds"] is None else {"holds": r["holds"]})
+        figures.append("    " + json.dumps(f, ensure_ascii=False))
+    return '{\n  "figures": [\n' + ",\n".join(figures) + "\n  ]\n}\n"
+
+
+def print_rows(rows: list[dict]) -> None:
+    for r in rows:
+        word = "WRONG " if not r["ok"] else "      " if r["holds"] is None else "holds " if r["holds"] else "missed"
+        print(f"{word} {shown(r['ours']):>8}  pinned {shown(r['pinned']):>8}  paper {r['paper'] or '-'}  "
+              f"[{bounds_shown(r['claim'])}]  {r['section']} {r['what']}")
+
+
+def main() -> int:
+    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    args.add_argument("--weft", default="build/release/weft")
+    args.add_argument("--json", action="store_true")
+    args.add_argument("--quick", action="store_true")
+    args.add_argument("--figures", type=pathlib.Path, help="draw Figures 9, 11, 12, 13, 15 and 16 into this folder")
+    args.add_argument("--update", action="store_true", help="write README.md's tables and its drawings")
+    args.add_argument("--pin", action="store_true", help="write the values found into expected.json")
+    args.add_argument("-j", type=int, default=len(os.sched_getaffinity(0)), help="runs at a time")
+    opt = args.parse_args()
+    if opt.quick and (opt.update or opt.figures or opt.pin):
+        args.error("drawings, README.md and pins need the whole: leave --quick out")
+    expected = json.loads((HERE / "expected.json").read_text())
+    figures = [f for f in expected["figures"] if not opt.quick or f.get("quick")]
+    began = time.monotonic()
+    sweep = Sweep(run_all(opt.weft, wanted(figures, not opt.quick), max(1, opt.j)))
+    if opt.pin:
+        (HERE / "expected.json").write_text(pinned(expected, judged(sweep, figures)))
+        figures = json.loads((HERE / "expected.json").read_text())["figures"]
+    rows = judged(sweep, figures)
+    folder = HERE / "figures" if opt.update else opt.figures
+    if folder is not None:
+        draw.all_figures(sweep, list(PROGRAMS), folder)
+    if opt.update:
+        page = HERE / "README.md"
+        page.write_text(updated(page.read_text(), {"figures": figures_table(rows), "speedups": speedups_table(sweep)}))
+    ok = all(r["ok"] for r in rows)
+    if opt.json:
+        print(json.dumps({"figures": rows, "seconds": time.monotonic() - began, "ok": ok}, indent=2))
+    else:
+        print_rows(rows)
+    return 0 if ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
