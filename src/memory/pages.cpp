@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "base/limits.hpp"
 #include "place/topology.hpp"
@@ -63,6 +64,7 @@ host::host(hwloc_topology* topology) noexcept
       huge_page_bytes_(huge_page()) {
   if (topology_ != nullptr)
     nodes_ = static_cast<unsigned>(std::max(1, hwloc_get_nbobjs_by_type(topology_, HWLOC_OBJ_NUMANODE)));
+  WEFT_ASSERT(page_bytes_ != 0 && huge_page_bytes_ % page_bytes_ == 0);
 }
 
 unsigned host::current_node() const noexcept {
@@ -93,6 +95,7 @@ void* host::take(std::uint64_t bytes, const memory_placement& how, bool huge) co
     throw error("weft: no memory for an array of " + std::to_string(bytes) + " bytes: " + std::strerror(ENOMEM));
   const auto from = reinterpret_cast<std::uintptr_t>(all);
   const std::uint64_t before = round_up(from, step) - from;
+  WEFT_ASSERT(before <= step && (from + before) % unit == 0);
   auto* const begin = static_cast<std::byte*>(all) + before;
   if (before != 0) static_cast<void>(::munmap(all, before));
   if (before != step) static_cast<void>(::munmap(begin + mapped, step - before));
@@ -105,6 +108,7 @@ void* host::take(std::uint64_t bytes, const memory_placement& how, bool huge) co
 }
 
 void host::give_back(void* begin, std::uint64_t bytes, bool huge) const noexcept {
+  WEFT_ASSERT(begin != nullptr && reinterpret_cast<std::uintptr_t>(begin) % units(huge).unit_bytes == 0);
   static_cast<void>(::munmap(begin, round_up(bytes, units(huge).unit_bytes)));
 }
 
@@ -122,6 +126,7 @@ const char* host::lay(std::byte* begin, std::uint64_t bytes, const memory_placem
   for (std::uint64_t at = 0; at < bytes; ++ranges) {
     if (ranges == base::laid_ranges_max) return "in more than 16384 blocks";
     const run r = *home_of(how, bytes, at, machine);
+    WEFT_ASSERT(r.end > at);  // or this would never end
     if (const int refused = lay_on(begin + at, r.end - at, r.node); refused != 0) return std::strerror(refused);
     at = r.end;
   }
@@ -130,10 +135,12 @@ const char* host::lay(std::byte* begin, std::uint64_t bytes, const memory_placem
 
 // Not strictly: of a full node the system takes the next, where a strict one would kill the program.
 int host::lay_on(std::byte* begin, std::uint64_t bytes, unsigned node) const {
+  WEFT_ASSERT(node < nodes_);
   const nodeset one = no_nodes();
   int os_index = -1;
   for (unsigned i = 0; i <= node; ++i)
     os_index = hwloc_bitmap_next(hwloc_topology_get_topology_nodeset(topology_), os_index);
+  WEFT_ASSERT(os_index >= 0);
   if (one == nullptr || hwloc_bitmap_only(one.get(), static_cast<unsigned>(os_index)) != 0) return ENOMEM;
   const int rc =
       hwloc_set_area_membind(topology_, begin, bytes, one.get(), HWLOC_MEMBIND_BIND, HWLOC_MEMBIND_BYNODESET);
