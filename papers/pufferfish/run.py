@@ -12,7 +12,6 @@ run passed its own checks, every figure is as pinned within its tolerance, and t
 example: papers/pufferfish/run.py --weft build/release/weft --quick
 """
 import argparse
-import concurrent.futures
 import dataclasses
 import json
 import math
@@ -24,6 +23,9 @@ import sys
 import time
 
 import draw
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from runs import run_all  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SECONDS_MAX = 600  # of one run, against hangs
@@ -195,22 +197,6 @@ def wanted(figures: list[dict], drawn: bool) -> list[Run]:
     return list(dict.fromkeys(runs))
 
 
-def run_all(weft: str, runs: list[Run], jobs: int) -> dict[Run, dict]:
-    replies = {}
-    # The longest first, so that none is left over at the end.
-    runs = sorted(runs, key=lambda r: (r.program != "cilksort", not r.large))
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        pending = {pool.submit(r.execute, weft): r for r in runs}
-        try:
-            for i, future in enumerate(concurrent.futures.as_completed(pending), 1):
-                replies[pending[future]] = future.result()
-                print(f"{i}/{len(runs)} {pending[future].command()}", file=sys.stderr, flush=True)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return replies
-
-
 def judged(sweep: Sweep, figures: list[dict]) -> list[dict]:
     rows = []
     for f in figures:
@@ -301,7 +287,8 @@ def main() -> int:
     expected = json.loads((HERE / "expected.json").read_text())
     figures = [f for f in expected["figures"] if not opt.quick or f.get("quick")]
     began = time.monotonic()
-    sweep = Sweep(run_all(opt.weft, wanted(figures, not opt.quick), max(1, opt.j)))
+    runs = sorted(wanted(figures, not opt.quick), key=lambda r: (r.program != "cilksort", not r.large))
+    sweep = Sweep(dict(run_all(opt.weft, runs, max(1, opt.j))))
     if opt.pin:
         (HERE / "expected.json").write_text(pinned(expected, judged(sweep, figures)))
         figures = json.loads((HERE / "expected.json").read_text())["figures"]

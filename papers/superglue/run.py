@@ -11,7 +11,6 @@ Exit status 0 only if every run passed its own checks, every figure is within it
 """
 import argparse
 import ast
-import concurrent.futures
 import dataclasses
 import itertools
 import json
@@ -26,6 +25,9 @@ import tempfile
 import types
 
 import draw
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from runs import run_all  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -131,20 +133,6 @@ def needed(expected: dict, runs: dict[str, Run], quick: bool) -> tuple[list[dict
         figures.append(f)
         wanted |= names & runs.keys()
     return figures, [r for r in runs.values() if r.name in wanted]
-
-
-def run_all(weft: str, runs: list[Run], jobs: int) -> dict[str, types.SimpleNamespace]:
-    replies = {}
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        try:
-            work = {pool.submit(r.execute, weft): r for r in sorted(runs, key=lambda r: not r.slow)}
-            for n, done in enumerate(concurrent.futures.as_completed(work), 1):
-                replies[work[done].name] = done.result()
-                print(f"{n}/{len(runs)} {work[done].command()}", file=sys.stderr, flush=True)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return replies
 
 
 def judged(results: Results, figures: list[dict]) -> list[dict]:
@@ -260,7 +248,8 @@ def main() -> int:
     expected = json.loads((HERE / "expected.json").read_text())
     runs = all_runs(expected)
     figures, wanted = needed(expected, runs, opt.quick)
-    results = Results(expected, run_all(opt.weft, wanted, max(1, opt.j)))
+    pairs = run_all(opt.weft, sorted(wanted, key=lambda r: not r.slow), max(1, opt.j))
+    results = Results(expected, {r.name: reply for r, reply in pairs})
     rows, claims = judged(results, figures), held(expected["held"])
     ok = all(r["ok"] for r in rows + claims)
     folder = HERE / "figures" if opt.update else opt.figures
