@@ -21,6 +21,7 @@
 #include "weft/cancellation.hpp"
 #include "weft/fork_join.hpp"
 #include "weft/near.hpp"
+#include "weft/team.hpp"
 #ifndef WEFT_SERIAL
 #include "weft/detail/scope.hpp"
 #include "weft/detail/submit.hpp"
@@ -28,6 +29,17 @@
 
 namespace weft {
 namespace detail {
+
+// An async where there is no runtime; a team is one of a single member.
+template <class Body> void call_alone(here& at, Body& body) {
+  if constexpr (!std::is_invocable_v<Body&> && !std::is_invocable_v<Body&, here&> &&
+                std::is_invocable_v<Body&, team_context&>) {
+    team_context alone;
+    static_cast<void>(body(alone));
+  } else {
+    static_cast<void>(call_branch(at, body));
+  }
+}
 
 #ifndef WEFT_SERIAL
 
@@ -55,7 +67,7 @@ template <class... Done> struct async_rotate {
     if constexpr (clause_list<Done...>::accesses + clause_list<Done...>::ranges != 0 || clause_list<Done...>::fixed)
       throw_async_outside();
     else if (!lone_scope::skips())
-      static_cast<void>(call_branch(at, body));
+      call_alone(at, body);
   }
   template <class Next, class Second, class... Rest>
   static void go(here& at, const Done&... done, Next&& next, Second&& second, Rest&&... rest) {
@@ -82,7 +94,7 @@ template <class F> auto finish_on(here& at, F& f) {
 #else
 
 template <class Last> void call_last(here& at, Last& body) {
-  if (!lone_scope::skips()) static_cast<void>(call_branch(at, body));
+  if (!lone_scope::skips()) call_alone(at, body);
 }
 template <class First, class Second, class... Rest> void call_last(here& at, First&, Second& second, Rest&... rest) {
   call_last(at, second, rest...);

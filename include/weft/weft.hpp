@@ -20,4 +20,5 @@
 #include "weft/runtime.hpp"
 #include "weft/scan.hpp"
 #include "weft/sort.hpp"
+#include "weft/team.hpp"
 #include "weft/version.hpp"

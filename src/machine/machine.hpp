@@ -21,7 +21,8 @@
 //   settle()          who: worker 0's thread, when it begins to run tasks, and so takes a core of its own
 //   jump(id, from, to, after)  switches the calling worker from one fiber to another, then runs after() on the latter
 //   charge(ps, uses)  the running body took so long and moved these data; nothing on real machines
-//   begin_body(record), end_body(record)   the body is called, has returned
+//   begin_body(record), end_body(record)   the body is called, has returned; end_member(member, task, width): that of
+//                     one member of a team, before end_body(member)
 //   enter_runtime(), leave_runtime()       the program calls in, and goes on by itself
 //   counts()          what the machine counts about itself
 //   name()            as options::machine says it
@@ -95,6 +96,7 @@ concept machine = requires(M m, cell<std::uint64_t> c, std::uint64_t v, unsigned
   m.charge(v, uses);
   m.begin_body(r);
   m.end_body(r);
+  m.end_member(r, r, id);
   m.enter_runtime();
   m.leave_runtime();
   { m.counts() } -> std::same_as<machine_counts>;

@@ -126,7 +126,8 @@ template <class M> class admission final : public source<M>, private window_need
         if (worker_ == nullptr) return;
         admission_.use_.placement.expose(*worker_);
         admission_.reserve_.main_waits(false);
-        detail::poke(worker_->away, true);
+        M::store(worker_->away, true, base::seq_cst);
+        admission_.use_.placement.main_goes_away();
       }
     }
     main_wait(const main_wait&) = delete;

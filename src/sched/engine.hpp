@@ -5,7 +5,8 @@
 //            or on the worker that creates for all (registrar.hpp, creation.hpp)
 //   ready    its last condition is met: whoever met it goes on with it (readiness.hpp)
 //   place    one function says where it goes (placement.hpp)
-//   size     each task has one worker; one with hints may be a call where it is submitted (leaves.hpp)
+//   size     a task has one worker, or a team (teams.hpp); one with hints may be a call where it is submitted
+//            (leaves.hpp)
 //   run      a worker's loop finds it (search.hpp) and calls the body
 //   done     versions advance, what waited for them moves on, the record is free again
 //
@@ -53,6 +54,7 @@
 #include "sched/stall.hpp"
 #include "sched/stealing.hpp"
 #include "sched/suspension.hpp"
+#include "sched/teams.hpp"
 #include "sched/tempo.hpp"
 #include "sched/timers.hpp"
 #include "sched/waits.hpp"
@@ -95,6 +97,10 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   [[nodiscard]] std::uint8_t near(const detail::near_clause* hints, std::size_t count) noexcept override {
     return locality_.of(hints, count);
   }
+  void run_team(detail::record& r, const detail::team_clause& wish, detail::team_body body) override;
+  [[nodiscard]] bool team_barrier(detail::team_state& t) override;
+  [[nodiscard]] std::uint64_t team_take(detail::team_state& t, std::uint64_t count, std::uint64_t least, bool guided,
+                                        std::uint64_t& taken) override;
   void open_scope(detail::worker& w, detail::scope& s) override;
   void close_scope(detail::worker& w, detail::scope& s) override;
   void end_call(detail::worker& w, detail::record& r, bool threw) noexcept override;
@@ -158,6 +164,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   // size
   [[nodiscard]] bool is_call(worker& w, const detail::record& r) noexcept;
   [[nodiscard]] bool called(detail::record* r);
+  void call_child(worker& w, detail::record* r);
 
   // run
   static void loop_entry(void* engine_address) { static_cast<engine*>(engine_address)->loop(); }
@@ -222,6 +229,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   urgent_source<M> urgent_{placement_, attention_};
   own_source<M> own_{placement_};
   box_source<M> box_;
+  team_source<M> members_{placement_, crew_};
   node_source<M> nodes_{placement_};
   central_source<M> central_{placement_};
   home_source<M> home_{placement_};
@@ -240,6 +248,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   waits<M> waits_{this,
                   {*this, attention_, ordering_, stacks_, guests_, recording_, registrar_, placement_, quiescence_,
                    poison_, suspension_, stall_, events_}};
+  teams<M> teams_{{machine_, pool_, ordering_, placement_, quiescence_, recording_, suspension_, stall_}};
   branches<M> branches_{{placement_, suspension_, ordering_, admission_, stall_}};
   scopes<M> scopes_{waits_, stall_, quiescence_};
   search<M> search_;

@@ -45,6 +45,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   if constexpr (M::foreign_threads) detail::poke(crew_.main().away, true);
   stealing_.open(*rules_);
   locality_.open(*places_);
+  teams_.who().open(*places_);
   for (mates_source<M>* mates : {&leaf_mates_, &node_mates_})
     mates->open(*places_, rules_->elastic() == elasticity::node);
   placement_.open(*rules_, *places_);
@@ -61,6 +62,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   sleep_.open(workers(), M::foreign_threads);
   watch_.open(setup_.stuck_ns);
   if (setup_.decoupled && creation_.open(setup_.creator)) enlist();
+  if (creation_.has_creator_apart()) teams_.who().leave_out(static_cast<unsigned>(creation_.creator()));
   admission_.open(creation_.has_creator_apart(), placement_.stays());
   list_sources();
   {
@@ -103,7 +105,7 @@ template <machine::machine M> void engine<M>::list_sources() {
     } else if (w->role == role::creator) {
       s = {&creation_, &box_, &admission_, quiescent_source_.get()};
     } else {
-      s = {&urgent_, &box_};
+      s = {&members_, &urgent_, &box_};
       if (creation_.on()) s.insert(s.end(), {&creation_.made(), &creation_});
       s.push_back(&own_);
       list_levels(*w);

@@ -15,8 +15,16 @@ template <class M> class inbox {
  public:
   // Order: seq_cst on `waiting_`, so that the caller's later look at the sleepers is ordered after it (sleep.md).
   void push(detail::record* r) noexcept {
-    r->next = nullptr;
     base::locked<M> guard(lock_);
+    push_held(r);
+  }
+
+  // For who puts something into several at once: takes the lock, several in a fixed order; push_held(); gives it back.
+  void hold() noexcept { base::acquire_lock<M>(lock_); }
+  void release() noexcept { base::release_lock<M>(lock_); }
+  void push_held(detail::record* r) noexcept {
+    WEFT_ASSERT(base::held(lock_));
+    r->next = nullptr;
     WEFT_ASSERT((head_ == nullptr) == (detail::peek(waiting_) == 0));
     (head_ == nullptr ? head_ : tail_->next) = r;
     tail_ = r;

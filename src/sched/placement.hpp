@@ -8,6 +8,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -103,6 +104,46 @@ template <class M> class placement {
     }
   }
 
+  // The members of a team, in state ready, for the workers ids[0], ids[1], ...: ids[0] is w's own and the others
+  // ascend. All get theirs at one moment, so that two teams stand in one order wherever both do (teams.md). Returns
+  // whether w runs members[0] at once, because nothing stands before it; if not, it is queued like the others. Who: w's
+  // thread. Cost: a line from each member's worker, a wake of each that sleeps.
+  [[nodiscard]] bool gather(worker<M>& w, std::span<const std::uint16_t> ids,
+                            std::span<detail::record* const> members) {
+    WEFT_ASSERT(ids.size() == members.size() && !ids.empty());
+    if (ordering_.chooses()) {
+      for (detail::record* m : members) ordering_.add(w, m);
+      return false;
+    }
+    bool at_once = true;
+    hold_boxes(w, ids);
+    at_once = w.team_box.empty();
+    for (std::size_t i = at_once ? 1 : 0; i < ids.size(); ++i)
+      (i == 0 ? w : crew_[ids[i]]).team_box.push_held(members[i]);
+    for (const std::uint16_t id : ids.subspan(1)) crew_[id].team_box.release();
+    w.team_box.release();
+    for (const std::uint16_t id : ids.subspan(1)) call_up(id);
+    return at_once;
+  }
+  // r, a member that was set aside in a barrier, goes on: where it was, before anything else there. Not at the reserve,
+  // which may be away by then.
+  void call_back(worker<M>& w, std::uint16_t id, detail::record* r) {
+    if (id >= crew_.workers()) return place(w, r);
+    transition(*r, detail::record_state::ready);
+    if (ordering_.chooses()) return ordering_.add(w, r);
+    crew_[id].team_box.push(r);
+    call_up(id);
+  }
+  // Whether the main thread is in the program, so that what stands in its box is for whoever has nothing else to do.
+  [[nodiscard]] bool main_is_away() noexcept {
+    if constexpr (M::foreign_threads) return M::load(crew_.main().away, base::seq_cst);
+    return crew_.main().where->on == nullptr;
+  }
+  // It has just gone.
+  void main_goes_away() noexcept {
+    if (!crew_.main().team_box.empty()) sleep_.notify(machine_);
+  }
+
   // The queues, for the sources that read them.
   [[nodiscard]] inbox<M>& central() noexcept { return central_; }
   [[nodiscard]] inbox<M>& urgent() noexcept { return urgent_; }
@@ -133,6 +174,26 @@ template <class M> class placement {
     if (ordering_.chooses() || x.kind != detail::record_kind::task) return false;
     const destination d = destination_of(w, x);
     return d.where == destination::queue::own || (d.where == destination::queue::worker && d.number == w.id);
+  }
+
+  // In the order of numbers, w's own in its place among them: nobody waits for a lock who has one that comes later.
+  void hold_boxes(worker<M>& w, std::span<const std::uint16_t> ids) noexcept {
+    bool has_own = false;
+    for (const std::uint16_t id : ids.subspan(1)) {
+      if (!has_own && w.id < id) {
+        w.team_box.hold();
+        has_own = true;
+      }
+      WEFT_ASSERT(id < crew_.workers() && id != w.id);
+      crew_[id].team_box.hold();
+    }
+    if (!has_own) w.team_box.hold();
+  }
+  // There is something in that worker's team box: it looks there before its next body, or wakes.
+  void call_up(std::uint16_t id) noexcept {
+    M::store(crew_[id].tick_limit, 0u, base::relaxed);
+    if (id == 0 && main_is_away()) return sleep_.notify(machine_);
+    sleep_.notify(machine_, id);
   }
 
   void put(worker<M>& w, detail::record* r, destination d) {

@@ -13,6 +13,11 @@ unsigned policy::victim(unsigned self, unsigned i, base::random&) {
 
 unsigned policy::how_many(unsigned, unsigned, unsigned available) { return (available + 1) / 2; }
 
+unsigned policy::width(unsigned, const detail::record&, unsigned least, unsigned most) {
+  WEFT_ASSERT(least != 0 && least <= most);
+  return most;
+}
+
 void policy::ran(unsigned, const detail::record&, std::uint64_t) {}
 
 }  // namespace weft::sched

@@ -12,6 +12,9 @@
 //                            Default: half
 //   levels()                 where a worker without work looks, in which order. Default: flat
 //   elastic()                whether tasks with hints are plain calls while nobody near starves. Default: no
+//   width(self, r, least, most)   worker self begins task r, which wants so many workers at least and at most: how
+//   many.
+//                            Default: the most
 //   ran(self, r, ps)         hears that r's body took so long, where bodies are timed. Default: nothing
 //
 // The same answers to the same questions: what looks random is drawn from the rng given, never from time or addresses.
@@ -61,6 +64,7 @@ class policy {
   [[nodiscard]] virtual destination ready(unsigned self, const detail::record& r);
   [[nodiscard]] virtual unsigned victim(unsigned self, unsigned i, base::random& rng);
   [[nodiscard]] virtual unsigned how_many(unsigned self, unsigned victim, unsigned available);
+  [[nodiscard]] virtual unsigned width(unsigned self, const detail::record& r, unsigned least, unsigned most);
   virtual void ran(unsigned self, const detail::record& r, std::uint64_t body_ps);
   [[nodiscard]] virtual search_levels levels() const noexcept { return search_levels::flat; }
   [[nodiscard]] virtual elasticity elastic() const noexcept { return elasticity::none; }

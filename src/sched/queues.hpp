@@ -4,6 +4,7 @@
 #pragma once
 #include "base/assert.hpp"
 #include "sched/attention.hpp"
+#include "sched/crew.hpp"
 #include "sched/deque.hpp"
 #include "sched/placement.hpp"
 #include "sched/source.hpp"
@@ -60,6 +61,34 @@ template <class M> class box_source final : public source<M> {
   box_source() : source<M>("the inbox", {.now_and_then = true}) {}
   [[nodiscard]] detail::record* take(worker<M>& w) override { return w.box.pop(); }
   [[nodiscard]] bool visible(worker<M>& w) noexcept override { return !w.box.empty(); }
+};
+
+// Members of teams: before all else, because others wait for them. Those of a main thread that is away are for whoever
+// comes first. While the box is not empty its worker looks here before each body (tick_limit).
+template <class M> class team_source final : public source<M> {
+ public:
+  explicit team_source(placement<M>& placement, crew<M>& all)
+      : source<M>("the members of teams", {.now_and_then = true}), placement_(placement), crew_(all) {}
+  [[nodiscard]] detail::record* take(worker<M>& w) override {
+    detail::record* r = w.team_box.pop();
+    if (r == nullptr) return visible_of_main(w) ? crew_.main().team_box.pop() : nullptr;
+    if (w.team_box.empty()) {
+      M::store(w.tick_limit, ticks_between_looks, base::seq_cst);
+      if (!w.team_box.empty()) M::store(w.tick_limit, 0u, base::relaxed);
+    }
+    if (deque<M>::has_private(w)) placement_.keep_within_reach(w);
+    w.own_deferred = true;
+    return r;
+  }
+  [[nodiscard]] bool visible(worker<M>& w) noexcept override { return !w.team_box.empty() || visible_of_main(w); }
+
+ private:
+  [[nodiscard]] bool visible_of_main(const worker<M>& w) noexcept {
+    return w.id != 0 && !crew_.main().team_box.empty() && placement_.main_is_away();
+  }
+
+  placement<M>& placement_;
+  crew<M>& crew_;
 };
 
 template <class M> class central_source final : public source<M> {

@@ -18,6 +18,9 @@
 #include "weft/detail/branch.hpp"
 #include "weft/detail/worker.hpp"
 
+namespace weft::detail {
+struct team_state;
+}
 namespace weft::sched {
 
 using machine::fiber;
@@ -38,6 +41,8 @@ struct waiter {
   bool is_ahead = false;                  // for a version that was not submitted when it began to wait
   bool stalled = false;                   // it was ended because nothing else could run
   detail::event_wait* outer = nullptr;    // not nullptr: it waits for an event
+  detail::team_state* in_team = nullptr;  // not nullptr: it waits in the barrier of that team,
+  std::uint16_t came_from = 0;            // on that worker's seat
   detail::branch* joins = nullptr;        // not nullptr: it waits for that branch, which runs elsewhere
   detail::record* children_of = nullptr;  // not nullptr: it waits for the children of that record
 
@@ -77,6 +82,7 @@ template <class M> struct worker : detail::worker {
   std::vector<fiber*> idle;         // stacks of worker loops that gave way to a resumed body
   std::vector<source<M>*> sources;  // where to look for work, in this order
   inbox<M> box;
+  inbox<M> team_box;                         // of members of teams that this worker is to be
   detail::record* throttled_head = nullptr;  // submitters that found the window full, oldest first
   detail::record* throttled_tail = nullptr;
   detail::cell<bool> throttled_here;   // whether there are any: for those who free records
@@ -102,9 +108,11 @@ template <class M> struct worker : detail::worker {
   bool looks_at_all = false;     // for one look: at every worker, and not only those whose turn it is
   std::uint64_t seen_moves = 0;  // stealing.hpp: what others had done when this worker last looked
   std::uint64_t seen_submitted = 0;
-  bool reluctant = true;         // does not steal tiny tasks whose owners are at work on them
-  unsigned aside_next = 0;       // admission.hpp
-  detail::cell<bool> gives_way;  // to the main thread, which may take what is here
+  bool reluctant = true;                 // does not steal tiny tasks whose owners are at work on them
+  unsigned aside_next = 0;               // admission.hpp
+  std::vector<std::uint16_t> gathered;   // teams.hpp: for whom,
+  std::vector<detail::record*> members;  // and what
+  detail::cell<bool> gives_way;          // to the main thread, which may take what is here
   // Written by this worker alone, read by statistics at any time: hence cells.
   detail::cell<std::uint64_t> called;  // of tasks, those that were calls where they were submitted
   detail::cell<std::uint64_t> steals;

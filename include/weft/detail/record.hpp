@@ -98,6 +98,7 @@ struct record {
   static constexpr std::uint16_t unpinned = 0xffff;
   static constexpr std::uint64_t charged_bit = std::uint64_t{1} << 63;  // in cost_ps: the body has called charge()
   static constexpr std::uint64_t cycles_bit = std::uint64_t{1} << 62;   // in cost_ps: it counts thousandths of cycles
+  static constexpr std::uint64_t paid_bit = std::uint64_t{1} << 61;     // in cost_ps: the members of its team have paid
   // In `pending`, of a task that completes with an event: the event is not over; the body is not. So its body can wait
   // for its children without waiting for the event, and whoever brings the word to 0 ends the task.
   static constexpr std::uint32_t event_bit = std::uint32_t{1} << 31;
@@ -107,7 +108,7 @@ struct record {
   static constexpr std::uint32_t renew_every = std::uint32_t{1} << 27;
   // On a core of so many cycles per nanosecond.
   [[nodiscard]] std::uint64_t declared_cost_ps(double ghz) const noexcept {
-    const std::uint64_t amount = cost_ps & ~(charged_bit | cycles_bit);
+    const std::uint64_t amount = cost_ps & ~(charged_bit | cycles_bit | paid_bit);
     return (cost_ps & cycles_bit) == 0 ? amount : static_cast<std::uint64_t>(static_cast<double>(amount) / ghz + 0.5);
   }
 

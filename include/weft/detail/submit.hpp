@@ -16,6 +16,7 @@
 #include "weft/range.hpp"
 #include "weft/reduction.hpp"
 #include "weft/resource.hpp"
+#include "weft/team.hpp"
 
 namespace weft::detail {
 
@@ -50,6 +51,10 @@ template <> struct access_traits<subtasks_clause> : access_traits<void> {
 };
 template <> struct access_traits<completes_clause> : access_traits<void> {
   static constexpr bool is_clause = true;
+};
+template <> struct access_traits<team_clause> : access_traits<void> {
+  static constexpr bool is_clause = true;
+  static constexpr bool plain = true;
 };
 struct one_access : access_traits<void> {
   static constexpr bool is_access = true;
@@ -101,6 +106,8 @@ template <class... Clauses> struct clause_list {
   // Nothing exclusive, no reduction, and nothing that says where or when: the short way of src/access/plain.hpp.
   static constexpr bool plain = (true && ... && access_traits<Clauses>::plain);
   static constexpr std::size_t hints = (0 + ... + (std::is_same_v<Clauses, near_clause> ? 1 : 0));
+  static constexpr bool is_team = (false || ... || std::is_same_v<Clauses, team_clause>);
+  static constexpr bool is_numbered = (false || ... || access_traits<Clauses>::is_numbered);
   static constexpr int events = (0 + ... + (std::is_same_v<Clauses, completes_clause> ? 1 : 0));
   // Whether a clause fixes where or when the task runs or ends: that takes a runtime.
   static constexpr bool fixed =
@@ -117,7 +124,7 @@ template <class... Rest> struct caller {
     static_assert(std::is_invocable_v<Body&, Data...>,
                   "weft: the body must take the data of its access clauses in clause order: const T& for read, T& for "
                   "write, add and concurrent, weft::view<const T> or weft::view<T> for a range, nothing for "
-                  "handle<void>");
+                  "handle<void>; before them, in a team, weft::team_context&");
     static_cast<void>(body(static_cast<Data&&>(data)...));
   }
 };
@@ -183,6 +190,20 @@ template <class Body> struct closure<Body, 0> {
   static constexpr const std::uint32_t* counts = nullptr;
 };
 
+// The same of a team. Each member calls the body; the engine destroys it behind the last.
+template <class Body, std::size_t Counts> struct team_closure : closure<Body, Counts> {
+  using closure<Body, Counts>::closure;
+  team_clause wish{1, 1, false};
+};
+template <class Closure, class... Clauses> void invoke_team(record& r, errand what) {
+  Closure& c = *std::launder(static_cast<Closure*>(r.closure()));
+  if (what == errand::destroy) return c.~Closure();
+  self()->engine->run_team(r, c.wish, [](record& task, team_context& member) {
+    Closure& shared = *std::launder(static_cast<Closure*>(task.closure()));
+    caller<Clauses...>::call(shared.body, task.accesses(), shared.counts, member);
+  });
+}
+
 template <class Closure, class... Clauses> void invoke(record& r, errand what) {
   struct at_end {
     Closure& c;
@@ -220,6 +241,7 @@ inline void note(record& r, access*&, const priority_clause& c) noexcept { r.urg
 inline void note(record& r, access*&, const pin_clause& c) noexcept { r.pin = c.worker; }
 inline void note(record& r, access*&, const subtasks_clause&) noexcept { r.subtasks = true; }
 inline void note(record&, access*&, const near_clause&) noexcept {}  // with the other hints
+inline void note(record&, access*&, const team_clause&) noexcept {}  // beside the body
 // An event counts as a child that is there from the beginning.
 inline void note(record& r, access*&, const completes_clause&) noexcept {
   r.subtasks = r.has_children = true;
@@ -324,6 +346,9 @@ template <class Clause> void count_range(range_needs& n, const Clause& c) noexce
 template <class Clause> void note_hint(near_clause*& at, const Clause& c) noexcept {
   if constexpr (std::is_same_v<Clause, near_clause>) *at++ = c;
 }
+template <class Clause> void note_team(team_clause& wish, const Clause& c) noexcept {
+  if constexpr (std::is_same_v<Clause, team_clause>) wish = c;
+}
 template <class Clause> void note_count(std::uint32_t*& at, const Clause& c) noexcept {
   if constexpr (access_traits<Clause>::is_range) *at++ = static_cast<std::uint32_t>(c.count);
   if constexpr (access_traits<Clause>::is_numbered) *at++ = c.target.take_number();
@@ -333,17 +358,27 @@ template <class Clause> void note_count(std::uint32_t*& at, const Clause& c) noe
 template <class Body, class... Clauses> struct builder {
   using list = clause_list<Clauses...>;
   using plain_body = std::remove_cvref_t<Body>;
-  using kept = closure<plain_body, list::counts>;
+  using kept =
+      std::conditional_t<list::is_team, team_closure<plain_body, list::counts>, closure<plain_body, list::counts>>;
+  static constexpr auto invoke_kept() noexcept {
+    if constexpr (list::is_team)
+      return &invoke_team<kept, Clauses...>;
+    else
+      return &invoke<kept, Clauses...>;
+  }
 
   static void submit(engine_base& e, Body&& body, const Clauses&... clauses) {
     static_assert(list::events <= 1, "weft: a task completes with one event; wait for the others in its body");
+    static_assert(
+        !list::is_team || !list::is_numbered,
+        "weft: the members of a team have one number between them; use weft::reduce, or team_context::reduce");
     static_assert(alignof(kept) <= 16, "weft: a body may not capture data aligned to more than 16 bytes by value");
     constexpr std::size_t bytes = sizeof(record) + list::accesses * sizeof(access) + sizeof(kept);
     static_assert(bytes <= task_bytes_max, "weft: capture large data by reference or through a handle");
     record* r = nullptr;
     if constexpr (list::ranges == 0) {
       r = allocate(e, self(), bytes);
-      prepare(*r, &invoke<kept, Clauses...>, bytes, list::accesses, list::exclusives, list::plain);
+      prepare(*r, invoke_kept(), bytes, list::accesses, list::exclusives, list::plain);
     } else {
       range_needs n{list::accesses, list::exclusives};
       (count_range(n, clauses), ...);
@@ -351,7 +386,7 @@ template <class Body, class... Clauses> struct builder {
         throw_too_wide(n.accesses);
       const std::size_t all_bytes = bytes + (n.accesses - list::accesses) * sizeof(access);
       r = allocate(e, self(), all_bytes);
-      prepare(*r, &invoke<kept, Clauses...>, all_bytes, static_cast<std::uint32_t>(n.accesses),
+      prepare(*r, invoke_kept(), all_bytes, static_cast<std::uint32_t>(n.accesses),
               static_cast<std::uint8_t>(n.exclusives < 2 ? n.exclusives : 2), list::plain);
     }
     [[maybe_unused]] access* a = r->accesses();
@@ -363,6 +398,7 @@ template <class Body, class... Clauses> struct builder {
       r->near = e.near(hints, list::hints) & 63;
     }
     place(e, *r, static_cast<Body&&>(body));
+    if constexpr (list::is_team) (note_team(static_cast<kept*>(r->closure())->wish, clauses), ...);
     if constexpr (list::counts != 0) {
       std::uint32_t* at = static_cast<kept*>(r->closure())->counts;
       (note_count(at, clauses), ...);

@@ -8,6 +8,9 @@
 #include "weft/detail/event_state.hpp"
 #include "weft/detail/record.hpp"
 
+namespace weft {
+class team_context;
+}
 namespace weft::sched {
 class event_board;
 }
@@ -19,6 +22,8 @@ struct branch;
 struct scope;
 struct event_end;
 struct near_clause;
+struct team_clause;
+struct team_state;
 
 // Of each stack that bodies run on: the worker that is on it. A wait may take a body to another worker, and its stack
 // goes with it; so whoever keeps a reference to this need not ask the thread who it is. weft::here is this.
@@ -54,6 +59,12 @@ struct engine_base {
   virtual void end_call(worker& w, record& r, bool threw) noexcept = 0;
   // A cancelled scope of this runtime is open; and not any more. Who: any thread.
   virtual void cancelled(bool is_open) noexcept = 0;
+  // For weft::team. run_team: r, whose body begins, gets its members, each of which calls `body`; returns when the
+  // caller is no more needed for it, and r's closure is, or will be, destroyed. The others: weft/team.hpp.
+  virtual void run_team(record& r, const team_clause& wish, void (*body)(record&, team_context&)) = 0;
+  [[nodiscard]] virtual bool team_barrier(team_state& t) = 0;
+  [[nodiscard]] virtual std::uint64_t team_take(team_state& t, std::uint64_t count, std::uint64_t least, bool guided,
+                                                std::uint64_t& taken) = 0;
   // What hints want, as record::near keeps it.
   [[nodiscard]] virtual std::uint8_t near(const near_clause* hints, std::size_t count) noexcept = 0;
   virtual void wait_all() = 0;

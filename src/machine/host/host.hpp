@@ -97,6 +97,7 @@ class host {
   static void charge(std::uint64_t, std::span<const data_use> = {}) noexcept {}
   static void begin_body(const detail::record&) noexcept {}
   static void end_body(const detail::record&) noexcept {}
+  static void end_member(const detail::record&, const detail::record&, unsigned) noexcept {}
   static void enter_runtime() noexcept {}
   static void leave_runtime() noexcept {}
   [[nodiscard]] static machine_counts counts() noexcept { return {}; }

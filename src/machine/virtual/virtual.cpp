@@ -335,16 +335,24 @@ void virtual_machine::charge(std::uint64_t ps, std::span<const data_use> uses) {
 void virtual_machine::begin_body(const detail::record&) { leave_runtime(); }
 
 void virtual_machine::end_body(detail::record& r) {
-  if (setup_.measured) {
-    stop_watch();
-  } else {
-    const std::uint64_t said = r.cost_ps == 0 ? setup_.model.runtime.body_ps : r.declared_cost_ps(setup_.model.ghz);
-    const std::uint64_t computing = scaled(said, scale_of(r.name));
-    if (mode_ != mode::random && find_uses(r))
-      move_data(computing, r.name);
-    else
-      compute(computing, r.name);
-  }
+  if (setup_.measured) return stop_watch();
+  if ((r.cost_ps & detail::record::paid_bit) == 0) pay_body(r, r, 1);
+}
+
+// The members share what the task declares, and move a part each of what it uses.
+void virtual_machine::end_member(detail::record& member, detail::record& task, unsigned width) {
+  WEFT_ASSERT(width != 0);
+  if (setup_.measured) return;
+  pay_body(member, task, width);
+  member.cost_ps |= detail::record::paid_bit;
+}
+
+void virtual_machine::pay_body(const detail::record& r, detail::record& uses, unsigned parts) {
+  const std::uint64_t said = r.cost_ps == 0 ? setup_.model.runtime.body_ps : r.declared_cost_ps(setup_.model.ghz);
+  const std::uint64_t computing = scaled(said, scale_of(r.name));
+  if (mode_ == mode::random || !find_uses(uses)) return compute(computing, r.name);
+  for (model::use& u : uses_) u.bytes = std::max<std::uint64_t>(1, u.bytes / parts);
+  move_data(computing, r.name);
 }
 
 // --- sleep

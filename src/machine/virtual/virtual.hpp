@@ -155,6 +155,7 @@ class virtual_machine {
   void begin_body(const detail::record& r);
   // The body took what its cost clause says; if neither that nor charge() said anything, the default.
   void end_body(detail::record& r);
+  void end_member(detail::record& member, detail::record& task, unsigned width);
   // The program calls into the runtime, and returns to itself: its own time in between is not the runtime's.
   void enter_runtime() noexcept {
     if (setup_.measured) [[unlikely]]
@@ -242,6 +243,7 @@ class virtual_machine {
   void have_alone(lines::number l);
   void wake_watchers(lines::number l);
   void touch_lines(const void* address, std::size_t bytes, bool writes);
+  void pay_body(const detail::record& r, detail::record& uses, unsigned parts);
   [[nodiscard]] bool find_uses(detail::record& r);
   void find_uses(std::span<const data_use> said);
   [[nodiscard]] std::uint32_t region_of(std::uint64_t key, const detail::data_layout& layout);

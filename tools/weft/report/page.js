@@ -120,7 +120,7 @@ function fillTables() {
   const waits = Object.entries(figures.waits).filter(([, w]) => w.count > 0);
   byId("waits").closest("section").hidden = waits.length === 0;
   fillTable("waits", ["a body or the main program waited", "times", "together"],
-    waits.map(([why, w]) => [waitNames[1 + ["children", "all", "handle", "window", "event", "join"].indexOf(why)],
+    waits.map(([why, w]) => [waitNames[1 + ["children", "all", "handle", "window", "event", "join", "barrier"].indexOf(why)],
       w.count.toLocaleString("en"), duration(w.total_ns)]));
 }
 

@@ -147,8 +147,9 @@ class script_builder {
 
   void add_wait(std::uint32_t stack, trace::wait_reason why, std::uint32_t handle, ns time, ns own) {
     using why_t = trace::wait_reason;
-    if (why == why_t::window) return;                       // where there is room is the modelled machine's affair
-    if (why == why_t::event || why == why_t::join) return;  // what ends it is unknown: the body goes on
+    if (why == why_t::window) return;  // where there is room is the modelled machine's affair
+    if (why == why_t::event || why == why_t::join || why == why_t::barrier)
+      return;  // what ends it is unknown: the body goes on
     if (why == why_t::handle && handle == none) return;
     const auto kind = why == why_t::handle ? step::what::wait_handle
                       : stack == none      ? step::what::wait_all

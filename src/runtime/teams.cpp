@@ -1,0 +1,34 @@
+// The out-of-line half of weft/team.hpp.
+#include "weft/detail/worker.hpp"
+#include "weft/team.hpp"
+
+namespace weft::detail {
+
+namespace {
+[[nodiscard]] std::string name_of(const team_state& t) {
+  return t.task->name != nullptr ? "team '" + std::string(t.task->name) + "'" : std::string("an unnamed team");
+}
+}  // namespace
+
+void throw_bad_team(std::uint64_t least, std::uint64_t most) {
+  if (most == 0 || least == 0) throw error("weft: a team of 0 workers cannot run; give it at least 1");
+  throw error("weft: a team of at least " + std::to_string(least) + " and at most " + std::to_string(most) +
+              " workers cannot be; the first number must not be the greater one");
+}
+
+void throw_team_failed(const team_state& t) {
+  throw team_error("weft: another member of " + name_of(t) + " has failed");
+}
+
+void throw_member_gone(const team_state& t, unsigned rank) {
+  throw error("weft: member " + std::to_string(rank) + " of " + name_of(t) +
+              " has left before a reduce, a scan or a broadcast of the others; all members call these");
+}
+
+bool team_barrier(team_state& t) { return t.engine->team_barrier(t); }
+
+std::uint64_t team_take(team_state& t, std::uint64_t count, std::uint64_t least, bool guided, std::uint64_t& taken) {
+  return t.engine->team_take(t, count, least, guided, taken);
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,41 @@
+// Which workers sit close together: the members that a team gets around the worker that took it (TAO §3.2). Of the
+// places around that worker - its shared cache, its memory node, the machine - the smallest that has enough workers
+// gives them, in blocks: workers 0 to n-1 of it, n to 2n-1, and so on, so that teams of one width do not overlap, and
+// one worker's teams have the same members each time. Who may be left out - a main thread that is away - is replaced by
+// the nearest that may not.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "place/tree.hpp"
+
+namespace weft::sched {
+
+class groups {
+ public:
+  // Who: the thread that makes the runtime, before any worker runs.
+  void open(const place::tree& places);
+  // Never a member: one worker, which does something else.
+  void leave_out(unsigned worker);
+
+  // The most members that there can be.
+  [[nodiscard]] unsigned widest() const noexcept { return widest_; }
+  // Gives the members of a team of `width` around `worker`, which comes first; the others in their order. Without
+  // `absent`, unless there are too few. Who: anyone. Errors: std::bad_alloc, where `members` has no room.
+  void around(unsigned worker, unsigned width, unsigned absent, std::vector<std::uint16_t>& members) const;
+
+  static constexpr unsigned nobody = ~0u;
+
+ private:
+  using list = std::vector<std::uint16_t>;
+  void take_block(const list& from, unsigned worker, unsigned width, list& members) const;
+  void take_nearest(unsigned worker, unsigned width, unsigned absent, list& members) const;
+
+  const place::tree* places_ = nullptr;
+  unsigned widest_ = 0;
+  unsigned left_out_ = nobody;
+  std::vector<list> at_leaf_, at_node_;
+  list all_;
+};
+
+}  // namespace weft::sched
