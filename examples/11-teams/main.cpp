@@ -13,7 +13,7 @@ int main() {
   for (const unsigned width : {1u, 2u, 4u, 8u}) {
     const double begin = rt.now_ns();
     double sum = 0;
-    rt.submit(weft::team(width), weft::write(line), weft::cost(400e3), weft::named("smooth"),
+    rt.submit(weft::team(width), weft::write(line), weft::cost(4e6), weft::named("smooth"),
               [&](weft::team_context& t, std::vector<double>& x) {
                 const std::vector<double> before = x;
                 t.barrier();
@@ -26,6 +26,6 @@ int main() {
                 if (t.rank() == 0) sum = all;
               });
     rt.wait();
-    std::printf("%u members: %3.0f us, sum %.0f\n", width, (rt.now_ns() - begin) / 1000, sum);
+    std::printf("%u members: %4.0f us, sum %.0f\n", width, (rt.now_ns() - begin) / 1000, sum);
   }
 }

@@ -35,6 +35,18 @@ struct team_error : error {
 
 namespace detail {
 
+#ifdef WEFT_SERIAL
+// There each team has one member, which meets nobody.
+[[noreturn]] inline void throw_bad_team(std::uint64_t, std::uint64_t) {
+  throw error("weft: a team needs at least 1 worker, and at least no more than at most");
+}
+[[noreturn]] inline void throw_team_failed(const team_state&) { throw team_error("weft: a team has failed"); }
+[[noreturn]] inline void throw_member_gone(const team_state&, unsigned) { throw error("weft: a member has left"); }
+[[nodiscard]] inline bool team_barrier(team_state&) { return true; }
+[[nodiscard]] inline std::uint64_t team_take(team_state&, std::uint64_t count, std::uint64_t, bool, std::uint64_t&) {
+  return count;
+}
+#else
 [[noreturn]] void throw_bad_team(std::uint64_t least, std::uint64_t most);  // weft::error
 [[noreturn]] void throw_team_failed(const team_state& t);                   // team_error
 [[noreturn]] void throw_member_gone(const team_state& t, unsigned rank);    // weft::error
@@ -44,6 +56,7 @@ namespace detail {
 // is left. Returns the first, or count when there are none; `taken`: how many.
 [[nodiscard]] std::uint64_t team_take(team_state& t, std::uint64_t count, std::uint64_t least, bool guided,
                                       std::uint64_t& taken);
+#endif
 
 }  // namespace detail
 

@@ -78,6 +78,15 @@ int main() {
   if (!zeros || placed[0] != 7 || placed[99'999] != 7 || placed.node_of(3) != 0 || weft::memory_nodes() != 1)
     return wrong("an array is not plain memory");
   if (const char* what = cancelled()) return wrong(what);
+  int members = 0;
+  weft::finish([&] {
+    weft::async(weft::team(4), [&](weft::team_context& t) {
+      t.for_each(0, 10, [&](int i) { members += i; }, weft::dynamic());
+      t.barrier();
+      members = t.reduce(members, std::plus<>()) * static_cast<int>(t.width());
+    });
+  });
+  if (members != 45) return wrong("a team is not one member");
   std::vector<int> v(200'000), sums(v.size());
   for (std::size_t i = 0; i < v.size(); ++i) v[i] = static_cast<int>((i * 7919) % 1000);
   if (weft::inclusive_scan(v.begin(), v.end(), sums.begin(), 0, std::plus<>()) != 200 * 999 * 500 ||
