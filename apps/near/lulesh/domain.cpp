@@ -141,10 +141,14 @@ std::array<domain::range, 2> domain::elements_at(std::size_t from, std::size_t t
   const auto low = [](std::size_t i) { return i == 0 ? 0 : i - 1; };
   const auto high = [n](std::size_t i) { return std::min(i, n - 1); };
   const auto at = [n](std::size_t i, std::size_t j, std::size_t k) { return (k * n + j) * n + i; };
-  // The planes below and above; of a range that begins within a row, all from the row before it on.
-  const range below = {at(0, low(first.j), low(first.k)), at(high(last.i), high(last.j), low(last.k)) + 1};
-  const range above = {at(0, low(first.j), high(first.k)), at(high(last.i), high(last.j), high(last.k)) + 1};
-  if (above.from <= below.to) return {{{below.from, std::max(below.to, above.to)}, {0, 0}}};
+  // Whole rows; of nodes in two planes and more also the first of the second and the last of the last but one.
+  const auto in = [&](const auto& plane) -> range {
+    range r{at(0, low(first.j), plane(first.k)), at(n - 1, high(last.j), plane(last.k)) + 1};
+    if (first.k == last.k) return r;
+    return {std::min(r.from, at(0, 0, plane(first.k + 1))), std::max(r.to, at(n - 1, n - 1, plane(last.k - 1)) + 1)};
+  };
+  const range below = in(low), above = in(high);
+  if (above.from <= below.to) return {{{std::min(below.from, above.from), std::max(below.to, above.to)}, {0, 0}}};
   return {{below, above}};
 }
 
