@@ -64,7 +64,9 @@ double serial(domain& d, const parameters& p) {
 
 class program {
  public:
-  program(runtime& rt, const parameters& p, domain& d) : rt_(rt), p_(p), d_(d) {}
+  program(runtime& rt, const parameters& p, domain& d) : rt_(rt), p_(p), d_(d), of_nodes_(*p.how) {
+    of_nodes_.tile = (p.how->tile * d.node_count() + d.element_count() - 1) / d.element_count();
+  }
 
   void fill() const {
     const auto near_nodes = [this](std::size_t from, std::size_t to) { return weft::near(d_.node.mass, from, to); };
@@ -136,7 +138,7 @@ class program {
   }
   void sweep_nodes(const phase& f) const {
     near::sweep(
-        *p_.how, 0, d_.node_count(),
+        of_nodes_, 0, d_.node_count(),
         [this](std::size_t from, std::size_t to) { return weft::near(d_.node.mass, from, to); },
         [this, &f](std::size_t from, std::size_t to) { rounds(f, from, to); });
   }
@@ -144,6 +146,7 @@ class program {
   runtime& rt_;
   const parameters& p_;
   domain& d_;
+  near::spread of_nodes_;  // as many leaves as sweeps over elements have
 };
 
 check same_bits(const domain& found, const domain& expected) {
@@ -256,7 +259,8 @@ app lulesh_app() {
   auto p = std::make_shared<lulesh::parameters>();
   std::vector<option> options = {{"size", "elements along an edge of the cube", &p->size, 1, 500},
                                  {"steps", "at most so many, 0: until the blast is over", &p->steps, 0, 1'000'000}};
-  std::ranges::copy(near::spread::options(p->how, "elements or nodes of a leaf task"), std::back_inserter(options));
+  std::ranges::copy(near::spread::options(p->how, "elements of a leaf task, and nodes in proportion"),
+                    std::back_inserter(options));
   return {.name = "lulesh",
           .summary = "shock hydrodynamics on a mesh of hexahedra, 24 sweeps a step, asyncs near their data",
           .example = "lulesh --size 16 --steps 20 --policy pufferfish --machine epyc-7551-32",
