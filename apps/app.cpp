@@ -15,6 +15,7 @@ std::vector<app> all_apps() {
   apps.push_back(cholesky_app());
   apps.push_back(cilksort_app());
   apps.push_back(independent_app());
+  apps.push_back(lulesh_app());
   apps.push_back(micro_count_app());
   apps.push_back(micro_dependencies_app());
   apps.push_back(micro_grain_app());

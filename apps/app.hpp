@@ -75,6 +75,7 @@ struct app {
 [[nodiscard]] app cholesky_app();
 [[nodiscard]] app cilksort_app();
 [[nodiscard]] app independent_app();
+[[nodiscard]] app lulesh_app();
 [[nodiscard]] app micro_count_app();
 [[nodiscard]] app micro_dependencies_app();
 [[nodiscard]] app micro_grain_app();

@@ -110,6 +110,54 @@ TEST_CASE("near: sweeps down to nothing, regular and irregular, under each polic
                        error);
 }
 
+TEST_CASE("near: shock hydrodynamics of any size, under each policy, layout, way to fill, and machine") {
+  progress silent("test");
+  const char* const layouts[] = {"blocked", "interleaved", "first-touch"};
+  const char* const fillings[] = {"tree", "blocks", "serial"};
+  std::size_t turn = 0;
+  for (const std::size_t size : {1, 2, 5})
+    for (const choice& policy : policies())
+      for (const char* machine : {"host", "epyc-7551-32"}) {
+        CAPTURE(size);
+        CAPTURE(std::string(policy.name));
+        CAPTURE(std::string(machine));
+        app a = lulesh_app();
+        set(a, "size", size);
+        set(a, "steps",
+            size == 5 ? std::size_t{0} : std::size_t{3});  // a size of 5 to the end: LULESH prints the energy
+        set(a, "tile", turn % 2 == 0 ? std::size_t{3} : std::size_t{20});
+        set(a, "irregular", turn % 4 < 2);
+        set(a, "no-hints", turn % 5 == 0);
+        set(a, "layout", std::string(layouts[turn % 3]));
+        set(a, "fill", std::string(fillings[turn / 2 % 3]));
+        ++turn;
+        const result r = a.run({.workers = 3, .machine = machine, .policy = policy.name}, silent);
+        CHECK(r.ok());
+        CHECK(r.checks.size() == (size == 5 ? 4 : 3));
+      }
+  app a = lulesh_app();
+  set(a, "fill", std::string("somehow"));
+  CHECK_THROWS_WITH_AS(a.run({.workers = 1}, silent), "--fill somehow is none: tree, blocks or serial", error);
+}
+
+TEST_CASE("near: each way to fill, with each program") {
+  progress silent("test");
+  for (const char* fill : {"tree", "blocks", "serial"})
+    for (const auto& make : {sor_app, srad_app, cilksort_app})
+      for (const char* machine : {"host", "epyc-7551-32"}) {
+        CAPTURE(std::string(fill));
+        CAPTURE(std::string(machine));
+        app a = make();
+        if (make == cilksort_app)
+          set(a, "count", std::size_t{20'000});
+        else
+          set(a, "size", std::size_t{40});
+        set(a, "fill", std::string(fill));
+        set(a, "layout", std::string("first-touch"));
+        CHECK(a.run({.workers = 3, .machine = machine, .policy = "random"}, silent).ok());
+      }
+}
+
 TEST_CASE("near: a sort of any length, one value a task and many") {
   progress silent("test");
   for (const std::size_t count : {1, 2, 5, 1000, 40'000})

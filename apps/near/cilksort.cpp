@@ -104,11 +104,14 @@ result run(const parameters& p, const weft::options& opt, progress& bar) {
   numa_array<integer> a(n, p.how->placement()), b(n, p.how->placement());
   near::spread filling = *p.how;
   filling.tile = std::max<std::size_t>(filling.tile, 4096);
-  near::sweep(
-      filling, 0, n, [&](std::size_t from, std::size_t to) { return weft::near(a, from, to); },
+  near::fill(
+      filling, rt.workers(), n, [&](std::size_t from, std::size_t to) { return weft::near(a, from, to); },
       [&](std::size_t from, std::size_t to) {
-        for (std::size_t i = from; i < to; ++i) a[i] = value_of(i), b[i] = 0;
-        charge(static_cast<double>(to - from), stores(a, from, to), stores(b, from, to));
+        for (std::size_t i = from; i < to; ++i) a[i] = value_of(i);
+        const auto values = static_cast<double>(to - from);
+        if (!filling.fills_all()) return charge(values, stores(a, from, to));
+        std::fill(b.begin() + from, b.begin() + to, 0);
+        charge(values, stores(a, from, to), stores(b, from, to));
       });
   bar.report(0.1);
   const double start = rt.now_ns();
@@ -121,6 +124,7 @@ result run(const parameters& p, const weft::options& opt, progress& bar) {
   r.add("layout", p.how->layout);
   r.add("hints", !p.how->no_hints);
   r.add("tile", std::uint64_t{p.how->tile});
+  r.add("fill", p.how->fill);
   r.add("ns_per_value", r.seconds * 1e9 / static_cast<double>(n));
 
   std::uint64_t sum = 0, hashes = 0;

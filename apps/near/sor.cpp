@@ -51,7 +51,7 @@ template <class Row> double residual(std::size_t n, const Row& row) {
 double relax_all(runtime& rt, const parameters& p, near::matrix& a, progress& bar) {
   const std::size_t n = p.size;
   const auto rows_near = [&a](std::size_t from, std::size_t to) { return a.near_rows(from, to); };
-  near::sweep(*p.how, 0, n, rows_near, [&a, n](std::size_t from, std::size_t to) {
+  near::fill(*p.how, rt.workers(), n, rows_near, [&a, n](std::size_t from, std::size_t to) {
     for (std::size_t i = from * n; i < to * n; ++i) a.row(0)[i] = near::noise(i);
     charge(ns_per_cell * static_cast<double>((to - from) * n), a.stores(from, to));
   });

@@ -101,8 +101,9 @@ double smooth(runtime& rt, const parameters& p, fields<near::matrix>& f, progres
   const std::size_t n = p.size, side = std::min(patch, n);
   const auto rows_near = [&f](std::size_t from, std::size_t to) { return f.image.near_rows(from, to); };
   const auto cells = [n](std::size_t from, std::size_t to) { return static_cast<double>((to - from) * n); };
-  near::sweep(*p.how, 0, n, rows_near, [&](std::size_t from, std::size_t to) {
+  near::fill(*p.how, rt.workers(), n, rows_near, [&](std::size_t from, std::size_t to) {
     for (std::size_t i = from * n; i < to * n; ++i) f.image.row(0)[i] = speckle(i);
+    if (!p.how->fills_all()) return charge(cells(from, to), f.image.stores(from, to));
     charge(cells(from, to), f.image.stores(from, to), f.north.stores(from, to), f.south.stores(from, to),
            f.west.stores(from, to), f.east.stores(from, to), f.coefficient.stores(from, to));
   });

@@ -12,11 +12,20 @@ memory_placement spread::placement() const {
   throw error("--layout " + layout + " is none: blocked, interleaved or first-touch");
 }
 
+spread::filling spread::filled() const {
+  if (fill == "tree") return filling::tree;
+  if (fill == "blocks") return filling::blocks;
+  if (fill == "serial") return filling::serial;
+  throw error("--fill " + fill + " is none: tree, blocks or serial");
+}
+
 std::vector<option> spread::options(const std::shared_ptr<spread>& s, const char* tile_of) {
   return {{"layout", "how the arrays lie on memory nodes: blocked, interleaved or first-touch", &s->layout},
           {"no-hints", "tasks do not say what they are near to", &s->no_hints},
           {"irregular", "tasks of two parts and of four, in turns, instead of two", &s->irregular},
-          {"tile", tile_of, &s->tile, 1, 1'000'000}};
+          {"tile", tile_of, &s->tile, 1, 1'000'000},
+          {"fill", "who fills the arrays: a tree of tasks, blocks by a task for each worker, or serial, one task",
+           &s->fill}};
 }
 
 void spread::describe(result& r) const {
@@ -24,6 +33,7 @@ void spread::describe(result& r) const {
   r.add("hints", !no_hints);
   r.add("irregular", irregular);
   r.add("tile", std::uint64_t{tile});
+  r.add("fill", fill);
 }
 
 check same_bits(const matrix& found, const std::vector<double>& expected) {

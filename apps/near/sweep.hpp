@@ -1,7 +1,7 @@
 // What the programs near their data have in common (PufferFish §V): how their arrays lie, whether tasks say what they
-// are near to, and how a loop over rows becomes a tree of tasks. The tree is regular, each task two halves, or
-// irregular (PufferFish Fig. 8): tasks of two parts and tasks of four take turns in a fixed pattern, so subtrees differ
-// in size.
+// are near to, who fills them, and how a loop over rows becomes a tree of tasks. The tree is regular, each task two
+// halves, or irregular (PufferFish Fig. 8): tasks of two parts and tasks of four take turns in a fixed pattern, so
+// subtrees differ in size.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,9 +18,14 @@ struct spread {
   bool no_hints = false;
   bool irregular = false;
   std::size_t tile = 2;
+  std::string fill = "tree";
 
-  // Errors: weft::error for a layout that is none.
+  // Errors: weft::error for a layout that is none, and for a way to fill that is none.
   [[nodiscard]] memory_placement placement() const;
+  enum class filling { tree, blocks, serial };
+  [[nodiscard]] filling filled() const;
+  // Whether arrays that the program computes before it reads them are filled, too.
+  [[nodiscard]] bool fills_all() const { return filled() == filling::tree; }
   [[nodiscard]] static std::vector<option> options(const std::shared_ptr<spread>& s, const char* tile_of);
   void describe(result& r) const;
 };
@@ -78,6 +83,24 @@ template <class Hint, class Body>
 void sweep(const spread& s, std::size_t from, std::size_t to, const Hint& hint, const Body& body) {
   const tree<Hint, Body> t(s, hint, body);
   finish([&] { t.run(from, to); });
+}
+
+// The first values, before time counts. With first touch this decides where pages lie. By a tree as the sweeps are,
+// thieves spread them evenly; a block for each worker, they lie in large pieces; by one task, all on one node, but for
+// those of arrays that are not filled, which the sweeps touch first. body(from, to) does so many rows, all if it must.
+template <class Hint, class Body>
+void fill(const spread& s, unsigned workers, std::size_t rows, const Hint& hint, const Body& body) {
+  switch (s.filled()) {
+  case spread::filling::tree: return sweep(s, 0, rows, hint, body);
+  case spread::filling::serial: return finish([&] { async([&] { body(0, rows); }); });
+  case spread::filling::blocks: break;
+  }
+  finish([&] {
+    for (std::size_t w = 0; w < workers; ++w) {
+      const std::size_t from = rows * w / workers, to = rows * (w + 1) / workers;
+      if (from < to) hinted_async(s, hint(from, to), [&body, from, to] { body(from, to); });
+    }
+  });
 }
 
 // A matrix of doubles by rows, on pages that lie as the program was told.

@@ -68,5 +68,9 @@ template <class... Uses> void charge(double nanoseconds, const data_use& first, 
   const data_use all[] = {first, rest...};
   detail::charge_with(nanoseconds, all, 1 + sizeof...(rest));
 }
+// The same for as many as a list has.
+inline void charge(double nanoseconds, const data_use* uses, std::size_t count) {
+  detail::charge_with(nanoseconds, uses, count);
+}
 
 }  // namespace weft

@@ -3,7 +3,8 @@
 
 usage: papers/pufferfish/run.py [--weft build/release/weft] [--quick] [--json] [--figures DIR] [--update] [--pin] [-j N]
 
-Runs SOR, SRAD and CilkSort, regular and irregular, in the paper's versions on its machine (`weft run sor` and so on).
+Runs LULESH, SOR, SRAD and CilkSort, regular and irregular, in the paper's versions on its machine (`weft run sor` and
+so on).
 A figure of expected.json has a pinned value, ours, and the bounds of the paper's claim. Exit status 0 only if every
 run passed its own checks, every figure is as pinned within its tolerance, and the claims hold that are said to hold.
 --quick judges what SOR and SRAD on four nodes tell. --update writes the table of README.md and the drawings beside it.
@@ -31,31 +32,57 @@ HERE = pathlib.Path(__file__).resolve().parent
 SECONDS_MAX = 600  # of one run, against hangs
 TOLERANCE = 0.04  # of a pinned value, unless its figure says another: a change of the scheduler moves thefts
 MACHINE = "epyc-7551-32"
-PROGRAMS = {"sor": ["sor", "--size", "4096", "--iterations", "5"],
-            "sor-ir": ["sor", "--size", "4096", "--iterations", "5", "--irregular"],
-            "srad": ["srad", "--size", "2048", "--iterations", "5"],
-            "srad-ir": ["srad", "--size", "2048", "--iterations", "5", "--irregular"],
-            "cilksort": ["cilksort", "--count", "16777216"]}
-LARGE = {"sor": ["sor", "--size", "8192", "--iterations", "3"],
-         "sor-ir": ["sor", "--size", "8192", "--iterations", "3", "--irregular"],
-         "srad": ["srad", "--size", "4096", "--iterations", "3"],
-         "srad-ir": ["srad", "--size", "4096", "--iterations", "3", "--irregular"]}
-VERSIONS = {"sequential": ["--no-hints", "--layout", "first-touch", "--workers", "1"],
-            "hclib-ft": ["--no-hints", "--layout", "first-touch", "--policy", "random"],
-            "hclib-il": ["--no-hints", "--layout", "interleaved", "--policy", "random"],
-            "hpt": ["--layout", "blocked", "--policy", "hpt"],
-            "pufferfish": ["--layout", "blocked", "--policy", "pufferfish"],
-            "near": ["--layout", "blocked", "--policy", "near"],
-            "local": ["--no-hints", "--layout", "interleaved", "--policy", "local"]}
-PAPERS = ["hclib-ft", "hclib-il", "hpt", "pufferfish"]  # of these versions the paper has figures
+# Arrays are filled as the paper's artifact fills them: SOR's by its first sweep, a tree; SRAD's image and LULESH's mesh
+# by the main thread; what CilkSort sorts by a block for each worker. All others are first written by the sweeps.
+SOR, SRAD, LULESH = ["--fill", "tree"], ["--fill", "serial"], ["--fill", "serial"]
+PROGRAMS = {"lulesh": ["lulesh", "--size", "32", "--steps", "5", *LULESH],
+            "lulesh-ir": ["lulesh", "--size", "32", "--steps", "5", *LULESH, "--irregular"],
+            "sor": ["sor", "--size", "4096", "--iterations", "5", *SOR],
+            "sor-ir": ["sor", "--size", "4096", "--iterations", "5", *SOR, "--irregular"],
+            "srad": ["srad", "--size", "2048", "--iterations", "5", *SRAD],
+            "srad-ir": ["srad", "--size", "2048", "--iterations", "5", *SRAD, "--irregular"],
+            "cilksort": ["cilksort", "--count", "16777216", "--fill", "blocks"]}
+LARGE = {"lulesh": ["lulesh", "--size", "48", "--steps", "3", *LULESH],
+         "lulesh-ir": ["lulesh", "--size", "48", "--steps", "3", *LULESH, "--irregular"],
+         "sor": ["sor", "--size", "8192", "--iterations", "3", *SOR],
+         "sor-ir": ["sor", "--size", "8192", "--iterations", "3", *SOR, "--irregular"],
+         "srad": ["srad", "--size", "4096", "--iterations", "3", *SRAD],
+         "srad-ir": ["srad", "--size", "4096", "--iterations", "3", *SRAD, "--irregular"]}
+
+
+@dataclasses.dataclass(frozen=True)
+class Version:
+    """How a version of the paper, or of ours, is run. `name`: as drawings and tables call it; none: not drawn."""
+    name: str
+    layout: str
+    policy: str = ""
+    hints: bool = False
+    published: bool = False  # the paper has figures of it
+
+    def arguments(self) -> list[str]:
+        return [*([] if self.hints else ["--no-hints"]), "--layout", self.layout,
+                *(["--policy", self.policy] if self.policy else ["--workers", "1"])]
+
+
+VERSIONS = {"sequential": Version("", "first-touch"),
+            "hclib-ft": Version("HClib (FT)", "first-touch", "random", published=True),
+            "hclib-il": Version("HClib (IL)", "interleaved", "random", published=True),
+            "hpt": Version("HClib (HPT_DA)", "blocked", "hpt", hints=True, published=True),
+            "pufferfish": Version("PufferFish", "blocked", "pufferfish", hints=True, published=True),
+            "near": Version("near (ours)", "blocked", "near", hints=True),
+            "local": Version("local (ours)", "interleaved", "local")}
+NAMES = {v: version.name for v, version in VERSIONS.items() if version.name}
+PUBLISHED = [v for v, version in VERSIONS.items() if version.published]
+SEARCH_US = "1000000"  # longer than any run: the workers of HClib never sleep
 TWO_NODES = 'topology.hwloc = "Package:1 NUMANode:2 L3:2 L2:4 PU:1"'
-CHANGES = {"": "", "lines": "memory.lines_in_flight.count = 20", "dear": ""}
+CHANGES = {"": "", "lines": "memory.lines_in_flight.count = 20", "dear": "", "serial": ""}
 TASKS = {"dear": "runtime.submit.ns = 100; runtime.run.ns = 300"}  # not of the sequential program, which has none
 
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One run of a program in a version; `large`: of LARGE; `change`: of CHANGES, what is different on the machine."""
+    """One run of a program in a version; `large`: of LARGE; `change`: of CHANGES, what is different on the machine, or,
+    "serial", that one task fills all arrays."""
     program: str
     version: str
     nodes: int = 4
@@ -63,8 +90,10 @@ class Run:
     change: str = ""
 
     def arguments(self) -> list[str]:
-        program = (LARGE if self.large else PROGRAMS)[self.program]
-        return [*program, *VERSIONS[self.version], "--machine", MACHINE]
+        program = list((LARGE if self.large else PROGRAMS)[self.program])
+        if self.change == "serial":
+            program[program.index("--fill") + 1] = "serial"
+        return [*program, *VERSIONS[self.version].arguments(), "--machine", MACHINE]
 
     def changes(self) -> str:
         tasks = "" if self.version == "sequential" else TASKS.get(self.change, "")
@@ -72,18 +101,21 @@ class Run:
 
     def command(self) -> str:
         change = self.changes()
-        return (f"WEFT_CHANGE='{change}' " if change else "") + "weft run " + " ".join(self.arguments())
+        return (f"WEFT_SEARCH_US={SEARCH_US} " + (f"WEFT_CHANGE='{change}' " if change else "") + "weft run " +
+                " ".join(self.arguments()))
 
     def execute(self, weft: str) -> dict:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
-        environment["WEFT_CHANGE"] = self.changes()
+        environment |= {"WEFT_CHANGE": self.changes(), "WEFT_SEARCH_US": SEARCH_US}
         done = subprocess.run([weft, "run", *self.arguments(), "--json"], capture_output=True, text=True,
                               timeout=SECONDS_MAX, env=environment)
         reply = json.loads(done.stdout) if done.stdout else {}
         if done.returncode != 0 or not reply.get("ok"):
             raise RuntimeError(f"{self.command()}: {reply.get('error') or done.stderr or reply.get('checks')}")
-        return reply | {"joules_total": reply["joules"]["total"],
-                        "bytes": reply["local_bytes"] + reply["remote_bytes"]}
+        joules, memory = reply["joules"], reply["local_bytes"] + reply["remote_bytes"]
+        return reply | {"joules_total": joules["total"], "bytes": memory,
+                        "bytes_behind_core": memory + reply["shared_bytes"] + reply["modified_bytes"],
+                        "idle": joules["searching"] / (joules["searching"] + joules["running"])}
 
 
 class Asked(dict):
@@ -134,11 +166,11 @@ class Sweep:
 
     def wins(self, program: str, nodes: int, change: str = "") -> float:
         """PufferFish's lead over the best other version of the paper."""
-        others = [self.speedup(program, v, nodes, change=change) for v in PAPERS if v != "pufferfish"]
+        others = [self.speedup(program, v, nodes, change=change) for v in PUBLISHED if v != "pufferfish"]
         return self.speedup(program, "pufferfish", nodes, change=change) / max(others)
 
-    def beside_cilksort(self, *programs: str) -> float:
-        return min(self.speedup(p, "pufferfish") for p in programs) / self.speedup("cilksort", "pufferfish")
+    def beside(self, other: str, *programs: str) -> float:
+        return min(self.speedup(p, "pufferfish") for p in programs) / self.speedup(other, "pufferfish")
 
     def called(self, program: str, nodes: int) -> float:
         """Share of the asyncs that became calls; hpt makes a task of each."""
@@ -151,11 +183,8 @@ class Sweep:
         """The geometric mean of a count relative to HClib's with first touch."""
         return geomean([self.of(field, p, version) / self.of(field, p, "hclib-ft") for p in programs or PROGRAMS])
 
-    def bytes_over(self, version: str, other: str) -> float:
-        return self.relative("bytes", version) / self.relative("bytes", other)
-
-    def joules_over(self, version: str, other: str) -> float:
-        return self.relative("joules_total", version) / self.relative("joules_total", other)
+    def relative_over(self, field: str, version: str, other: str) -> float:
+        return self.relative(field, version) / self.relative(field, other)
 
     def remote(self, version: str) -> float:
         """Share of the bytes from memory that are from another node."""
@@ -170,6 +199,10 @@ class Sweep:
 
     def asyncs_of_a_sweep(self, program: str, rows: int, sweeps: int) -> float:
         return self.of("tasks", program, "hpt") / sweeps / (rows - 2)
+
+    def asyncs_of_a_run(self, program: str, cycles: int) -> float:
+        """Of as many steps as the blast takes, without what fills the arrays: three asyncs."""
+        return (self.of("tasks", program, "hpt") - 3) / self.of("steps", program, "hpt") * cycles
 
     def asyncs_of_a_value(self) -> float:
         return self.of("tasks", "cilksort", "hpt") / 16777216
@@ -236,13 +269,13 @@ def figures_table(rows: list[dict]) -> str:
 
 
 def speedups_table(sweep: Sweep) -> str:
-    lines = ["| nodes | program | " + " | ".join(draw.NAMES[v] for v in draw.NAMES) + " |",
-             "|---" * (2 + len(draw.NAMES)) + "|"]
+    lines = ["| nodes | program | " + " | ".join(NAMES[v] for v in NAMES) + " |",
+             "|---" * (2 + len(NAMES)) + "|"]
     for nodes in (2, 4):
         for p in PROGRAMS:
-            cells = [f"{sweep.speedup(p, v, nodes):.1f}" for v in draw.NAMES]
+            cells = [f"{sweep.speedup(p, v, nodes):.1f}" for v in NAMES]
             lines.append(f"| {nodes} | {p} | " + " | ".join(cells) + " |")
-        cells = [f"{sweep.mean(v, nodes):.1f}" for v in draw.NAMES]
+        cells = [f"{sweep.mean(v, nodes):.1f}" for v in NAMES]
         lines.append(f"| {nodes} | geometric mean | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -277,7 +310,7 @@ def main() -> int:
     args.add_argument("--weft", default="build/release/weft")
     args.add_argument("--json", action="store_true")
     args.add_argument("--quick", action="store_true")
-    args.add_argument("--figures", type=pathlib.Path, help="draw Figures 9, 11, 12, 13, 15 and 16 into this folder")
+    args.add_argument("--figures", type=pathlib.Path, help="draw Figures 9 to 16 into this folder")
     args.add_argument("--update", action="store_true", help="write README.md's tables and its drawings")
     args.add_argument("--pin", action="store_true", help="write the values found into expected.json")
     args.add_argument("-j", type=int, default=len(os.sched_getaffinity(0)), help="runs at a time")
@@ -295,7 +328,7 @@ def main() -> int:
     rows = judged(sweep, figures)
     folder = HERE / "figures" if opt.update else opt.figures
     if folder is not None:
-        draw.all_figures(sweep, list(PROGRAMS), folder)
+        draw.all_figures(sweep, NAMES, list(PROGRAMS), folder)
     if opt.update:
         page = HERE / "README.md"
         page.write_text(updated(page.read_text(), {"figures": figures_table(rows), "speedups": speedups_table(sweep)}))

@@ -86,6 +86,7 @@ caches::caches(const machine& m)
     empty.capacity = description.bytes;
     empty.level = level;
     stores_.insert(stores_.end(), distinct.size(), empty);
+    is_shared_.push_back(distinct.size() < groups.size());
   }
 }
 

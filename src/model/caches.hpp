@@ -34,6 +34,8 @@ class caches {
   void drop(std::uint32_t chunk);
 
   [[nodiscard]] unsigned levels() const noexcept { return levels_; }
+  // Whether a cache of that level serves several cores, whatever the machine calls it.
+  [[nodiscard]] bool is_shared(unsigned level) const noexcept { return is_shared_[level]; }
   // Bytes that went to memory because they had been written: when they left the last cache that held them, when no
   // cache had room for them, or when another core read them (MESI; a MOESI machine keeps these). What is dropped is
   // gone, and not written back.
@@ -92,6 +94,7 @@ class caches {
   void make_newest(store& s, std::uint32_t at);
 
   unsigned levels_;
+  std::vector<bool> is_shared_;      // [level]
   std::vector<std::uint32_t> path_;  // [core][level] cache
   std::vector<store> stores_;
   std::vector<state> chunks_;

@@ -148,6 +148,15 @@ TEST_CASE("caches: levels shared by core, by inner and by outer group") {
   CHECK(level(3) == -1);
 }
 
+TEST_CASE("caches: a level is shared if one of its caches serves two cores, whatever it is called") {
+  machine m = four(10, 20, 30);
+  const caches two(m);
+  CHECK((!two.is_shared(0) && two.is_shared(1) && two.is_shared(2)));
+  for (unsigned i = 0; i < 4; ++i) m.cores[i].inner = i;
+  const caches one(m);
+  CHECK((!one.is_shared(0) && !one.is_shared(1) && one.is_shared(2)));
+}
+
 TEST_CASE("caches: the owner delivers what only it has, the shared level what it has dropped") {
   const machine m = four(10, 20, 100);
   caches c(m);

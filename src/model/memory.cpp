@@ -158,8 +158,8 @@ void memory::forget(std::uint32_t region) {
 
 bytes_by_kind memory::kinds() const noexcept {
   bytes_by_kind k;
-  for (std::size_t level = 0; level < moved_.level_bytes.size(); ++level)
-    (machine_.memory.caches[level].who == cache::shared_by::core ? k.own : k.shared) += moved_.level_bytes[level];
+  for (unsigned level = 0; level < caches_.levels(); ++level)
+    (caches_.is_shared(level) ? k.shared : k.own) += moved_.level_bytes[level];
   for (const std::uint64_t bytes : moved_.core_bytes) k.modified += bytes;
   for (std::size_t c = 0; c < moved_.memory_bytes.size(); ++c) (c == 0 ? k.local : k.remote) += moved_.memory_bytes[c];
   k.written_back = caches_.written_back();

@@ -79,6 +79,19 @@ TEST_CASE("hierarchy: a leaf called idle is passed over, and busy again when som
   CHECK(t.leaf.take(w) == &a.r);
 }
 
+TEST_CASE("hierarchy: a leaf called idle is busy again when an owner there shares what it had kept private") {
+  eight_workers t;
+  task shared, kept;
+  t.rules.next = destination::own();
+  worker<notes>&owner = t.s.all[1], &thief = t.s.all[0];
+  t.s.placement.place(owner, &shared.r);
+  t.s.placement.place(owner, &kept.r);
+  CHECK(t.leaf.take(thief) == &shared.r);
+  CHECK(t.leaf.take(thief) == nullptr);
+  t.s.placement.keep_within_reach(owner);
+  CHECK(t.leaf.take(thief) == &kept.r);
+}
+
 TEST_CASE(
     "hierarchy: who finds nothing ends the calm, at its leaf and where the policy wants it at those of the node") {
   eight_workers t;

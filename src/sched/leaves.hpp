@@ -1,6 +1,6 @@
 // What workers that share a cache - a leaf of the place tree - know of each other, under policies that follow hints:
 //
-//   busy   somebody has pushed here since a thief last found nothing in the deques of the leaf; so an idle leaf is
+//   busy   somebody has pushed here, or shared what was private, since a thief last found nothing; so an idle leaf is
 //          passed over with one look (PufferFish §IV-C)
 //   calm   nobody here starves: the last thing that happened was that a worker with more than two tasks pushed one, and
 //          not that a thief found nothing. Then tasks with hints for this place are called where they are submitted, as

@@ -221,9 +221,11 @@ template <class M> class placement {
     sleep_.notify(machine_);
   }
 
-  // There is something in w's deque. Where workers keep to their node a sleeper or a searcher elsewhere is no help, so
-  // all sleepers of the node are told.
+  // There is something in w's deque, so thieves are not to pass over its leaf, also if they found nothing there while
+  // it was private. Where workers keep to their node a sleeper or a searcher elsewhere is no help, so all sleepers of
+  // the node are told.
   void notify_mates(worker<M>& w) noexcept {
+    if (leaves_.are_used() && w.id < crew_.workers()) leaves_.found_task(places_->leaf_of(w.id));
     if (stays_) [[unlikely]]
       return notify_at(node_of(w));
     sleep_.notify(machine_);

@@ -41,6 +41,8 @@ json report_json(const char* name, const apps::result& r, std::uint64_t seed) {
     out.update({{"transfers", r.counts.transfers},
                 {"line_waits_ns", r.counts.line_waits_ns},
                 {"cached_bytes", r.counts.cached_bytes},
+                {"shared_bytes", r.counts.shared_bytes},
+                {"modified_bytes", r.counts.modified_bytes},
                 {"local_bytes", r.counts.local_bytes},
                 {"remote_bytes", r.counts.remote_bytes},
                 {"bandwidth_wait_ns", r.counts.bandwidth_wait_ns},

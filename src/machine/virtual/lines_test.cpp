@@ -317,6 +317,18 @@ TEST_CASE("lines: a barrier and a flag cost more with more who wait, where copie
   }
 }
 
+TEST_CASE("lines: a search hears of what others write, also on a line that the searcher wrote last") {
+  constexpr std::uint64_t until_ps = 1'000'000'000;
+  unsigned here = 0;
+  const auto script = [&](cell<std::uint64_t>& c) {
+    const bool searches = ++here == 1;
+    for (unsigned i = 0; !searches && i < 100; ++i) V::relax(1);
+    static_cast<void>(V::fetch_add(c, std::uint64_t{1}, base::relaxed));
+    for (unsigned spins = 1; searches && V::load(c, base::acquire) == 1; ++spins) V::search_pause(spins, until_ps);
+  };
+  CHECK(contend(2, two_nodes(), script) < until_ps);
+}
+
 TEST_CASE("lines: nothing is lost between cores that contend") {
   std::uint64_t count = 0;
   const auto add = [&](cell<std::uint64_t>& c) {

@@ -229,9 +229,9 @@ void virtual_machine::pause_search(std::uint64_t until_ps) {
   watchers_.erase(std::find(watchers_.begin(), watchers_.end(), running_));
 }
 
-// The line is about to change hands, and those who have copies of it look again.
+// The line is about to change hands, and those who have copies of it look again, its last writer too.
 void virtual_machine::wake_watchers(lines::number l) {
-  if (watchers_.empty() || !lines_->copied(l)) return;
+  if (watchers_.empty() || !(lines_->copied(l) || lines_->of_another(running_, l))) return;
   std::erase_if(watchers_, [&](unsigned id) {
     if (!lines_->readable(id, l)) return false;
     core& c = cores_[id];
