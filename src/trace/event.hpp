@@ -27,7 +27,7 @@ inline constexpr std::uint8_t clause_priority = 1;
 inline constexpr std::uint8_t clause_subtasks = 2;
 
 enum class outcome : std::uint8_t { done, failed, skipped };
-enum class why : std::uint8_t { children, all, handle, window, event, join };
+enum class why : std::uint8_t { children, all, handle, window, event, join, spawn };
 
 // Who submitted, in a submitted event's `worker`: the recorder's worker, a thread that is none, or else 1 + a number.
 inline constexpr std::uint16_t by_recorder = 0, by_outside = 0xffff;

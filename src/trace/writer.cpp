@@ -57,7 +57,7 @@ CREATE VIEW segments AS
   WHERE t.started_ns IS NOT NULL;
 )";
 
-constexpr const char* why_text[] = {"children", "all", "handle", "window", "event", "join"};
+constexpr const char* why_text[] = {"children", "all", "handle", "window", "event", "join", "spawn"};
 constexpr const char* outcome_text[] = {"done", "failed", "skipped"};
 
 struct close_database {

@@ -441,7 +441,7 @@ const char* text(outcome o) noexcept {
 }
 
 const char* text(wait_reason w) noexcept {
-  constexpr const char* texts[wait_reasons] = {"children", "all", "handle", "window", "event", "join"};
+  constexpr const char* texts[wait_reasons] = {"children", "all", "handle", "window", "event", "join", "spawn"};
   return texts[static_cast<int>(w)];
 }
 

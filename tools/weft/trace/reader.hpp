@@ -24,8 +24,8 @@ inline constexpr std::int64_t no_version = -1;  // of an access that orders noth
 enum class outcome : std::uint8_t { done, failed, skipped, not_run };
 [[nodiscard]] const char* text(outcome o) noexcept;
 
-enum class wait_reason : std::uint8_t { children, all, handle, window, event, join };
-inline constexpr std::size_t wait_reasons = 6;
+enum class wait_reason : std::uint8_t { children, all, handle, window, event, join, spawn };
+inline constexpr std::size_t wait_reasons = 7;
 [[nodiscard]] const char* text(wait_reason w) noexcept;
 
 struct task {
