@@ -19,6 +19,9 @@ template <machine::machine M> bool engine<M>::called(detail::record* r) {
   if (!is_call(w, *r)) return false;
   detail::record* const parent = w.current;
   count(w, *r);
+  r->is_call = true;
+  if (recording_.on()) [[unlikely]]
+    recording_.submitted(w, *r);
   transition(*r, detail::record_state::ready);
   detail::record* const body = detail::body_around(parent);
   const auto since = recording_.waits(w, body);
@@ -29,7 +32,7 @@ template <machine::machine M> bool engine<M>::called(detail::record* r) {
   here.current = parent;
   if (failures_.any()) [[unlikely]]
     children<M>::looked_for(*parent);
-  recording_.goes_on(here, body, {trace::why::children}, since);
+  recording_.goes_on(here, body, {trace::why::spawn}, since);
   return true;
 }
 

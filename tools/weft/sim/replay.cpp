@@ -202,7 +202,15 @@ class replay_run {
             .exclusives = static_cast<std::uint8_t>(std::min(exclusives, 2u)),
             .urgent = x.priority,
             .subtasks = x.subtasks,
-            .plain = plain && exclusives == 0};
+            .plain = plain && exclusives == 0,
+            .near = near(x)};
+  }
+
+  // The node is all that is known of its hints, so a machine with fewer nodes takes the number modulo its own.
+  [[nodiscard]] static std::uint8_t near(const trace::task& x) noexcept {
+    return x.near == trace::unhinted      ? std::uint8_t{0}
+           : x.near == trace::spans_nodes ? detail::record::near_spans
+                                          : static_cast<std::uint8_t>(x.near + 1);
   }
 
   [[nodiscard]] std::uint16_t pin(const trace::task& x) {
@@ -300,7 +308,7 @@ trace::file as_trace(const trace::file& of, const replayed& r) {
   f.meta = of.meta;
   f.meta["machine"] = r.machine;
   f.meta["policy"] = r.policy;
-  f.format = of.format == 1 ? 1 : 3;  // what the main program did is known; what format 1 lacks is not
+  f.format = of.format == 1 ? 1 : 3;  // as format 3: what the main program did is known; what format 1 lacks is not
   f.names = of.names;
   f.kinds = of.kinds;
   f.flags = of.flags;
@@ -316,6 +324,8 @@ trace::file as_trace(const trace::file& of, const replayed& r) {
     x.submitter = n.submitter;
     x.submitted_ns = static_cast<ns>(n.submitted_ps / 1000);
     x.own_ns = n.own;
+    x.at_near = -1;  // which node a worker of that machine is at is not known here
+    x.is_call = false;
     x.worker = n.ran ? n.from_worker : none;
     x.started_ns = n.ran ? static_cast<ns>(n.from_ps / 1000) : trace::no_time;
     x.finished_ns = n.ran ? static_cast<ns>(n.to_ps / 1000) : trace::no_time;

@@ -39,6 +39,30 @@ TEST_CASE("replay: independent tasks take the work over the workers") {
   takes(run.on(100), 1);
 }
 
+TEST_CASE("replay: a task goes to the memory node that its hints wanted when it was recorded") {
+  const recorded run(
+      32,
+      [](runtime& rt) {
+        std::vector<double> all(400 * 64);
+        place_memory(all.data(), all.size() * sizeof(double), memory_placement::blocked());
+        for (unsigned i = 0; i < 400; ++i)
+          rt.submit(near(all.data() + i * 64, 64 * sizeof(double)), cost(ms / 10), [] {});
+        rt.submit(near(all.data(), all.size() * sizeof(double)), [] {});
+        rt.wait();
+        place_memory(all.data(), all.size() * sizeof(double), memory_placement::first_touch());
+      },
+      "epyc-7551-32");
+  REQUIRE(run.file.tasks.size() == 401);
+  CHECK(run.file.tasks[0].near == 0);
+  CHECK(run.file.tasks[399].near == 3);
+  CHECK(run.file.tasks[400].near == trace::spans_nodes);
+  const replayed r = run.on(32, false, 1, "pufferfish");
+  int elsewhere = 0;
+  for (std::size_t t = 0; t < 400; ++t) elsewhere += r.tasks[t].from_worker / 8 != run.file.tasks[t].near;
+  CHECK(elsewhere == 0);
+  takes(run.on(7, false, 1, "near"), 400 * 0.1 / 7);  // a machine with fewer workers serves all nodes
+}
+
 TEST_CASE("replay: a chain takes its length, whatever the workers") {
   const recorded run(2, [](runtime& rt) {
     handle<int> x(0);
