@@ -187,7 +187,7 @@ TEST_CASE("reader: what is no trace is refused, and said to be so") {
   folder.path = "/dev/null";
   says(refusal(folder), "is no plain file");
   says(refusal("PRAGMA application_id = 7"), "no trace of Weft (its application_id is 7)");
-  says(refusal("PRAGMA user_version = 4"), "format 4, newer than 3");
+  says(refusal("PRAGMA user_version = 5"), "format 5, newer than 4");
   says(refusal("PRAGMA user_version = 0"), "format number 0");
   says(refusal("DELETE FROM meta WHERE key = 'complete'"), "is incomplete");
   says(refusal("UPDATE meta SET value = 'soon' WHERE key = 'duration_ns'"), "\"soon\" as duration_ns");
