@@ -32,7 +32,7 @@ template <class M> class stacks {
 
   // Whether w has an idle stack, or may have one more where that is a wish and no need. Who: w's thread.
   [[nodiscard]] bool has_one_more(const worker<M>& w) noexcept {
-    return !w.idle.empty() || M::load(made_, base::relaxed) < base::wished_stacks_max;
+    return !w.idle.empty() || detail::peek(made_) < base::wished_stacks_max;
   }
 
   // A stack on which a loop may go on. Who: w's thread. Ends the program if there is no memory for one: a wait that
@@ -43,7 +43,7 @@ template <class M> class stacks {
     w.idle.reserve(idle_stacks_max);
     base::locked<M> guard(lock_);
     all_.push_back(std::move(made));
-    M::store(made_, static_cast<std::uint32_t>(all_.size()), base::relaxed);
+    detail::poke(made_, static_cast<std::uint32_t>(all_.size()));
     spare_.reserve(all_.capacity());  // so that giving one back allocates nothing
     return *all_.back();
   }
@@ -88,7 +88,7 @@ template <class M> class stacks {
   void* argument_;
   detail::cell<std::uint8_t> lock_;
   std::vector<std::unique_ptr<fiber>> all_;  // guarded by lock_
-  detail::cell<std::uint32_t> made_;         // how many; written under lock_
+  detail::cell<std::uint32_t> made_;         // how many; written under lock_, and no event of a modelled machine
   std::vector<fiber*> spare_;                // idle ones beyond those of the workers; guarded by lock_
 };
 
