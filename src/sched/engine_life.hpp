@@ -53,7 +53,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   const bool hooked = M::modelled || !placement_.own_only() || recording_.on() || child_first_;
   for (const auto& w : crew_) {
     w->engine = this;
-    w->creates_for = child_first_ ? nullptr : this;  // else what is submitted goes the short ways
+    w->creates_for = child_first_ ? nullptr : this;  // closed: the short ways of a submission
     w->hooked = hooked;
     w->attention = &attention_.word();
     w->rng = base::random(setup_.seed * 1024 + w->id);

@@ -25,7 +25,7 @@ template <machine::machine M> bool engine<M>::called(detail::record* r) {
   transition(*r, detail::record_state::ready);
   detail::record* const body = detail::body_around(parent);
   const auto since = recording_.waits(w, body);
-  if (body != nullptr) body->has_waited = true;
+  if (body != nullptr) suspension<M>::note_wait(*body, nullptr);
   count_one(w.called);
   run_child(w, r);
   worker& here = static_cast<worker&>(*current_worker());
@@ -55,7 +55,7 @@ template <machine::machine M> void engine<M>::run_first(worker& w, detail::recor
   detail::record* const current = w.current;
   detail::record* const body = detail::body_around(current);
   const auto since = recording_.waits(w, body);
-  if (body != nullptr) body->has_waited = true;
+  if (body != nullptr) suspension<M>::note_wait(*body, nullptr);
   waiter self;
   suspension_.set_aside(w, self, [this, &self, r](worker& last) {
     placement_.place(last, &self.r);  // the body may go on from here on, and self be gone
