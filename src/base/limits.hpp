@@ -10,8 +10,10 @@ inline constexpr std::size_t window_tasks_min = 64;  // one batch of records, th
 inline constexpr std::size_t window_tasks_max = std::size_t{1} << 40;  // beyond any memory; sums of it do not overflow
 inline constexpr std::size_t stack_kib_min = 64;                       // a body that calls printf needs about 16
 inline constexpr std::size_t stack_kib_max = std::size_t{1} << 22;     // 4 GiB: address space for 32,768 such stacks
-inline constexpr std::uint32_t deque_capacity_first = 256;             // slots; doubles when full
-inline constexpr std::uint32_t deque_capacity_max = 1u << 30;          // indices are 32 bits and must not overlap
+inline constexpr std::uint32_t wished_stacks_max =
+    4096;  // beyond it stacks are made for waits alone: 16 KiB or so each
+inline constexpr std::uint32_t deque_capacity_first = 256;     // slots; doubles when full
+inline constexpr std::uint32_t deque_capacity_max = 1u << 30;  // indices are 32 bits and must not overlap
 inline constexpr std::uint32_t steal_max = 128;  // tasks at once: to read more slots takes longer than a second steal
 inline constexpr unsigned sweep_max = 8;  // victims a thief looks at each time beside its partners; all, up to so many
 inline constexpr unsigned wakes_at_once =

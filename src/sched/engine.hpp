@@ -165,6 +165,8 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   [[nodiscard]] bool is_call(worker& w, const detail::record& r) noexcept;
   [[nodiscard]] bool called(detail::record* r);
   void call_child(worker& w, detail::record* r);
+  [[nodiscard]] bool goes_first(worker& w, const detail::record& r) noexcept;
+  [[gnu::noinline]] void run_first(worker& w, detail::record* r);
 
   // run
   static void loop_entry(void* engine_address) { static_cast<engine*>(engine_address)->loop(); }
@@ -207,6 +209,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   std::unique_ptr<place::tree> places_;
   std::unique_ptr<policy> rules_;
   const char* rules_name_ = nullptr;
+  bool child_first_ = false;  // as rules_ says
   task::pool<M> pool_;
   crew<M> crew_;
   sleep<M> sleep_;

@@ -121,7 +121,7 @@ template <machine::machine M> void engine<M>::yield() {
   if (ordering_.chooses()) return offer_turn(w);
   if (attention_.paused() || !(deque::has_private(w) || any_visible(w, false))) return;
   waiter self;
-  body->has_waited = true;
+  suspension<M>::note_wait(*body, nullptr);
   placement_.expose(w);
   const typename readiness<M>::exclusive_wait until_it_goes_on(readiness_, w);
   suspension_.set_aside(w, self, [this, &self](worker& here) {

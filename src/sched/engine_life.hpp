@@ -50,9 +50,11 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
     mates->open(*places_, rules_->elastic() == elasticity::node);
   placement_.open(*rules_, *places_);
   suspension_.open(crew_.main());
-  const bool hooked = M::modelled || !placement_.own_only() || recording_.on();
+  child_first_ = rules_->child_first();
+  const bool hooked = M::modelled || !placement_.own_only() || recording_.on() || child_first_;
   for (const auto& w : crew_) {
-    w->engine = w->creates_for = this;
+    w->engine = this;
+    w->creates_for = child_first_ ? nullptr : this;  // closed: the short ways of a submission
     w->hooked = hooked;
     w->attention = &attention_.word();
     w->rng = base::random(setup_.seed * 1024 + w->id);

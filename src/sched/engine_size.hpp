@@ -1,5 +1,5 @@
-// Step 4 of a task's life: how many workers it has. One; or none of its own, a call in the body that submits it; or a
-// team.
+// Step 4 of a task's life: how many workers it has. One; or none of its own, a call in the body that submits it; or
+// that of this body, which gives way; or a team.
 #pragma once
 
 namespace weft::sched {
@@ -18,6 +18,9 @@ template <machine::machine M> bool engine<M>::called(detail::record* r) {
   worker& w = v.self();
   if (!is_call(w, *r)) return false;
   count(w, *r);
+  r->is_call = true;
+  if (recording_.on()) [[unlikely]]
+    recording_.submitted(w, *r);
   transition(*r, detail::record_state::ready);
   count_one(w.called);
   call_child(w, r);
@@ -29,13 +32,13 @@ template <machine::machine M> void engine<M>::call_child(worker& w, detail::reco
   detail::record* const parent = w.current;
   detail::record* const body = detail::body_around(parent);
   const auto since = recording_.waits(w, body);
-  if (body != nullptr) body->has_waited = true;
+  if (body != nullptr) suspension<M>::note_wait(*body, nullptr);
   run_child(w, r);
   worker& here = static_cast<worker&>(*current_worker());
   here.current = parent;
   if (failures_.any()) [[unlikely]]
     children<M>::looked_for(*parent);
-  recording_.goes_on(here, body, {trace::why::children}, since);
+  recording_.goes_on(here, body, {trace::why::spawn}, since);
 }
 
 // ---- teams
@@ -72,6 +75,37 @@ template <machine::machine M> std::uint64_t engine<M>::team_take(detail::team_st
                                                                  std::uint64_t& taken) {
   const visit v(*this);
   return teams_.take(t, count, least, guided, taken);
+}
+
+// Whether r, which is ready, runs before the rest of the body that submits it, under a policy that wants that. Not
+// where a clause sends r elsewhere, nor where that body could not go on elsewhere: on the main thread's stack, which
+// only worker 0 enters. Nor when it holds what others may need (it would for longer), when something calls for
+// attention, or when bodies are nested so deeply that all stacks are out.
+template <machine::machine M> bool engine<M>::goes_first(worker& w, const detail::record& r) noexcept {
+  const detail::record* const parent = w.current;
+  if (parent == nullptr || parent->exclusives != 0 || w.is_special() || w.on_program_stack()) return false;
+  if (r.pin != detail::record::unpinned || r.urgent || attention_.called() || ordering_.chooses()) return false;
+  return stacks_.has_one_more(w);
+}
+
+// The body that w is in is set aside and waits in w's deque, where thieves find it; on the stack that goes on r is the
+// first to run. Returns when the body goes on, perhaps on another worker. The child is run by the step that tells of
+// the body, before the loop below it: so no other task comes between, and the loop need not look for it.
+template <machine::machine M> void engine<M>::run_first(worker& w, detail::record* r) {
+  transition(*r, detail::record_state::ready);
+  detail::record* const current = w.current;
+  detail::record* const body = detail::body_around(current);
+  const auto since = recording_.waits(w, body);
+  if (body != nullptr) suspension<M>::note_wait(*body, nullptr);
+  waiter self;
+  suspension_.set_aside(w, self, [this, &self, r](worker& last) {
+    placement_.place(last, &self.r);  // the body may go on from here on, and self be gone
+    placement_.keep_within_reach(last);
+    for (detail::record* x = r; x != nullptr;) x = run(static_cast<worker&>(*current_worker()), x);
+  });
+  worker& here = static_cast<worker&>(*current_worker());
+  here.current = current;
+  recording_.goes_on(here, body, {trace::why::spawn}, since);
 }
 
 }  // namespace weft::sched

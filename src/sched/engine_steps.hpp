@@ -81,7 +81,7 @@ template <machine::machine M> void engine<M>::enter_slow(detail::record* r) {
   check_pin(r);
   if (worker* w = at_home(); w != nullptr && !creation_.on()) {
     enter_on(*w, r);
-    return recording_.submission_over(*w);
+    return recording_.submission_over(static_cast<worker&>(*current_worker()));
   }
   visit v(*this);
   enter_visiting(v.self(), r);
@@ -115,8 +115,12 @@ template <machine::machine M> void engine<M>::enter_on(worker& w, detail::record
 
 template <machine::machine M> void engine<M>::enter_counted(worker& w, detail::record* r) {
   woken list;
+  bool first = false;
   try {
-    if (registrar_.any(w, r, list, false)) placement_.place(w, r);
+    if (registrar_.any(w, r, list, false)) {
+      first = child_first_ && goes_first(w, *r);
+      if (!first) placement_.place(w, r);
+    }
   } catch (...) {
     r->invoke(*r, detail::errand::destroy);
     quiescence_.withdraw(w, *r);
@@ -124,6 +128,8 @@ template <machine::machine M> void engine<M>::enter_counted(worker& w, detail::r
     throw;
   }
   if (list.head != nullptr) readiness_.all(w, list);
+  if (first) [[unlikely]]
+    run_first(w, r);
 }
 
 // ---- run

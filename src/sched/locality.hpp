@@ -10,15 +10,16 @@
 
 #include "base/assert.hpp"
 #include "place/tree.hpp"
+#include "weft/detail/record.hpp"
 #include "weft/near.hpp"
 
 namespace weft::sched {
 
 class locality {
  public:
-  static constexpr std::uint8_t none = 0;    // no hint
-  static constexpr std::uint8_t spans = 63;  // of data on several nodes
-  static constexpr unsigned nodes_max = 62;  // beyond them a machine is one place
+  static constexpr std::uint8_t none = 0;                            // no hint
+  static constexpr std::uint8_t spans = detail::record::near_spans;  // of data on several nodes
+  static constexpr unsigned nodes_max = 62;                          // beyond them a machine is one place
 
   // Who: the thread that makes the runtime.
   void open(const place::tree& places) noexcept { places_ = &places; }

@@ -12,9 +12,8 @@
 //                            Default: half
 //   levels()                 where a worker without work looks, in which order. Default: flat
 //   elastic()                whether tasks with hints are plain calls while nobody near starves. Default: no
-//   width(self, r, least, most)   worker self begins task r, which wants so many workers at least and at most: how
-//   many.
-//                            Default: the most
+//   width(self, r, least, most)   worker self begins task r, which wants so many workers: how many. Default: the most
+//   child_first()            whether a task that is submitted in a body runs before the rest of that body. Default: no
 //   ran(self, r, ps)         hears that r's body took so long, where bodies are timed. Default: nothing
 //
 // The same answers to the same questions: what looks random is drawn from the rng given, never from time or addresses.
@@ -68,6 +67,7 @@ class policy {
   virtual void ran(unsigned self, const detail::record& r, std::uint64_t body_ps);
   [[nodiscard]] virtual search_levels levels() const noexcept { return search_levels::flat; }
   [[nodiscard]] virtual elasticity elastic() const noexcept { return elasticity::none; }
+  [[nodiscard]] virtual bool child_first() const noexcept { return false; }
   // True, the default, lets thieves go to some fixed victims first where there are many workers, so that tasks spread
   // in a few steps.
   [[nodiscard]] virtual bool has_partners() const noexcept { return true; }

@@ -158,10 +158,14 @@ template <class M> class recording {
   }
   void stolen(worker<M>& w, const detail::worker& victim, const detail::record& r) noexcept {
     if (w.trace == nullptr) return;
+    const auto what = r.kind == detail::record_kind::task     ? trace::booty::task
+                      : r.kind == detail::record_kind::branch ? trace::booty::branch
+                                                              : trace::booty::stack;
     w.trace->add({.time = machine_.now_ps(),
-                  .task = r.kind == detail::record_kind::task ? r.trace_id : 0,
+                  .task = what == trace::booty::task ? r.trace_id : 0,
                   .worker = victim.id,
-                  .kind = trace::event_kind::stolen});
+                  .kind = trace::event_kind::stolen,
+                  .detail = static_cast<std::uint8_t>(what)});
   }
   // Sleeps until somebody wakes w, and says so to the statistics and the trace.
   void park(worker<M>& w) {

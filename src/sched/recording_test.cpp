@@ -158,12 +158,16 @@ TEST_CASE("recording: what was stolen, and from whom; and sleep") {
   stack.r.kind = detail::record_kind::resume;
   t.r.stolen(t.all[0], t.all[1], x.r);
   t.r.stolen(t.all[0], t.all[1], stack.r);
+  detail::record half{};
+  half.kind = detail::record_kind::branch;
+  t.r.stolen(t.all[0], t.all[1], half);
   t.r.park(t.all[0]);
   const auto events = t.of(0);
-  REQUIRE(events.size() == 3);
+  REQUIRE(events.size() == 4);
   CHECK((events[0].kind == event_kind::stolen && events[0].task == 5 && events[0].worker == 1));
-  CHECK(events[1].task == 0);
-  CHECK((events[2].kind == event_kind::slept && events[2].value > events[2].time));
+  CHECK((events[0].detail == 0 && events[1].detail == 1 && events[2].detail == 2));
+  CHECK((events[1].task == 0 && events[2].task == 0));
+  CHECK((events[3].kind == event_kind::slept && events[3].value > events[3].time));
 }
 
 TEST_CASE("recording: at the end the trace is written only if there is something new since the last time") {

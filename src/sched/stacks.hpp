@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "base/limits.hpp"
 #include "base/lock.hpp"
 #include "sched/worker.hpp"
 
@@ -29,6 +30,11 @@ template <class M> class stacks {
     return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) > w.where->calls_end;
   }
 
+  // Whether w has an idle stack, or may have one more where that is a wish and no need. Who: w's thread.
+  [[nodiscard]] bool has_one_more(const worker<M>& w) noexcept {
+    return !w.idle.empty() || detail::peek(made_) < base::wished_stacks_max;
+  }
+
   // A stack on which a loop may go on. Who: w's thread. Ends the program if there is no memory for one: a wait that
   // threw would unwind the frame that the children it did not wait for still use.
   [[nodiscard]] fiber& take(worker<M>& w) {
@@ -37,6 +43,7 @@ template <class M> class stacks {
     w.idle.reserve(idle_stacks_max);
     base::locked<M> guard(lock_);
     all_.push_back(std::move(made));
+    detail::poke(made_, static_cast<std::uint32_t>(all_.size()));
     spare_.reserve(all_.capacity());  // so that giving one back allocates nothing
     return *all_.back();
   }
@@ -81,6 +88,7 @@ template <class M> class stacks {
   void* argument_;
   detail::cell<std::uint8_t> lock_;
   std::vector<std::unique_ptr<fiber>> all_;  // guarded by lock_
+  detail::cell<std::uint32_t> made_;         // how many; written under lock_, and no event of a modelled machine
   std::vector<fiber*> spare_;                // idle ones beyond those of the workers; guarded by lock_
 };
 

@@ -67,4 +67,17 @@ TEST_CASE("stacks: on a modelled machine a worker keeps all: a lock would take t
   CHECK(t.a.idle.size() == idle_stacks_max + 3);
 }
 
+TEST_CASE("stacks: who only wishes for one gets no more than so many, or one that is idle") {
+  all_stacks<notes> t;
+  const auto taken = take(t, t.a, base::wished_stacks_max - 1);
+  CHECK(t.stacks.has_one_more(t.a));
+  fiber& last = t.stacks.take(t.a);
+  CHECK(!t.stacks.has_one_more(t.a));
+  t.stacks.leave(t.a, &last);
+  CHECK(t.stacks.has_one_more(t.a));
+  CHECK(!t.stacks.has_one_more(t.b));
+  fiber* const needed = &t.stacks.take(t.b);  // who needs one gets it
+  CHECK(needed != &last);
+}
+
 }  // namespace weft::sched

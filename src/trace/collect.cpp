@@ -35,6 +35,7 @@ class collector {
     std::uint32_t name;
     int submitter;
     std::uint16_t pin;
+    std::uint8_t near;
     std::uint8_t clauses;
     std::int64_t own_ns;
   };
@@ -77,7 +78,7 @@ class collector {
                          e.worker == by_recorder  ? submitter
                          : e.worker == by_outside ? -1
                                                   : e.worker - 1,
-                         static_cast<std::uint16_t>(e.value), e.detail,
+                         static_cast<std::uint16_t>(e.value), static_cast<std::uint8_t>(e.value >> 16), e.detail,
                          unpacked_ns(static_cast<std::uint32_t>(e.value >> 32))});
       });
     }
@@ -93,6 +94,8 @@ class collector {
                             .submitted_ns = ns(s.time),
                             .priority = (s.clauses & clause_priority) != 0,
                             .subtasks = (s.clauses & clause_subtasks) != 0,
+                            .is_call = (s.clauses & is_call) != 0,
+                            .near = s.near,
                             .pin = s.pin,
                             .own_ns = s.own_ns});
   }
@@ -133,7 +136,9 @@ class collector {
       out_.passed.push_back({task, static_cast<why>(e.detail), e.other, worker, ns(e.time), unpacked_ns(e.position)});
       if (e.other != 0) meet(e.other);
       break;
-    case event_kind::stolen: out_.steals.push_back({ns(e.time), worker, e.worker, task}); break;
+    case event_kind::stolen:
+      out_.steals.push_back({ns(e.time), worker, e.worker, task, static_cast<booty>(e.detail)});
+      break;
     case event_kind::counted: out_.counts.push_back({task, e.detail, e.value}); break;
     case event_kind::submitted:
     case event_kind::slept: break;

@@ -19,6 +19,8 @@ struct task_row {
   std::uint64_t submitted_ns = 0;
   bool priority = false;
   bool subtasks = false;
+  bool is_call = false;   // where it was submitted
+  std::uint8_t near = 0;  // what its hints want, as record::near
   std::uint16_t pin = detail::record::unpinned;
   std::int64_t own_ns = -1;  // what the main program computed before it submitted this; -1: others did, or nobody knows
   bool ran = false;          // what follows is known
@@ -68,7 +70,8 @@ struct steal_row {
   std::uint64_t time_ns;
   unsigned thief;
   unsigned victim;
-  std::uint32_t task;  // 0: a stack that waited
+  std::uint32_t task;  // 0: none that begins
+  booty what = booty::task;
 };
 
 struct sleep_row {

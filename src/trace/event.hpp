@@ -8,7 +8,7 @@ namespace weft::trace {
 
 enum class event_kind : std::uint8_t {
   submitted,  // time, task, other: parent (0: top level), position: name, worker: see below, value:
-              // pin_and_time(), the main program's own time before it, detail: clause_flags
+              // wishes_and_time(), the main program's own time before it, detail: clause_flags
   access,     // task, other: handle, value: version required or units, position, detail: kind_code(), worker: the flags
               // of its kind; time: of a resource, the units that were free just then,
               // of others, how large the data is
@@ -17,7 +17,7 @@ enum class event_kind : std::uint8_t {
   waited,   // time: from, value: to, task (0: the main thread), other: handle, worker: where it was set aside, detail:
             // why, position: packed_time() of the main program's own time before it
   passed,   // time, task, other, detail, position: as waited, but there was nothing to wait for
-  stolen,   // time, task (0: a stack that waited), worker: the victim
+  stolen,   // time, task (0: none that begins), worker: the victim, detail: booty
   slept,    // time: from, value: to
   counted,  // task, value, detail: number of the counter
 };
@@ -25,9 +25,14 @@ enum class event_kind : std::uint8_t {
 // What the clauses of a task come to, beside accesses, name and pin.
 inline constexpr std::uint8_t clause_priority = 1;
 inline constexpr std::uint8_t clause_subtasks = 2;
+// Beside them: the task was not queued but called in the body that submitted it.
+inline constexpr std::uint8_t is_call = 4;
+
+// What a thief has taken: a task that begins, a stack that goes on, the second half of a fork.
+enum class booty : std::uint8_t { task, stack, branch };
 
 enum class outcome : std::uint8_t { done, failed, skipped };
-enum class why : std::uint8_t { children, all, handle, window, event, join, barrier };
+enum class why : std::uint8_t { children, all, handle, window, event, join, barrier, spawn };
 
 // Who submitted, in a submitted event's `worker`: the recorder's worker, a thread that is none, or else 1 + a number.
 inline constexpr std::uint16_t by_recorder = 0, by_outside = 0xffff;
@@ -59,9 +64,9 @@ inline constexpr std::uint64_t no_time = ~std::uint64_t{0};
   const float ps = std::bit_cast<float>(packed);
   return ps < 0 ? -1 : static_cast<std::int64_t>(ps / 1000);
 }
-// A pin, and beside it such a length.
-[[nodiscard]] inline std::uint64_t pin_and_time(std::uint16_t pin, std::uint64_t ps) noexcept {
-  return std::uint64_t{packed_time(ps)} << 32 | pin;
+// A pin and what hints want (record::near), and beside them such a length.
+[[nodiscard]] inline std::uint64_t wishes_and_time(std::uint16_t pin, std::uint8_t near, std::uint64_t ps) noexcept {
+  return std::uint64_t{packed_time(ps)} << 32 | std::uint64_t{near} << 16 | pin;
 }
 
 }  // namespace weft::trace

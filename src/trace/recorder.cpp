@@ -33,13 +33,14 @@ std::string kind_text(std::uint8_t code) {
 void recorder::submitted(detail::record& r, std::uint64_t when, std::uint16_t by, std::uint64_t own_ps) noexcept {
   r.trace_id = new_id();
   add({.time = when,
-       .value = pin_and_time(r.pin, own_ps),
+       .value = wishes_and_time(r.pin, r.near, own_ps),
        .task = r.trace_id,
        .other = r.parent != nullptr ? r.parent->trace_id : 0,
        .position = number_of(r.name),
        .worker = by,
        .kind = event_kind::submitted,
-       .detail = static_cast<std::uint8_t>((r.urgent ? clause_priority : 0) | (r.subtasks ? clause_subtasks : 0))});
+       .detail = static_cast<std::uint8_t>((r.urgent ? clause_priority : 0) | (r.subtasks ? clause_subtasks : 0) |
+                                           (r.is_call ? is_call : 0))});
   for (std::uint32_t i = 0; i < r.access_count; ++i) {
     const detail::access* a = r.accesses() + i;
     const detail::handle_state& h = access::handle_of(*a);

@@ -26,13 +26,13 @@ CREATE TABLE handles(id INTEGER PRIMARY KEY, name TEXT, bytes INTEGER, units INT
 CREATE TABLE kinds(kind TEXT PRIMARY KEY, readonly INTEGER, commutative INTEGER, exclusive INTEGER) WITHOUT ROWID;
 CREATE TABLE tasks(id INTEGER PRIMARY KEY, parent INTEGER, name INTEGER, submitter INTEGER, submitted_ns INTEGER,
                    worker INTEGER, started_ns INTEGER, finished_ns INTEGER, outcome TEXT, priority INTEGER,
-                   pin INTEGER, subtasks INTEGER, own_ns INTEGER);
+                   pin INTEGER, subtasks INTEGER, own_ns INTEGER, near INTEGER, at_near INTEGER, call INTEGER);
 CREATE TABLE waits(task INTEGER, why TEXT, handle INTEGER, from_worker INTEGER, from_ns INTEGER, to_worker INTEGER,
                    to_ns INTEGER, own_ns INTEGER);
 CREATE TABLE passed(task INTEGER, why TEXT, handle INTEGER, worker INTEGER, time_ns INTEGER, own_ns INTEGER);
 CREATE TABLE accesses(task INTEGER, position INTEGER, handle INTEGER, kind TEXT, version INTEGER,
                       next_version INTEGER, PRIMARY KEY(task, position)) WITHOUT ROWID;
-CREATE TABLE steals(time_ns INTEGER, thief INTEGER, victim INTEGER, task INTEGER);
+CREATE TABLE steals(time_ns INTEGER, thief INTEGER, victim INTEGER, task INTEGER, what TEXT);
 CREATE TABLE sleeps(worker INTEGER, from_ns INTEGER, to_ns INTEGER);
 CREATE TABLE counters(task INTEGER, name TEXT, value INTEGER);
 )";
@@ -57,7 +57,8 @@ CREATE VIEW segments AS
   WHERE t.started_ns IS NOT NULL;
 )";
 
-constexpr const char* why_text[] = {"children", "all", "handle", "window", "event", "join", "barrier"};
+constexpr const char* why_text[] = {"children", "all", "handle", "window", "event", "join", "barrier", "spawn"};
+constexpr const char* booty_text[] = {"task", "stack", "branch"};
 constexpr const char* outcome_text[] = {"done", "failed", "skipped"};
 
 struct close_database {
@@ -99,6 +100,11 @@ struct null {};
 // An INSERT with as many values as the table has columns. Text must live until the row is in.
 class inserter {
  public:
+  // A number that is NULL when it is `none`.
+  struct unless {
+    std::int64_t number;
+    std::int64_t none;
+  };
   inserter(sqlite3* db, const char* table, int columns) : db_(db) {
     std::string sql = "INSERT INTO " + std::string(table) + " VALUES(?";
     for (int i = 1; i < columns; ++i) sql += ",?";
@@ -132,11 +138,6 @@ class inserter {
   void bind(int column, const std::string& text) {
     check(sqlite3_bind_text(statement_.get(), column, text.c_str(), static_cast<int>(text.size()), SQLITE_STATIC));
   }
-  // A number that is NULL when it is `none`.
-  struct unless {
-    std::int64_t number;
-    std::int64_t none;
-  };
   void bind(int column, unless u) { u.number == u.none ? bind(column, null{}) : bind(column, u.number); }
 
   sqlite3* db_;
@@ -211,7 +212,19 @@ void write_places(sqlite3* db, const facts& about, const contents& rows) {
   if (names_worker(rows, about.places->workers())) add_worker(about.places->workers(), 1, null{});  // the reserve
 }
 
-void write_tasks(sqlite3* db, const contents& rows, rows_told& told) {
+// What the hints of a task want: a memory node, `spans`, or `unhinted`; and whether it began at a worker of that node,
+// or of the one that serves it where it has none.
+constexpr std::int64_t unhinted = -2, spans = -1;
+std::int64_t near_of(const task_row& t) noexcept {
+  return t.near == 0 ? unhinted : t.near == detail::record::near_spans ? spans : std::int64_t{t.near} - 1;
+}
+std::int64_t at_near(const task_row& t, const place::tree& places) noexcept {
+  const std::int64_t node = near_of(t);
+  if (node < 0 || !t.ran || t.worker >= places.workers()) return -1;
+  return places.node_of(t.worker) == places.served_by(static_cast<unsigned>(node)) ? 1 : 0;
+}
+
+void write_tasks(sqlite3* db, const facts& about, const contents& rows, rows_told& told) {
   inserter add_name(db, "names", 2);
   for (std::uint32_t i = 1; i < rows.names.size(); ++i) add_name(i, rows.names[i]);
   inserter add_handle(db, "handles", 4);
@@ -219,13 +232,14 @@ void write_tasks(sqlite3* db, const contents& rows, rows_told& told) {
     const auto bytes = inserter::not_0(h.bytes), units = inserter::not_0(h.units);
     h.name.empty() ? add_handle(id, null{}, bytes, units) : add_handle(id, h.name, bytes, units);
   }
-  inserter add(db, "tasks", 13);
+  inserter add(db, "tasks", 16);
   for (std::uint32_t i = 1; i < rows.tasks.size(); ++i) {
     told.row();
     const task_row& t = rows.tasks[i];
     const auto begun = [&](auto... end) {
       add(i, inserter::not_0(t.parent), inserter::not_0(t.name), inserter::not_negative(t.submitter), t.submitted_ns,
-          end..., int{t.priority}, inserter::pinned(t.pin), int{t.subtasks}, inserter::not_negative(t.own_ns));
+          end..., int{t.priority}, inserter::pinned(t.pin), int{t.subtasks}, inserter::not_negative(t.own_ns),
+          inserter::unless{near_of(t), unhinted}, inserter::not_negative(at_near(t, *about.places)), int{t.is_call});
     };
     if (t.ran)
       begun(t.worker, t.started_ns, t.finished_ns, outcome_text[static_cast<unsigned>(t.outcome)]);
@@ -261,8 +275,9 @@ void write_events(sqlite3* db, const facts& about, const contents& rows) {
   for (const passed_row& w : rows.passed)
     add_passed(inserter::not_0(w.task), why_text[static_cast<unsigned>(w.why)], inserter::not_0(w.handle), w.worker,
                w.time_ns, inserter::not_negative(w.own_ns));
-  inserter add_steal(db, "steals", 4);
-  for (const steal_row& s : rows.steals) add_steal(s.time_ns, s.thief, s.victim, inserter::not_0(s.task));
+  inserter add_steal(db, "steals", 5);
+  for (const steal_row& s : rows.steals)
+    add_steal(s.time_ns, s.thief, s.victim, inserter::not_0(s.task), booty_text[static_cast<unsigned>(s.what)]);
   inserter add_sleep(db, "sleeps", 3);
   for (const sleep_row& s : rows.sleeps) add_sleep(s.worker, s.from_ns, s.to_ns);
   inserter add_count(db, "counters", 3);
@@ -287,7 +302,7 @@ void write_file(const std::string& path, const facts& about, const contents& row
   write_meta(db.get(), about, rows);
   write_places(db.get(), about, rows);
   rows_told told(rows, tell);
-  write_tasks(db.get(), rows, told);
+  write_tasks(db.get(), about, rows, told);
   write_accesses(db.get(), rows, told);
   write_events(db.get(), about, rows);
   execute(db.get(), views);

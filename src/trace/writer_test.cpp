@@ -20,6 +20,7 @@ contents rows() {
                 .submitter = 0,
                 .submitted_ns = 5,
                 .priority = true,
+                .near = 2,  // node 1, where worker 2 is
                 .pin = 0,
                 .ran = true,
                 .worker = 0,
@@ -28,6 +29,8 @@ contents rows() {
   c.tasks[2] = {.parent = 1,
                 .submitted_ns = 20,
                 .subtasks = true,
+                .is_call = true,
+                .near = detail::record::near_spans,
                 .ran = true,
                 .outcome = outcome::failed,
                 .worker = 1,
@@ -36,12 +39,13 @@ contents rows() {
   c.tasks[3] = {.name = 2,
                 .submitter = 3,
                 .submitted_ns = 30,
+                .near = 2,
                 .ran = true,
                 .outcome = outcome::skipped,
                 .worker = 2,
                 .started_ns = 95,
                 .finished_ns = 95};
-  c.tasks[4] = {.submitter = 0, .submitted_ns = 31, .own_ns = 12};
+  c.tasks[4] = {.submitter = 0, .submitted_ns = 31, .near = 1, .own_ns = 12};
   c.accesses = {{1, 0, 7, detail::kind_write, 0, 1},
                 {3, 0, 7, detail::kind_read, 1, 2},
                 {3, 1, 7, detail::kind_read, 1, 2},
@@ -49,7 +53,7 @@ contents rows() {
   c.waits = {
       {0, why::all, 0, 0, 50, 0, 100, 6}, {1, why::children, 0, 0, 21, 3, 45}, {1, why::handle, 7, 3, 50, 2, 60}};
   c.passed = {{0, why::handle, 9, 0, 101}, {2, why::children, 0, 1, 39}};
-  c.steals = {{24, 1, 0, 2}, {44, 3, 0, 0}};
+  c.steals = {{24, 1, 0, 2, booty::task}, {44, 3, 0, 0, booty::stack}, {46, 3, 0, 0, booty::branch}};
   c.sleeps = {{2, 0, 94}};
   c.counts = {{1, 1, 500}};
   c.lost = 3;
@@ -79,7 +83,7 @@ TEST_CASE("trace file: who it is") {
   const trace_place place;
   const trace_file file(written(place));
   CHECK(file.text("PRAGMA application_id") == "1466263156");
-  CHECK(file.text("PRAGMA user_version") == "3");
+  CHECK(file.text("PRAGMA user_version") == "4");
   CHECK(file.text("PRAGMA integrity_check") == "ok");
   CHECK(file.text("SELECT key || '=' || value FROM meta WHERE key <> 'weft' ORDER BY key") ==
         "complete=1 counters=cycles,page-faults duration_ns=100 lost=3 machine=host policy=local program=p "
@@ -107,9 +111,9 @@ TEST_CASE("trace file: tables and columns are what the guide says") {
         "accesses(task,position,handle,kind,version,next_version) counters(task,name,value) "
         "dependencies(before,after,handle) handles(id,name,bytes,units) kinds(kind,readonly,commutative,exclusive) "
         "meta(key,value) names(id,name) passed(task,why,handle,worker,time_ns,own_ns) places(id,parent,kind,name) "
-        "segments(task,worker,from_ns,to_ns) sleeps(worker,from_ns,to_ns) steals(time_ns,thief,victim,task) "
+        "segments(task,worker,from_ns,to_ns) sleeps(worker,from_ns,to_ns) steals(time_ns,thief,victim,task,what) "
         "tasks(id,parent,name,submitter,submitted_ns,worker,started_ns,finished_ns,outcome,priority,pin,"
-        "subtasks,own_ns) "
+        "subtasks,own_ns,near,at_near,call) "
         "waits(task,why,handle,from_worker,from_ns,to_worker,to_ns,own_ns) workers(id,place,cpu)");
 }
 
@@ -118,15 +122,16 @@ TEST_CASE("trace file: what was recorded") {
   const trace_file file(written(place));
   CHECK(file.text("SELECT * FROM names") == "1|load 2|sum");
   CHECK(file.text("SELECT * FROM handles") == "7|a|4096|NULL 9|NULL|NULL|4");
-  CHECK(file.text("SELECT * FROM tasks") ==
-        "1|NULL|1|0|5|0|10|90|done|1|0|0|NULL 2|1|NULL|NULL|20|1|25|40|failed|0|NULL|1|NULL "
-        "3|NULL|2|3|30|2|95|95|skipped|0|NULL|0|NULL 4|NULL|NULL|0|31|NULL|NULL|NULL|not run|0|NULL|0|12");
+  CHECK(
+      file.text("SELECT * FROM tasks") ==
+      "1|NULL|1|0|5|0|10|90|done|1|0|0|NULL|1|0|0 2|1|NULL|NULL|20|1|25|40|failed|0|NULL|1|NULL|-1|NULL|1 "
+      "3|NULL|2|3|30|2|95|95|skipped|0|NULL|0|NULL|1|1|0 4|NULL|NULL|0|31|NULL|NULL|NULL|not run|0|NULL|0|12|0|NULL|0");
   CHECK(file.text("SELECT * FROM accesses") == "1|0|7|write|0|1 3|0|7|read|1|2 3|1|7|read|1|2 3|2|9|resource|4|NULL");
   CHECK(file.text("SELECT * FROM waits") ==
         "NULL|all|NULL|0|50|0|100|6 1|children|NULL|0|21|3|45|NULL 1|handle|7|3|50|2|60|NULL");
   CHECK(file.text("SELECT * FROM passed") == "NULL|handle|9|0|101|NULL 2|children|NULL|1|39|NULL");
   CHECK(file.text("SELECT * FROM kinds ORDER BY kind") == "read|1|1|0 resource|0|0|0 user 2|0|1|1 write|0|0|1");
-  CHECK(file.text("SELECT * FROM steals") == "24|1|0|2 44|3|0|NULL");
+  CHECK(file.text("SELECT * FROM steals") == "24|1|0|2|task 44|3|0|NULL|stack 46|3|0|NULL|branch");
   CHECK(file.text("SELECT * FROM sleeps") == "2|0|94");
   CHECK(file.text("SELECT * FROM counters") == "1|page-faults|500");
 }

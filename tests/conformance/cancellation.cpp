@@ -347,7 +347,7 @@ TEST_CASE("cancellation: reductions that lose terms are poisoned, those of other
 }
 
 TEST_CASE("cancellation: under policies that call tasks with hints, and with priorities and pins") {
-  for (const char* policy : {"local", "random", "central", "near", "pufferfish", "hpt"})
+  for (const char* policy : {"local", "random", "work_first", "central", "near", "pufferfish", "hpt"})
     for (const char* machine : {"host", "virtual"})
       for (const unsigned workers : {1u, 2u, 4u}) {
         INFO("WEFT_POLICY=" << std::string(policy) << " WEFT_MACHINE=" << std::string(machine)

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "replay.hpp"
+#include "trace_file.hpp"
 #include "weft/weft.hpp"
 
 namespace {
@@ -255,6 +256,23 @@ TEST_CASE("forks: modelled machines run branches at the same time, and the same 
     CHECK(makespan[0] >= 256 * leaf_ns / workers);
     CHECK(makespan[0] <= 1.5 * ideal);
   }
+}
+
+TEST_CASE("forks: a trace says which thefts took branches") {
+  const trace_place place;
+  const std::string path = place.path();
+  std::uint64_t steals = 0;
+  {
+    weft::runtime rt({.workers = 4, .machine = "virtual", .trace = path.c_str()});
+    weft::fork_join([] { weft::charge(100'000); }, [] { weft::charge(100'000); });
+    rt.submit([] { weft::fork_join([] { weft::charge(100'000); }, [] { weft::charge(100'000); }); });
+    rt.wait();
+    steals = rt.statistics().steals;
+  }
+  const trace_file file(path);
+  CHECK(file.verdict(true) == "");
+  CHECK(file.number("SELECT count(*) FROM steals WHERE what = 'branch' AND task IS NULL") == 2);
+  CHECK(file.number("SELECT count(*) FROM steals") == static_cast<long>(steals));
 }
 
 TEST_CASE("forks: a branch that waits for what nobody submits is told, and does not hang") {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "replay.hpp"
+#include "trace_file.hpp"
 #include "weft/weft.hpp"
 
 namespace {
@@ -65,6 +66,34 @@ TEST_CASE("near: every task with hints runs once, with any policy, on real and m
           CHECK(f.all_are(age));
         }
       }
+}
+
+TEST_CASE("near: a trace has each task once, what its hints want, where it began, and which were calls") {
+  const trace_place place;
+  const std::string path = place.path();
+  std::uint64_t calls = 0, tasks = 0;
+  {
+    weft::runtime rt({.workers = 32, .machine = "epyc-7551-32", .policy = "near", .trace = path.c_str()});
+    field f(512);
+    rt.submit([&] { f.age(0, 512, 1000); });
+    rt.wait();
+    CHECK(f.all_are(1));
+    calls = rt.statistics().calls;
+    tasks = rt.statistics().tasks;
+  }
+  const trace_file file(path);
+  const auto number = [&file](const char* of) { return static_cast<std::uint64_t>(file.number(of)); };
+  CHECK(file.verdict(true) == "");
+  CHECK(calls > 0);
+  CHECK(tasks == 1 + 2 * 511);
+  CHECK(number("SELECT count(*) FROM tasks WHERE outcome = 'done'") == tasks);
+  CHECK(number("SELECT count(*) FROM tasks WHERE call") == calls);
+  CHECK(number("SELECT count(*) FROM waits WHERE why = 'spawn'") == calls);
+  CHECK(number("SELECT count(*) FROM tasks WHERE near IS NULL") == 1);
+  CHECK(number("SELECT count(*) FROM tasks WHERE call AND NOT at_near") == 0);
+  // 8 workers sit at each node.
+  CHECK(number("SELECT count(*) FROM tasks WHERE at_near <> (near = worker / 8)") == 0);
+  CHECK(2 * number("SELECT count(*) FROM tasks WHERE at_near") > tasks);
 }
 
 TEST_CASE("near: a task runs at the node of its data") {

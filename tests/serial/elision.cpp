@@ -81,7 +81,8 @@ int main() {
   int members = 0;
   weft::finish([&] {
     weft::async(weft::team(4), [&](weft::team_context& t) {
-      t.for_each(0, 10, [&](int i) { members += i; }, weft::dynamic());
+      t.for_each(
+          0, 10, [&](int i) { members += i; }, weft::dynamic());
       t.barrier();
       members = t.reduce(members, std::plus<>()) * static_cast<int>(t.width());
     });

@@ -1,6 +1,7 @@
-// A hundred thousand waits inside one another. A body that waits runs its own child on its stack while half of that is
-// left; else it is set aside, and holds the stack. What is asked here is that stacks are no more than the waits, cost
-// the pages they touch and no more, are reused by the next descent, and that running out of them is said.
+// A hundred thousand waits inside one another, and as many finishes; ten times that at length (WEFT_STRESS). A body
+// that waits runs its own child on its stack while half of that is left; else it is set aside, and holds the stack.
+// What is asked here is that stacks are no more than the waits, cost the pages they touch and no more, are reused by
+// the next descent, and that running out of them is said.
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -67,6 +68,32 @@ void nested(unsigned workers, unsigned depth) {
   }
 }
 
+void descend_by_finishes(weft::here& at, unsigned depth, std::uint64_t& reached, std::uint64_t& at_bottom_kib) {
+  ++reached;
+  if (depth == 0) {
+    at_bottom_kib = resident_kib();
+    return;
+  }
+  weft::finish(at, [&](weft::here& inside) {
+    weft::async(inside, [&, depth](weft::here& x) { descend_by_finishes(x, depth - 1, reached, at_bottom_kib); });
+  });
+}
+
+// Each level a finish around one async. What bounds the depth is memory: a kilobyte and a little for each level.
+void finishes(unsigned workers, unsigned depth) {
+  begin("deep: " + std::to_string(depth) + " nested finishes, " + std::to_string(workers) + " workers");
+  weft::runtime rt({.workers = workers, .machine = "host", .stack_kib = 64});
+  const std::uint64_t before = resident_kib();
+  std::uint64_t reached = 0, at_bottom_kib = 0;
+  rt.submit([&] { weft::finish([&](weft::here& at) { descend_by_finishes(at, depth, reached, at_bottom_kib); }); });
+  rt.wait();
+  require(reached == depth + 1, std::to_string(reached) + " levels");
+  if (sanitized) return;
+  const double kib_per_level = static_cast<double>(at_bottom_kib - before) / depth;
+  std::printf("  %.1f KiB of memory for each level\n", kib_per_level);
+  require(kib_per_level < 4, "more than a page for each level");
+}
+
 // In a child, whose address space is limited.
 void exhausted() {
   if (sanitized) return;  // a sanitizer's shadow needs the address space
@@ -104,5 +131,6 @@ void exhausted() {
 int main() {
   // ThreadSanitizer keeps a history of its own for each stack, of some hundred KiB.
   for (const unsigned workers : {1u, 2u, 4u}) nested(workers, sanitized ? amount(100'000) / 20 : amount(100'000));
+  for (const unsigned workers : {1u, 4u}) finishes(workers, sanitized ? amount(100'000) / 20 : amount(100'000));
   exhausted();
 }

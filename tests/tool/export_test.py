@@ -299,6 +299,17 @@ class Recorded(Export):
                     self.check_slices(slices, db)
                     self.check_all_arrows(slices, db)
 
+    def test_hints_and_calls(self):
+        self.good("run", "sor", "--size", "256", "--iterations", "1", "--layout", "blocked", "--policy", "near",
+                  "--machine", "epyc-7551-32", "--trace", self.trace)
+        db = sqlite3.connect(self.trace)
+        slices = [s for s in Perfetto(self.export("--format", "perfetto")).slices if s.category == "task"]
+        for note in ("near", "at_near", "call"):
+            found = {s.notes["task"]: s.notes[note] for s in slices if note in s.notes}
+            wanted = db.execute(f"SELECT id, {note} FROM tasks WHERE {note} >= {1 if note == 'call' else 0}")
+            self.assertEqual(found, dict(wanted.fetchall()))
+            self.assertGreater(len(found), 10)
+
     def test_random_schedules_have_no_time(self):
         args = ("--machine", "virtual", "--workers", "5", "--seed", "1", "--trace", self.trace)
         self.good("run", "shallow-water", "--steps", "10", *args, env={"WEFT_SCHEDULE": "random"})

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -132,6 +133,29 @@ class Report(unittest.TestCase):
             path.unlink()
         self.assertLess(own, 0.2)
         self.assertFalse([a for a in reply["advice"] if "submit" in a["text"]])
+
+    def test_where_tasks_with_hints_ran(self):
+        path = self.folder / "run.weft"
+        done = subprocess.run([WEFT, "run", "sor", "--size", "256", "--iterations", "2", "--layout", "blocked",
+                               "--policy", "near", "--machine", "epyc-7551-32", "--trace", path, "--json"],
+                              capture_output=True, text=True, timeout=600)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        ran, reply = json.loads(done.stdout), json.loads(self.good(path, "--json"))
+        self.assertEqual(reply["tasks"], ran["tasks"])
+        with sqlite3.connect(path) as db:
+            hinted, there, spanning, stolen = (db.execute(f"SELECT count(*) FROM {what}").fetchone()[0] for what in (
+                "tasks WHERE near >= 0", "tasks WHERE at_near", "tasks WHERE near = -1", "steals"))
+        placing = reply["placing"]
+        self.assertEqual((placing["hinted"], placing["at_near"], placing["spanning"]), (hinted, there, spanning))
+        self.assertEqual(placing["calls"], ran["calls"])
+        self.assertEqual(sum(placing["stolen"].values()), stolen)
+        self.assertEqual(sum(n["hinted"] for n in reply["names"]), hinted)
+        said = rf"of {hinted} tasks with hints began at the memory node they want; {spanning} more have data on several"
+        self.assertRegex(self.good(path), rf"near +\d+ % +{said} nodes\n +calls +{ran['calls']} ")
+        page = self.folder / "page.html"
+        self.good(path, "--html", page)
+        self.assertIn('"task_near"', page.read_text())
+        self.assertIsNone(json.loads(self.good(self.diamond(), "--json"))["placing"])
 
     def test_two_runs(self):
         """The second has one side less, another name, and everything twice as slow but the end."""

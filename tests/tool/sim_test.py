@@ -151,6 +151,22 @@ class Trace(Sim):
         self.assertEqual((report["tasks"], report["workers"]), (8, 4))
         self.assertLess(abs(report["makespan_ns"] - simulated["makespan_ns"]), 0.02 * report["makespan_ns"])
 
+    def test_hints(self):
+        """The memory node that a task wanted is wanted again, also by what the replay records, and calls are tasks."""
+        trace, out = self.folder / "run.weft", self.folder / "out.weft"
+        done = run("run", "sor", "--size", 256, "--iterations", 2, "--layout", "blocked", "--policy", "near",
+                   "--machine", "epyc-7551-32", "--trace", trace)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        wishes = "SELECT near, count(*) FROM tasks GROUP BY near ORDER BY near"
+        with sqlite3.connect(trace) as db:
+            before = db.execute(wishes).fetchall()
+            self.assertEqual([n for n, _ in before], [-1, 0, 1, 2, 3])
+            self.assertGreater(db.execute("SELECT count(*) FROM tasks WHERE call").fetchone()[0], 50)
+        self.sim(trace, "--machine", "epyc-7551-32", "--policy", "pufferfish", "--trace", out)
+        with sqlite3.connect(out) as db:
+            self.assertEqual(db.execute(wishes).fetchall(), before)
+            self.assertEqual(db.execute("SELECT count(*) FROM tasks WHERE NOT at_near").fetchone()[0], 0)
+
     def test_text_and_output(self):
         trace = self.independent(8)
         done = run("sim", trace, "--workers", 4)

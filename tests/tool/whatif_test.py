@@ -216,6 +216,14 @@ class Advice(WhatIf):
         self.assertNotIn(name[:50], done.stdout)
         self.assertIn(name[:40] + "...", done.stdout)
 
+    def test_policies_for_hints_are_tried_where_there_are_any(self):
+        trace = self.folder / "run.weft"
+        subprocess.run([WEFT, "run", "sor", "--size", "256", "--iterations", "1", "--layout", "blocked", "--machine",
+                        "epyc-7551-32", "--trace", trace], env=CLEAN, capture_output=True, check=True, timeout=600)
+        reply = json.loads(run("--json", "--machine", "epyc-7551-32", "--workers", "32", trace).stdout)
+        tried = [t["what"] for a in reply["advice"] for t in a["tried"]]
+        self.assertIn("policy pufferfish", tried)
+
     def test_programs_are_tried_too(self):
         done = run("--json", "--workers", "4", WEFT, "run", "independent", "--n", 2000)
         self.assertEqual(done.returncode, 0, done.stderr)

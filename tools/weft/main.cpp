@@ -19,7 +19,7 @@ void runtime_flags::add_to(const command_line& line) {
       .type_name("N");
   line.add_option("--machine", machine_, "Where to run: host, virtual, a name that `weft info` lists, or a file")
       .type_name("NAME");
-  line.add_option("--policy", policy_, "Scheduling policy: local, random or central; default: local").type_name("NAME");
+  line.add_option("--policy", policy_, "Scheduling policy, one that weft info lists; default: local").type_name("NAME");
   line.add_option("--seed", seed_, "Seed of everything random; default: 1").type_name("N");
 }
 

@@ -96,6 +96,8 @@ struct record {
   };
 
   static constexpr std::uint16_t unpinned = 0xffff;
+  // In `near`: 0 no wish, else the memory node plus 1, or that the data span nodes (src/sched/locality.hpp).
+  static constexpr std::uint8_t near_spans = 63;
   static constexpr std::uint64_t charged_bit = std::uint64_t{1} << 63;  // in cost_ps: the body has called charge()
   static constexpr std::uint64_t cycles_bit = std::uint64_t{1} << 62;   // in cost_ps: it counts thousandths of cycles
   static constexpr std::uint64_t paid_bit = std::uint64_t{1} << 61;     // in cost_ps: the members of its team have paid

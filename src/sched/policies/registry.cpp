@@ -9,7 +9,9 @@ namespace weft::sched {
 namespace {
 constexpr policy_entry entries[] = {
     {{"local", "keep tasks where their data was last used; rob the nearest worker first"}, &make_local},
-    {{"random", "keep tasks where they became ready; rob a random worker (Cilk, TBB)"}, &make_random},
+    {{"random", "keep tasks where they became ready; rob a random worker (TBB)"}, &make_random},
+    {{"work_first", "begin a task where it is submitted, and leave the body that submits to thieves (Cilk)"},
+     &make_work_first},
     {{"central", "one queue for all workers, oldest first (Nanos++)"}, &make_central},
     {{"near", "run tasks with hints at the memory node of their data; look for work near to far", true}, &make_near},
     {{"pufferfish", "the same as PufferFish has it: no look at other nodes, calls until the own cache starves", true},

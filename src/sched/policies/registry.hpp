@@ -8,6 +8,7 @@ namespace weft::sched {
 
 [[nodiscard]] std::unique_ptr<policy> make_local(const place::tree& places);
 [[nodiscard]] std::unique_ptr<policy> make_random(const place::tree& places);
+[[nodiscard]] std::unique_ptr<policy> make_work_first(const place::tree& places);
 [[nodiscard]] std::unique_ptr<policy> make_central(const place::tree& places);
 [[nodiscard]] std::unique_ptr<policy> make_near(const place::tree& places);
 [[nodiscard]] std::unique_ptr<policy> make_pufferfish(const place::tree& places);

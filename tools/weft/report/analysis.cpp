@@ -43,6 +43,8 @@ std::vector<name_figures> name_table(const trace::file& r, const analysis& a) {
     if (!r.tasks[t].ran()) continue;
     name_figures& n = all[slot(t)];
     ++n.count;
+    if (r.tasks[t].at_near >= 0) ++n.hinted;
+    if (r.tasks[t].at_near > 0) ++n.at_near;
     times[slot(t)].push_back(body_time(a.parts, t));
     add_wait(n.waited_for_data, a.ready[t] - r.tasks[t].submitted_ns);
     add_wait(n.waited_for_worker, std::max<ns>(0, r.tasks[t].started_ns - a.ready[t]));
@@ -138,6 +140,19 @@ ns own_work(const trace::file& r, const analysis& a) {
   return sum;
 }
 
+placing_figures placing(const trace::file& r) {
+  placing_figures f;
+  for (const trace::task& t : r.tasks) {
+    if (!t.ran()) continue;
+    f.hinted += t.at_near >= 0 ? 1 : 0;
+    f.at_near += t.at_near > 0 ? 1 : 0;
+    f.spanning += t.near == trace::spans_nodes ? 1 : 0;
+    f.calls += t.is_call ? 1 : 0;
+  }
+  for (const trace::steal& s : r.steals) ++f.stolen[static_cast<std::size_t>(s.what)];
+  return f;
+}
+
 figures sum_up(const trace::file& r, const analysis& a) {
   figures f;
   f.makespan = a.parts.end - a.parts.begin;
@@ -164,6 +179,7 @@ figures sum_up(const trace::file& r, const analysis& a) {
   for (const step& s : a.path.steps)
     if (a.parts.all[s.piece].task == none) f.path_program += s.time;
   split_rest(r, a, f);
+  f.placing = placing(r);
   return f;
 }
 

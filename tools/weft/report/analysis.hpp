@@ -33,6 +33,16 @@ struct name_figures {
   ns waited_for_worker = 0;   // from then until it began
   std::uint64_t on_path = 0;  // steps of the critical path
   ns path_time = 0;
+  std::uint64_t hinted = 0;   // that wanted a memory node
+  std::uint64_t at_near = 0;  // of those, that began there
+};
+
+// Tasks with hints, and what came of tasks beside being queued; all 0 of files before format 4.
+struct placing_figures {
+  std::uint64_t hinted = 0, at_near = 0;  // as of a name
+  std::uint64_t spanning = 0;             // with hints, whose data lie on several nodes
+  std::uint64_t calls = 0;                // tasks that were called where they were submitted
+  std::array<std::uint64_t, 3> stolen{};  // by trace::booty
 };
 
 struct wait_figures {
@@ -59,6 +69,7 @@ struct figures {
   std::vector<name_figures> names;                        // most time first, then by name
   std::array<wait_figures, trace::wait_reasons> waits{};  // by trace::wait_reason
   ns path_program = 0;                                    // of the span, in the main program
+  placing_figures placing;
 
   [[nodiscard]] std::uint64_t ran() const noexcept { return outcomes[0] + outcomes[1] + outcomes[2]; }
   [[nodiscard]] double overhead_per_task() const noexcept {

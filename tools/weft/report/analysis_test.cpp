@@ -43,6 +43,33 @@ TEST_CASE("report/analysis: where two workers' time went") {
   CHECK(s.waits[static_cast<std::size_t>(trace::wait_reason::all)].total == 90);
 }
 
+TEST_CASE("report/analysis: where tasks with hints began, calls, and what was stolen") {
+  made m(2);
+  for (int i = 0; i < 5; ++i) m.task(0, 10 * i + 10, 10 * i + 20, {});
+  m.wait_all(0, 100);
+  trace::file f = m.take();
+  f.format = 4;
+  for (std::size_t t : {0u, 1u, 2u}) f.tasks[t].near = 1, f.tasks[t].at_near = t == 1 ? 0 : 1;
+  f.tasks[3].near = trace::spans_nodes;
+  f.tasks[4].is_call = true;
+  f.steals = {{5, 1, 0, none, trace::booty::branch}, {6, 1, 0, none, trace::booty::stack}};
+  const analysis a = analyse(f);
+  const placing_figures& p = a.sums.placing;
+  CHECK((p.hinted == 3 && p.at_near == 2 && p.spanning == 1 && p.calls == 1));
+  REQUIRE(a.sums.names.size() == 2);
+  const name_figures& even = a.sums.names[f.names[a.sums.names[0].name] == "even" ? 0 : 1];
+  CHECK((even.hinted == 2 && even.at_near == 2));
+  const std::string told = text(f, a, false);
+  CHECK(told.find("of 3 tasks with hints began at the memory node they want; 1 more have data on several") !=
+        std::string::npos);
+  CHECK(told.find("of these 1 stacks that go on, 1 branches of forks") != std::string::npos);
+  CHECK(told.find("tasks were called in the body that submitted them") != std::string::npos);
+  CHECK(to_json(f, a)["placing"].text(-1, true) ==
+        R"({"hinted":3,"at_near":2,"spanning":1,"calls":1,"stolen":{"task":0,"stack":1,"branch":1}})");
+  f.format = 3;
+  CHECK(to_json(f, a)["placing"].text(-1, true) == "null");
+}
+
 TEST_CASE("report/analysis: names, medians and waits") {
   made m(1);
   const auto a = m.handle();

@@ -75,10 +75,12 @@ const tasks = {
   data: column("task_data"),
   queue: column("task_queue"),
   result: column("task_result"),
+  near: column("task_near"),  // 0: no hint, 1: the data span nodes, else the memory node and 2
+  placed: column("task_placed"),  // 1: called where it was submitted; and 2: it wanted a node, 4: and began there
 };
 const outcomeNames = ["done", "failed", "skipped", "not run"];
 const waitNames = ["", "for its children", "for everything", "for a handle", "for room in the window", "for an event",
-  "for a branch that runs elsewhere"];
+  "for a branch that runs elsewhere", "in a barrier of its team", "while what it submitted ran first"];
 const workerCount = run.rows.pieces.length;
 
 // Of each task: the piece it began with; the others, of the few that have them, in `laterPieces`.

@@ -80,7 +80,9 @@ class builder {
     for (std::uint32_t i = 0; i < pieces_.all.size(); ++i) {
       if (pieces_.all[i].wait == none) continue;
       const trace::wait_reason why = run_.waits[pieces_.all[i].wait].why;
-      if (why == trace::wait_reason::all) everybody.push_back(i);
+      // The main program waits for children at the end of a finish: for all so far, as far as the trace can tell.
+      const bool of_program = pieces_.all[i].task == none && why == trace::wait_reason::children;
+      if (why == trace::wait_reason::all || of_program) everybody.push_back(i);
       if (why == trace::wait_reason::handle) resumed.push_back(i);
     }
     const auto from = [&](std::uint32_t i) { return run_.waits[pieces_.all[i].wait].from_ns; };

@@ -208,6 +208,22 @@ TEST_CASE("report/graph: a parent that waits goes on after the last of its child
   CHECK(s.steps() == steps{{parent, 10}, {1, 100}, {parent, 50}});
 }
 
+TEST_CASE("report/graph: the main program goes on after a finish, and a body while what it submitted runs first") {
+  made m(2);
+  m.task(0, 0, 40, {});
+  m.wait(none, trace::wait_reason::children, 10, 40);
+  m.task(50, 50, 80, {});  // of the next finish
+  m.wait(none, trace::wait_reason::children, 60, 80);
+  CHECK(solved(m.take()).path.span == 40 + 10 + 30);
+
+  made n(2);
+  const auto parent = n.task(0, 0, 100, {});
+  n.child(parent, 10, 10, 70);
+  n.wait(parent, trace::wait_reason::spawn, 10, 70);
+  n.wait_all(0, 100);
+  CHECK(solved(n.take()).path.span == 10 + 60);  // the child; its parent's 30 that are left could run beside it
+}
+
 TEST_CASE("report/graph: subtasks hold versions back, if nobody began before") {
   for (const ns second : {50, 100}) {
     made m(2);

@@ -124,7 +124,7 @@ void add_sleeps(const trace::file& r, const analysis& a, column_set& out, json& 
 }
 
 void add_tasks(const trace::file& r, const analysis& a, column_set& out) {
-  numbers id, name, parent, submitted, data, queue, result;
+  numbers id, name, parent, submitted, data, queue, result, near, placed;
   std::int64_t last_id = 0, last_submitted = 0;
   for (std::size_t t = 0; t < r.tasks.size(); ++t) {
     const trace::task& x = r.tasks[t];
@@ -135,6 +135,8 @@ void add_tasks(const trace::file& r, const analysis& a, column_set& out) {
     data.push_back(a.ready[t] - x.submitted_ns);
     queue.push_back(x.ran() ? std::max<ns>(0, x.started_ns - a.ready[t]) : 0);
     result.push_back(static_cast<std::int64_t>(x.result));
+    near.push_back(std::int64_t{x.near} - trace::unhinted);
+    placed.push_back((x.is_call ? 1 : 0) + (x.at_near >= 0 ? 2 : 0) + (x.at_near > 0 ? 4 : 0));
     last_id = x.id;
     last_submitted = x.submitted_ns;
   }
@@ -145,6 +147,8 @@ void add_tasks(const trace::file& r, const analysis& a, column_set& out) {
   out.add("task_data", data);
   out.add("task_queue", queue);
   out.add("task_result", result);
+  out.add("task_near", near);
+  out.add("task_placed", placed);
 }
 
 void add_accesses(const trace::file& r, column_set& out) {

@@ -49,6 +49,10 @@ function fillHead() {
     ["searching", percent(figures.searching_ns, room), "nothing was ready"],
     ["asleep", percent(figures.asleep_ns, room), `${figures.sleeps} sleeps, ${figures.steals} steals`],
   ];
+  const placing = figures.placing;
+  if (placing?.hinted) cards.push(["near", percent(placing.at_near, placing.hinted), `of ${placing.hinted} tasks began at their memory node`]);
+  if (placing?.calls) cards.push(["calls", placing.calls.toLocaleString("en"), "tasks called where they were submitted"]);
+  if (placing?.stolen.branch) cards.push(["branches", placing.stolen.branch.toLocaleString("en"), "halves of forks that were stolen"]);
   byId("cards").append(...cards.map(([label, value, note]) => make("div", { class: "card" },
     make("div", { class: "label" }, label), make("div", { class: "value" }, value), make("div", { class: "note" }, note))));
   byId("advice").hidden = figures.advice.length === 0;
@@ -64,6 +68,9 @@ const nameColumns = [
   ["for a worker", (n) => n.waited_for_worker_ns / n.count, duration],
   ["on path", (n) => n.critical_path_ns / Math.max(1, figures.span_ns)],
 ];
+// Only where there are hints.
+if (figures.placing?.hinted) nameColumns.push(["near", (n) => n.hinted > 0 ? n.at_near / n.hinted : -1,
+  (x) => x < 0 ? "-" : percent(x, 1)]);
 const namesShownMax = 500;
 let sortedBy = 2, descending = true;
 
@@ -120,7 +127,7 @@ function fillTables() {
   const waits = Object.entries(figures.waits).filter(([, w]) => w.count > 0);
   byId("waits").closest("section").hidden = waits.length === 0;
   fillTable("waits", ["a body or the main program waited", "times", "together"],
-    waits.map(([why, w]) => [waitNames[1 + ["children", "all", "handle", "window", "event", "join", "barrier"].indexOf(why)],
+    waits.map(([why, w]) => [waitNames[1 + ["children", "all", "handle", "window", "event", "join", "barrier", "spawn"].indexOf(why)],
       w.count.toLocaleString("en"), duration(w.total_ns)]));
 }
 
@@ -155,7 +162,9 @@ function facts(task, all) {
     if (list.length > 1)
       rows.push(["set aside", duration(aside) + ", " + [...new Set(list.slice(1).map((i) => waitNames[pieces.after[i]]))].join(", ")]);
   }
-  rows.push(["submitted", duration(tasks.submitted[task] - run.begin)]);
+  rows.push(["submitted", duration(tasks.submitted[task] - run.begin) + (tasks.placed[task] & 1 ? ", and called there" : "")]);
+  const near = tasks.near[task], at = tasks.placed[task] >> 1;
+  if (near > 0) rows.push(["near", near === 1 ? "several memory nodes" : `memory node ${near - 2}` + ["", ", ran elsewhere", "", ", ran there"][at]]);
   if (list.length > 0) rows.push(["waited", `${duration(tasks.data[task])} for data, ${duration(tasks.queue[task])} for a worker`]);
   for (const [name, value] of countersOf(task)) rows.push([shown(run.counters[name], 40), value.toLocaleString("en")]);
   const used = accessesOf(task);

@@ -39,6 +39,21 @@ std::string divided(const figures& f) {
   return ": " + time(f.program - f.program_own) + " submitting, " + time(f.program_own) + " work of its own";
 }
 
+std::string stolen_besides(const placing_figures& p) {
+  std::string out;
+  const auto add = [&](trace::booty what, const char* text) {
+    if (const std::uint64_t n = p.stolen[static_cast<std::size_t>(what)])
+      out += (out.empty() ? "of these " : ", ") + std::to_string(n) + " " + text;
+  };
+  add(trace::booty::stack, "stacks that go on");
+  add(trace::booty::branch, "branches of forks");
+  return out;
+}
+
+std::string spanning(const placing_figures& p) {
+  return p.spanning == 0 ? "" : "; " + std::to_string(p.spanning) + " more have data on several nodes";
+}
+
 std::string summary(const trace::file& r, const figures& f, bool colour) {
   table t(false);
   painted styles;
@@ -60,7 +75,12 @@ std::string summary(const trace::file& r, const figures& f, bool colour) {
       duration(f.overhead_per_task()) + " a task for the runtime, while tasks were ready");
   row("searching", percent(static_cast<double>(f.searching), room), "nothing was ready");
   row("asleep", percent(static_cast<double>(f.asleep), room), std::to_string(f.sleeps) + " sleeps");
-  row("steals", std::to_string(r.steals.size()), "");
+  row("steals", std::to_string(r.steals.size()), stolen_besides(f.placing));
+  const placing_figures& p = f.placing;
+  if (p.hinted + p.spanning != 0)
+    row("near", percent(static_cast<double>(p.at_near), static_cast<double>(p.hinted)),
+        "of " + std::to_string(p.hinted) + " tasks with hints began at the memory node they want" + spanning(p));
+  if (p.calls != 0) row("calls", std::to_string(p.calls), "tasks were called in the body that submitted them");
   if (r.energy.modelled) row("joules", energy_text(r.energy), energy_kinds(r.energy));
   return t.text(styles, colour);
 }
@@ -135,7 +155,18 @@ json name_json(const trace::file& r, const figures& f, const name_figures& n) {
           {"waited_for_data_ns", n.waited_for_data},
           {"waited_for_worker_ns", n.waited_for_worker},
           {"critical_path_steps", n.on_path},
-          {"critical_path_ns", n.path_time}};
+          {"critical_path_ns", n.path_time},
+          {"hinted", n.hinted},
+          {"at_near", n.at_near}};
+}
+
+// null: the trace does not say.
+json placing_json(const trace::file& r, const placing_figures& p) {
+  if (r.format < 4) return nullptr;
+  json stolen = json::object();
+  for (std::size_t i = 0; i < p.stolen.size(); ++i) stolen[trace::text(static_cast<trace::booty>(i))] = p.stolen[i];
+  return {
+      {"hinted", p.hinted}, {"at_near", p.at_near}, {"spanning", p.spanning}, {"calls", p.calls}, {"stolen", stolen}};
 }
 
 json path_json(const trace::file& r, const analysis& a) {
@@ -221,6 +252,7 @@ json to_json(const trace::file& r, const analysis& a) {
   out["names"] = json::array();
   for (const name_figures& n : f.names) out["names"].push_back(name_json(r, f, n));
   out["critical_path"] = path_json(r, a);
+  out["placing"] = placing_json(r, f.placing);
   out["waits"] = json::object();
   for (std::size_t i = 0; i < f.waits.size(); ++i)
     out["waits"][trace::text(static_cast<trace::wait_reason>(i))] = {{"count", f.waits[i].count},

@@ -18,6 +18,7 @@ struct recorded_clause {
   std::uint64_t cost_ps;    // beside what the body charges itself
   std::uint8_t exclusives;  // as record::exclusives
   bool urgent, subtasks, plain;
+  std::uint8_t near;  // as record::near
 };
 
 template <> struct access_traits<recorded_clause> : access_traits<void> {
@@ -36,6 +37,7 @@ inline void note(record& r, access*& a, const recorded_clause& c) noexcept {
   r.subtasks = c.subtasks;
   r.exclusives = c.exclusives;
   r.plain = c.plain;
+  r.near = c.near & 63;
   r.cost_ps = c.cost_ps | record::charged_bit;  // so that no time at all is not the machine's default
 }
 

@@ -123,6 +123,7 @@ class replay_run {
   void body(std::uint32_t t) {
     out_.tasks[t].from_worker = here();
     out_.tasks[t].from_ps = now();
+    out_.tasks[t].is_call = out_.tasks[t].in_submission && detail::self()->current->is_call;
     const auto work = [this, t] {
       follow(script_.of(t), t);
       if (!moves_data(t)) charge(script_.rest(t));
@@ -151,7 +152,7 @@ class replay_run {
       switch (s.kind) {
       case step::what::submit:
         if (t == none) out_.tasks[s.which].own = std::exchange(own_, 0);
-        submit(s.which);
+        submit(s.which, t);
         break;
       case step::what::wait_children: wait(t, trace::wait_reason::children, none, [this] { rt_.wait(); }); break;
       case step::what::wait_all: wait(t, trace::wait_reason::all, none, [this] { rt_.wait(); }); break;
@@ -178,10 +179,19 @@ class replay_run {
                           t == none ? std::exchange(own_, 0) : -1});
   }
 
-  void submit(std::uint32_t t) {
-    out_.tasks[t].submitter = here();
-    out_.tasks[t].submitted_ps = now();
+  // by: none is the main program. A body waits where what it submits runs first: called, or as its stack is set aside.
+  void submit(std::uint32_t t, std::uint32_t by) {
+    task_run& x = out_.tasks[t];
+    x.submitter = here();
+    x.submitted_ps = now();
+    const std::uint64_t moves = by != none ? detail::self()->where->moves : 0;
+    x.in_submission = true;
     rt_.submit(clauses(t), [this, t] { body(t); });
+    x.in_submission = false;
+    const bool gave_way = by != none && x.from_ps != 0 && detail::self()->where->moves != moves;
+    if (x.is_call || gave_way)
+      out_.waits.push_back({by, trace::wait_reason::spawn, none, x.submitter, here(), static_cast<ns>(x.from_ps / 1000),
+                            static_cast<ns>(now() / 1000)});
   }
 
   [[nodiscard]] detail::recorded_clause clauses(std::uint32_t t) {
@@ -202,7 +212,15 @@ class replay_run {
             .exclusives = static_cast<std::uint8_t>(std::min(exclusives, 2u)),
             .urgent = x.priority,
             .subtasks = x.subtasks,
-            .plain = plain && exclusives == 0};
+            .plain = plain && exclusives == 0,
+            .near = near(x)};
+  }
+
+  // The node is all that is known of its hints, so a machine with fewer nodes takes the number modulo its own.
+  [[nodiscard]] static std::uint8_t near(const trace::task& x) noexcept {
+    return x.near == trace::unhinted      ? std::uint8_t{0}
+           : x.near == trace::spans_nodes ? detail::record::near_spans
+                                          : static_cast<std::uint8_t>(x.near + 1);
   }
 
   [[nodiscard]] std::uint16_t pin(const trace::task& x) {
@@ -233,7 +251,14 @@ class replay_run {
     const std::uint64_t from = now();
     const std::uint16_t worker = here();
     charge(script_.rest(t));
-    if (known) out_.tasks[t] = {from, from, now(), -1, worker, worker, here(), true};
+    if (known)
+      out_.tasks[t] = {.submitted_ps = from,
+                       .from_ps = from,
+                       .to_ps = now(),
+                       .submitter = worker,
+                       .from_worker = worker,
+                       .to_worker = here(),
+                       .ran = true};
   }
 
   const trace::file& file_;
@@ -300,7 +325,7 @@ trace::file as_trace(const trace::file& of, const replayed& r) {
   f.meta = of.meta;
   f.meta["machine"] = r.machine;
   f.meta["policy"] = r.policy;
-  f.format = of.format == 1 ? 1 : 3;  // what the main program did is known; what format 1 lacks is not
+  f.format = of.format == 1 ? 1 : 3;  // as format 3: what the main program did is known; what format 1 lacks is not
   f.names = of.names;
   f.kinds = of.kinds;
   f.flags = of.flags;
@@ -316,6 +341,8 @@ trace::file as_trace(const trace::file& of, const replayed& r) {
     x.submitter = n.submitter;
     x.submitted_ns = static_cast<ns>(n.submitted_ps / 1000);
     x.own_ns = n.own;
+    x.at_near = -1;  // which node a worker of that machine is at is not known here
+    x.is_call = n.is_call;
     x.worker = n.ran ? n.from_worker : none;
     x.started_ns = n.ran ? static_cast<ns>(n.from_ps / 1000) : trace::no_time;
     x.finished_ns = n.ran ? static_cast<ns>(n.to_ps / 1000) : trace::no_time;

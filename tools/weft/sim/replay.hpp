@@ -23,6 +23,8 @@ struct task_run {
   ns own = -1;  // what the main program computed before it submitted this; -1: a body did
   std::uint16_t submitter = 0, from_worker = 0, to_worker = 0;
   bool ran = false;
+  bool in_submission = false;  // the body that submits it is in that call
+  bool is_call = false;        // it ran in there, as a call
 };
 
 struct replayed {

@@ -39,6 +39,54 @@ TEST_CASE("replay: independent tasks take the work over the workers") {
   takes(run.on(100), 1);
 }
 
+TEST_CASE("replay: a task goes to the memory node that its hints wanted when it was recorded") {
+  const recorded run(
+      32,
+      [](runtime& rt) {
+        std::vector<double> all(400 * 64);
+        place_memory(all.data(), all.size() * sizeof(double), memory_placement::blocked());
+        for (unsigned i = 0; i < 400; ++i)
+          rt.submit(near(all.data() + i * 64, 64 * sizeof(double)), cost(ms / 10), [] {});
+        rt.submit(near(all.data(), all.size() * sizeof(double)), [] {});
+        rt.wait();
+        place_memory(all.data(), all.size() * sizeof(double), memory_placement::first_touch());
+      },
+      "epyc-7551-32");
+  REQUIRE(run.file.tasks.size() == 401);
+  CHECK(run.file.tasks[0].near == 0);
+  CHECK(run.file.tasks[399].near == 3);
+  CHECK(run.file.tasks[400].near == trace::spans_nodes);
+  const replayed r = run.on(32, false, 1, "pufferfish");
+  int elsewhere = 0;
+  for (std::size_t t = 0; t < 400; ++t) elsewhere += r.tasks[t].from_worker / 8 != run.file.tasks[t].near;
+  CHECK(elsewhere == 0);
+  takes(run.on(7, false, 1, "near"), 400 * 0.1 / 7);  // a machine with fewer workers serves all nodes
+}
+
+TEST_CASE("replay: where a task runs in its submission, the body that submits it waits, and no time is counted twice") {
+  const recorded run(
+      8,
+      [](runtime& rt) {
+        rt.submit([&rt] {
+          for (int i = 0; i < 200; ++i) rt.submit(near_node(0), cost(ms / 10), [] {});
+          charge(ms);
+        });
+        rt.wait();
+      },
+      "epyc-7551-32");
+  for (const char* policy : {"near", "work_first", "local"}) {
+    INFO(policy);
+    const replayed r = run.on(8, false, 1, policy);
+    const trace::file again = as_trace(run.file, r);
+    const report::figures f = report::analyse(again).sums;
+    CHECK(f.work >= 21 * static_cast<ns>(ms));
+    CHECK(f.work <= 22 * static_cast<ns>(ms));
+    const auto& gave_way = f.waits[static_cast<std::size_t>(trace::wait_reason::spawn)];
+    CHECK((gave_way.count != 0) == (std::string(policy) != "local"));
+    CHECK(f.placing.calls == (std::string(policy) == "near" ? gave_way.count : 0));
+  }
+}
+
 TEST_CASE("replay: a chain takes its length, whatever the workers") {
   const recorded run(2, [](runtime& rt) {
     handle<int> x(0);

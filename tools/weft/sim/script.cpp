@@ -149,7 +149,8 @@ class script_builder {
     using why_t = trace::wait_reason;
     if (why == why_t::window) return;  // where there is room is the modelled machine's affair
     if (why == why_t::event || why == why_t::join || why == why_t::barrier)
-      return;  // what ends it is unknown: the body goes on
+      return;                         // what ends it is unknown: the body goes on
+    if (why == why_t::spawn) return;  // who runs first is up to the policy
     if (why == why_t::handle && handle == none) return;
     const auto kind = why == why_t::handle ? step::what::wait_handle
                       : stack == none      ? step::what::wait_all

@@ -14,13 +14,14 @@ namespace weft::tool::sim {
 
 class recorded {
  public:
-  recorded(unsigned workers, const std::function<void(runtime&)>& program) {
+  recorded(unsigned workers, const std::function<void(runtime&)>& program, const char* machine = "virtual")
+      : machine_(machine) {
     std::string pattern = (std::filesystem::temp_directory_path() / "weft-sim-test-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
     folder_ = pattern;
     const std::string path = folder_ / "run.weft";
     {
-      runtime rt({.workers = workers, .machine = "virtual", .trace = path.c_str()});
+      runtime rt({.workers = workers, .machine = machine, .trace = path.c_str()});
       program(rt);
     }
     file = trace::load(path);
@@ -33,7 +34,7 @@ class recorded {
                             const char* policy = "local") const {
     replay_options opt;
     for (const char* own : {"TRACE", "SCHEDULE", "PAUSED", "COUNTERS"}) opt.machine.set(own, "");
-    opt.machine.set("MACHINE", "virtual");
+    opt.machine.set("MACHINE", machine_);
     opt.machine.set("WORKERS", std::to_string(workers));
     opt.machine.set("POLICY", policy);
     opt.keep_gaps = keep_gaps;
@@ -44,6 +45,7 @@ class recorded {
   trace::file file;
 
  private:
+  const char* machine_;  // on which it was recorded, and is replayed
   std::filesystem::path folder_;
 };
 

@@ -146,7 +146,7 @@ class whatif_command final : public command {
     if (!s.good.empty()) {
       sim::means m{.trace = !program_, .policies = {}};
       for (const choice& c : policies())
-        if (!c.follows_hints) m.policies.emplace_back(c.name);  // a trace has no hints
+        if (!c.follows_hints || has_hints_) m.policies.emplace_back(c.name);
       const std::vector<sim::finding> found = sim::find_limits(s.good, m);
       std::vector<sim::point> more;
       for (const sim::finding& f : found)
@@ -185,6 +185,7 @@ class whatif_command final : public command {
     const std::vector<sim::point> asked = points();
     const grained whole(trace::load(command_[0]));
     for (const std::string& n : whole.script.notes()) std::fprintf(stderr, "weft: whatif: %s\n", n.c_str());
+    has_hints_ = std::ranges::any_of(whole.file.tasks, [](const trace::task& t) { return t.near != trace::unhinted; });
     const double work = body_time(whole.script, whole.file) / flags_.speed;
     sim::settings recorded;
     sim::take_recorded(recorded, "WINDOW", whole.file, "window");
@@ -315,6 +316,7 @@ class whatif_command final : public command {
   std::vector<std::string> command_;
   std::string page_;
   unsigned jobs_ = 0;
+  bool has_hints_ = false;  // the trace: then policies that follow them are worth a try
   bool json_ = false, program_ = false;
 };
 

@@ -42,7 +42,8 @@ constexpr std::int32_t unit_count = 2;
 constexpr std::uint64_t process_uuid = 1, running_uuid = 2, live_uuid = 3, workers_uuid = 16;  // + worker
 constexpr std::uint64_t main_name = 1, sleep_name = 2, unnamed_name = 3, names_from = 16;      // + index in file::names
 constexpr std::uint64_t task_category = 1, main_category = 2, sleep_category = 3;
-constexpr std::uint64_t note_task = 1, note_parent = 2, note_outcome = 3, note_stolen_from = 4, counters_from = 16;
+constexpr std::uint64_t note_task = 1, note_parent = 2, note_outcome = 3, note_stolen_from = 4, note_near = 5,
+                        note_at_near = 6, note_call = 7, counters_from = 16;
 constexpr std::int32_t pid = 1;
 constexpr std::size_t names_per_packet = 1024;
 constexpr std::size_t buffer_bytes = 1 << 16;
@@ -106,6 +107,9 @@ class perfetto_writer {
       entry(table, interned::annotations, note_parent, "parent");
       entry(table, interned::annotations, note_outcome, "outcome");
       entry(table, interned::annotations, note_stolen_from, "stolen_from");
+      entry(table, interned::annotations, note_near, "near");
+      entry(table, interned::annotations, note_at_near, "at_near");
+      entry(table, interned::annotations, note_call, "call");
       for (std::size_t c = 0; c < f_.counter_names.size(); ++c)
         entry(table, interned::annotations, counters_from + c, f_.counter_names[c]);
     });
@@ -205,6 +209,9 @@ class perfetto_writer {
     if (!of.first) return;
     if (const index victim = time_.stolen_from[of.task]; victim != none)
       note(e, note_stolen_from, f_.workers[victim].id);
+    if (t.near >= 0) note(e, note_near, t.near);
+    if (t.at_near >= 0) note(e, note_at_near, t.at_near);
+    if (t.is_call) note(e, note_call, 1);
     for (const counter& c : counters_of(f_, of.task)) note(e, counters_from + c.name, c.value);
   }
 

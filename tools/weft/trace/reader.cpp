@@ -19,7 +19,7 @@ namespace weft::tool::trace {
 namespace {
 
 constexpr std::int64_t application_id = 0x57656674;  // "Weft"
-constexpr std::int64_t version_max = 3;
+constexpr std::int64_t version_max = 4;
 constexpr std::int64_t units_max = UINT32_MAX;  // of a resource
 constexpr std::size_t rows_max = none;          // an index must be able to name each, and `none` none
 
@@ -169,7 +169,7 @@ class loader {
   void read_tasks() {
     const char* const columns =
         newer("id, parent, name, submitter, submitted_ns, worker, started_ns, finished_ns, outcome",
-              ", priority, pin, subtasks", ", own_ns");
+              ", priority, pin, subtasks", ", own_ns", ", near, at_near, call");
     std::vector<std::int64_t> parents;
     const std::int64_t last = db_.largest("tasks", "id");
     for (rows r(db_, "tasks", columns); r.next();) {
@@ -194,6 +194,7 @@ class loader {
         r.fail(std::string("outcome '") + text(t.result) + "' does not fit its worker and times");
       if (out_.format >= 2) read_clauses(r, t);
       if (out_.format >= 3) t.own_ns = r.count_or(12, time_max, -1);
+      if (out_.format >= 4) read_place(r, t);
       out_.tasks.push_back(t);
     }
     tasks_.fill(out_.tasks, db_, "tasks");
@@ -209,11 +210,23 @@ class loader {
     t.subtasks = r.count_or(11, 1, 0) != 0;
   }
 
-  // The columns of a table, with those that formats 2 and 3 added if the file has them.
-  const char* newer(const char* old, const char* added_in_2, const char* added_in_3 = "") {
+  static void read_place(const rows& r, task& t) {
+    const std::int64_t near = r.integer_or(13, unhinted);
+    if (near < unhinted || near > detail::record::near_spans - 2)
+      r.fail("near " + std::to_string(near) + " is no memory node");
+    t.near = static_cast<std::int32_t>(near);
+    t.is_call = r.count_or(15, 1, 0) != 0;
+    t.at_near = static_cast<std::int8_t>(r.count_or(14, 1, -1));
+    if (t.at_near >= 0 && (t.near < 0 || !t.ran()))
+      r.fail("at_near is told of a task that wants no memory node, or did not run");
+  }
+
+  // The columns of a table, with those that formats 2, 3 and 4 added if the file has them.
+  const char* newer(const char* old, const char* added_in_2, const char* added_in_3 = "", const char* added_in_4 = "") {
     columns_ = old;
     if (out_.format >= 2) columns_ += added_in_2;
     if (out_.format >= 3) columns_ += added_in_3;
+    if (out_.format >= 4) columns_ += added_in_4;
     return columns_.c_str();
   }
 
@@ -358,14 +371,21 @@ class loader {
 
   void read_steals() {
     std::vector<steal>& all = out_.steals;
-    for (rows r(db_, "steals", "time_ns, thief, victim, task"); r.next();) {
+    for (rows r(db_, "steals", newer("time_ns, thief, victim, task", "", "", ", what")); r.next();) {
       steal s{};
       s.time_ns = r.time(0);
+      s.what = out_.format >= 4 ? booty_of(r) : r.null(3) ? booty::stack : booty::task;
       if (!required(r, 1, workers_, "worker", s.thief) || !required(r, 2, workers_, "worker", s.victim)) continue;
       s.task = reference(r, 3, tasks_, "task");
       all.push_back(s);
     }
     std::stable_sort(all.begin(), all.end(), [](const steal& a, const steal& b) { return a.time_ns < b.time_ns; });
+  }
+
+  static booty booty_of(const rows& r) {
+    for (const booty b : {booty::task, booty::stack, booty::branch})
+      if (r.text(4) == text(b)) return b;
+    r.fail("what '" + printable(r.text(4), name_width_max) + "' is unknown");
   }
 
   void read_sleeps() {
@@ -436,13 +456,17 @@ class loader {
 }  // namespace
 
 const char* text(outcome o) noexcept {
-  constexpr const char* texts[] = {"done", "failed", "skipped", "not run"};
-  return texts[static_cast<int>(o)];
+  return std::array{"done", "failed", "skipped", "not run"}[static_cast<std::size_t>(o)];
 }
 
 const char* text(wait_reason w) noexcept {
-  constexpr const char* texts[wait_reasons] = {"children", "all", "handle", "window", "event", "join", "barrier"};
+  constexpr const char* texts[wait_reasons] = {"children", "all",  "handle",  "window",
+                                               "event",    "join", "barrier", "spawn"};
   return texts[static_cast<int>(w)];
+}
+
+const char* text(booty b) noexcept {
+  return std::array{"task", "stack", "branch"}[static_cast<std::size_t>(b)];
 }
 
 kind_flags standard_flags(std::string_view kind) {

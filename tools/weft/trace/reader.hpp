@@ -24,9 +24,15 @@ inline constexpr std::int64_t no_version = -1;  // of an access that orders noth
 enum class outcome : std::uint8_t { done, failed, skipped, not_run };
 [[nodiscard]] const char* text(outcome o) noexcept;
 
-enum class wait_reason : std::uint8_t { children, all, handle, window, event, join, barrier };
-inline constexpr std::size_t wait_reasons = 7;
+enum class wait_reason : std::uint8_t { children, all, handle, window, event, join, barrier, spawn };
+inline constexpr std::size_t wait_reasons = 8;
 [[nodiscard]] const char* text(wait_reason w) noexcept;
+
+enum class booty : std::uint8_t { task, stack, branch };
+[[nodiscard]] const char* text(booty b) noexcept;
+
+// Of hints: there are none, or the data lie on several memory nodes and none is better.
+inline constexpr std::int32_t unhinted = -2, spans_nodes = -1;
 
 struct task {
   std::int64_t id;
@@ -44,6 +50,10 @@ struct task {
   // What the main program computed between its submission or wait before and this submission; -1: somebody else
   // submitted it, or nobody knows (files before format 3).
   std::int64_t own_ns = -1;
+  // Files before format 4 do not have these.
+  std::int32_t near = unhinted;  // or spans_nodes, or the memory node that its hints want
+  std::int8_t at_near = -1;      // 1: it began at that node, 0: at another; -1: it wanted none, or did not run
+  bool is_call = false;          // in the body that submitted it
 
   [[nodiscard]] bool ran() const noexcept { return started_ns != no_time; }
 };
@@ -86,7 +96,8 @@ struct access {
 struct steal {
   std::int64_t time_ns;
   index thief, victim;  // in workers
-  index task;           // none if the record of the task was lost
+  index task;           // none if the record of the task was lost, or it is no task that begins
+  booty what = booty::task;
 };
 
 struct sleep {

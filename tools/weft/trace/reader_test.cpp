@@ -187,7 +187,7 @@ TEST_CASE("reader: what is no trace is refused, and said to be so") {
   folder.path = "/dev/null";
   says(refusal(folder), "is no plain file");
   says(refusal("PRAGMA application_id = 7"), "no trace of Weft (its application_id is 7)");
-  says(refusal("PRAGMA user_version = 4"), "format 4, newer than 3");
+  says(refusal("PRAGMA user_version = 5"), "format 5, newer than 4");
   says(refusal("PRAGMA user_version = 0"), "format number 0");
   says(refusal("DELETE FROM meta WHERE key = 'complete'"), "is incomplete");
   says(refusal("UPDATE meta SET value = 'soon' WHERE key = 'duration_ns'"), "\"soon\" as duration_ns");
@@ -280,6 +280,50 @@ TEST_CASE("reader: times and values that cannot be") {
   says(refusal("UPDATE accesses SET next_version = 1 WHERE version = 1"), "does not follow version 1");
   says(refusal("UPDATE names SET name = 5"), "no error");  // TEXT affinity makes it '5'
   says(refusal("UPDATE names SET name = x'00'"), "name is no text");
+}
+
+// What format 4 added, to a file of format 1 by way of 2 and 3.
+static std::string format_4(const std::string& change = "") {
+  return std::string(schema) + R"(
+    PRAGMA user_version = 4;
+    ALTER TABLE tasks ADD COLUMN priority INTEGER DEFAULT 0; ALTER TABLE tasks ADD COLUMN pin INTEGER;
+    ALTER TABLE tasks ADD COLUMN subtasks INTEGER DEFAULT 0; ALTER TABLE tasks ADD COLUMN own_ns INTEGER;
+    ALTER TABLE tasks ADD COLUMN near INTEGER; ALTER TABLE tasks ADD COLUMN at_near INTEGER;
+    ALTER TABLE tasks ADD COLUMN call INTEGER DEFAULT 0; ALTER TABLE waits ADD COLUMN own_ns INTEGER;
+    ALTER TABLE handles ADD COLUMN bytes INTEGER; ALTER TABLE handles ADD COLUMN units INTEGER;
+    ALTER TABLE steals ADD COLUMN what TEXT DEFAULT 'task';
+    CREATE TABLE passed(task INTEGER, why TEXT, handle INTEGER, worker INTEGER, time_ns INTEGER, own_ns INTEGER);
+    CREATE TABLE kinds(kind TEXT PRIMARY KEY, readonly INTEGER, commutative INTEGER, exclusive INTEGER);
+    INSERT INTO kinds VALUES ('read', 1, 1, 0), ('write', 0, 0, 1), ('resource', 0, 0, 0);
+    UPDATE tasks SET near = 3, at_near = 1 WHERE id = 11; UPDATE tasks SET near = -1, call = 1 WHERE id = 12;
+    UPDATE waits SET why = 'spawn' WHERE task = 12; INSERT INTO steals VALUES (510, 1, 0, NULL, 'branch');)" +
+         change;
+}
+static std::string refusal_of_4(const std::string& change) {
+  const scratch s;
+  s.sql(format_4(change));
+  return refusal(s);
+}
+
+TEST_CASE("reader: hints, calls and what was stolen, from format 4 on; older files have none") {
+  const scratch s;
+  s.sql(format_4());
+  const file f = load(s.path);
+  CHECK((f.tasks[0].near == 3 && f.tasks[0].at_near == 1 && !f.tasks[0].is_call));
+  CHECK((f.tasks[1].near == spans_nodes && f.tasks[1].at_near == -1 && f.tasks[1].is_call));
+  CHECK((f.tasks[2].near == unhinted && f.tasks[2].at_near == -1));
+  CHECK(f.waits[0].why == wait_reason::spawn);
+  REQUIRE(f.steals.size() == 3);
+  CHECK((f.steals[0].what == booty::task && f.steals[2].what == booty::branch));
+  says(refusal_of_4("UPDATE tasks SET near = 62 WHERE id = 11"), "near 62 is no memory node");
+  says(refusal_of_4("UPDATE tasks SET at_near = 1 WHERE id = 12"), "at_near is told of a task");
+  says(refusal_of_4("UPDATE steals SET what = 'tea'"), "what 'tea' is unknown");
+
+  const scratch old;
+  old.sql(schema);
+  const file g = load(old.path);
+  CHECK((g.format == 1 && g.tasks[0].near == unhinted && g.tasks[0].at_near == -1 && !g.tasks[0].is_call));
+  CHECK(g.steals[0].what == booty::task);
 }
 
 TEST_CASE("reader: a worker runs one task at a time") {
