@@ -67,6 +67,8 @@ class Version:
 VERSIONS = {"sequential": Version("", "first-touch"),
             "hclib-ft": Version("HClib (FT)", "first-touch", "random", published=True),
             "hclib-il": Version("HClib (IL)", "interleaved", "random", published=True),
+            "cilk-ft": Version("CilkPlus (FT)", "first-touch", "work_first", published=True),
+            "cilk-il": Version("CilkPlus (IL)", "interleaved", "work_first", published=True),
             "hpt": Version("HClib (HPT_DA)", "blocked", "hpt", hints=True, published=True),
             "pufferfish": Version("PufferFish", "blocked", "pufferfish", hints=True, published=True),
             "near": Version("near (ours)", "blocked", "near", hints=True),
