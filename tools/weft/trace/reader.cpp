@@ -466,9 +466,7 @@ const char* text(wait_reason w) noexcept {
   return texts[static_cast<int>(w)];
 }
 
-const char* text(booty b) noexcept {
-  return std::array{"task", "stack", "branch"}[static_cast<std::size_t>(b)];
-}
+const char* text(booty b) noexcept { return std::array{"task", "stack", "branch"}[static_cast<std::size_t>(b)]; }
 
 kind_flags standard_flags(std::string_view kind) {
   const bool read = kind == "read", add = kind == "add";
