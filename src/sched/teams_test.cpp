@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
 #include <vector>
 
 #include "weft/runtime.hpp"
@@ -11,20 +12,19 @@
 namespace weft::sched {
 namespace {
 
-[[nodiscard]] std::vector<std::uint64_t> taken(std::uint64_t count, loop_schedule how, unsigned width) {
+// The lengths of what is handed out of so many iterations to a team of `width`.
+[[nodiscard]] std::vector<std::uint64_t> taken(std::uint64_t count, std::uint64_t least, bool guided, unsigned width) {
   std::vector<std::uint64_t> lengths;
-  weft::runtime rt({.workers = width, .machine = "virtual"});
-  rt.submit(weft::team(width), [&](team_context& t) {
-    if (t.rank() != 0) return t.barrier();
-    std::uint64_t begin = 0, end = 0;
-    t.for_each(
-        std::uint64_t{0}, count,
-        [&](std::uint64_t i) {
-          if (i == end && i != 0) lengths.push_back(end - begin), begin = i;
-          end = i + 1;
-        },
-        how);
-    lengths.push_back(end - begin);
+  weft::runtime rt({.workers = 1, .machine = "virtual"});
+  rt.submit([&] {
+    detail::team_state t{};
+    t.width = width;
+    std::uint64_t length = 0, begin = 0;
+    for (std::uint64_t at; (at = detail::self()->engine->team_take(t, count, least, guided, length)) < count;) {
+      CHECK(at == begin);
+      begin += length;
+      lengths.push_back(length);
+    }
   });
   rt.wait();
   return lengths;
@@ -51,15 +51,11 @@ TEST_CASE("teams: each member is a task of its own, a child of the team's, and i
 }
 
 TEST_CASE("teams: a guided loop hands out less and less, a dynamic one the same") {
-  const std::vector<std::uint64_t> dynamic_lengths = taken(100, weft::dynamic(30), 2);
-  std::uint64_t all = 0;
-  for (const std::uint64_t n : dynamic_lengths) all += n;
-  CHECK(all == 100);
-  const std::vector<std::uint64_t> lengths = taken(64, weft::guided(2), 2);
-  REQUIRE(!lengths.empty());
-  all = 0;
-  for (const std::uint64_t n : lengths) all += n;
-  CHECK(all == 64);
+  using lengths = std::vector<std::uint64_t>;
+  CHECK(taken(100, 30, false, 2) == lengths{30, 30, 30, 10});
+  CHECK(taken(64, 2, true, 2) == lengths{16, 12, 9, 6, 5, 4, 3, 2, 2, 2, 2, 1});
+  CHECK(taken(3, 5, true, 4) == lengths{3});
+  CHECK(taken(0, 1, false, 2).empty());
 }
 
 }  // namespace weft::sched

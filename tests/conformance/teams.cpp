@@ -172,6 +172,26 @@ TEST_CASE("teams: all kinds of access, priorities, pins and names go with a team
   });
 }
 
+TEST_CASE("teams: one that completes with an event is done when both are, and hints go with a team") {
+  on_both_machines([](const weft::options& o) {
+    weft::runtime rt(o);
+    weft::event arrived;
+    weft::handle<int> x{0};
+    std::atomic<int> got = 0, members = 0, wide = 0;
+    rt.submit(weft::team(3), weft::completes(arrived), weft::near_node(0), weft::write(x),
+              [&](weft::team_context& t, int& value) {
+                t.barrier();
+                if (t.rank() == 0) value = 5, wide = static_cast<int>(t.width());
+                ++members;
+              });
+    rt.submit([&] { arrived.fulfil(); });
+    rt.submit(weft::read(x), [&](const int& value) { got = value; });
+    rt.wait();
+    CHECK(got == 5);
+    CHECK(members == wide);
+  });
+}
+
 TEST_CASE("teams: one member throws: the others are told at their barrier, and the wait gets what was thrown") {
   on_each_crew([](weft::runtime& rt) {
     for (unsigned who = 0; who < std::min(4u, rt.workers()); ++who) {

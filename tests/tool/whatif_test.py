@@ -120,13 +120,12 @@ class Limits(WhatIf):
     def test_contention(self):
         """Many short tasks that all threads submit: what the scheduler itself does is what takes the time."""
         p = trace_maker.Program()
-        handles = [p.handle() for _ in range(64)]
+        handles = [p.handle() for _ in range(16)]
         for i in range(6400):
-            p.submit("tiny", 20, ("write", handles[i % 64]))
+            p.submit("tiny", 20, ("write", handles[i % 16]))
         reply = self.good(p.run(self.folder / "tiny.weft", 2), "--workers", "2", "--policy", "central")
         self.assertIn(self.binds(reply)[2], ("contention", "creation"))
-        self.assertRegex(reply["advice"][0]["text"], "tried: .* saves")
-        self.assertIn("merging tasks by", reply["advice"][0]["text"])
+        self.assertRegex(reply["advice"][0]["text"], "tried: .*merging tasks by .* saves")
 
     def test_rules_follow_the_numbers(self):
         """The verdict of each row is what the documented rule says of its own numbers."""

@@ -106,7 +106,8 @@ template <class... Clauses> struct clause_list {
   // Nothing exclusive, no reduction, and nothing that says where or when: the short way of src/access/plain.hpp.
   static constexpr bool plain = (true && ... && access_traits<Clauses>::plain);
   static constexpr std::size_t hints = (0 + ... + (std::is_same_v<Clauses, near_clause> ? 1 : 0));
-  static constexpr bool is_team = (false || ... || std::is_same_v<Clauses, team_clause>);
+  static constexpr int teams = (0 + ... + (std::is_same_v<Clauses, team_clause> ? 1 : 0));
+  static constexpr bool is_team = teams != 0;
   static constexpr bool is_numbered = (false || ... || access_traits<Clauses>::is_numbered);
   static constexpr int events = (0 + ... + (std::is_same_v<Clauses, completes_clause> ? 1 : 0));
   // Whether a clause fixes where or when the task runs or ends: that takes a runtime.
@@ -369,6 +370,7 @@ template <class Body, class... Clauses> struct builder {
 
   static void submit(engine_base& e, Body&& body, const Clauses&... clauses) {
     static_assert(list::events <= 1, "weft: a task completes with one event; wait for the others in its body");
+    static_assert(list::teams <= 1, "weft: a task is one team; say once how many workers it wants");
     static_assert(
         !list::is_team || !list::is_numbered,
         "weft: the members of a team have one number between them; use weft::reduce, or team_context::reduce");

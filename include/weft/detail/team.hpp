@@ -34,7 +34,6 @@ struct team_state {
   bool starts_together;
   const void** shown;  // by rank: what a member shows the others in a collective step, between two barriers
   // Members that have not left in the high half, and those of them that the barrier waits for in the low one.
-  // Members that have not left in the high half, and those of them that the barrier waits for in the low one.
   alignas(64) cell<std::uint64_t> present;
   cell<std::uint64_t> next;   // of a loop whose iterations are handed out: the first that nobody has
   cell<std::uint8_t> failed;  // a member has thrown
