@@ -65,16 +65,26 @@ namespace detail {
   if (width == 0) [[unlikely]]
     detail::throw_bad_team(width, width);
   const auto w = static_cast<std::uint16_t>(width < 0xffff ? width : 0xffff);
-  return {w, w, false};
+  return {w, w};
 }
-// At least `least` workers and at most `most`: the policy says how many (policy::width). Errors: weft::error for 0, and
-// where least is more than most.
+// At least `least` workers and at most `most`: the policy says how many (policy::width); the most, by default. Errors:
+// weft::error for 0, and where least is more than most.
 [[nodiscard]] inline detail::team_clause team(unsigned least, unsigned most) {
   if (least == 0 || most < least) [[unlikely]]
     detail::throw_bad_team(least, most);
   return {static_cast<std::uint16_t>(least < 0xffff ? least : 0xffff),
-          static_cast<std::uint16_t>(most < 0xffff ? most : 0xffff), false};
+          static_cast<std::uint16_t>(most < 0xffff ? most : 0xffff)};
 }
+
+struct learned_width {};
+inline constexpr learned_width learned{};
+// As many workers as have proved best for tasks of this name and size (sized()), or of this body where they have no
+// name; team(2, 8).learned() does so within bounds. Each width - the powers of two, the sizes of the places of the
+// machine - is tried twice; then the one is taken that took the shortest time from entry to last exit, or, while other
+// tasks wait on the worker that takes this one, the one whose members spent the least time in sum. Now and then another
+// is tried again, for about a fiftieth of the time at most, and what was long ago counts little. So a load that changes
+// is followed. Cost: three looks at the clock, and a lock which nobody waits for.
+[[nodiscard]] inline detail::team_clause team(learned_width) noexcept { return {1, 0xffff, false, true}; }
 
 // How team_context::for_each gives iterations to members.
 struct loop_schedule {

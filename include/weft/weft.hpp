@@ -1,5 +1,6 @@
 // Everything. `#include <weft/weft.hpp>`, link weft::weft.
 #pragma once
+#include "weft/after.hpp"
 #include "weft/buffered.hpp"
 #include "weft/cancellation.hpp"
 #include "weft/clause.hpp"

@@ -164,6 +164,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   // size
   [[nodiscard]] bool is_call(worker& w, const detail::record& r) noexcept;
   [[nodiscard]] bool called(detail::record* r);
+  [[nodiscard]] team_course<M> how_wide(worker& w, detail::record& r, const detail::team_clause& wish);
   void call_child(worker& w, detail::record* r);
   [[nodiscard]] bool goes_first(worker& w, const detail::record& r) noexcept;
   [[gnu::noinline]] void run_first(worker& w, detail::record* r);

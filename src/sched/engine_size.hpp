@@ -45,15 +45,14 @@ template <machine::machine M> void engine<M>::call_child(worker& w, detail::reco
 
 template <machine::machine M>
 void engine<M>::run_team(detail::record& r, const detail::team_clause& wish, detail::team_body body) {
+  team_course<M> course;
   {
     const visit v(*this);
     worker& w = v.self();
     r.subtasks = true;  // it is done when its members and all below them are, however many it has
-    const unsigned widest = teams_.who().widest();
-    const unsigned most = std::min<unsigned>(wish.most, widest), least = std::min<unsigned>(wish.least, most);
-    const unsigned width = least == most ? most : std::clamp(rules_->width(w.id, r, least, most), least, most);
-    if (width > 1) {
-      if (detail::record* const first = teams_.gather(w, r, wish, width, body)) call_child(w, first);
+    course = how_wide(w, r, wish);
+    if (course.width > 1) {
+      if (detail::record* const first = teams_.gather(w, r, wish, course, body)) call_child(w, first);
       return;
     }
   }
@@ -63,6 +62,20 @@ void engine<M>::run_team(detail::record& r, const detail::team_clause& wish, det
   } const behind_body{r};
   team_context alone;
   body(r, alone);
+  const visit v(*this);
+  teams_.was_alone(v.self(), r, course);
+}
+
+// What its clause says; between its bounds, what is learned, or what the policy says.
+template <machine::machine M>
+team_course<M> engine<M>::how_wide(worker& w, detail::record& r, const detail::team_clause& wish) {
+  const unsigned most = std::min<unsigned>(wish.most, teams_.who().widest());
+  const unsigned least = std::min<unsigned>(wish.least, most);
+  if (wish.is_learned) {
+    const bool others_wait = deque::size(w) != 0 || any_at_hand(w);
+    return teams_.learned(w, r, wish, least, most, others_wait);
+  }
+  return teams_.fixed(least == most ? most : std::clamp(rules_->width(w.id, r, least, most), least, most));
 }
 
 template <machine::machine M> bool engine<M>::team_barrier(detail::team_state& t) {

@@ -20,6 +20,14 @@ class groups {
 
   // The most members that there can be.
   [[nodiscard]] unsigned widest() const noexcept { return widest_; }
+  // How many members a team around `worker` may have at its leaf, and at its memory node; 0: none.
+  struct sizes {
+    unsigned leaf, node;
+  };
+  [[nodiscard]] sizes sizes_around(unsigned worker) const noexcept {
+    return {static_cast<unsigned>(at_leaf_[places_->leaf_of(worker)].size()),
+            static_cast<unsigned>(at_node_[places_->node_of(worker)].size())};
+  }
   // Gives the members of a team of `width` around `worker`, which comes first; the others in their order. Without
   // `absent`, unless there are too few. Who: anyone. Errors: std::bad_alloc, where `members` has no room.
   void around(unsigned worker, unsigned width, unsigned absent, std::vector<std::uint16_t>& members) const;

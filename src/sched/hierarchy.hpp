@@ -92,7 +92,7 @@ template <class M> class mates_source final : public source<M> {
 template <class M> class home_source final : public source<M> {
  public:
   explicit home_source(placement<M>& placement)
-      : source<M>("the queue of the own memory node", {.now_and_then = true}), placement_(placement) {}
+      : source<M>("the queue of the own memory node", {.now_and_then = true, .at_hand = true}), placement_(placement) {}
   [[nodiscard]] detail::record* take(worker<M>& w) override { return queue(w).pop(); }
   [[nodiscard]] bool visible(worker<M>& w) noexcept override { return !queue(w).empty(); }
 

@@ -106,10 +106,11 @@ template <class M> class placement {
 
   // The members of a team, in state ready, for the workers ids[0], ids[1], ...: ids[0] is w's own and the others
   // ascend. All get theirs at one moment, so that two teams stand in one order wherever both do (teams.md). Returns
-  // whether w runs members[0] at once, because nothing stands before it; if not, it is queued like the others. Who: w's
-  // thread. Cost: a line from each member's worker, a wake of each that sleeps.
-  [[nodiscard]] bool gather(worker<M>& w, std::span<const std::uint16_t> ids,
-                            std::span<detail::record* const> members) {
+  // whether w runs members[0] at once, because nothing stands before it; if not, it is queued like the others. Workers
+  // that sleep are told to `asleep`, which has room for them: each must be woken by call_up(). Who: w's thread. Cost: a
+  // line from each member's worker.
+  [[nodiscard]] bool gather(worker<M>& w, std::span<const std::uint16_t> ids, std::span<detail::record* const> members,
+                            std::vector<std::uint16_t>& asleep) {
     WEFT_ASSERT(ids.size() == members.size() && !ids.empty());
     if (ordering_.chooses()) {
       for (detail::record* m : members) ordering_.add(w, m);
@@ -122,8 +123,18 @@ template <class M> class placement {
       (i == 0 ? w : crew_[ids[i]]).team_box.push_held(members[i]);
     for (const std::uint16_t id : ids.subspan(1)) crew_[id].team_box.release();
     w.team_box.release();
-    for (const std::uint16_t id : ids.subspan(1)) call_up(id);
+    for (const std::uint16_t id : ids.subspan(1))
+      if (sleep_.is_asleep(id) && !(id == 0 && main_is_away()))
+        asleep.push_back(id);
+      else
+        call_up(id);
     return at_once;
+  }
+  // There is something in that worker's team box: it looks there before its next body, or wakes. Who: anyone.
+  void call_up(std::uint16_t id) noexcept {
+    M::store(crew_[id].tick_limit, 0u, base::relaxed);
+    if (id == 0 && main_is_away()) return sleep_.notify(machine_);
+    sleep_.notify(machine_, id);
   }
   // r, a member that was set aside in a barrier, goes on: where it was, before anything else there. Not at the reserve,
   // which may be away by then.
@@ -189,13 +200,6 @@ template <class M> class placement {
     }
     if (!has_own) w.team_box.hold();
   }
-  // There is something in that worker's team box: it looks there before its next body, or wakes.
-  void call_up(std::uint16_t id) noexcept {
-    M::store(crew_[id].tick_limit, 0u, base::relaxed);
-    if (id == 0 && main_is_away()) return sleep_.notify(machine_);
-    sleep_.notify(machine_, id);
-  }
-
   void put(worker<M>& w, detail::record* r, destination d) {
     switch (d.where) {
     case destination::queue::own:

@@ -14,7 +14,8 @@ namespace weft::sched {
 template <class M> class urgent_source final : public source<M> {
  public:
   urgent_source(placement<M>& placement, attention<M>& attention)
-      : source<M>("the queue of urgent tasks", {.shared = true}), placement_(placement), attention_(attention) {}
+      : source<M>("the queue of urgent tasks", {.shared = true, .at_hand = true}), placement_(placement),
+        attention_(attention) {}
 
   // What w has kept for itself must not wait for the body of the urgent task.
   [[nodiscard]] detail::record* take(worker<M>& w) override {
@@ -37,7 +38,7 @@ template <class M> class urgent_source final : public source<M> {
 // there, and a pause or an urgent task may have passed it over.
 template <class M> class own_source final : public source<M> {
  public:
-  explicit own_source(placement<M>& placement) : source<M>("the own deque", {}), placement_(placement) {}
+  explicit own_source(placement<M>& placement) : source<M>("the own deque", {.at_hand = true}), placement_(placement) {}
 
   [[nodiscard]] detail::record* take(worker<M>& w) override {
     if (!w.own_deferred) return nullptr;
@@ -58,7 +59,7 @@ template <class M> class own_source final : public source<M> {
 // For one worker alone: pinned tasks, and its main thread that waited.
 template <class M> class box_source final : public source<M> {
  public:
-  box_source() : source<M>("the inbox", {.now_and_then = true}) {}
+  box_source() : source<M>("the inbox", {.now_and_then = true, .at_hand = true}) {}
   [[nodiscard]] detail::record* take(worker<M>& w) override { return w.box.pop(); }
   [[nodiscard]] bool visible(worker<M>& w) noexcept override { return !w.box.empty(); }
 };
@@ -68,10 +69,11 @@ template <class M> class box_source final : public source<M> {
 template <class M> class team_source final : public source<M> {
  public:
   explicit team_source(placement<M>& placement, crew<M>& all)
-      : source<M>("the members of teams", {.now_and_then = true}), placement_(placement), crew_(all) {}
+      : source<M>("the members of teams", {.now_and_then = true, .at_hand = true}), placement_(placement), crew_(all) {}
   [[nodiscard]] detail::record* take(worker<M>& w) override {
     detail::record* r = w.team_box.pop();
     if (r == nullptr) return visible_of_main(w) ? crew_.main().team_box.pop() : nullptr;
+    w.found_own = true;
     if (w.team_box.empty()) {
       M::store(w.tick_limit, ticks_between_looks, base::seq_cst);
       if (!w.team_box.empty()) M::store(w.tick_limit, 0u, base::relaxed);
@@ -94,7 +96,8 @@ template <class M> class team_source final : public source<M> {
 template <class M> class central_source final : public source<M> {
  public:
   explicit central_source(placement<M>& placement)
-      : source<M>("the central queue", {.shared = true, .now_and_then = true}), placement_(placement) {}
+      : source<M>("the central queue", {.shared = true, .now_and_then = true, .at_hand = true}), placement_(placement) {
+  }
   [[nodiscard]] detail::record* take(worker<M>&) override { return placement_.central().pop(); }
   [[nodiscard]] bool visible(worker<M>&) noexcept override { return !placement_.central().empty(); }
 
@@ -107,7 +110,8 @@ template <class M> class central_source final : public source<M> {
 template <class M> class node_source final : public source<M> {
  public:
   explicit node_source(placement<M>& placement)
-      : source<M>("the queues of memory nodes", {.shared = true, .now_and_then = true}), placement_(placement) {}
+      : source<M>("the queues of memory nodes", {.shared = true, .now_and_then = true, .at_hand = true}),
+        placement_(placement) {}
   [[nodiscard]] detail::record* take(worker<M>& w) override {
     auto& nodes = placement_.nodes();
     const unsigned mine = placement_.node_of(w);

@@ -167,6 +167,27 @@ template <class M> class recording {
                   .kind = trace::event_kind::stolen,
                   .detail = static_cast<std::uint8_t>(what)});
   }
+  // m is a member of a team. Who: w, which has just said that it is submitted.
+  void is_member(worker<M>& w, const detail::record& m, unsigned rank) noexcept {
+    if (w.trace == nullptr) return;
+    w.trace->add({.task = m.trace_id, .position = rank, .kind = trace::event_kind::member});
+  }
+  // A team has been through; busy_ps: the sum over its members.
+  struct team_times {
+    unsigned width;
+    trace::aim aim;
+    std::uint64_t entered_ps, left_ps, busy_ps;
+  };
+  void team(worker<M>& w, const detail::record& r, const team_times& t) noexcept {
+    if (w.trace == nullptr) return;
+    w.trace->add({.time = t.entered_ps,
+                  .value = t.left_ps,
+                  .task = r.trace_id,
+                  .other = trace::packed_time(t.busy_ps),
+                  .position = t.width,
+                  .kind = trace::event_kind::team,
+                  .detail = static_cast<std::uint8_t>(t.aim)});
+  }
   // Sleeps until somebody wakes w, and says so to the statistics and the trace.
   void park(worker<M>& w) {
     count_one(w.sleeps);

@@ -120,8 +120,9 @@ template <class M> class search {
   }
   [[nodiscard]] detail::record* search_and_sleep(worker<M>& w, bool counted) {
     for (;;) {
+      w.found_own = false;
       if (detail::record* r = look_around(w)) {
-        if (counted) use_.sleep.found(use_.machine);
+        if (counted) found(w);
         return r;
       }
       if (counted) use_.sleep.give_up();
@@ -142,6 +143,12 @@ template <class M> class search {
       if (w.own_deferred) static_cast<void>(deque::expose(w));
       if (detail::record* r = fall_asleep(w, counted)) return r;
     }
+  }
+
+  // w, a searcher, has work.
+  void found(worker<M>& w) {
+    if (!w.found_own) return use_.sleep.found(use_.machine);
+    use_.sleep.found_own(use_.machine, [this, &w] { return anything_visible(w); });
   }
 
   // Announces sleep, looks once more, and sleeps or takes the announcement back. counted: whether w is a searcher

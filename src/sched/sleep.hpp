@@ -48,6 +48,14 @@ template <class M> class sleep {
     if (before == 1) notify(machine);
   }
 
+  // The same of one that was called for what it has, which says nothing about more: it looks before it wakes anyone.
+  // Order: the look comes after the seq_cst subtraction, as the last look before falling asleep does.
+  template <class Look> void found_own(M& machine, Look anything_visible) noexcept {
+    const std::uint32_t before = M::fetch_sub(searching_, std::uint32_t{1}, base::seq_cst);
+    WEFT_ASSERT(before != 0);
+    if (before == 1 && anything_visible()) notify(machine);
+  }
+
   // Worker `id` has taken a task, or looks for one. A hint: who asks whether all is done, which takes a look at as many
   // lines as there are workers, asks here first. Not to be relied on before falling asleep.
   void set_busy(unsigned id, bool busy) noexcept { M::store(busy_[id], std::uint8_t{busy}, base::relaxed); }
@@ -65,6 +73,12 @@ template <class M> class sleep {
                                     : (M::fetch_or(asleep_[id / 64], bit(id), base::seq_cst) & bit(id)) != 0;
     WEFT_ASSERT(!slept);  // whoever announces is awake
     return all_asleep();
+  }
+  // Whether worker `id` has announced sleep. Order: seq_cst: who has made work for it visible before, and is told no,
+  // need not wake it.
+  [[nodiscard]] bool is_asleep(unsigned id) noexcept {
+    if (id == apart_) return M::load(apart_asleep_, base::seq_cst) != 0;
+    return (M::load(asleep_[id / 64], base::seq_cst) & bit(id)) != 0;
   }
   // How often anyone has announced sleep: unchanged between two all_asleep() means that nobody ran in between.
   [[nodiscard]] std::uint64_t announcements() noexcept { return M::load(announcements_, base::seq_cst); }

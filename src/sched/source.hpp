@@ -22,6 +22,7 @@ template <class M> class source {
     bool shared = false;        // one for all workers: who looks for a stall asks it once, else once for each worker
     bool while_paused = false;  // is asked while the runtime is paused, too
     bool now_and_then = false;  // is asked now and then by a worker that never runs dry
+    bool at_hand = false;       // tasks here are this worker's, or anybody's: they need not be stolen
   };
   source(const char* name, traits t) noexcept : name_(name), traits_(t) { WEFT_ASSERT(name != nullptr); }
   virtual ~source() = default;
@@ -55,6 +56,12 @@ template <class M> [[nodiscard]] detail::record* take_now_and_then(worker<M>& w)
 template <class M> [[nodiscard]] bool any_visible(worker<M>& w, bool paused) noexcept {
   for (source<M>* s : w.sources)
     if ((!paused || s->is().while_paused) && s->visible(w)) return true;
+  return false;
+}
+
+template <class M> [[nodiscard]] bool any_at_hand(worker<M>& w) noexcept {
+  for (source<M>* s : w.sources)
+    if (s->is().at_hand && s->visible(w)) return true;
   return false;
 }
 

@@ -20,6 +20,7 @@
 #include "sched/registrar.hpp"
 #include "sched/stall.hpp"
 #include "sched/suspension.hpp"
+#include "sched/widths.hpp"
 #include "task/pool.hpp"
 #include "weft/detail/submit.hpp"
 #include "weft/team.hpp"
@@ -37,6 +38,14 @@ template <class M> struct teams_parts {
   sched::stall<M>& stall;
 };
 
+// How wide a team is, and where its times go.
+template <class M> struct team_course {
+  unsigned width = 1;
+  typename widths<M>::course learns{};
+  bool is_timed = false;
+  std::uint64_t since_ps = 0;
+};
+
 template <class M> class teams {
  public:
   using gate = sched::gate<M>;
@@ -45,22 +54,45 @@ template <class M> class teams {
 
   [[nodiscard]] groups& who() noexcept { return who_; }
 
-  // Gives r, whose body has begun on w, `width` members, at least two. Returns the one that w calls now, or nullptr: it
-  // will come to it. Who: w's thread. Errors: std::bad_alloc, and then r has no members.
-  [[nodiscard]] detail::record* gather(worker<M>& w, detail::record& r, const detail::team_clause& wish, unsigned width,
-                                       detail::team_body body) {
+  // How wide the team r, whose body begins on w, is by what others took.
+  [[nodiscard]] team_course<M> learned(worker<M>& w, detail::record& r, const detail::team_clause& wish, unsigned least,
+                                       unsigned most, bool others_wait) {
+    using aim = width_table::aim;
+    const auto course = widths_.choose(who_, seat(w), r, wish, least, most, others_wait ? aim::cost : aim::time);
+    return {course.as.of.width, course, true, use_.machine.now_ps()};
+  }
+  // r is as wide as its clause or the policy says.
+  [[nodiscard]] team_course<M> fixed(unsigned width) {
+    team_course<M> course;
+    course.width = width;
+    course.is_timed = use_.recording.on();
+    if (course.is_timed) course.since_ps = use_.machine.now_ps();
+    return course;
+  }
+  // The team r of one has been through.
+  void was_alone(worker<M>& w, const detail::record& r, const team_course<M>& course) {
+    if (!course.is_timed) return;
+    const std::uint64_t now = use_.machine.now_ps();
+    is_over(w, r, course, now, now - course.since_ps);
+  }
+
+  // Gives r, whose body has begun on w, members as its course says, at least two. Returns the one that w calls now, or
+  // nullptr: it will come to it. Who: w's thread. Errors: std::bad_alloc, and then r has no members.
+  [[nodiscard]] detail::record* gather(worker<M>& w, detail::record& r, const detail::team_clause& wish,
+                                       const team_course<M>& course, detail::team_body body) {
+    const unsigned width = course.width;
     WEFT_ASSERT(w.current == &r && r.state == detail::record_state::running);
     WEFT_ASSERT(width >= 2 && width <= who_.widest() && r.subtasks);
-    // The reserve has no place of its own and takes the first one's.
-    const bool has_place = w.role != role::reserve;
     std::vector<std::uint16_t>& ids = w.gathered;
     std::vector<detail::record*>& members = w.members;
-    who_.around(has_place ? w.id : 0, width, use_.placement.main_is_away() ? 0 : groups::nobody, ids);
-    team& t = open(w, r, wish, width, body);
+    who_.around(seat(w), width, use_.placement.main_is_away() ? 0 : groups::nobody, ids);
+    team& t = open(w, r, wish, course, body);
     allocate(w, t, members);
     for (unsigned rank = 0; rank < width; ++rank) fill_in(w, t, rank, *members[rank]);
     share_cost(r, members);
-    const bool at_once = use_.placement.gather(w, ids, members);
+    const bool at_once = use_.placement.gather(w, ids, members, t.sleepers);
+    M::store(t.to_wake, static_cast<std::uint32_t>(t.sleepers.size()), base::release);
+    wake_sleepers(t);
     detail::record* const first = members.front();
     members.clear();
     return at_once ? first : nullptr;
@@ -90,6 +122,11 @@ template <class M> class teams {
   struct team : detail::team_state {
     teams* home = nullptr;
     std::vector<const void*> slots;
+    team_course<M> course{};
+    std::vector<std::uint16_t> sleepers;  // workers whose members' boxes are full and who must be woken,
+    detail::cell<std::uint32_t> to_wake;  // how many; 0: not known yet
+    detail::cell<std::uint32_t> woken;    // and how many of them somebody has taken on
+    detail::cell<std::uint64_t> busy_ps;  // of the members that have left, where the team is timed
   };
   // What the record of a member keeps.
   struct member {
@@ -100,15 +137,22 @@ template <class M> class teams {
 
   // --- made and ended
 
-  [[nodiscard]] team& open(worker<M>& w, detail::record& r, const detail::team_clause& wish, unsigned width,
-                           detail::team_body body) {
+  [[nodiscard]] team& open(worker<M>& w, detail::record& r, const detail::team_clause& wish,
+                           const team_course<M>& course, detail::team_body body) {
+    const unsigned width = course.width;
     team& t = idle_team();
     t.home = this;
     t.engine = w.engine;
     t.task = &r;
     t.body = body;
     t.starts_together = wish.starts_together;
+    t.course = course;
+    if (course.is_timed) M::store(t.busy_ps, std::uint64_t{0}, base::relaxed);
     if (t.slots.size() < width) t.slots.resize(width);
+    t.sleepers.clear();
+    t.sleepers.reserve(width);
+    M::store(t.to_wake, 0u, base::relaxed);
+    M::store(t.woken, 0u, base::relaxed);
     std::fill_n(t.slots.begin(), width, nullptr);
     t.shown = t.slots.data();
     gate::make(t, width);
@@ -138,7 +182,10 @@ template <class M> class teams {
     pay_creation<M>(m, true);
     use_.quiescence.created(w, m);
     use_.order.submitted(m);
-    if (use_.recording.on()) use_.recording.submitted(w, m);
+    if (use_.recording.on()) {
+      use_.recording.submitted(w, m);
+      use_.recording.is_member(w, m, rank);
+    }
     transition(m, detail::record_state::ready);
   }
   // What r declares is the work of all, and its own body does nothing.
@@ -156,7 +203,16 @@ template <class M> class teams {
     if (what == detail::errand::destroy) return self.of->home->leaves(*self.of, self.rank, true);
     self.of->home->call(m, *self.of, self.rank);
   }
+  // Wakes workers of t, each the next that nobody has taken on: who begins one and those who are awake already, so that
+  // many wake in the time of a few wakes. Who: the leader before its own member is run, and members.
+  void wake_sleepers(team& t) {
+    const std::uint32_t n = M::load(t.to_wake, base::acquire);
+    if (n == 0) return;
+    for (std::uint32_t i; (i = M::fetch_add(t.woken, 1u, base::relaxed)) < n;) use_.placement.call_up(t.sleepers[i]);
+  }
   void call(detail::record& m, team& t, unsigned rank) {
+    wake_sleepers(t);
+    const std::uint64_t since = t.course.is_timed ? use_.machine.now_ps() : 0;
     try {
       team_context self(t, rank);
       if (t.starts_together) self.barrier();
@@ -169,6 +225,7 @@ template <class M> class teams {
       leaves(t, rank, true);
       throw;
     }
+    if (t.course.is_timed) M::fetch_add(t.busy_ps, use_.machine.now_ps() - since, base::relaxed);
     leaves(t, rank, false);
   }
   // The member is gone, and counts as having come to the barrier that others are in. The last one ends the closure of
@@ -180,9 +237,26 @@ template <class M> class teams {
     case gate::departure::opens: return open_gate(static_cast<worker<M>&>(*current_worker()), t);
     case gate::departure::was_last: break;
     }
+    if (t.course.is_timed && M::load(t.failed, base::relaxed) == 0)
+      is_over(static_cast<worker<M>&>(*current_worker()), *t.task, t.course, use_.machine.now_ps(),
+              M::load(t.busy_ps, base::relaxed));
     t.task->invoke(*t.task, detail::errand::destroy);
     give_back(t);
   }
+  void is_over(worker<M>& w, const detail::record& r, const team_course<M>& course, std::uint64_t now,
+               std::uint64_t busy_ps) {
+    const bool is_learned = course.learns.of != nullptr;
+    if (is_learned) widths_.measured(course.learns, now - course.since_ps, busy_ps);
+    if (use_.recording.on())
+      use_.recording.team(w, r,
+                          {course.width,
+                           !is_learned                                       ? trace::aim::fixed
+                           : course.learns.as.goal == width_table::aim::time ? trace::aim::time
+                                                                             : trace::aim::cost,
+                           course.since_ps, now, busy_ps});
+  }
+  // The reserve has no place of its own and takes the first one's.
+  [[nodiscard]] static unsigned seat(const worker<M>& w) noexcept { return w.role != role::reserve ? w.id : 0u; }
 
   // --- the barrier
 
@@ -238,6 +312,7 @@ template <class M> class teams {
   static constexpr unsigned looks_per_clock = 16;
   teams_parts<M> use_;
   groups who_;
+  widths<M> widths_;
   alignas(64) detail::cell<std::uint8_t> lock_;
   std::vector<std::unique_ptr<team>> all_;
   std::vector<team*> idle_;

@@ -139,6 +139,12 @@ class collector {
     case event_kind::stolen:
       out_.steals.push_back({ns(e.time), worker, e.worker, task, static_cast<booty>(e.detail)});
       break;
+    case event_kind::team:
+      out_.tasks[task].subtasks = true;  // known only when its body had begun
+      out_.teams.push_back({task, e.position, static_cast<aim>(e.detail), ns(e.time), ns(e.value),
+                            static_cast<std::uint64_t>(unpacked_ns(e.other))});
+      break;
+    case event_kind::member: out_.tasks[task].rank = static_cast<std::int32_t>(e.position); break;
     case event_kind::counted: out_.counts.push_back({task, e.detail, e.value}); break;
     case event_kind::submitted:
     case event_kind::slept: break;
@@ -174,6 +180,7 @@ class collector {
     renumber(out_.passed, true);
     renumber(out_.steals, true);
     renumber(out_.counts, false);
+    renumber(out_.teams, false);
   }
 
   void sort_rows() {
@@ -189,6 +196,8 @@ class collector {
     std::sort(out_.steals.begin(), out_.steals.end(), [](const steal_row& a, const steal_row& b) {
       return std::tie(a.time_ns, a.thief, a.task) < std::tie(b.time_ns, b.thief, b.task);
     });
+    std::sort(out_.teams.begin(), out_.teams.end(),
+              [](const team_row& a, const team_row& b) { return a.task < b.task; });
     std::sort(out_.counts.begin(), out_.counts.end(), [](const count_row& a, const count_row& b) {
       return std::tie(a.task, a.counter) < std::tie(b.task, b.counter);
     });

@@ -19,8 +19,9 @@ struct task_row {
   std::uint64_t submitted_ns = 0;
   bool priority = false;
   bool subtasks = false;
-  bool is_call = false;   // where it was submitted
-  std::uint8_t near = 0;  // what its hints want, as record::near
+  bool is_call = false;    // where it was submitted
+  std::int32_t rank = -1;  // of a member of its parent, which is a team; -1: it is none
+  std::uint8_t near = 0;   // what its hints want, as record::near
   std::uint16_t pin = detail::record::unpinned;
   std::int64_t own_ns = -1;  // what the main program computed before it submitted this; -1: others did, or nobody knows
   bool ran = false;          // what follows is known
@@ -86,6 +87,15 @@ struct count_row {
   std::uint64_t value;
 };
 
+struct team_row {
+  std::uint32_t task;
+  unsigned width;
+  trace::aim aim;
+  std::uint64_t entered_ns;
+  std::uint64_t left_ns;
+  std::uint64_t busy_ns;
+};
+
 struct contents {
   std::vector<std::string> names{std::string()};  // by number, from 1
   std::map<std::uint32_t, handle_row> handles;    // by id
@@ -97,6 +107,7 @@ struct contents {
   std::vector<steal_row> steals;                  // by time
   std::vector<sleep_row> sleeps;                  // by worker and time
   std::vector<count_row> counts;                  // by task and counter
+  std::vector<team_row> teams;                    // by task
   std::uint64_t lost = 0;
 };
 

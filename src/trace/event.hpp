@@ -20,6 +20,9 @@ enum class event_kind : std::uint8_t {
   stolen,   // time, task (0: none that begins), worker: the victim, detail: booty
   slept,    // time: from, value: to
   counted,  // task, value, detail: number of the counter
+  team,     // time: the first member's entry, value: the last one's exit, task, other: packed_time() of what all
+            // members spent in it, position: how many they were, detail: aim
+  member,   // task, position: its rank
 };
 
 // What the clauses of a task come to, beside accesses, name and pin.
@@ -30,6 +33,10 @@ inline constexpr std::uint8_t is_call = 4;
 
 // What a thief has taken: a task that begins, a stack that goes on, the second half of a fork.
 enum class booty : std::uint8_t { task, stack, branch };
+
+// By what the width of a team was chosen: its clause or the policy; or what was learned, for the shortest time or for
+// the least time of all members.
+enum class aim : std::uint8_t { fixed, time, cost };
 
 enum class outcome : std::uint8_t { done, failed, skipped };
 enum class why : std::uint8_t { children, all, handle, window, event, join, barrier, spawn };

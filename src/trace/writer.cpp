@@ -26,7 +26,10 @@ CREATE TABLE handles(id INTEGER PRIMARY KEY, name TEXT, bytes INTEGER, units INT
 CREATE TABLE kinds(kind TEXT PRIMARY KEY, readonly INTEGER, commutative INTEGER, exclusive INTEGER) WITHOUT ROWID;
 CREATE TABLE tasks(id INTEGER PRIMARY KEY, parent INTEGER, name INTEGER, submitter INTEGER, submitted_ns INTEGER,
                    worker INTEGER, started_ns INTEGER, finished_ns INTEGER, outcome TEXT, priority INTEGER,
-                   pin INTEGER, subtasks INTEGER, own_ns INTEGER, near INTEGER, at_near INTEGER, call INTEGER);
+                   pin INTEGER, subtasks INTEGER, own_ns INTEGER, near INTEGER, at_near INTEGER, call INTEGER,
+                   rank INTEGER);
+CREATE TABLE teams(task INTEGER PRIMARY KEY, width INTEGER, aim TEXT, entered_ns INTEGER, left_ns INTEGER,
+                   busy_ns INTEGER);
 CREATE TABLE waits(task INTEGER, why TEXT, handle INTEGER, from_worker INTEGER, from_ns INTEGER, to_worker INTEGER,
                    to_ns INTEGER, own_ns INTEGER);
 CREATE TABLE passed(task INTEGER, why TEXT, handle INTEGER, worker INTEGER, time_ns INTEGER, own_ns INTEGER);
@@ -59,6 +62,7 @@ CREATE VIEW segments AS
 
 constexpr const char* why_text[] = {"children", "all", "handle", "window", "event", "join", "barrier", "spawn"};
 constexpr const char* booty_text[] = {"task", "stack", "branch"};
+constexpr const char* aim_text[] = {"fixed", "time", "cost"};
 constexpr const char* outcome_text[] = {"done", "failed", "skipped"};
 
 struct close_database {
@@ -232,14 +236,15 @@ void write_tasks(sqlite3* db, const facts& about, const contents& rows, rows_tol
     const auto bytes = inserter::not_0(h.bytes), units = inserter::not_0(h.units);
     h.name.empty() ? add_handle(id, null{}, bytes, units) : add_handle(id, h.name, bytes, units);
   }
-  inserter add(db, "tasks", 16);
+  inserter add(db, "tasks", 17);
   for (std::uint32_t i = 1; i < rows.tasks.size(); ++i) {
     told.row();
     const task_row& t = rows.tasks[i];
     const auto begun = [&](auto... end) {
       add(i, inserter::not_0(t.parent), inserter::not_0(t.name), inserter::not_negative(t.submitter), t.submitted_ns,
           end..., int{t.priority}, inserter::pinned(t.pin), int{t.subtasks}, inserter::not_negative(t.own_ns),
-          inserter::unless{near_of(t), unhinted}, inserter::not_negative(at_near(t, *about.places)), int{t.is_call});
+          inserter::unless{near_of(t), unhinted}, inserter::not_negative(at_near(t, *about.places)), int{t.is_call},
+          inserter::not_negative(t.rank));
     };
     if (t.ran)
       begun(t.worker, t.started_ns, t.finished_ns, outcome_text[static_cast<unsigned>(t.outcome)]);
@@ -280,6 +285,9 @@ void write_events(sqlite3* db, const facts& about, const contents& rows) {
     add_steal(s.time_ns, s.thief, s.victim, inserter::not_0(s.task), booty_text[static_cast<unsigned>(s.what)]);
   inserter add_sleep(db, "sleeps", 3);
   for (const sleep_row& s : rows.sleeps) add_sleep(s.worker, s.from_ns, s.to_ns);
+  inserter add_team(db, "teams", 6);
+  for (const team_row& t : rows.teams)
+    add_team(t.task, t.width, aim_text[static_cast<unsigned>(t.aim)], t.entered_ns, t.left_ns, t.busy_ns);
   inserter add_count(db, "counters", 3);
   for (const count_row& c : rows.counts) add_count(c.task, about.counters[c.counter], c.value);
 }

@@ -30,6 +30,7 @@ contents rows() {
                 .submitted_ns = 20,
                 .subtasks = true,
                 .is_call = true,
+                .rank = 0,
                 .near = detail::record::near_spans,
                 .ran = true,
                 .outcome = outcome::failed,
@@ -56,6 +57,7 @@ contents rows() {
   c.steals = {{24, 1, 0, 2, booty::task}, {44, 3, 0, 0, booty::stack}, {46, 3, 0, 0, booty::branch}};
   c.sleeps = {{2, 0, 94}};
   c.counts = {{1, 1, 500}};
+  c.teams = {{1, 2, aim::cost, 11, 89, 140}};
   c.lost = 3;
   return c;
 }
@@ -83,7 +85,7 @@ TEST_CASE("trace file: who it is") {
   const trace_place place;
   const trace_file file(written(place));
   CHECK(file.text("PRAGMA application_id") == "1466263156");
-  CHECK(file.text("PRAGMA user_version") == "4");
+  CHECK(file.text("PRAGMA user_version") == "5");
   CHECK(file.text("PRAGMA integrity_check") == "ok");
   CHECK(file.text("SELECT key || '=' || value FROM meta WHERE key <> 'weft' ORDER BY key") ==
         "complete=1 counters=cycles,page-faults duration_ns=100 lost=3 machine=host policy=local program=p "
@@ -113,7 +115,7 @@ TEST_CASE("trace file: tables and columns are what the guide says") {
         "meta(key,value) names(id,name) passed(task,why,handle,worker,time_ns,own_ns) places(id,parent,kind,name) "
         "segments(task,worker,from_ns,to_ns) sleeps(worker,from_ns,to_ns) steals(time_ns,thief,victim,task,what) "
         "tasks(id,parent,name,submitter,submitted_ns,worker,started_ns,finished_ns,outcome,priority,pin,"
-        "subtasks,own_ns,near,at_near,call) "
+        "subtasks,own_ns,near,at_near,call,rank) teams(task,width,aim,entered_ns,left_ns,busy_ns) "
         "waits(task,why,handle,from_worker,from_ns,to_worker,to_ns,own_ns) workers(id,place,cpu)");
 }
 
@@ -122,10 +124,10 @@ TEST_CASE("trace file: what was recorded") {
   const trace_file file(written(place));
   CHECK(file.text("SELECT * FROM names") == "1|load 2|sum");
   CHECK(file.text("SELECT * FROM handles") == "7|a|4096|NULL 9|NULL|NULL|4");
-  CHECK(
-      file.text("SELECT * FROM tasks") ==
-      "1|NULL|1|0|5|0|10|90|done|1|0|0|NULL|1|0|0 2|1|NULL|NULL|20|1|25|40|failed|0|NULL|1|NULL|-1|NULL|1 "
-      "3|NULL|2|3|30|2|95|95|skipped|0|NULL|0|NULL|1|1|0 4|NULL|NULL|0|31|NULL|NULL|NULL|not run|0|NULL|0|12|0|NULL|0");
+  CHECK(file.text("SELECT * FROM tasks") ==
+        "1|NULL|1|0|5|0|10|90|done|1|0|0|NULL|1|0|0|NULL 2|1|NULL|NULL|20|1|25|40|failed|0|NULL|1|NULL|-1|NULL|1|0 "
+        "3|NULL|2|3|30|2|95|95|skipped|0|NULL|0|NULL|1|1|0|NULL "
+        "4|NULL|NULL|0|31|NULL|NULL|NULL|not run|0|NULL|0|12|0|NULL|0|NULL");
   CHECK(file.text("SELECT * FROM accesses") == "1|0|7|write|0|1 3|0|7|read|1|2 3|1|7|read|1|2 3|2|9|resource|4|NULL");
   CHECK(file.text("SELECT * FROM waits") ==
         "NULL|all|NULL|0|50|0|100|6 1|children|NULL|0|21|3|45|NULL 1|handle|7|3|50|2|60|NULL");
@@ -133,6 +135,7 @@ TEST_CASE("trace file: what was recorded") {
   CHECK(file.text("SELECT * FROM kinds ORDER BY kind") == "read|1|1|0 resource|0|0|0 user 2|0|1|1 write|0|0|1");
   CHECK(file.text("SELECT * FROM steals") == "24|1|0|2|task 44|3|0|NULL|stack 46|3|0|NULL|branch");
   CHECK(file.text("SELECT * FROM sleeps") == "2|0|94");
+  CHECK(file.text("SELECT * FROM teams") == "1|2|cost|11|89|140");
   CHECK(file.text("SELECT * FROM counters") == "1|page-faults|500");
 }
 

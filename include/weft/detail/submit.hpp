@@ -194,7 +194,7 @@ template <class Body> struct closure<Body, 0> {
 // The same of a team. Each member calls the body; the engine destroys it behind the last.
 template <class Body, std::size_t Counts> struct team_closure : closure<Body, Counts> {
   using closure<Body, Counts>::closure;
-  team_clause wish{1, 1, false};
+  team_clause wish{1, 1};
 };
 template <class Closure, class... Clauses> void invoke_team(record& r, errand what) {
   Closure& c = *std::launder(static_cast<Closure*>(r.closure()));

@@ -18,10 +18,30 @@ struct engine_base;
 struct team_clause {
   std::uint16_t least;
   std::uint16_t most;
-  bool starts_together;
+  bool starts_together = false;
+  bool is_learned = false;
+  std::uint64_t size = 0;
+
   // The members begin when all are there, and none is gone before all have come to the end (TAO §5.3: synchronous).
   // Without it they come and go one by one (TAO §3.2). Cost: two barriers.
-  [[nodiscard]] constexpr team_clause together() const noexcept { return {least, most, true}; }
+  [[nodiscard]] constexpr team_clause together() const noexcept {
+    team_clause c = *this;
+    c.starts_together = true;
+    return c;
+  }
+  // How many of them is learned from the times of earlier teams: see team(learned).
+  [[nodiscard]] constexpr team_clause learned() const noexcept {
+    team_clause c = *this;
+    c.is_learned = true;
+    return c;
+  }
+  // How large the work is, in any unit: teams learn from those whose size lies between the same powers of two. Without
+  // it the size is what the accesses name in bytes (handle::bytes), else what weft::cost declares.
+  [[nodiscard]] constexpr team_clause sized(std::uint64_t n) const noexcept {
+    team_clause c = *this;
+    c.size = n;
+    return c;
+  }
 };
 
 using team_body = void (*)(record& task, team_context& self);

@@ -1,6 +1,7 @@
 // See text.hpp.
 #include "text.hpp"
 
+#include "teams.hpp"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -211,7 +212,9 @@ std::string text(const trace::file& r, const analysis& a, bool colour) {
                  style::red, colour) +
            "\n";
   out += summary(r, f, colour);
-  if (f.ran() > 0) out += name_rows(r, f, colour) + wait_rows(r, f, colour) + worker_rows(f, colour);
+  if (f.ran() > 0)
+    out += name_rows(r, f, colour) + team_rows(r, teams_of(r, a.names), colour) + wait_rows(r, f, colour) +
+           worker_rows(f, colour);
   const std::vector<advice> hints = advise(r, f);
   if (!hints.empty()) out += heading("advice", colour);
   for (const advice& h : hints) out += "  - " + h.text + "\n";
@@ -253,6 +256,7 @@ json to_json(const trace::file& r, const analysis& a) {
   for (const name_figures& n : f.names) out["names"].push_back(name_json(r, f, n));
   out["critical_path"] = path_json(r, a);
   out["placing"] = placing_json(r, f.placing);
+  out["teams"] = teams_json(r, teams_of(r, a.names));
   out["waits"] = json::object();
   for (std::size_t i = 0; i < f.waits.size(); ++i)
     out["waits"][trace::text(static_cast<trace::wait_reason>(i))] = {{"count", f.waits[i].count},

@@ -3,7 +3,6 @@
 #include "reader.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -20,7 +19,7 @@ namespace weft::tool::trace {
 namespace {
 
 constexpr std::int64_t application_id = 0x57656674;  // "Weft"
-constexpr std::int64_t version_max = 4;
+constexpr std::int64_t version_max = 5;
 constexpr std::int64_t units_max = UINT32_MAX;  // of a resource
 constexpr std::size_t rows_max = none;          // an index must be able to name each, and `none` none
 
@@ -72,6 +71,7 @@ class loader {
     read_steals();
     read_sleeps();
     read_counters();
+    read_teams();
     check_times(out_);
     return std::move(out_);
   }
@@ -170,7 +170,7 @@ class loader {
   void read_tasks() {
     const char* const columns =
         newer("id, parent, name, submitter, submitted_ns, worker, started_ns, finished_ns, outcome",
-              ", priority, pin, subtasks", ", own_ns", ", near, at_near, call");
+              ", priority, pin, subtasks", ", own_ns", ", near, at_near, call", ", rank");
     std::vector<std::int64_t> parents;
     const std::int64_t last = db_.largest("tasks", "id");
     for (rows r(db_, "tasks", columns); r.next();) {
@@ -196,6 +196,7 @@ class loader {
       if (out_.format >= 2) read_clauses(r, t);
       if (out_.format >= 3) t.own_ns = r.count_or(12, time_max, -1);
       if (out_.format >= 4) read_place(r, t);
+      if (out_.format >= 5) t.rank = static_cast<std::int32_t>(r.count_or(16, workers_max, -1));
       out_.tasks.push_back(t);
     }
     tasks_.fill(out_.tasks, db_, "tasks");
@@ -222,12 +223,14 @@ class loader {
       r.fail("at_near is told of a task that wants no memory node, or did not run");
   }
 
-  // The columns of a table, with those that formats 2, 3 and 4 added if the file has them.
-  const char* newer(const char* old, const char* added_in_2, const char* added_in_3 = "", const char* added_in_4 = "") {
+  // The columns of a table, with those that formats 2 to 5 added if the file has them.
+  const char* newer(const char* old, const char* added_in_2, const char* added_in_3 = "", const char* added_in_4 = "",
+                    const char* added_in_5 = "") {
     columns_ = old;
     if (out_.format >= 2) columns_ += added_in_2;
     if (out_.format >= 3) columns_ += added_in_3;
     if (out_.format >= 4) columns_ += added_in_4;
+    if (out_.format >= 5) columns_ += added_in_5;
     return columns_.c_str();
   }
 
@@ -389,6 +392,26 @@ class loader {
     r.fail("what '" + printable(r.text(4), name_width_max) + "' is unknown");
   }
 
+  void read_teams() {
+    if (out_.format < 5) return;
+    for (rows r(db_, "teams", "task, width, aim, entered_ns, left_ns, busy_ns"); r.next();) {
+      team t{};
+      t.width = r.count_or(1, workers_max, 0);
+      if (t.width == 0) r.fail("a team of no worker");
+      t.aim = aim_of(r);
+      t.entered_ns = r.time(3);
+      t.left_ns = r.time_after(4, t.entered_ns);
+      t.busy_ns = r.count_or(5, time_max, 0);
+      if (required(r, 0, tasks_, "task", t.task)) out_.teams.push_back(t);
+    }
+  }
+
+  static aim aim_of(const rows& r) {
+    for (const aim a : {aim::fixed, aim::time, aim::cost})
+      if (r.text(2) == text(a)) return a;
+    r.fail("aim '" + printable(r.text(2), name_width_max) + "' is unknown");
+  }
+
   void read_sleeps() {
     std::vector<sleep>& all = out_.sleeps;
     for (rows r(db_, "sleeps", "worker, from_ns, to_ns"); r.next();) {
@@ -455,43 +478,6 @@ class loader {
 };
 
 }  // namespace
-
-const char* text(outcome o) noexcept {
-  return std::array{"done", "failed", "skipped", "not run"}[static_cast<std::size_t>(o)];
-}
-
-const char* text(wait_reason w) noexcept {
-  constexpr const char* texts[wait_reasons] = {"children", "all",  "handle",  "window",
-                                               "event",    "join", "barrier", "spawn"};
-  return texts[static_cast<int>(w)];
-}
-
-const char* text(booty b) noexcept { return std::array{"task", "stack", "branch"}[static_cast<std::size_t>(b)]; }
-
-kind_flags standard_flags(std::string_view kind) {
-  const bool read = kind == "read", add = kind == "add";
-  const bool several = read || add || kind == "concurrent" || kind == "reduce";
-  return {read, several, add || kind == "write", !kind.starts_with("user ")};
-}
-
-std::string file::about(std::string_view key) const {
-  const auto at = meta.find(key);
-  return at == meta.end() ? std::string() : at->second;
-}
-
-std::string file::task_name(index t) const {
-  return tasks[t].name == none ? "task " + std::to_string(tasks[t].id) : names[tasks[t].name];
-}
-
-std::string file::handle_name(index h) const {
-  return handles[h].name.empty() ? "handle " + std::to_string(handles[h].id) : handles[h].name;
-}
-
-std::span<const counter> counters_of(const file& f, index t) {
-  const auto found = std::equal_range(f.counters.begin(), f.counters.end(), counter{t, 0, 0},
-                                      [](const counter& a, const counter& b) { return a.task < b.task; });
-  return {found.first, found.second};
-}
 
 file load(const std::string& path, const std::function<void(double)>& tell) { return loader(path, tell).load(); }
 

@@ -54,6 +54,8 @@ struct task {
   std::int32_t near = unhinted;  // or spans_nodes, or the memory node that its hints want
   std::int8_t at_near = -1;      // 1: it began at that node, 0: at another; -1: it wanted none, or did not run
   bool is_call = false;          // in the body that submitted it
+  // Files before format 5 do not have this.
+  std::int32_t rank = -1;  // as a member of its parent, a team; -1: it is none
 
   [[nodiscard]] bool ran() const noexcept { return started_ns != no_time; }
 };
@@ -98,6 +100,20 @@ struct steal {
   index thief, victim;  // in workers
   index task;           // none if the record of the task was lost, or it is no task that begins
   booty what = booty::task;
+};
+
+// By what the width of a team was chosen: its clause or the policy; or learned, for the shortest time from entry to
+// last exit, or for the least time of all members.
+enum class aim : std::uint8_t { fixed, time, cost };
+[[nodiscard]] const char* text(aim a) noexcept;
+
+// A task of several members that has been through without an exception.
+struct team {
+  index task;
+  std::int64_t width;
+  trace::aim aim;
+  std::int64_t entered_ns, left_ns;
+  std::int64_t busy_ns;  // the sum over its members, what they waited for each other included
 };
 
 struct sleep {
@@ -147,6 +163,7 @@ struct file {
   std::vector<steal> steals;        // by time
   std::vector<sleep> sleeps;        // by worker, then time
   std::vector<counter> counters;    // by task
+  std::vector<team> teams;          // by task; none in files before format 5
   std::int64_t format = 0;
   std::int64_t duration_ns = 0;  // of the run, from meta
   std::int64_t lost = 0;         // records that were overwritten before they reached the file, from meta

@@ -187,7 +187,7 @@ TEST_CASE("reader: what is no trace is refused, and said to be so") {
   folder.path = "/dev/null";
   says(refusal(folder), "is no plain file");
   says(refusal("PRAGMA application_id = 7"), "no trace of Weft (its application_id is 7)");
-  says(refusal("PRAGMA user_version = 5"), "format 5, newer than 4");
+  says(refusal("PRAGMA user_version = 6"), "format 6, newer than 5");
   says(refusal("PRAGMA user_version = 0"), "format number 0");
   says(refusal("DELETE FROM meta WHERE key = 'complete'"), "is incomplete");
   says(refusal("UPDATE meta SET value = 'soon' WHERE key = 'duration_ns'"), "\"soon\" as duration_ns");
@@ -324,6 +324,41 @@ TEST_CASE("reader: hints, calls and what was stolen, from format 4 on; older fil
   const file g = load(old.path);
   CHECK((g.format == 1 && g.tasks[0].near == unhinted && g.tasks[0].at_near == -1 && !g.tasks[0].is_call));
   CHECK(g.steals[0].what == booty::task);
+}
+
+// What format 5 added.
+static std::string format_5(const std::string& change = "") {
+  return format_4(R"(
+    PRAGMA user_version = 5;
+    ALTER TABLE tasks ADD COLUMN rank INTEGER;
+    CREATE TABLE teams(task INTEGER PRIMARY KEY, width INTEGER, aim TEXT, entered_ns INTEGER, left_ns INTEGER,
+                       busy_ns INTEGER);
+    INSERT INTO teams VALUES (11, 2, 'time', 110, 190, 150);
+    UPDATE tasks SET rank = 1 WHERE id = 12;)" +
+                  change);
+}
+
+TEST_CASE("reader: teams and their members, from format 5 on; older files have none") {
+  const scratch s;
+  s.sql(format_5());
+  const file f = load(s.path);
+  CHECK((f.tasks[0].rank == -1 && f.tasks[1].rank == 1));
+  REQUIRE(f.teams.size() == 1);
+  const team& t = f.teams[0];
+  CHECK((t.task == 0 && t.width == 2 && t.aim == aim::time));
+  CHECK((t.entered_ns == 110 && t.left_ns == 190 && t.busy_ns == 150));
+  const auto refusal_of_5 = [](const std::string& change) {
+    const scratch wrong;
+    wrong.sql(format_5(change));
+    return refusal(wrong);
+  };
+  says(refusal_of_5("UPDATE teams SET width = 0"), "a team of no worker");
+  says(refusal_of_5("UPDATE teams SET aim = 'gold'"), "aim 'gold' is unknown");
+  says(refusal_of_5("UPDATE teams SET left_ns = 1"), "left_ns is 1, before");
+  says(refusal_of_5("UPDATE teams SET task = 99"), "99");
+  const scratch old;
+  old.sql(format_4());
+  CHECK((load(old.path).teams.empty() && load(old.path).tasks[1].rank == -1));
 }
 
 TEST_CASE("reader: a worker runs one task at a time") {
