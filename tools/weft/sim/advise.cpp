@@ -168,7 +168,7 @@ finding find(limit l, const row& r, const std::string& at, const means& m) {
 
 bool one_series(const row& a, const row& b) {
   return a.at.machine == b.at.machine && a.at.policy == b.at.policy && a.at.creation == b.at.creation &&
-         a.at.grain == b.at.grain;
+         a.at.grain == b.at.grain && a.at.team == b.at.team;
 }
 
 std::vector<const row*> bases(const std::vector<row>& rows) {
@@ -215,7 +215,7 @@ void compare(const std::vector<row>& rows, const row& base, std::string point::*
     alone.*key = base.at.*key;
     const bool differs = r.at.*key != base.at.*key && alone.machine == base.at.machine &&
                          alone.policy == base.at.policy && alone.creation == base.at.creation &&
-                         alone.grain == base.at.grain && alone.workers == base.at.workers;
+                         alone.grain == base.at.grain && alone.team == base.at.team && alone.workers == base.at.workers;
     if (differs && (found == nullptr || r.run.makespan_ns < found->run.makespan_ns)) found = &r;
   }
   if (found == nullptr) return;
@@ -289,6 +289,7 @@ std::vector<advice> advise(const std::vector<row>& rows, const std::vector<findi
     compare(rows, *series.back(), &point::policy, "policy", several, out);
     compare(rows, *series.back(), &point::creation, "creation", several, out);
     compare(rows, *series.back(), &point::grain, "grain", several, out);
+    compare(rows, *series.back(), &point::team, "team", several, out);
   }
   return out;
 }

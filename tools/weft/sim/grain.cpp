@@ -60,6 +60,7 @@ class regrainer {
     out_.flags = old_.flags;
     out_.handles = old_.handles;
     out_.workers = old_.workers;
+    out_.teams = old_.teams;
     for (std::size_t k = 0; k < out_.kinds.size(); ++k)
       if (out_.kinds[k] == "write") write_kind_ = static_cast<std::uint32_t>(k);
     plan();
@@ -82,7 +83,11 @@ class regrainer {
     std::uint64_t at = 0, before = 0;
   };
 
-  [[nodiscard]] bool leaf(std::uint32_t t) const { return script_.of(t).empty(); }
+  // Teams and their members stay as they are: their grain is their width.
+  [[nodiscard]] bool leaf(std::uint32_t t) const {
+    return script_.of(t).empty() && old_.tasks[t].rank < 0 &&
+           !std::ranges::binary_search(old_.teams, t, {}, &trace::team::task);
+  }
 
   // Tasks by number are tasks by time of submission, so groups of different stacks grow side by side.
   void plan() {
@@ -238,6 +243,7 @@ class regrainer {
         out_.accesses.push_back({i, u.handle, u.kind, position++, trace::no_version, trace::no_version, u.units});
       out_.duration_ns = std::max(out_.duration_ns, x.finished_ns);
     }
+    for (trace::team& t : out_.teams) t.task = new_of_[t.task];
   }
 
   // As the runtime does it: an access joins the group that is open if both are of the same kind and that kind commutes.

@@ -18,7 +18,7 @@ std::uint64_t picoseconds(double nanoseconds) { return static_cast<std::uint64_t
 class replay_run {
  public:
   replay_run(const trace::file& f, const script& s, const replay_options& opt, const std::function<void(double)>& tell)
-      : file_(f), script_(s), opt_(opt), tell_(tell), rt_(opt.machine.options()),
+      : file_(f), script_(s), opt_(opt), tell_(tell), teams_(f, opt.teams), rt_(opt.machine.options()),
         report_every_(std::max<std::uint64_t>(1, s.tasks() / 256)) {
     out_.tasks.resize(f.tasks.size());
     make_handles();
@@ -136,6 +136,49 @@ class replay_run {
     if (++done_ % report_every_ == 0) tell_(static_cast<double>(done_) / static_cast<double>(script_.tasks()));
   }
 
+  // What members compute last, in sum, where it is left to the clause, which deals it out evenly: as bodies do that
+  // have data which moves. Where the width is learned it depends on that, so there data moves after the bodies.
+  [[nodiscard]] bool rests_in_clause(std::uint32_t t) const noexcept { return moves_data(t) && !teams_.is_learned(); }
+  [[nodiscard]] std::uint64_t team_rest_ps(std::uint32_t t) const {
+    const unsigned width = teams_.clause(t).most;
+    if (const double part = teams_.part(t, width); part >= 0) return picoseconds(part * width / opt_.speed);
+    ns sum = 0;
+    for (const std::uint32_t m : teams_.members(t)) sum += script_.rest(m);
+    return picoseconds(static_cast<double>(sum) / opt_.speed);
+  }
+
+  // Of team t. Alone it is the task itself; else it is the member that had its rank, if there was one.
+  void member(std::uint32_t t, const team_context& c) {
+    const double part = teams_.part(t, c.width());
+    if (c.width() == 1 && part < 0) return body(t);
+    const std::vector<std::uint32_t>& had = teams_.members(t);
+    const std::uint32_t self = c.width() == 1 ? t : c.rank() < had.size() ? had[c.rank()] : none;
+    const std::uint16_t from_worker = here();
+    const std::uint64_t from = now();
+    if (part < 0 && self != none) {
+      follow(script_.of(self), self);
+      if (!rests_in_clause(t)) charge(script_.rest(self));
+    } else {
+      for (std::size_t i = c.rank(); i < had.size(); i += c.width())
+        for (const step& s : script_.of(had[i]))
+          if (s.kind == step::what::submit) submit(s.which, self);
+      if (!rests_in_clause(t)) weft::charge(part / opt_.speed);
+    }
+    if (c.rank() == 0) ran(t, from_worker, from);
+    if (c.rank() == 0 && self != t) out_.tasks[t].to_ps = from;  // what follows is the members'
+    if (self != none && self != t) ran(self, from_worker, from);
+  }
+  void ran(std::uint32_t t, std::uint16_t from_worker, std::uint64_t from) {
+    task_run& r = out_.tasks[t];
+    if (r.submitted_ps == 0) r.submitter = from_worker, r.submitted_ps = from;
+    r.from_worker = from_worker;
+    r.from_ps = from;
+    r.to_worker = here();
+    r.to_ps = now();
+    r.ran = true;
+    if (++done_ % report_every_ == 0) tell_(static_cast<double>(done_) / static_cast<double>(script_.tasks()));
+  }
+
   [[nodiscard]] bool reduces(std::uint32_t t) const noexcept {
     for (std::uint32_t i = first_[t]; i < first_[t + 1]; ++i)
       if ((accesses_[i].handle_and_kind & 63) == detail::kind_reduce) return true;
@@ -186,7 +229,10 @@ class replay_run {
     x.submitted_ps = now();
     const std::uint64_t moves = by != none ? detail::self()->where->moves : 0;
     x.in_submission = true;
-    rt_.submit(clauses(t), [this, t] { body(t); });
+    if (teams_.is_team(t))
+      rt_.submit(clauses(t), teams_.clause(t), [this, t](team_context& c) { member(t, c); });
+    else
+      rt_.submit(clauses(t), [this, t] { body(t); });
     x.in_submission = false;
     const bool gave_way = by != none && x.from_ps != 0 && detail::self()->where->moves != moves;
     if (x.is_call || gave_way)
@@ -208,7 +254,9 @@ class replay_run {
             .count = first_[t + 1] - first_[t],
             .name = x.name == none ? nullptr : file_.names[x.name].c_str(),
             .pin = pin(x),
-            .cost_ps = moves_data(t) ? rest_ps(t) : 0,
+            .cost_ps = teams_.is_team(t) ? (rests_in_clause(t) ? team_rest_ps(t) : 0)
+                       : moves_data(t)   ? rest_ps(t)
+                                         : 0,
             .exclusives = static_cast<std::uint8_t>(std::min(exclusives, 2u)),
             .urgent = x.priority,
             .subtasks = x.subtasks,
@@ -266,6 +314,7 @@ class replay_run {
   const replay_options& opt_;
   const std::function<void(double)>& tell_;
   replayed out_;
+  team_plan teams_;
   runtime rt_;  // below what bodies write to, above the handles, which must go first
   std::deque<handle<void>> plain_;
   std::deque<resource> resources_;

@@ -8,6 +8,7 @@
 
 #include "script.hpp"
 #include "settings.hpp"
+#include "team_plan.hpp"
 #include "weft/weft.hpp"
 
 namespace weft::tool::sim {
@@ -16,6 +17,7 @@ struct replay_options {
   settings machine;        // on which it runs, and how
   bool keep_gaps = false;  // the main program computes between its submissions for as long as it did
   double speed = 1;        // bodies run so many times as fast as they were recorded
+  team_wish teams{};       // how wide teams are
 };
 
 struct task_run {

@@ -73,6 +73,8 @@ class sim_command final : public command {
  private:
   void add_options(const command_line& line) {
     flags_.add_to(line, true);
+    line.add_option("--team", team_, "Traces: how wide teams are: recorded, learned, or a number; default: recorded")
+        .type_name("N");
     line.add_option("--trace", trace_, "Keep the modelled run as a trace in this file").type_name("FILE");
     line.add_option("-o,--output", output_, "Where the result goes; default: stdout, of programs stderr")
         .type_name("FILE");
@@ -105,7 +107,8 @@ class sim_command final : public command {
     static_cast<void>(sim::try_out(settings));
     bar.section(0.1, 0.9);
     const sim::replayed r =
-        sim::replay(f, script, {settings, flags_.keep_gaps(), flags_.speed}, [&](double done) { bar.report(done); });
+        sim::replay(f, script, {settings, flags_.keep_gaps(), flags_.speed, sim::team_wish::parse(team_)},
+                    [&](double done) { bar.report(done); });
     const trace::file result = sim::as_trace(f, r);
     const report::analysis a = report::analyse(result);
     const sim::verdict v = sim::judge(result, a, r.counts.bandwidth_wait_ns);
@@ -122,8 +125,8 @@ class sim_command final : public command {
 
   int run_program(const std::vector<std::string>& program) {
     sim::settings settings = flags_.values();
-    if (flags_.keep_gaps() || flags_.speed != 1)
-      throw weft::error("sim: --submitter and --speed are for traces; a program does what it does");
+    if (flags_.keep_gaps() || flags_.speed != 1 || team_ != "recorded")
+      throw weft::error("sim: --submitter, --speed and --team are for traces; a program does what it does");
     demand_outputs("the program", program[0], settings);
     static_cast<void>(sim::try_out(settings));
     const scratch folder("sim");
@@ -193,7 +196,7 @@ class sim_command final : public command {
   }
 
   sim::flags flags_;
-  std::string trace_, output_;
+  std::string trace_, output_, team_ = "recorded";
   bool json_ = false;
 };
 

@@ -154,11 +154,8 @@ std::vector<row> sweep(const std::vector<point>& points, unsigned at_once, const
 }
 
 json to_json(const row& r) {
-  json out = {{"machine", r.at.machine},
-              {"policy", r.at.policy},
-              {"creation", r.at.creation},
-              {"grain", r.at.grain},
-              {"workers", r.at.workers}};
+  json out = {{"machine", r.at.machine}, {"policy", r.at.policy}, {"creation", r.at.creation},
+              {"grain", r.at.grain},     {"team", r.at.team},     {"workers", r.at.workers}};
   if (!r.error.empty()) {
     out["error"] = r.error;
     return out;
@@ -168,6 +165,7 @@ json to_json(const row& r) {
               {"policy", r.at.policy},
               {"creation", r.at.creation},
               {"grain", r.at.grain},
+              {"team", r.at.team},
               {"workers", r.at.workers},
               {"speedup", r.speedup},
               {"efficiency", r.efficiency()}});

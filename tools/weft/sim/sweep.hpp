@@ -10,7 +10,7 @@ namespace weft::tool::sim {
 
 // Where a sweep asks.
 struct point {
-  std::string machine, policy, creation, grain;
+  std::string machine, policy, creation, grain, team;
   unsigned workers = 0;
   bool path_first = false;  // tasks on the critical path have priority
 };

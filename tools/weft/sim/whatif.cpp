@@ -75,6 +75,7 @@ class whatif_command final : public command {
     list("--machines,--machine", machines_, "Modelled machines; default: virtual");
     list("--creation", creations_, "inline, decoupled; default: inline");
     list("--grain", grains_, "Traces: 4 merges tasks by four, /4 splits each in four; default: 1");
+    list("--team", teams_, "Traces: widths of teams, \"learned\", \"recorded\"; default: recorded");
     flags_.add_to(line, false);
     line.add_option("-j,--jobs", jobs_, "Points at a time; default: all usable cores")
         .in_range(1, workers_max)
@@ -94,6 +95,7 @@ class whatif_command final : public command {
     or_else(policies_, base.value("POLICY").empty() ? "local" : base.value("POLICY").c_str());
     or_else(creations_, base.value("CREATION").empty() ? "inline" : base.value("CREATION").c_str());
     or_else(grains_, "1");
+    or_else(teams_, "recorded");
     if (std::ranges::count(workers_, 0u) != 0) throw weft::error("whatif: --workers 0 cannot be; a run needs one");
     std::vector<sim::point> all;
     for (const std::string& machine : machines_) {
@@ -101,7 +103,8 @@ class whatif_command final : public command {
       for (const std::string& policy : policies_)
         for (const std::string& creation : creations_)
           for (const std::string& grain : grains_)
-            for (const unsigned n : workers) all.push_back({machine, policy, creation, grain, n});
+            for (const std::string& team : teams_)
+              for (const unsigned n : workers) all.push_back({machine, policy, creation, grain, team, n});
     }
     if (all.size() > points_max)
       throw weft::error("whatif: " + std::to_string(all.size()) + " points are more than " +
@@ -182,6 +185,7 @@ class whatif_command final : public command {
     if (flags_.values().value("BODY") == "measured")
       throw weft::error("whatif: --body measured is for programs; a trace has no bodies to measure");
     for (std::string& text : grains_) text = sim::grain::parse(text).text();
+    for (std::string& text : teams_) text = sim::team_wish::parse(text).text();
     const std::vector<sim::point> asked = points();
     const grained whole(trace::load(command_[0]));
     for (const std::string& n : whole.script.notes()) std::fprintf(stderr, "weft: whatif: %s\n", n.c_str());
@@ -194,7 +198,8 @@ class whatif_command final : public command {
       const grained& of = other != nullptr ? *other : whole;
       sim::settings s = settings_of(p);
       if (s.value("WINDOW").empty()) s.set("WINDOW", recorded.value("WINDOW"));
-      const sim::replayed r = sim::replay(of.file, of.script, {s, flags_.keep_gaps(), flags_.speed}, tell);
+      const sim::replayed r =
+          sim::replay(of.file, of.script, {s, flags_.keep_gaps(), flags_.speed, sim::team_wish::parse(p.team)}, tell);
       const trace::file result = sim::as_trace(of.file, r);
       const report::analysis a = report::analyse(result);
       return against(sim::make_result(result, a, sim::judge(result, a, r.counts.bandwidth_wait_ns), r), work);
@@ -219,8 +224,8 @@ class whatif_command final : public command {
   // --- a program
 
   swept sweep_program() {
-    if (!grains_.empty() || flags_.keep_gaps() || flags_.speed != 1)
-      throw weft::error("whatif: --grain, --submitter and --speed are for traces; a program does what it does");
+    if (!grains_.empty() || !teams_.empty() || flags_.keep_gaps() || flags_.speed != 1)
+      throw weft::error("whatif: --grain, --team, --submitter and --speed are for traces; a program does what it does");
     apps::progress bar("weft whatif", stderr);
     return sweep_all(bar, points(), [&](const sim::point& p, const std::function<void(double)>&) {
       const scratch folder("whatif");
@@ -273,7 +278,8 @@ class whatif_command final : public command {
     const std::pair<const char*, std::string sim::point::*> keys[] = {{"machine", &sim::point::machine},
                                                                       {"policy", &sim::point::policy},
                                                                       {"creation", &sim::point::creation},
-                                                                      {"grain", &sim::point::grain}};
+                                                                      {"grain", &sim::point::grain},
+                                                                      {"team", &sim::point::team}};
     std::vector<std::string> head;
     std::vector<std::string sim::point::*> varied;
     for (const auto& [name, key] : keys) {
@@ -312,7 +318,7 @@ class whatif_command final : public command {
 
   sim::flags flags_;
   std::vector<unsigned> workers_;
-  std::vector<std::string> policies_, machines_, creations_, grains_;
+  std::vector<std::string> policies_, machines_, creations_, grains_, teams_;
   std::vector<std::string> command_;
   std::string page_;
   unsigned jobs_ = 0;

@@ -1,10 +1,10 @@
-// The page of weft whatif. One curve a series (machine, policy, creation, grain), one point a row; both charts and the
+// The page of weft whatif. One curve a series (machine, policy, creation, grain, team), one point a row; both charts and the
 // table choose the same row, and the tip has the values of all curves at its number of workers.
 'use strict';
 
 const data = JSON.parse(document.getElementById('data').textContent);
 const rows = data.rows;
-const varied = ['machine', 'policy', 'creation', 'grain'].filter(
+const varied = ['machine', 'policy', 'creation', 'grain', 'team'].filter(
   (key) => new Set(rows.map((r) => r[key])).size > 1);
 // Colours that are easy to tell apart in both themes; when they are used up the lines are dashed, then dotted.
 const palette = [[47, 111, 208], [217, 102, 32], [34, 139, 84], [168, 60, 168], [190, 40, 60], [20, 140, 150],
@@ -261,7 +261,7 @@ function fillLegend() {
 function fillWords() {
   document.getElementById('target').textContent = data.target;
   document.title = `weft whatif: ${data.target}`;
-  const fixed = ['machine', 'policy', 'creation', 'grain'].filter((k) => !varied.includes(k));
+  const fixed = ['machine', 'policy', 'creation', 'grain', 'team'].filter((k) => !varied.includes(k));
   document.getElementById('setting').textContent = fixed.map((k) => `${k} ${rows[0][k]}`).join(', ');
   const advice = document.getElementById('advice');
   advice.hidden = !data.advice.length;

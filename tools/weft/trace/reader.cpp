@@ -404,6 +404,7 @@ class loader {
       t.busy_ns = r.count_or(5, time_max, 0);
       if (required(r, 0, tasks_, "task", t.task)) out_.teams.push_back(t);
     }
+    std::ranges::sort(out_.teams, {}, &team::task);
   }
 
   static aim aim_of(const rows& r) {
