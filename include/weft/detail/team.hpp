@@ -26,6 +26,19 @@ struct team_clause {
 
 using team_body = void (*)(record& task, team_context& self);
 
+// Which units of work come after which, by number (weft/team_graph.hpp). It does not change while a team is at it.
+struct unit_order {
+  std::uint32_t count;
+  const std::uint32_t* before;  // [unit] how many it comes after
+  const std::uint32_t* first;   // [unit] where in `after` those begin that come after it; one entry more than units
+  const std::uint32_t* after;
+};
+// In the place of a number: a member that has no unit behind it, one whose unit has thrown; and what a member hears
+// where all are done, or where one has thrown.
+inline constexpr std::uint32_t no_unit = ~std::uint32_t{0}, unit_threw = no_unit - 1;
+inline constexpr std::uint32_t units_over = no_unit, units_failed = no_unit - 1;
+inline constexpr std::uint32_t units_max = no_unit - 3;
+
 struct team_state {
   engine_base* engine;
   record* task;
@@ -35,7 +48,8 @@ struct team_state {
   const void** shown;  // by rank: what a member shows the others in a collective step, between two barriers
   // Members that have not left in the high half, and those of them that the barrier waits for in the low one.
   alignas(64) cell<std::uint64_t> present;
-  cell<std::uint64_t> next;   // of a loop whose iterations are handed out: the first that nobody has
+  // Of a loop whose iterations are handed out: the first that nobody has. Of a graph: not 0, a member is at it.
+  cell<std::uint64_t> next;
   cell<std::uint8_t> failed;  // a member has thrown
   cell<std::uint8_t> lock;    // of what follows
   record* aside;              // members that are set aside in the barrier
