@@ -72,7 +72,7 @@ template <class M> class teams {
     const std::uint32_t now = gate::phase(t);
     if (gate::comes(t))
       open_gate(w, t);
-    else if (!spin([&] { return gate::is_over(t, now); }))
+    else if (!spin(t, [&] { return gate::is_over(t, now); }))
       wait(w, t, [&t, now](detail::record* r) { return gate::lists(t, r, now); });
     return !gate::had_failed(t);
   }
@@ -94,7 +94,7 @@ template <class M> class teams {
       const auto got = all.take(t, order, done);
       call_back(w, got.woken);
       if (got.unit != all.none_yet) return got.unit;
-      if (spin([&] { return all.news() != got.seen; })) continue;
+      if (spin(t, [&] { return all.news() != got.seen; })) continue;
       wait(w, t, [&all, seen = got.seen](detail::record* r) { return all.lists(r, seen); });
     }
   }
@@ -122,6 +122,7 @@ template <class M> class teams {
     t.task = &r;
     t.body = body;
     t.starts_together = wish.starts_together;
+    t.keeps_cores = wish.keeps_cores;
     if (t.slots.size() < width) t.slots.resize(width);
     std::fill_n(t.slots.begin(), width, nullptr);
     t.shown = t.slots.data();
@@ -208,10 +209,11 @@ template <class M> class teams {
       r = next;
     }
   }
-  // For about what setting a stack aside costs. Returns whether it is over.
-  template <class Over> [[nodiscard]] bool spin(Over is_over) {
+  // For about what setting a stack aside costs, unless members stay awake. Returns whether it is over.
+  template <class Over> [[nodiscard]] bool spin(const detail::team_state& t, Over is_over) {
     if (use_.order.chooses()) return false;
-    const std::uint64_t until = use_.machine.now_ps() + base::barrier_patience_ps;
+    const std::uint64_t patience = t.keeps_cores ? base::awake_patience_ps : base::barrier_patience_ps;
+    const std::uint64_t until = use_.machine.now_ps() + patience;
     unsigned spins = 0;
     do {
       for (unsigned i = 0; i < looks_per_clock; ++i) {

@@ -211,6 +211,34 @@ TEST_CASE("team schedulers: the same program gives the same virtual times, and u
   });
 }
 
+TEST_CASE("team schedulers: members that stay awake, in teams that cross, and where one is long in coming") {
+  for_each_scheduler([]<class S>() {
+    on_each_crew([](weft::runtime& rt) {
+      const S s(3, 4);
+      std::atomic<int> done = 0;
+      for (unsigned k = 0; k < 20; ++k)
+        rt.submit(weft::team(1 + k % 5).awake(),
+                  [&](weft::team_context& t) { s.run(t, [&](std::size_t, std::size_t) { ++done; }); });
+      rt.wait();
+      CHECK(done == 20 * 12);
+    });
+  });
+}
+
+TEST_CASE("team: a member that waits gives its core away, unless the team is awake") {
+  for (const bool awake : {false, true}) {
+    weft::runtime rt({.workers = 2, .machine = "virtual"});
+    double other_began = 0;
+    rt.submit(weft::pin(0), awake ? weft::team(2).awake() : weft::team(2), [](weft::team_context& t) {
+      if (t.rank() == 0) weft::charge(1e6);
+      t.barrier();
+    });
+    rt.submit(weft::pin(1), [&] { other_began = rt.now_ns(); });
+    rt.wait();
+    CHECK((other_began >= 1e6) == awake);
+  }
+}
+
 TEST_CASE("team table: a member's slots are neighbours, and the same in each step") {
   weft::runtime rt({.workers = 3, .machine = "virtual"});
   std::vector<unsigned> who(4 * 8);

@@ -19,9 +19,14 @@ struct team_clause {
   std::uint16_t least;
   std::uint16_t most;
   bool starts_together;
+  bool keeps_cores = false;
   // The members begin when all are there, and none is gone before all have come to the end (TAO §5.3: synchronous).
   // Without it they come and go one by one (TAO §3.2). Cost: two barriers.
-  [[nodiscard]] constexpr team_clause together() const noexcept { return {least, most, true}; }
+  [[nodiscard]] constexpr team_clause together() const noexcept { return {least, most, true, keeps_cores}; }
+  // A member that waits for others of its team stays where it is, awake (TAO §3.2: busy-wait), instead of being set
+  // aside after 5 us: it goes on the sooner, and its core does nothing else meanwhile. For a second at most, so it is
+  // no promise, and teams may still cross as they like.
+  [[nodiscard]] constexpr team_clause awake() const noexcept { return {least, most, starts_together, true}; }
 };
 
 using team_body = void (*)(record& task, team_context& self);
@@ -45,6 +50,7 @@ struct team_state {
   team_body body;
   std::uint32_t width;
   bool starts_together;
+  bool keeps_cores;
   const void** shown;  // by rank: what a member shows the others in a collective step, between two barriers
   // Members that have not left in the high half, and those of them that the barrier waits for in the low one.
   alignas(64) cell<std::uint64_t> present;
