@@ -25,6 +25,7 @@ std::vector<app> all_apps() {
   apps.push_back(sor_app());
   apps.push_back(srad_app());
   apps.push_back(stencil_app());
+  apps.push_back(tao_sort_app());
   apps.push_back(taskgenx_app());
   return apps;
 }

@@ -85,6 +85,7 @@ struct app {
 [[nodiscard]] app sor_app();
 [[nodiscard]] app srad_app();
 [[nodiscard]] app stencil_app();
+[[nodiscard]] app tao_sort_app();
 [[nodiscard]] app taskgenx_app();
 
 // Throws weft::error if `bytes` will not fit in what the machine has left, before an allocation that Linux would grant
