@@ -229,11 +229,11 @@ TEST_CASE("team: a member that waits gives its core away, unless the team is awa
   for (const bool awake : {false, true}) {
     weft::runtime rt({.workers = 2, .machine = "virtual"});
     double other_began = 0;
-    rt.submit(weft::pin(0), awake ? weft::team(2).awake() : weft::team(2), [](weft::team_context& t) {
-      if (t.rank() == 0) weft::charge(1e6);
+    rt.submit(weft::pin(0), awake ? weft::team(2).awake() : weft::team(2), [&](weft::team_context& t) {
+      if (t.rank() == 0) return weft::charge(1e6);
+      rt.submit(weft::pin(1), [&] { other_began = rt.now_ns(); });
       t.barrier();
     });
-    rt.submit(weft::pin(1), [&] { other_began = rt.now_ns(); });
     rt.wait();
     CHECK((other_began >= 1e6) == awake);
   }
