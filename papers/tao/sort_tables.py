@@ -3,6 +3,8 @@
 
 usage: papers/tao/sort_tables.py [--weft build/release/weft] [--quick] [--json] [--explain] [-j N]
 
+Exit status 0 only if every run passed its own checks and the claims hold that are said to hold.
+
 32 Mi integers in 1024 parts, as in the paper, by `weft run tao_sort --modelled`: the real scheduler, and units that
 charge what sorting and merging cost and do not sort (without --modelled they do, and the values are checked; the times
 are the same within a few in a thousand, which is a row of its own). Speed-ups are over one worker on whose node all
@@ -27,6 +29,9 @@ SECONDS_MAX = 600  # of one run, against hangs
 SEEDS = range(1, 9)
 SEEDS_QUICK = range(1, 5)  # of teams that steal
 WITHIN = 0.12
+# What is known not to hold, and why: sort.md.
+NOT_HELD = {"dep-2's over the greatest: dep-2 is the best", "traffic of Qthreads over TBB's",
+            "4+1 tab, no stealing, over the greatest of all teams': it is the best"}
 BOOST = 'topology.types = "16 boost"; types.boost.speed.x = 1.2'
 
 TABLE_2 = {"dep-1": 5.39, "dep-2": 7.51, "dep-4": 7.34, "tab-2": 7.31, "tab-4": 7.42}
@@ -122,7 +127,8 @@ class Tables:
 
 def row(section: str, claim: str, paper, ours: float, low: float | None, high: float | None,
         note: str = "") -> dict:
-    return {"section": section, "claim": claim, "paper": paper, "ours": ours, "low": low, "high": high, "note": note}
+    return {"section": section, "claim": claim, "paper": paper, "ours": ours, "low": low, "high": high, "note": note,
+            "holds": claim not in NOT_HELD}
 
 
 def near_paper(section: str, claim: str, paper: float, ours: float, note: str = "") -> dict:
@@ -130,7 +136,8 @@ def near_paper(section: str, claim: str, paper: float, ours: float, note: str = 
 
 
 def rows(weft: str, quick: bool, jobs: int = 2) -> list[dict]:
-    """Each claim of Tables 2 to 4, what the paper says, what came out, and the bounds in which it holds."""
+    """Each claim of Tables 2 to 4, what the paper says, what came out, the bounds in which it holds, and whether it is
+    said to (`holds`), as run.py wants them."""
     tables = Tables(Runs(weft, jobs), quick)
     found = tables.speedups()
     out = [near_paper("Table 2", f"{of}: speed-up of the uniform sort", paper, found[of])
@@ -214,11 +221,14 @@ def main() -> int:
     if opt.json:
         print(json.dumps(found, indent=1))
         return 0
+    surprises = 0
     for r in found:
         holds = (r["low"] is None or r["ours"] >= r["low"]) and (r["high"] is None or r["ours"] <= r["high"])
+        surprises += holds != r["holds"]
+        verdict = ("holds" if holds else "does not hold") + ("" if holds == r["holds"] else ", unlike what is said")
         print(f"{r['section']:8} {r['claim']:82} paper {r['paper'] or '-':>8}  ours {r['ours']:7.3f}  "
-              f"{'holds' if holds else 'does not hold'}{'; ' + r['note'] if r['note'] else ''}")
-    return 0
+              f"{verdict}{'; ' + r['note'] if r['note'] else ''}")
+    return 1 if surprises else 0
 
 
 if __name__ == "__main__":
