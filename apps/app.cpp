@@ -14,6 +14,7 @@ std::vector<app> all_apps() {
   std::vector<app> apps;
   apps.push_back(cholesky_app());
   apps.push_back(cilksort_app());
+  apps.push_back(heat_app());
   apps.push_back(independent_app());
   apps.push_back(lulesh_app());
   apps.push_back(micro_count_app());
@@ -23,8 +24,11 @@ std::vector<app> all_apps() {
   apps.push_back(nbody_app());
   apps.push_back(shallow_water_app());
   apps.push_back(sor_app());
+  apps.push_back(sparse_lu_app());
   apps.push_back(srad_app());
   apps.push_back(stencil_app());
+  apps.push_back(tao_dag_app());
+  apps.push_back(tao_sort_app());
   apps.push_back(taskgenx_app());
   return apps;
 }

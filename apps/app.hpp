@@ -74,6 +74,7 @@ struct app {
 
 [[nodiscard]] app cholesky_app();
 [[nodiscard]] app cilksort_app();
+[[nodiscard]] app heat_app();
 [[nodiscard]] app independent_app();
 [[nodiscard]] app lulesh_app();
 [[nodiscard]] app micro_count_app();
@@ -83,8 +84,11 @@ struct app {
 [[nodiscard]] app nbody_app();
 [[nodiscard]] app shallow_water_app();
 [[nodiscard]] app sor_app();
+[[nodiscard]] app sparse_lu_app();
 [[nodiscard]] app srad_app();
 [[nodiscard]] app stencil_app();
+[[nodiscard]] app tao_dag_app();
+[[nodiscard]] app tao_sort_app();
 [[nodiscard]] app taskgenx_app();
 
 // Throws weft::error if `bytes` will not fit in what the machine has left, before an allocation that Linux would grant

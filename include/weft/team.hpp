@@ -27,6 +27,8 @@
 
 namespace weft {
 
+class team_graph;
+
 // What the other members get where a member has thrown: at their next barrier or collective step. The task fails with
 // what was thrown, not with this.
 struct team_error : error {
@@ -46,6 +48,7 @@ namespace detail {
 [[nodiscard]] inline std::uint64_t team_take(team_state&, std::uint64_t count, std::uint64_t, bool, std::uint64_t&) {
   return count;
 }
+[[nodiscard]] inline std::uint32_t team_unit(team_state&, const unit_order&, std::uint32_t) { return units_over; }
 #else
 [[noreturn]] void throw_bad_team(std::uint64_t least, std::uint64_t most);  // weft::error
 [[noreturn]] void throw_team_failed(const team_state& t);                   // team_error
@@ -56,6 +59,10 @@ namespace detail {
 // is left. Returns the first, or count when there are none; `taken`: how many.
 [[nodiscard]] std::uint64_t team_take(team_state& t, std::uint64_t count, std::uint64_t least, bool guided,
                                       std::uint64_t& taken);
+// The caller's unit `done` is done, or it has none (no_unit), or it has thrown (unit_threw). Returns the next that is
+// ready, and waits for one if others are at units that it comes after; units_over when all are done, units_failed when
+// one has thrown.
+[[nodiscard]] std::uint32_t team_unit(team_state& t, const unit_order& order, std::uint32_t done);
 #endif
 
 }  // namespace detail
@@ -197,6 +204,7 @@ class team_context {
     return all;
   }
 
+  friend class team_graph;
   detail::team_state* team_ = nullptr;
   unsigned rank_ = 0;
 };

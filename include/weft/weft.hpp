@@ -22,4 +22,5 @@
 #include "weft/scan.hpp"
 #include "weft/sort.hpp"
 #include "weft/team.hpp"
+#include "weft/team_schedulers.hpp"
 #include "weft/version.hpp"

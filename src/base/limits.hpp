@@ -34,8 +34,11 @@ inline constexpr std::uint64_t patience_busy_ns = 1'000'000;     // cores that d
 inline constexpr std::uint64_t patience_alone_ns = 200'000'000;  // the same where others move: long beside a time slice
 inline constexpr unsigned denials_max = 3;  // times told in vain before a task with several adds reserves; two bits
 inline constexpr std::uint64_t barrier_patience_ps = 5'000'000;  // about twice what a wait that is set aside takes
-inline constexpr std::uint32_t relax_before_yield = 64;          // spins on a lock before the holder may need our core
-inline constexpr std::uint64_t idle_yields_max = 1'000'000;      // in a row in virtual time: bodies that never end
+// A member of a team whose members keep their cores: longer than any step of a team should be, and bounded, so that
+// teams that wait for each other in a circle go on.
+inline constexpr std::uint64_t awake_patience_ps = 1'000'000'000'000;
+inline constexpr std::uint32_t relax_before_yield = 64;      // spins on a lock before the holder may need our core
+inline constexpr std::uint64_t idle_yields_max = 1'000'000;  // in a row in virtual time: bodies that never end
 inline constexpr std::uint64_t array_bytes_max = std::uint64_t{1} << 46;  // more than addresses of a process; sums fit
 inline constexpr unsigned laid_ranges_max = 16'384;  // of an array; Linux gives a process 65,530 ranges for everything
 inline constexpr std::uint64_t standstill_ns = 2'000'000'000;  // nothing moves and a thread waits: told after so long

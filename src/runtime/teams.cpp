@@ -31,4 +31,8 @@ std::uint64_t team_take(team_state& t, std::uint64_t count, std::uint64_t least,
   return t.engine->team_take(t, count, least, guided, taken);
 }
 
+std::uint32_t team_unit(team_state& t, const unit_order& order, std::uint32_t done) {
+  return t.engine->team_unit(t, order, done);
+}
+
 }  // namespace weft::detail

@@ -101,6 +101,8 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   [[nodiscard]] bool team_barrier(detail::team_state& t) override;
   [[nodiscard]] std::uint64_t team_take(detail::team_state& t, std::uint64_t count, std::uint64_t least, bool guided,
                                         std::uint64_t& taken) override;
+  [[nodiscard]] std::uint32_t team_unit(detail::team_state& t, const detail::unit_order& order,
+                                        std::uint32_t done) override;
   void open_scope(detail::worker& w, detail::scope& s) override;
   void close_scope(detail::worker& w, detail::scope& s) override;
   void end_call(detail::worker& w, detail::record& r, bool threw) noexcept override;

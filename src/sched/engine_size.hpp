@@ -90,6 +90,12 @@ template <machine::machine M> std::uint64_t engine<M>::team_take(detail::team_st
   return teams_.take(t, count, least, guided, taken);
 }
 
+template <machine::machine M>
+std::uint32_t engine<M>::team_unit(detail::team_state& t, const detail::unit_order& order, std::uint32_t done) {
+  const visit v(*this);
+  return teams_.unit(t, order, done);
+}
+
 // Whether r, which is ready, runs before the rest of the body that submits it, under a policy that wants that. Not
 // where a clause sends r elsewhere, nor where that body could not go on elsewhere: on the main thread's stack, which
 // only worker 0 enters. Nor when it holds what others may need (it would for longer), when something calls for

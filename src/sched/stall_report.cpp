@@ -28,7 +28,7 @@ constexpr int shown_max = 8;
   if (!r.has_waited) return who;
   const waiter* self = r.waits_in != nullptr ? &waiter::of(r.waits_in) : nullptr;
   if (self != nullptr && self->joins != nullptr) return who + " for the other half of its fork";
-  if (self != nullptr && self->in_team != nullptr) return who + " in a barrier for other members of its team";
+  if (self != nullptr && self->in_team != nullptr) return who + " for other members of its team";
   return who + " for " + (self != nullptr && self->awaited != nullptr ? describe_wait(self->a) : "its children");
 }
 

@@ -20,6 +20,7 @@
 #include "sched/registrar.hpp"
 #include "sched/stall.hpp"
 #include "sched/suspension.hpp"
+#include "sched/unit_queue.hpp"
 #include "sched/widths.hpp"
 #include "task/pool.hpp"
 #include "weft/detail/submit.hpp"
@@ -103,8 +104,8 @@ template <class M> class teams {
     const std::uint32_t now = gate::phase(t);
     if (gate::comes(t))
       open_gate(w, t);
-    else if (!spin(t, now))
-      wait(w, t, now);
+    else if (!spin(t, [&] { return gate::is_over(t, now); }))
+      wait(w, t, [&t, now](detail::record* r) { return gate::lists(t, r, now); });
     return !gate::had_failed(t);
   }
   [[nodiscard]] std::uint64_t take(detail::team_state& t, std::uint64_t count, std::uint64_t least, bool guided,
@@ -117,10 +118,23 @@ template <class M> class teams {
     } while (!M::compare_exchange(t.next, at, at + taken, base::relaxed));
     return at;
   }
+  // May return on another worker than it was called on.
+  [[nodiscard]] std::uint32_t unit(detail::team_state& t, const detail::unit_order& order, std::uint32_t done) {
+    unit_queue<M>& all = static_cast<team&>(t).units;
+    for (;; done = detail::no_unit) {
+      worker<M>& w = static_cast<worker<M>&>(*current_worker());
+      const auto got = all.take(t, order, done);
+      call_back(w, got.woken);
+      if (got.unit != all.none_yet) return got.unit;
+      if (spin(t, [&] { return all.news() != got.seen; })) continue;
+      wait(w, t, [&all, seen = got.seen](detail::record* r) { return all.lists(r, seen); });
+    }
+  }
 
  private:
   struct team : detail::team_state {
     teams* home = nullptr;
+    unit_queue<M> units;
     std::vector<const void*> slots;
     team_course<M> course{};
     std::vector<std::uint16_t> sleepers;  // workers whose members' boxes are full and who must be woken,
@@ -148,6 +162,7 @@ template <class M> class teams {
     t.starts_together = wish.starts_together;
     t.course = course;
     if (course.is_timed) M::store(t.busy_ps, std::uint64_t{0}, base::relaxed);
+    t.keeps_cores = wish.keeps_cores;
     if (t.slots.size() < width) t.slots.resize(width);
     t.sleepers.clear();
     t.sleepers.reserve(width);
@@ -258,34 +273,37 @@ template <class M> class teams {
   // The reserve has no place of its own and takes the first one's.
   [[nodiscard]] static unsigned seat(const worker<M>& w) noexcept { return w.role != role::reserve ? w.id : 0u; }
 
-  // --- the barrier
+  // --- waits
 
-  void open_gate(worker<M>& w, detail::team_state& t) {
-    for (detail::record* r = gate::opens(t); r != nullptr;) {
+  void open_gate(worker<M>& w, detail::team_state& t) { call_back(w, gate::opens(t)); }
+  void call_back(worker<M>& w, detail::record* r) {
+    while (r != nullptr) {
       detail::record* const next = r->next;  // it is gone once placed
       use_.placement.call_back(w, waiter::of(r).came_from, r);
       r = next;
     }
   }
-  // For about what setting a stack aside costs. Returns whether the barrier is over.
-  [[nodiscard]] bool spin(detail::team_state& t, std::uint32_t now) {
+  // For about what setting a stack aside costs, unless members stay awake. Returns whether it is over.
+  template <class Over> [[nodiscard]] bool spin(const detail::team_state& t, Over is_over) {
     if (use_.order.chooses()) return false;
-    const std::uint64_t until = use_.machine.now_ps() + base::barrier_patience_ps;
+    const std::uint64_t patience = t.keeps_cores ? base::awake_patience_ps : base::barrier_patience_ps;
+    const std::uint64_t until = use_.machine.now_ps() + patience;
     unsigned spins = 0;
     do {
       for (unsigned i = 0; i < looks_per_clock; ++i) {
-        if (gate::is_over(t, now)) return true;
+        if (is_over()) return true;
         M::relax(++spins);
       }
     } while (use_.machine.now_ps() < until);
     return false;
   }
-  void wait(worker<M>& w, detail::team_state& t, std::uint32_t now) {
+  // lists(r): r stands for the member and is known to who will call it back; false if there is nothing to wait for.
+  template <class Lists> void wait(worker<M>& w, detail::team_state& t, Lists lists) {
     waiter self;
     self.in_team = &t;
     self.came_from = w.id;
-    use_.suspension.suspend(w, self, {trace::why::barrier}, [this, &self, &t, now](worker<M>& here) {
-      if (!gate::lists(t, &self.r, now)) use_.placement.place(here, &self.r);
+    use_.suspension.suspend(w, self, {trace::why::barrier}, [this, &self, lists](worker<M>& here) {
+      if (!lists(&self.r)) use_.placement.place(here, &self.r);
     });
     if (self.stalled) use_.stall.raise(false);
   }
@@ -297,7 +315,7 @@ template <class M> class teams {
     if (idle_.empty()) {
       all_.push_back(std::make_unique<team>());
       idle_.reserve(all_.size());
-      M::fresh(static_cast<detail::team_state*>(all_.back().get()), sizeof(detail::team_state));
+      M::fresh(all_.back().get(), sizeof(team));
       return *all_.back();
     }
     team& t = *idle_.back();

@@ -34,7 +34,7 @@ struct ground {
   [[nodiscard]] learned::course first(const char* name, std::uint64_t size) {
     detail::record r{};
     r.name = name;
-    return all.choose(who, 3, r, {1, 0xffff, false, true, size}, 1, 12, aim::time);
+    return all.choose(who, 3, r, detail::team_clause{1, 0xffff}.learned().sized(size), 1, 12, aim::time);
   }
 };
 
@@ -59,9 +59,9 @@ TEST_CASE("widths: the size of a task is what its clause says, else its data's b
   CHECK(learned::size_class(r, {1, 1}) == 0);
   r.cost_ps = 1000;
   CHECK(learned::size_class(r, {1, 1}) == 10);
-  CHECK(learned::size_class(r, {1, 1, false, true, 5}) == 3);
-  CHECK(learned::size_class(r, {1, 1, false, true, 7}) == 3);
-  CHECK(learned::size_class(r, {1, 1, false, true, 8}) == 4);
+  CHECK(learned::size_class(r, detail::team_clause{1, 1}.sized(5)) == 3);
+  CHECK(learned::size_class(r, detail::team_clause{1, 1}.sized(7)) == 3);
+  CHECK(learned::size_class(r, detail::team_clause{1, 1}.sized(8)) == 4);
 }
 
 TEST_CASE("widths: one name and size is one kind, wherever the text lies") {

@@ -41,7 +41,7 @@ struct waiter {
   bool is_ahead = false;                  // for a version that was not submitted when it began to wait
   bool stalled = false;                   // it was ended because nothing else could run
   detail::event_wait* outer = nullptr;    // not nullptr: it waits for an event
-  detail::team_state* in_team = nullptr;  // not nullptr: it waits in the barrier of that team,
+  detail::team_state* in_team = nullptr;  // not nullptr: it waits for others of that team,
   std::uint16_t came_from = 0;            // on that worker's seat
   detail::branch* joins = nullptr;        // not nullptr: it waits for that branch, which runs elsewhere
   detail::record* children_of = nullptr;  // not nullptr: it waits for the children of that record

@@ -20,6 +20,7 @@ struct team_clause {
   std::uint16_t most;
   bool starts_together = false;
   bool is_learned = false;
+  bool keeps_cores = false;
   std::uint64_t size = 0;
 
   // The members begin when all are there, and none is gone before all have come to the end (TAO §5.3: synchronous).
@@ -42,9 +43,30 @@ struct team_clause {
     c.size = n;
     return c;
   }
+  // A member that waits for others of its team stays where it is, awake (TAO §3.2: busy-wait), instead of being set
+  // aside after 5 us: it goes on the sooner, and its core does nothing else meanwhile. For a second at most, so it is
+  // no promise, and teams may still cross as they like.
+  [[nodiscard]] constexpr team_clause awake() const noexcept {
+    team_clause c = *this;
+    c.keeps_cores = true;
+    return c;
+  }
 };
 
 using team_body = void (*)(record& task, team_context& self);
+
+// Which units of work come after which, by number (weft/team_graph.hpp). It does not change while a team is at it.
+struct unit_order {
+  std::uint32_t count;
+  const std::uint32_t* before;  // [unit] how many it comes after
+  const std::uint32_t* first;   // [unit] where in `after` those begin that come after it; one entry more than units
+  const std::uint32_t* after;
+};
+// In the place of a number: a member that has no unit behind it, one whose unit has thrown; and what a member hears
+// where all are done, or where one has thrown.
+inline constexpr std::uint32_t no_unit = ~std::uint32_t{0}, unit_threw = no_unit - 1;
+inline constexpr std::uint32_t units_over = no_unit, units_failed = no_unit - 1;
+inline constexpr std::uint32_t units_max = no_unit - 3;
 
 struct team_state {
   engine_base* engine;
@@ -52,10 +74,12 @@ struct team_state {
   team_body body;
   std::uint32_t width;
   bool starts_together;
+  bool keeps_cores;
   const void** shown;  // by rank: what a member shows the others in a collective step, between two barriers
   // Members that have not left in the high half, and those of them that the barrier waits for in the low one.
   alignas(64) cell<std::uint64_t> present;
-  cell<std::uint64_t> next;   // of a loop whose iterations are handed out: the first that nobody has
+  // Of a loop whose iterations are handed out: the first that nobody has. Of a graph: not 0, a member is at it.
+  cell<std::uint64_t> next;
   cell<std::uint8_t> failed;  // a member has thrown
   cell<std::uint8_t> lock;    // of what follows
   record* aside;              // members that are set aside in the barrier
