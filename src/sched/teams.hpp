@@ -75,6 +75,19 @@ template <class M> class teams {
       wait(w, t, now);
     return !gate::had_failed(t);
   }
+  // The two halves of that, for a barrier in which something else is done before it opens. await: for who is not the
+  // last to come, or has seen to it that another opens; returns at once to where a seat for this worker may stand. Who:
+  // as barrier().
+  void await(worker<M>& w, detail::team_state& t, std::uint32_t now) {
+    if (!spin(t, now, true)) wait(w, t, now);
+  }
+  void open_gate(worker<M>& w, detail::team_state& t) {
+    for (detail::record* r = gate::opens(t); r != nullptr;) {
+      detail::record* const next = r->next;  // it is gone once placed
+      use_.placement.call_back(w, waiter::of(r).came_from, r);
+      r = next;
+    }
+  }
   [[nodiscard]] std::uint64_t take(detail::team_state& t, std::uint64_t count, std::uint64_t least, bool guided,
                                    std::uint64_t& taken) noexcept {
     std::uint64_t at = M::load(t.next, base::relaxed);
@@ -111,6 +124,7 @@ template <class M> class teams {
     if (t.slots.size() < width) t.slots.resize(width);
     std::fill_n(t.slots.begin(), width, nullptr);
     t.shown = t.slots.data();
+    t.hosted = 0;
     gate::make(t, width);
     return t;
   }
@@ -186,21 +200,15 @@ template <class M> class teams {
 
   // --- the barrier
 
-  void open_gate(worker<M>& w, detail::team_state& t) {
-    for (detail::record* r = gate::opens(t); r != nullptr;) {
-      detail::record* const next = r->next;  // it is gone once placed
-      use_.placement.call_back(w, waiter::of(r).came_from, r);
-      r = next;
-    }
-  }
-  // For about what setting a stack aside costs. Returns whether the barrier is over.
-  [[nodiscard]] bool spin(detail::team_state& t, std::uint32_t now) {
+  // For about what setting a stack aside costs, or until workers are summoned. Returns whether the barrier is over.
+  [[nodiscard]] bool spin(detail::team_state& t, std::uint32_t now, bool may_be_summoned = false) {
     if (use_.order.chooses()) return false;
     const std::uint64_t until = use_.machine.now_ps() + base::barrier_patience_ps;
     unsigned spins = 0;
     do {
       for (unsigned i = 0; i < looks_per_clock; ++i) {
         if (gate::is_over(t, now)) return true;
+        if (may_be_summoned && M::load(t.summons, base::relaxed) != 0) return false;
         M::relax(++spins);
       }
     } while (use_.machine.now_ps() < until);
