@@ -4,6 +4,7 @@
 #   tests/stress/*.cpp, tests/serial/elision.cpp a program each; exit status 0 is a pass
 #   {apps,bench,tools}/**/x_test.cpp             doctest cases of weft_apps_test
 #   tests/check/x.cpp                            programs that tests/tool/check_test.py has checked
+#   tests/guests/x.cpp                           a program for each runtime that is a guest (cmake/guests.cmake)
 #   tests/numa/guest.cpp                         a program that tests/numa/boot.py boots, with 4 and with 8 memory nodes
 #   tests/tool/x_test.py                         a script that gets --weft PATH
 #   examples/<name>/main.{cpp,c,f90}             a program each, compared with main.expect
@@ -130,6 +131,8 @@ if(WEFT_APPS AND CMAKE_BUILD_TYPE STREQUAL "Release")
               --nodes ${nodes})
   endforeach()
 endif()
+
+include(cmake/guests.cmake)
 
 # benches
 add_custom_target(benches)

@@ -31,6 +31,10 @@ inline void throw_guest_end(const team_state&, guest_end) {}
 void bind_thread(int cpu) noexcept;                                        // the calling one, to that CPU
 [[noreturn]] void throw_guest_end(const team_state& t, guest_end reason);  // team_error, weft::error
 void team_guest(team_state* t, guest_call& c);                             // nullptr: alone
+// How many of a guest's threads are somewhere.
+void one_comes(cell<unsigned>& inside) noexcept;
+void one_leaves(cell<unsigned>& inside) noexcept;
+void await_none(cell<unsigned>& inside) noexcept;  // gives the core away while it looks
 #endif
 
 }  // namespace detail

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "base/atomic.hpp"
 #include "runtime/teams.hpp"
 #include "weft/detail/worker.hpp"
 
@@ -28,6 +29,12 @@ void team_guest(team_state* t, guest_call& c) {
   guest_crew alone;  // outside of tasks
   guest_context context(alone);
   c.run(c.body, context);
+}
+
+void one_comes(cell<unsigned>& inside) noexcept { base::shared(inside).fetch_add(1, base::relaxed); }
+void one_leaves(cell<unsigned>& inside) noexcept { base::shared(inside).fetch_sub(1, base::release); }
+void await_none(cell<unsigned>& inside) noexcept {
+  while (base::shared(inside).load(base::acquire) != 0) sched_yield();
 }
 
 }  // namespace weft::detail

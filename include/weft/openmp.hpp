@@ -1,0 +1,67 @@
+// OpenMP inside a team (weft/guest.hpp): parallel regions, and libraries made of them, on exactly the team's cores.
+//
+//   rt.submit(weft::team(2), weft::write(a), [](weft::team_context& t, matrix& a) {
+//     weft::openmp_guest(t, [&](weft::guest_context&) {
+//   #pragma omp parallel for
+//       for (int i = 0; i < a.rows(); ++i) scale(a.row(i));
+//     });
+//   });
+//
+// OpenMP keeps the threads of a region for the next one, on the CPUs where they were made: a mask that is set later
+// does not concern them, and one that is narrow when they are made stays. So each thread is bound anew when a guest
+// begins. After a region they look for the next one for some milliseconds, on cores that are others' by then. So when a
+// guest ends its threads are given up (omp_pause_resource), and the next makes them anew; with OMP_WAIT_POLICY=passive
+// they sleep at once and are kept. Compiled without OpenMP a guest has one thread. docs/guide/39-guests.md has figures.
+#pragma once
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include <cstdlib>
+#include <cstring>
+
+#include "weft/guest.hpp"
+
+namespace weft {
+
+#ifdef _OPENMP
+namespace detail {
+
+// From here to its end regions of the calling thread have the guest's threads. Who: the body of the guest.
+class openmp_threads {
+ public:
+  explicit openmp_threads(const guest_context& g) : before_(omp_get_max_threads()) {
+    omp_set_num_threads(static_cast<int>(g.threads()));
+    if (g.cpu(0) < 0) return;
+#pragma omp parallel num_threads(static_cast<int>(g.threads()))
+    g.bind(static_cast<unsigned>(omp_get_thread_num()));
+  }
+  ~openmp_threads() {
+    omp_set_num_threads(before_);
+    const char* const policy = std::getenv("OMP_WAIT_POLICY");
+    const bool sleeps_at_once = policy != nullptr && (std::strcmp(policy, "passive") == 0 ||  //
+                                                      std::strcmp(policy, "PASSIVE") == 0);
+    if (!sleeps_at_once) static_cast<void>(omp_pause_resource(omp_pause_soft, omp_get_initial_device()));
+  }
+  openmp_threads(const openmp_threads&) = delete;
+  openmp_threads& operator=(const openmp_threads&) = delete;
+
+ private:
+  int before_;
+};
+
+}  // namespace detail
+#endif
+
+// As guest(t, f), with omp_set_num_threads() as the guest's threads() are, each bound to its CPU. f opens no regions of
+// more threads and no nested ones. Cost: beside that of guest(), an empty region, whose threads are made anew.
+template <class F> void openmp_guest(team_context& t, F&& f) {
+  guest(t, [&](guest_context& g) {
+#ifdef _OPENMP
+    const detail::openmp_threads until_end(g);
+#endif
+    f(g);
+  });
+}
+
+}  // namespace weft
