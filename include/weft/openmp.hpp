@@ -9,16 +9,14 @@
 //
 // OpenMP keeps the threads of a region for the next one, on the CPUs where they were made: a mask that is set later
 // does not concern them, and one that is narrow when they are made stays. So each thread is bound anew when a guest
-// begins. After a region they look for the next one for some milliseconds, on cores that are others' by then. So when a
-// guest ends its threads are given up (omp_pause_resource), and the next makes them anew; with OMP_WAIT_POLICY=passive
-// they sleep at once and are kept. Compiled without OpenMP a guest has one thread. docs/guide/39-guests.md has figures.
+// begins. After a region they look for the next one for a while, on cores that are others' by then. libgomp does so for
+// 3 ms at first, and for some 10 us once its threads are more than cores, which they are after guests on two workers;
+// libomp for 200 ms, so there they are told to sleep when the guest ends. With OMP_WAIT_POLICY=passive none does.
+// Compiled without OpenMP a guest has one thread. docs/guide/39-guests.md has figures.
 #pragma once
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-
-#include <cstdlib>
-#include <cstring>
 
 #include "weft/guest.hpp"
 
@@ -38,10 +36,9 @@ class openmp_threads {
   }
   ~openmp_threads() {
     omp_set_num_threads(before_);
-    const char* const policy = std::getenv("OMP_WAIT_POLICY");
-    const bool sleeps_at_once = policy != nullptr && (std::strcmp(policy, "passive") == 0 ||  //
-                                                      std::strcmp(policy, "PASSIVE") == 0);
-    if (!sleeps_at_once) static_cast<void>(omp_pause_resource(omp_pause_soft, omp_get_initial_device()));
+#ifdef __clang__  // libgomp would end them, and the next guest make them anew, for 60 us to 4 ms
+    static_cast<void>(omp_pause_resource(omp_pause_soft, omp_get_initial_device()));
+#endif
   }
   openmp_threads(const openmp_threads&) = delete;
   openmp_threads& operator=(const openmp_threads&) = delete;
@@ -54,7 +51,8 @@ class openmp_threads {
 #endif
 
 // As guest(t, f), with omp_set_num_threads() as the guest's threads() are, each bound to its CPU. f opens no regions of
-// more threads and no nested ones. Cost: beside that of guest(), an empty region, whose threads are made anew.
+// more threads and no nested ones. Cost: beside that of guest(), an empty region, and the threads' making in the first
+// guest on each worker.
 template <class F> void openmp_guest(team_context& t, F&& f) {
   guest(t, [&](guest_context& g) {
 #ifdef _OPENMP
