@@ -1,7 +1,6 @@
 # Other runtimes as guests of a team (weft/guest.hpp): a test for each that is installed. Not under
 # sanitizers, which do not see how code that is not instrumented synchronises.
 if(NOT WEFT_SANITIZE)
-  find_package(OpenMP COMPONENTS CXX)
   if(OpenMP_CXX_FOUND)
     weft_program(guests_openmp tests guests_openmp tests/guests/openmp.cpp)
     target_link_libraries(guests_openmp PRIVATE OpenMP::OpenMP_CXX)
