@@ -40,7 +40,7 @@ struct census {
 // one(team, k): the guest of the k-th team.
 template <class One> void cross(weft::runtime& rt, census& c, unsigned teams, One one) {
   for (unsigned k = 0; k < teams; ++k) {
-    rt.submit(weft::team(1 + k % rt.workers()), [&c, one, k](weft::team_context& t) { one(t, k); });
+    rt.submit(weft::team(1 + k % rt.workers()), [one, k](weft::team_context& t) { one(t, k); });
     rt.submit([&c] { c.task(); });
   }
   rt.wait();
