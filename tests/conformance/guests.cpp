@@ -329,6 +329,33 @@ TEST_CASE("guests: what one charges passes for all workers that are held, and wh
   CHECK(time_of(2, 4e6, 1e6) == time_of(2, 4e6, 1e6));
 }
 
+TEST_CASE("guests: on random schedules, on those that order the tasks, and where one worker creates") {
+  const auto run = [](const weft::options& o) {
+    const deadline limit("guests on a schedule");
+    weft::runtime rt(o);
+    weft::handle<int> x{0};
+    int guests = 0, wrong = 0;
+    for (unsigned k = 0; k < 12; ++k) {
+      rt.submit(weft::team(1 + k % 4), weft::write(x), [&](weft::team_context& t, int& value) {
+        weft::guest(t, [&](weft::guest_context&) { ++value; });
+        t.barrier();
+      });
+      rt.submit(weft::team(1 + k % 3), [&](weft::team_context& t) {
+        weft::guest(t, [&](weft::guest_context&) { std::atomic_ref(guests).fetch_add(1); });
+      });
+      rt.submit(weft::read(x), [&wrong, k](const int& value) { wrong += value != static_cast<int>(k) + 1; });
+    }
+    rt.wait();
+    CHECK(guests == 12);
+    CHECK(wrong == 0);
+  };
+  for (const char* schedule : {"random", "pct:3:1000", "tasks:3:300"})
+    for (std::uint64_t seed = 1; seed <= 20; ++seed)
+      run({.workers = 4, .machine = "virtual", .seed = seed, .model = {.schedule = schedule}});
+  for (const char* machine : {"host", "virtual"})
+    for (const unsigned workers : {2u, 3u, 5u}) run({.workers = workers, .machine = machine, .creation = "decoupled"});
+}
+
 TEST_CASE("guests: outside of tasks, and in a team of none, one is alone") {
   weft::team_context alone;
   unsigned threads = 0, jobs = 0;
