@@ -28,7 +28,7 @@ gfortran|gfortran|Fortran examples of `make test`
 graphviz|dot|draws the graphs of `weft export` in `make test`
 valgrind|valgrind|counts instructions per task in `make test`
 libomp-16-dev/libomp-dev||a peer in `make bench`, checked by `make test`: OpenMP of clang
-libtbb-dev||a peer in `make bench`, checked by `make test`: oneTBB'
+libtbb-dev||a peer in `make bench` and a guest of teams, checked by `make test`: oneTBB'
 # StarPU brings an MPI and more, which only who measures shall have to install.
 bench_packages='
 clang-16/clang|clang++-16|compiles the peer libomp

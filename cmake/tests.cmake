@@ -4,6 +4,7 @@
 #   tests/stress/*.cpp, tests/serial/elision.cpp a program each; exit status 0 is a pass
 #   {apps,bench,tools}/**/x_test.cpp             doctest cases of weft_apps_test
 #   tests/check/x.cpp                            programs that tests/tool/check_test.py has checked
+#   tests/guests/x.cpp                           a program for each runtime that is a guest (cmake/guests.cmake)
 #   tests/numa/guest.cpp                         a program that tests/numa/boot.py boots, with 4 and with 8 memory nodes
 #   tests/tool/x_test.py                         a script that gets --weft PATH
 #   examples/<name>/main.{cpp,c,f90}             a program each, compared with main.expect
@@ -131,6 +132,9 @@ if(WEFT_APPS AND CMAKE_BUILD_TYPE STREQUAL "Release")
   endforeach()
 endif()
 
+find_package(OpenMP QUIET COMPONENTS CXX)
+include(cmake/guests.cmake)
+
 # benches
 add_custom_target(benches)
 file(GLOB_RECURSE bench_sources CONFIGURE_DEPENDS src/*_bench.cpp)
@@ -172,10 +176,18 @@ file(GLOB example_sources CONFIGURE_DEPENDS examples/*/main.cpp examples/*/main.
 foreach(source IN LISTS example_sources)
   get_filename_component(name ${source} DIRECTORY)
   get_filename_component(name ${name} NAME)
+  file(STRINGS ${source} parallel_pragmas REGEX "#pragma omp" LIMIT_COUNT 1)
+  if(parallel_pragmas AND NOT OpenMP_CXX_FOUND)
+    message(STATUS "no OpenMP: examples/${name} is neither built nor tested")
+    continue()
+  endif()
   if(source MATCHES "\\.cpp$")
     weft_program(example_${name} examples ${name} ${source})
   else()
     weft_program_in_c_or_fortran(example_${name} examples ${name} ${source})
+  endif()
+  if(parallel_pragmas)
+    target_link_libraries(example_${name} PRIVATE OpenMP::OpenMP_CXX)
   endif()
   add_dependencies(examples example_${name})
   weft_test(golden/${name} golden ${python} ${tests}/golden.py ${PROJECT_BINARY_DIR} ${name})

@@ -29,6 +29,7 @@ struct parameters {
   std::size_t tile = 0;
   std::size_t height = 0;
   std::size_t repeat = 0;
+  std::size_t panel_team = 0;
   std::string file;
   bool no_compare = false;
 };
@@ -92,6 +93,12 @@ class contest {
   contest(const parameters& p, const weft::options& opt, progress& bar)
       : p_(p), seed_(opt.seed), bar_(bar), rt_(oldest_first(opt)), a_(make_matrix(p, opt.seed)), tiles_(a_.n, shape()) {
     work_ = a_;
+    const bool real = std::string_view(rt_.machine()) == "host";
+    if (real && p_.panel_team != 0 && p_.panel_team < rt_.workers())
+      throw weft::error("cholesky: --panel-team " + std::to_string(p_.panel_team) + " with " +
+                        std::to_string(rt_.workers()) +
+                        " workers: OpenBLAS has one number of threads for all that calls it, so the team must be all "
+                        "workers");
   }
 
   result run() {
@@ -121,7 +128,7 @@ class contest {
     work_.values = a_.values;
     if (settle) std::this_thread::sleep_for(settle_time);
     const double start = rt_.now_ns();
-    refuse(p_, factorize(rt_, work_, tiles_, bar_));
+    refuse(p_, factorize(rt_, work_, tiles_, bar_, static_cast<unsigned>(p_.panel_team)));
     const double seconds = (rt_.now_ns() - start) * 1e-9;
     weft_.note(seconds, checked ? residual(a_, work_, seed_) : 0);
     if (!checked) return;
@@ -155,7 +162,10 @@ class contest {
     r.add("n", std::uint64_t{a_.n});
     r.add("tile", std::uint64_t{tiles_.shape().width});
     r.add("height", std::uint64_t{tiles_.shape().height});
-    r.add("tasks_per_run", tiles_.task_count());
+    if (p_.panel_team == 0)
+      r.add("tasks_per_run", tiles_.task_count());
+    else
+      r.add("panel_team", std::uint64_t{p_.panel_team});
     r.add("repeat", std::uint64_t{repeat_});
     r.add("gflops", gflop / r.seconds, "GFLOP/s");
     r.add("residual", weft_.worst_residual, "n eps");
@@ -206,6 +216,9 @@ app cholesky_app() {
                   {"tile", "columns of a tile; 0: chosen by n and workers", &p->tile, 0, order_max},
                   {"height", "rows of a tile, cut between block columns; 0: chosen by columns and workers", &p->height,
                    0, order_max},
+                  {"panel-team",
+                   "workers of the one task that a panel is then, with threaded BLAS; 0: a task for each tile",
+                   &p->panel_team, 0, 1024},
                   {"repeat", "timed runs; the median counts; 0: 3, or 1 if a trace is recorded", &p->repeat, 0, 1000},
                   {"no-compare", "do not run OpenBLAS for comparison", &p->no_compare}},
       .run = [p](const weft::options& opt, progress& bar) { return contest(*p, opt, bar).run(); }};

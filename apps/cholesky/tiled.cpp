@@ -5,6 +5,7 @@
 
 #include <cblas.h>
 #include <lapack.h>
+#include <weft/openblas.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -42,6 +43,11 @@ class blas_threads {
   int before_;
 };
 
+const openblas blas{.set_num_threads = openblas_set_num_threads,
+                    .get_num_threads = openblas_get_num_threads,
+                    .set_affinity = openblas_setaffinity,
+                    .get_affinity = openblas_getaffinity};
+
 double cube(double x) noexcept { return x * x * x; }
 
 double* column(double* a, int distance, int j) noexcept { return a + std::ptrdiff_t{j} * distance; }
@@ -71,12 +77,20 @@ void solve(int rows, int columns, const double* l, double* x, int distance) {
 // One factorization: what its tasks share. Lives until the wait that ends it.
 class factorization {
  public:
-  factorization(runtime& rt, matrix& a, tiled_matrix& t, progress& bar) : rt_(rt), t_(t), bar_(bar) { t.lay_over(a); }
+  factorization(runtime& rt, matrix& a, tiled_matrix& t, progress& bar, unsigned panel_team)
+      : rt_(rt), t_(t), bar_(bar), panel_team_(panel_team) {
+    t.lay_over(a);
+  }
 
   std::optional<bad_pivot> run() {
+    if (panel_team_ != 0) rt_.pause();  // until the main thread waits, and so can be in a team: all panels are as wide
     for (std::size_t k = 0; k < t_.columns(); ++k) {
-      submit_potrf(k);
-      for (std::size_t i = t_.home(k); i < t_.rows(); ++i) submit_trsm(i, k);
+      if (panel_team_ != 0) {
+        submit_panel(k);
+      } else {
+        submit_potrf(k);
+        for (std::size_t i = t_.home(k); i < t_.rows(); ++i) submit_trsm(i, k);
+      }
       for (std::size_t j = k + 1; j < t_.columns(); ++j) {
         submit_syrk(j, k);
         for (std::size_t i = t_.home(j); i < t_.rows(); ++i) submit_gemm(i, j, k);
@@ -106,6 +120,22 @@ class factorization {
                urgent(k, k), [](const tile& d, tile& t) {
                  if (!d.valid) return void(t.valid = false);
                  solve(t.rows, t.columns, d.data, t.data, t.distance);
+               });
+  }
+
+  // The column from diagonal block k on, whose tiles lie one below the other.
+  void submit_panel(std::size_t k) {
+    std::vector<handle<tile>*> column{&t_.diagonal(k)};
+    double ns = potrf_ns(shape(*column[0]).columns);
+    for (std::size_t i = t_.home(k); i < t_.rows(); ++i) {
+      handle<tile>& x = t_.at(i, k);
+      if (shape(x).rows == 0) continue;
+      column.push_back(&x);
+      ns += trsm_ns(shape(x).rows, shape(x).columns);
+    }
+    rt_.submit(team(panel_team_), write(column), named("panel"), cost(ns), urgent(k, k),
+               [this, k](team_context& team, view<tile> tiles) {
+                 openblas_guest(team, blas, [&](guest_context&) { panel(k, tiles); });
                });
   }
 
@@ -153,9 +183,24 @@ class factorization {
     bar_.report(1 - cube(static_cast<double>(t_.columns() - k - 1) / static_cast<double>(t_.columns())));
   }
 
+  void panel(std::size_t k, view<tile> tiles) {
+    tile& d = tiles[0];
+    int rows = 0;
+    bool valid = true;
+    for (std::size_t i = 1; i < tiles.size(); ++i) {
+      rows += tiles[i].rows;
+      valid = valid && tiles[i].valid;
+    }
+    potrf(k, d);
+    valid = valid && d.valid;
+    if (valid && rows != 0) solve(rows, d.columns, d.data, tiles[1].data, d.distance);
+    for (std::size_t i = 1; i < tiles.size(); ++i) tiles[i].valid = valid;
+  }
+
   runtime& rt_;
   tiled_matrix& t_;
   progress& bar_;
+  unsigned panel_team_;
   std::optional<bad_pivot> bad_;  // written by one task at most (tiled.hpp), read after the wait
 };
 
@@ -217,9 +262,9 @@ std::uint64_t tiled_matrix::task_count() const noexcept {
   return count;
 }
 
-std::optional<bad_pivot> factorize(runtime& rt, matrix& a, tiled_matrix& t, progress& bar) {
+std::optional<bad_pivot> factorize(runtime& rt, matrix& a, tiled_matrix& t, progress& bar, unsigned panel_team) {
   const blas_threads one(1);
-  return factorization(rt, a, t, bar).run();
+  return factorization(rt, a, t, bar, panel_team).run();
 }
 
 std::optional<bad_pivot> factorize_openblas(matrix& a, unsigned threads) {

@@ -64,7 +64,7 @@ class tiled_matrix {
   // Makes the tiles parts of this matrix, all valid. Who: nobody may be using them.
   void lay_over(matrix& a);
 
-  // Tasks that factorize() submits.
+  // Tasks that factorize() submits, without panel_team.
   [[nodiscard]] std::uint64_t task_count() const noexcept;
 
  private:
@@ -90,7 +90,11 @@ struct bad_pivot {
 // Factorizes `a` in place by tasks on the tiles of `t`, which is of matching size, and waits for them. While it runs,
 // BLAS calls use one thread each: the runtime is the only one that spreads work. Returns the smallest bad pivot if
 // there is one; then `a` is half overwritten and of no use.
-[[nodiscard]] std::optional<bad_pivot> factorize(runtime& rt, matrix& a, tiled_matrix& t, progress& bar);
+// panel_team: not 0: each diagonal block and all that lies below it is one task of a team of so many workers, in which
+// BLAS is a guest and has a thread for each. On real machines this must be all workers: how many threads OpenBLAS has
+// is one number for the process, and calls of other tasks would have as many.
+[[nodiscard]] std::optional<bad_pivot> factorize(runtime& rt, matrix& a, tiled_matrix& t, progress& bar,
+                                                 unsigned panel_team = 0);
 
 // The same by OpenBLAS's dpotrf_ with this many threads.
 [[nodiscard]] std::optional<bad_pivot> factorize_openblas(matrix& a, unsigned threads);

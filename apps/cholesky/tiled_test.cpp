@@ -19,12 +19,12 @@ struct outcome {
   std::optional<bad_pivot> bad;
 };
 
-outcome factor(const matrix& a, tile_shape shape, const options& opt = {}) {
+outcome factor(const matrix& a, tile_shape shape, const options& opt = {}, unsigned panel_team = 0) {
   runtime rt(opt);
   progress silent("test");
   outcome o{a, {}};
   tiled_matrix tiles(a.n, shape);
-  o.bad = factorize(rt, o.l, tiles, silent);
+  o.bad = factorize(rt, o.l, tiles, silent, panel_team);
   return o;
 }
 
@@ -89,6 +89,26 @@ TEST_CASE("cholesky: task count") {
     CHECK(rt.statistics().tasks == tiles.task_count());
     CHECK(tiles.task_count() == c.tasks);
   }
+}
+
+TEST_CASE("cholesky: a panel that is one task of a team, with threads of BLAS on real machines") {
+  for (const char* machine : {"host", "virtual"})
+    for (const unsigned workers : {1u, 2u})
+      for (const tile_shape shape : {tile_shape{100, 150}, tile_shape{300, 300}, tile_shape{700, 1000}}) {
+        CAPTURE(machine);
+        CAPTURE(shape.width);
+        const matrix a = random_spd(700, 3);
+        const options opt{.workers = workers, .machine = machine};
+        const outcome o = factor(a, shape, opt, workers);
+        CHECK(!o.bad);
+        CHECK(residual(a, o.l, 1) <= 1);
+        CHECK(same_lower_bits(o.l, factor(a, shape, opt, workers).l));
+        matrix bad = a;
+        bad.at(410, 410) = -1;
+        const outcome failed = factor(bad, shape, opt, workers);
+        REQUIRE(failed.bad);
+        CHECK(failed.bad->index == 411);
+      }
 }
 
 TEST_CASE("cholesky: a matrix that is not positive definite names its first bad pivot") {

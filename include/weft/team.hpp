@@ -110,6 +110,10 @@ struct loop_schedule {
   return {loop_schedule::kind::guided, chunk != 0 ? chunk : 1};
 }
 
+namespace detail {
+[[nodiscard]] team_state* state_of(const team_context& t) noexcept;  // nullptr: alone
+}
+
 // A member's view of its team: the first argument of a team task's body. Who: that member, in its body; it stays valid
 // when the body goes on elsewhere after a wait. Barriers and collective steps are called by all members, in the same
 // order. A member that has left counts as having come to each barrier after.
@@ -172,6 +176,8 @@ class team_context {
   }
 
  private:
+  friend detail::team_state* detail::state_of(const team_context& t) noexcept;
+
   // Where block `i` of width() begins, of n.
   [[nodiscard]] std::uint64_t part(std::uint64_t n, std::uint64_t i) const noexcept {
     const std::uint64_t w = team_->width;
@@ -208,5 +214,7 @@ class team_context {
   detail::team_state* team_ = nullptr;
   unsigned rank_ = 0;
 };
+
+inline detail::team_state* detail::state_of(const team_context& t) noexcept { return t.team_; }
 
 }  // namespace weft

@@ -10,7 +10,7 @@ bool joins_reduction(record& r, const handle_state& h) noexcept {
     if (const entry& a = r.accesses()[i];
         &handle_of(a) == &h && (kind_of(a) & detail::kind_reduce) == detail::kind_reduce)
       return true;
-  return r.applies_reduction;
+  return r.internal;
 }
 
 void throw_in_use(const handle_state& h) {

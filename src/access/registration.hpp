@@ -110,7 +110,7 @@ template <class M, class Seen = decltype([](record&) noexcept {})>
     }
   }
   if constexpr (versions_are_narrow)
-    if (handle_state* h = r->applies_reduction ? nullptr : too_many<M>(*r)) {
+    if (handle_state* h = r->internal ? nullptr : too_many<M>(*r)) {
       handles.release<M>();
       throw_too_many(*h);
     }

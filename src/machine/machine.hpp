@@ -24,6 +24,8 @@
 //   begin_body(record), end_body(record)   the body is called, has returned; end_member(member, task, width): that of
 //                     one member of a team, before end_body(member)
 //   enter_runtime(), leave_runtime()       the program calls in, and goes on by itself
+//   cpu_of(id), usable_cpus(), on_cpus   the CPU that belongs to worker `id`, -1: none does; of how many the workers
+//                     may have any; and for a while the caller runs on some CPUs and no other (weft/guest.hpp)
 //   counts()          what the machine counts about itself
 //   name()            as options::machine says it
 //   forked()          whether the workers were lost because this is a child of the process that made them

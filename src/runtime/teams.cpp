@@ -1,14 +1,14 @@
 // The out-of-line half of weft/team.hpp.
-#include "weft/detail/worker.hpp"
 #include "weft/team.hpp"
+
+#include "runtime/teams.hpp"
+#include "weft/detail/worker.hpp"
 
 namespace weft::detail {
 
-namespace {
-[[nodiscard]] std::string name_of(const team_state& t) {
+std::string name_of(const team_state& t) {
   return t.task->name != nullptr ? "team '" + std::string(t.task->name) + "'" : std::string("an unnamed team");
 }
-}  // namespace
 
 void throw_bad_team(std::uint64_t least, std::uint64_t most) {
   if (most == 0 || least == 0) throw error("weft: a team of 0 workers cannot run; give it at least 1");

@@ -89,7 +89,7 @@ template <class M> class branches {
     b.access_count = 0;
     b.size_class = 0;
     b.exclusives = 0;
-    b.urgent = b.subtasks = b.waits_exclusive = b.has_children = b.applies_reduction = false;
+    b.urgent = b.subtasks = b.waits_exclusive = b.has_children = b.internal = false;
     b.plain = true;
     b.denied = 0;
     b.has_waited = false;

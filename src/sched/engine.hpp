@@ -37,6 +37,7 @@
 #include "sched/failures.hpp"
 #include "sched/guests.hpp"
 #include "sched/hierarchy.hpp"
+#include "sched/hosting.hpp"
 #include "sched/locality.hpp"
 #include "sched/ordering.hpp"
 #include "sched/placement.hpp"
@@ -99,6 +100,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   }
   void run_team(detail::record& r, const detail::team_clause& wish, detail::team_body body) override;
   [[nodiscard]] bool team_barrier(detail::team_state& t) override;
+  void team_guest(detail::team_state* t, detail::guest_call& c) override;
   [[nodiscard]] std::uint64_t team_take(detail::team_state& t, std::uint64_t count, std::uint64_t least, bool guided,
                                         std::uint64_t& taken) override;
   [[nodiscard]] std::uint32_t team_unit(detail::team_state& t, const detail::unit_order& order,
@@ -255,6 +257,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
                   {*this, attention_, ordering_, stacks_, guests_, recording_, registrar_, placement_, quiescence_,
                    poison_, suspension_, stall_, events_}};
   teams<M> teams_{{machine_, pool_, ordering_, placement_, quiescence_, recording_, suspension_, stall_}};
+  hosting<M> hosting_{{machine_, crew_, pool_, ordering_, placement_, quiescence_, recording_, teams_}};
   branches<M> branches_{{placement_, suspension_, ordering_, admission_, stall_}};
   scopes<M> scopes_{waits_, stall_, quiescence_};
   search<M> search_;

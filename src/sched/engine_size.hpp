@@ -83,6 +83,14 @@ template <machine::machine M> bool engine<M>::team_barrier(detail::team_state& t
   return teams_.barrier(v.self(), t);
 }
 
+template <machine::machine M> void engine<M>::team_guest(detail::team_state* t, detail::guest_call& c) {
+  {
+    const visit v(*this);
+    t != nullptr ? hosting_.guest(v.self(), *t, c) : hosting_.run_alone(v.self(), c);
+  }
+  if (c.why != nullptr) std::rethrow_exception(c.why);
+}
+
 template <machine::machine M> std::uint64_t engine<M>::team_take(detail::team_state& t, std::uint64_t count,
                                                                  std::uint64_t least, bool guided,
                                                                  std::uint64_t& taken) {

@@ -41,6 +41,15 @@ template <class M> struct gate {
   // to the next.
   [[nodiscard]] static bool had_failed(team& t) noexcept { return (M::load(t.phase, base::relaxed) & failed_bit) != 0; }
 
+  // Whether nobody has left. Who: the last to come, before it opens.
+  [[nodiscard]] static bool all_are_in(team& t) noexcept {
+    return members_in(M::load(t.present, base::relaxed)) == t.width;
+  }
+  // Whether a member has thrown so far. Who: as above, of which the others then hear.
+  [[nodiscard]] static bool has_failed(team& t) noexcept { return M::load(t.failed, base::relaxed) != 0; }
+  // What was done for the members before the barrier opens has failed. Who: as above.
+  static void fails(team& t) noexcept { M::store(t.failed, std::uint8_t{1}, base::relaxed); }
+
   enum class departure : std::uint8_t { others_go_on, opens, was_last };
   // A member leaves. opens: all others are in a barrier, and the caller opens it; was_last: t is the caller's alone;
   // else t may be gone.

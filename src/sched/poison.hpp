@@ -30,8 +30,8 @@ template <class M> class poison {
       r.invoke(r, detail::errand::destroy);
       return true;
     }
-    // The task that closes a group of reduces is the runtime's own, and for all.
-    detail::cancel_scope* const in = r.applies_reduction ? nullptr : scope_of(r);
+    // A task of the runtime's own is for all.
+    detail::cancel_scope* const in = r.internal ? nullptr : scope_of(r);
     if (const detail::cancellation_state* by = cancelled_around(in)) {
       r.invoke(r, detail::errand::destroy);
       failures_.add(r, by->why, in);
@@ -45,7 +45,7 @@ template <class M> class poison {
     r.invoke(r, e == nullptr ? detail::errand::run : detail::errand::destroy);
     if (e == nullptr) return false;
     fail(r, e);
-    count_skipped(r.applies_reduction ? nullptr : cancellable_above(r.parent));
+    count_skipped(r.internal ? nullptr : cancellable_above(r.parent));
     return true;
   }
   // Why a task that was skipped was: what its scope was cancelled with, or null if that was not the reason.

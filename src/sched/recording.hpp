@@ -47,11 +47,11 @@ template <class M> class recording {
   // r has its parent and its versions, and nobody can run it yet.
   [[gnu::noinline]] void submitted(worker<M>& w, detail::record& r) noexcept {
     WEFT_ASSERT(on() && (w.trace != nullptr || w.role == role::guest));
-    if (w.creates_request && !r.applies_reduction) return w.trace->submitted(r, w.requested_ps, w.requested_by);
+    if (w.creates_request && !r.internal) return w.trace->submitted(r, w.requested_ps, w.requested_by);
     const std::uint64_t now = machine_.now_ps();
     if (w.trace == nullptr) return session_->submitted_outside(r, now);
     // What the runtime submits for itself, inside a call of the main program, has nothing of the program's before it.
-    const std::uint64_t own = !is_main(w) ? trace::no_time : r.applies_reduction ? 0 : own_ps_;
+    const std::uint64_t own = !is_main(w) ? trace::no_time : r.internal ? 0 : own_ps_;
     w.trace->submitted(r, now, trace::by_recorder, own);
   }
 

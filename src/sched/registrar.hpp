@@ -130,7 +130,7 @@ template <class M> class registrar {
     r->name = "apply reduction";
     r->cost_ps = detail::record::charged_bit;
     r->access_count = 1;
-    r->applies_reduction = true;
+    r->internal = true;
     detail::poke(r->pending, detail::record::body_share);
     r->accesses()[0].handle_and_kind = reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(detail::kind_write);
     new (r->closure()) closure{access::reduction_of(h), &h};

@@ -108,6 +108,15 @@ template <class M> class teams {
       wait(w, t, [&t, now](detail::record* r) { return gate::lists(t, r, now); });
     return !gate::had_failed(t);
   }
+  // The two halves of that, for a barrier in which something else is done before it opens. await: for who is not the
+  // last to come, or has seen to it that another opens; returns at once to where a seat for this worker may stand. Who:
+  // as barrier().
+  void await(worker<M>& w, detail::team_state& t, std::uint32_t now) {
+    bool is_over = false;
+    const auto stops = [&] { return (is_over = gate::is_over(t, now)) || M::load(t.summons, base::relaxed) != 0; };
+    if (!spin(t, stops) || !is_over) wait(w, t, [&t, now](detail::record* r) { return gate::lists(t, r, now); });
+  }
+  void open_gate(worker<M>& w, detail::team_state& t) { call_back(w, gate::opens(t)); }
   [[nodiscard]] std::uint64_t take(detail::team_state& t, std::uint64_t count, std::uint64_t least, bool guided,
                                    std::uint64_t& taken) noexcept {
     std::uint64_t at = M::load(t.next, base::relaxed);
@@ -170,6 +179,7 @@ template <class M> class teams {
     M::store(t.woken, 0u, base::relaxed);
     std::fill_n(t.slots.begin(), width, nullptr);
     t.shown = t.slots.data();
+    t.hosted = 0;
     gate::make(t, width);
     return t;
   }
@@ -275,7 +285,6 @@ template <class M> class teams {
 
   // --- waits
 
-  void open_gate(worker<M>& w, detail::team_state& t) { call_back(w, gate::opens(t)); }
   void call_back(worker<M>& w, detail::record* r) {
     while (r != nullptr) {
       detail::record* const next = r->next;  // it is gone once placed

@@ -7,6 +7,7 @@
 
 #include "weft/finish.hpp"
 #include "weft/for_each.hpp"
+#include "weft/guest.hpp"
 #include "weft/numa_array.hpp"
 #include "weft/scan.hpp"
 #include "weft/sort.hpp"
@@ -85,6 +86,7 @@ int main() {
           0, 10, [&](int i) { members += i; }, weft::dynamic());
       t.barrier();
       members = t.reduce(members, std::plus<>()) * static_cast<int>(t.width());
+      weft::guest(t, [&](weft::guest_context& g) { g.at_once([&](unsigned i) { members += i + g.threads() != 1; }); });
     });
   });
   if (members != 45) return wrong("a team is not one member");

@@ -1,6 +1,6 @@
-// Teams under load: crossing streams of teams of all widths from all workers, members that wait, teams in teams, and
-// failures. Catches members that are lost or come twice, a barrier that somebody passes too early, and teams that wait
-// for each other.
+// Teams under load: crossing streams of teams of all widths from all workers, members that wait, teams in teams,
+// guests, and failures. Catches members that are lost or come twice, a barrier that somebody passes too early, and
+// teams that wait for each other.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -13,7 +13,8 @@
 namespace {
 
 struct counts {
-  std::atomic<std::uint64_t> members{0}, wanted{0}, inner{0}, inner_wanted{0}, early{0}, failed{0};
+  std::atomic<std::uint64_t> members{0}, wanted{0}, inner{0}, inner_wanted{0}, guests{0}, guests_wanted{0}, early{0},
+      failed{0};
 };
 
 // Some barriers; nobody may be ahead of another by more than one.
@@ -53,6 +54,13 @@ void submit_one(weft::runtime& rt, counts& c, weft::handle<std::uint64_t>& x, un
       }
       meet(t, *come, c);
     });
+  } else if (kind == 9) {
+    ++c.guests_wanted;
+    rt.submit(weft::team(width), [&c, come](weft::team_context& t) {
+      ++c.members;
+      weft::guest(t, [&c](weft::guest_context&) { ++c.guests; });
+      meet(t, *come, c);
+    });
   } else if (kind == 7) {
     rt.submit(weft::team(width).together(), weft::write(x), [&c, come](weft::team_context& t, std::uint64_t& value) {
       ++c.members;
@@ -79,7 +87,7 @@ void cross(weft::runtime& rt, counts& c, unsigned teams) {
   rt.wait();
   std::uint64_t sum = 0, expected = 0;
   for (auto& h : x) sum += h.unguarded();
-  for (unsigned k = 0; k < teams / streams; ++k) expected += streams * (k % 16 != 3 && k % 16 != 5);
+  for (unsigned k = 0; k < teams / streams; ++k) expected += streams * (k % 16 != 3 && k % 16 != 5 && k % 16 != 9);
   require(sum == expected, "values: " + std::to_string(sum) + " of " + std::to_string(expected));
 }
 
@@ -111,6 +119,7 @@ int main() {
       cross(rt, c, teams);
       require(c.members == c.wanted, std::to_string(c.members) + " members came of " + std::to_string(c.wanted));
       require(c.inner == c.inner_wanted, "tasks of members: " + std::to_string(c.inner));
+      require(c.guests == c.guests_wanted, "guests: " + std::to_string(c.guests));
       require(c.early == 0, "a barrier was passed too early");
       fail(rt, c, amount(200));
       require(c.failed == amount(200), "failures that were not told");

@@ -78,13 +78,13 @@ struct record {
   std::uint8_t size_class;
   std::uint8_t exclusives;  // commutative exclusive accesses: 0, 1, or 2 for several
   // One byte; each bit has one writer at a time: the submitter, then who lists the record, then the task itself.
-  bool urgent : 1;             // priority above 0
-  bool subtasks : 1;           // its accesses finish only when its children are done
-  bool waits_exclusive : 1;    // listed on a handle for exclusive access, not only for its version
-  bool has_children : 1;       // has submitted tasks
-  bool applies_reduction : 1;  // the internal task that closes a group of reduces
-  bool plain : 1;              // each access reads, writes or is concurrent, of one handle: needs nothing exclusively
-  std::uint8_t denied : 2;     // how often it was told that a handle is free and may not have got all of its handles
+  bool urgent : 1;           // priority above 0
+  bool subtasks : 1;         // its accesses finish only when its children are done
+  bool waits_exclusive : 1;  // listed on a handle for exclusive access, not only for its version
+  bool has_children : 1;     // has submitted tasks
+  bool internal : 1;         // the runtime's own: closes a group of reduces, or is the seat of a guest
+  bool plain : 1;            // each access reads, writes or is concurrent, of one handle: needs nothing exclusively
+  std::uint8_t denied : 2;   // how often it was told that a handle is free and may not have got all of its handles
   // One more, written by whoever runs the task.
   bool has_waited : 1;  // its body was set aside: how long it took says nothing
   bool is_call : 1;     // runs on the stack of its parent, whose body waits

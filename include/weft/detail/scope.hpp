@@ -26,7 +26,7 @@ inline void enclose(worker& w, record& r) noexcept {
   r.children = 0;
   r.kind = record_kind::scope;
   r.state = record_state::running;
-  r.urgent = r.subtasks = r.waits_exclusive = r.has_children = r.applies_reduction = r.plain = false;
+  r.urgent = r.subtasks = r.waits_exclusive = r.has_children = r.internal = r.plain = false;
   r.denied = 0;
   r.has_waited = r.is_call = false;
   r.near = 0;

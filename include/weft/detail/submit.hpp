@@ -324,7 +324,7 @@ inline void prepare(record& r, void (*invoke)(record&, errand), std::size_t byte
   r.subtasks = false;
   r.waits_exclusive = false;
   r.has_children = false;
-  r.applies_reduction = false;
+  r.internal = false;
   r.plain = plain;
   r.denied = 0;
   r.has_waited = false;

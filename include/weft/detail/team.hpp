@@ -83,9 +83,11 @@ struct team_state {
   cell<std::uint8_t> failed;  // a member has thrown
   cell<std::uint8_t> lock;    // of what follows
   record* aside;              // members that are set aside in the barrier
+  std::uint32_t hosted;       // the barrier before whose opening a guest has been here last, plus one (guest.hpp)
   // Of the barrier: the number of those that are over times four; two: a member had thrown by the last; one: somebody
   // is set aside in this one.
   alignas(64) cell<std::uint32_t> phase;
+  cell<std::uint8_t> summons;  // a guest is to come before the barrier opens: who waits leaves its worker at once
 };
 
 }  // namespace weft::detail

@@ -25,6 +25,7 @@ struct near_clause;
 struct team_clause;
 struct team_state;
 struct unit_order;
+struct guest_call;
 
 // Of each stack that bodies run on: the worker that is on it. A wait may take a body to another worker, and its stack
 // goes with it; so whoever keeps a reference to this need not ask the thread who it is. weft::here is this.
@@ -67,6 +68,7 @@ struct engine_base {
   [[nodiscard]] virtual std::uint64_t team_take(team_state& t, std::uint64_t count, std::uint64_t least, bool guided,
                                                 std::uint64_t& taken) = 0;
   [[nodiscard]] virtual std::uint32_t team_unit(team_state& t, const unit_order& order, std::uint32_t done) = 0;
+  virtual void team_guest(team_state* t, guest_call& c) = 0;  // weft/guest.hpp; nullptr: alone
   // What hints want, as record::near keeps it.
   [[nodiscard]] virtual std::uint8_t near(const near_clause* hints, std::size_t count) noexcept = 0;
   virtual void wait_all() = 0;

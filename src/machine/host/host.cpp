@@ -69,6 +69,8 @@ struct host::threads {
   std::vector<seat> seats;
   cpu_set_t anywhere;              // where the thread that made the machine may run
   std::vector<unsigned> bound_to;  // the core left for the main thread, then those that workers are bound to
+  std::vector<unsigned> cpus;      // by worker; empty: they are not bound, not all, or not one to a core
+  unsigned usable = 1;             // cores for all
   std::vector<start_note> notes;
   std::vector<pthread_t> ids;  // guarded by ids_lock once the workers run
   cell<std::uint8_t> ids_lock;
@@ -120,6 +122,9 @@ unsigned host::start(unsigned n, entry e, void* engine, const std::vector<unsign
   t.engine = engine;
   t.seats = std::vector<threads::seat>(n + 1);  // and one for start_one()
   if (!cpus.empty() && sched_getaffinity(0, sizeof t.anywhere, &t.anywhere) == 0) t.bound_to = {cpus[0]};
+  t.cpus = cpus;
+  if (cpu_set_t all; sched_getaffinity(0, sizeof all, &all) == 0)
+    t.usable = static_cast<unsigned>(std::max(1, CPU_COUNT(&all)));
   t.notes.resize(n + 1);
   static_cast<void>(may_barrier_everywhere());
   for (unsigned id = 1; id < n; ++id) {
@@ -137,7 +142,7 @@ unsigned host::start(unsigned n, entry e, void* engine, const std::vector<unsign
     if (refused == 0)
       t.bound_to.push_back(cpus[id % cpus.size()]);
     else
-      note_once(said_binding, "workers are not bound to cores", refused);
+      note_once(said_binding, "workers are not bound to cores", refused), t.cpus.clear();
   }
   return static_cast<unsigned>(t.ids.size()) + 1;
 }
@@ -199,6 +204,27 @@ host::stay::stay(host& machine, bool wanted) noexcept {
 
 host::stay::~stay() {
   if (bound_) sched_setaffinity(0, sizeof before_, &before_);
+}
+
+int host::cpu_of(unsigned id) const noexcept {
+  return id < threads_->cpus.size() ? static_cast<int>(threads_->cpus[id]) : -1;
+}
+
+unsigned host::usable_cpus() const noexcept { return threads_->usable; }
+
+host::on_cpus::on_cpus(std::span<const int> cpus) noexcept {
+  cpu_set_t wanted;
+  CPU_ZERO(&wanted);
+  for (const int cpu : cpus) {
+    if (cpu < 0) return;
+    CPU_SET(static_cast<unsigned>(cpu), &wanted);
+  }
+  if (sched_getaffinity(0, sizeof before_, &before_) != 0) return;
+  if (sched_setaffinity(0, sizeof wanted, &wanted) == 0) thread_ = static_cast<int>(::gettid());
+}
+
+host::on_cpus::~on_cpus() {
+  if (thread_ != 0) static_cast<void>(sched_setaffinity(thread_, sizeof before_, &before_));
 }
 
 std::uint64_t host::busy_ns() noexcept {

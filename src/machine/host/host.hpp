@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/atomic.hpp"
@@ -70,6 +71,23 @@ class host {
 
    private:
     bool bound_ = false;
+    cpu_set_t before_;
+  };
+  // The CPU that worker `id` is bound to, or that is left for the main thread, which is not; -1: workers are not bound.
+  [[nodiscard]] int cpu_of(unsigned id) const noexcept;
+  // How many CPUs there are where workers are not bound.
+  [[nodiscard]] unsigned usable_cpus() const noexcept;
+  // The caller runs on these CPUs and no other until this ends, on whatever thread; on any as before if one is -1.
+  // Threads that it makes meanwhile do, too, for good. Cost: three system calls. If the system refuses, nothing.
+  class on_cpus {
+   public:
+    explicit on_cpus(std::span<const int> cpus) noexcept;
+    ~on_cpus();
+    on_cpus(const on_cpus&) = delete;
+    on_cpus& operator=(const on_cpus&) = delete;
+
+   private:
+    int thread_ = 0;  // of the system; 0: it was left alone
     cpu_set_t before_;
   };
   void join() noexcept;  // returns when all entries have returned

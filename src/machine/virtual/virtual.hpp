@@ -145,6 +145,11 @@ class virtual_machine {
   struct stay {
     stay(virtual_machine&, bool) noexcept {}
   };
+  [[nodiscard]] static constexpr int cpu_of(unsigned) noexcept { return -1; }
+  [[nodiscard]] static constexpr unsigned usable_cpus() noexcept { return 0; }
+  struct on_cpus {
+    explicit on_cpus(std::span<const int>) noexcept {}
+  };
   [[nodiscard]] static std::uint64_t busy_ns() noexcept { return 0; }
   [[nodiscard]] static std::uint64_t reserve_busy_ns() noexcept { return 0; }
 

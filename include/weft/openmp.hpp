@@ -1,0 +1,65 @@
+// OpenMP inside a team (weft/guest.hpp): parallel regions, and libraries made of them, on exactly the team's cores.
+//
+//   rt.submit(weft::team(2), weft::write(a), [](weft::team_context& t, matrix& a) {
+//     weft::openmp_guest(t, [&](weft::guest_context&) {
+//   #pragma omp parallel for
+//       for (int i = 0; i < a.rows(); ++i) scale(a.row(i));
+//     });
+//   });
+//
+// OpenMP keeps the threads of a region for the next one, on the CPUs where they were made: a mask that is set later
+// does not concern them, and one that is narrow when they are made stays. So each thread is bound anew when a guest
+// begins. After a region they look for the next one for a while, on cores that are others' by then. libgomp does so for
+// 3 ms at first, and for some 10 us once its threads are more than cores, which they are after guests on two workers;
+// libomp for 200 ms, so there they are told to sleep when the guest ends. With OMP_WAIT_POLICY=passive none does.
+// Compiled without OpenMP a guest has one thread. docs/guide/39-guests.md has figures.
+#pragma once
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "weft/guest.hpp"
+
+namespace weft {
+
+#ifdef _OPENMP
+namespace detail {
+
+// From here to its end regions of the calling thread have the guest's threads. Who: the body of the guest.
+class openmp_threads {
+ public:
+  explicit openmp_threads(const guest_context& g) : before_(omp_get_max_threads()) {
+    omp_set_num_threads(static_cast<int>(g.threads()));
+    if (g.cpu(0) < 0) return;
+#pragma omp parallel num_threads(static_cast<int>(g.threads()))
+    g.bind(static_cast<unsigned>(omp_get_thread_num()));
+  }
+  ~openmp_threads() {
+    omp_set_num_threads(before_);
+#ifdef __clang__  // libgomp would end them, and the next guest make them anew, for 60 us to 4 ms
+    static_cast<void>(omp_pause_resource(omp_pause_soft, omp_get_initial_device()));
+#endif
+  }
+  openmp_threads(const openmp_threads&) = delete;
+  openmp_threads& operator=(const openmp_threads&) = delete;
+
+ private:
+  int before_;
+};
+
+}  // namespace detail
+#endif
+
+// As guest(t, f), with omp_set_num_threads() as the guest's threads() are, each bound to its CPU. f opens no regions of
+// more threads and no nested ones. Cost: beside that of guest(), an empty region, and the threads' making in the first
+// guest on each worker.
+template <class F> void openmp_guest(team_context& t, F&& f) {
+  guest(t, [&](guest_context& g) {
+#ifdef _OPENMP
+    const detail::openmp_threads until_end(g);
+#endif
+    f(g);
+  });
+}
+
+}  // namespace weft
