@@ -29,6 +29,7 @@ enum class record_kind : std::uint8_t {
   external,  // stands for a thread outside the runtime that sleeps until this is "run"
   place,     // stands in a handle's wait list for a task that reserves several (src/access/reservation.hpp)
   branch,    // the second half of a fork, on the stack of the body that forked (src/sched/branches.hpp)
+  node,      // a task of a graph, whose record stays for the next run (src/sched/graphs.hpp)
   scope,     // of a finish: the parent of what is submitted in it, on the stack of the body (src/sched/scopes.hpp)
   cancellable_scope,  // the same, of one with a cancellation (src/sched/cancellation.hpp); the last
 };
@@ -120,6 +121,9 @@ struct record {
 static_assert(sizeof(record) == 80 && sizeof(record) % alignof(std::max_align_t) == 0);
 
 [[nodiscard]] inline bool is_scope(const record& r) noexcept { return r.kind >= record_kind::scope; }
+[[nodiscard]] inline bool is_task(const record& r) noexcept {
+  return r.kind == record_kind::task || r.kind == record_kind::node;
+}
 // The record of the body that r belongs to: of a scope the one around it. nullptr: the main thread.
 [[nodiscard]] inline record* body_around(record* r) noexcept {
   while (r != nullptr && is_scope(*r)) r = r->parent;
@@ -129,6 +133,7 @@ static_assert(sizeof(record) == 80 && sizeof(record) % alignof(std::max_align_t)
 // Size classes, whole cache lines: no access and 32 bytes of captures; three accesses and 64; and so on.
 inline constexpr std::size_t record_bytes[] = {128, 192, 320, 640};
 inline constexpr std::uint8_t record_classes = 4;  // a larger task gets an allocation of its own
+inline constexpr std::uint8_t kept_record = record_classes + 1;  // a graph's, which is not given back
 inline constexpr std::size_t task_bytes_max = std::size_t{1} << 20;
 
 [[nodiscard]] constexpr std::uint8_t record_class(std::size_t bytes) noexcept {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "weft/clause.hpp"
+#include "weft/detail/graph_recording.hpp"
 #include "weft/detail/record.hpp"
 #include "weft/detail/worker.hpp"
 #include "weft/event.hpp"
@@ -216,6 +217,18 @@ template <class Closure, class... Clauses> void invoke(record& r, errand what) {
   if (what != errand::destroy) caller<Clauses...>::call(guard.c.body, r.accesses(), guard.c.counts);
 }
 
+// Of a node of a graph, which runs again: whoever is done with a run destroys nothing. The graph does, by the other.
+template <class Closure, class... Clauses> void invoke_node(record& r, errand what) {
+  Closure& c = *std::launder(static_cast<Closure*>(r.closure()));
+  if (what != errand::destroy) caller<Clauses...>::call(c.body, r.accesses(), c.counts);
+}
+template <class Closure, class... Clauses> void invoke_team_node(record& r, errand what) {
+  if (what != errand::destroy) invoke_team<Closure, Clauses...>(r, what);
+}
+template <class Closure> void destroy_node(record& r) {
+  std::launder(static_cast<Closure*>(r.closure()))->~Closure();
+}
+
 template <class T, std::uint8_t Kind, std::uint8_t UserType>
 void note(record&, access*& a, const access_clause<T, Kind, UserType>& c) noexcept {
   a->handle_and_kind = reinterpret_cast<std::uintptr_t>(&c.target.state()) | kind_bits(Kind, UserType);
@@ -284,6 +297,7 @@ inline record* allocate(engine_base& e, worker* w, std::size_t bytes) {
     return e.allocate(bytes);
   return w->free[c]->slot[--w->free_count[c]];
 }
+inline record* allocate(graph_recording& g, worker*, std::size_t bytes) { return g.allocate(bytes); }
 
 // Last step for a task without conditions on a host worker: count it, queue it.
 inline bool enter_fast(engine_base& e, worker* w, record* r) {
@@ -369,18 +383,48 @@ template <class Body, class... Clauses> struct builder {
   }
 
   static void submit(engine_base& e, Body&& body, const Clauses&... clauses) {
-    static_assert(list::events <= 1, "weft: a task completes with one event; wait for the others in its body");
-    static_assert(list::teams <= 1, "weft: a task is one team; say once how many workers it wants");
     static_assert(
         !list::is_team || !list::is_numbered,
         "weft: the members of a team have one number between them; use weft::reduce, or team_context::reduce");
+    record* const r = make(e, invoke_kept(), static_cast<Body&&>(body), clauses...);
+    if constexpr (list::accesses == 0 && list::ranges == 0 && !list::directed) {
+      // Read anew: allocate() may have waited for room, and then this may be another thread.
+      if (enter_fast(e, self(), r)) [[likely]]
+        return;
+    }
+    if constexpr (list::events != 0)
+      (enter_tied(e, *r, clauses), ...);
+    else
+      e.enter(r);
+  }
+
+  // As a node of a graph that is being recorded (weft/graph.hpp).
+  static void submit(graph_recording& g, Body&& body, const Clauses&... clauses) {
+    static_assert(list::events == 0, "weft: a graph runs again and an event is over once; complete it from a task that "
+                                     "is submitted, or wait for it in a body");
+    static_assert(!list::uses, "weft: a graph holds no units of a resource; submit that task by itself");
+    static_assert(!list::is_numbered, "weft: a graph holds no repeatable reduction, whose tasks are numbered where they "
+                                      "are submitted; use weft::reduction, or submit that task by itself");
+    constexpr auto destroy = std::is_trivially_destructible_v<kept> ? nullptr : &destroy_node<kept>;
+    if constexpr (list::is_team)
+      g.add(make(g, &invoke_team_node<kept, Clauses...>, static_cast<Body&&>(body), clauses...), destroy);
+    else
+      g.add(make(g, &invoke_node<kept, Clauses...>, static_cast<Body&&>(body), clauses...), destroy);
+  }
+
+ private:
+  // A record filled in.
+  template <class To> [[gnu::always_inline]] static inline record* make(To& e, void (*invoke)(record&, errand),
+                                                                        Body&& body, const Clauses&... clauses) {
+    static_assert(list::events <= 1, "weft: a task completes with one event; wait for the others in its body");
+    static_assert(list::teams <= 1, "weft: a task is one team; say once how many workers it wants");
     static_assert(alignof(kept) <= 16, "weft: a body may not capture data aligned to more than 16 bytes by value");
     constexpr std::size_t bytes = sizeof(record) + list::accesses * sizeof(access) + sizeof(kept);
     static_assert(bytes <= task_bytes_max, "weft: capture large data by reference or through a handle");
     record* r = nullptr;
     if constexpr (list::ranges == 0) {
       r = allocate(e, self(), bytes);
-      prepare(*r, invoke_kept(), bytes, list::accesses, list::exclusives, list::plain);
+      prepare(*r, invoke, bytes, list::accesses, list::exclusives, list::plain);
     } else {
       range_needs n{list::accesses, list::exclusives};
       (count_range(n, clauses), ...);
@@ -388,7 +432,7 @@ template <class Body, class... Clauses> struct builder {
         throw_too_wide(n.accesses);
       const std::size_t all_bytes = bytes + (n.accesses - list::accesses) * sizeof(access);
       r = allocate(e, self(), all_bytes);
-      prepare(*r, invoke_kept(), all_bytes, static_cast<std::uint32_t>(n.accesses),
+      prepare(*r, invoke, all_bytes, static_cast<std::uint32_t>(n.accesses),
               static_cast<std::uint8_t>(n.exclusives < 2 ? n.exclusives : 2), list::plain);
     }
     [[maybe_unused]] access* a = r->accesses();
@@ -405,19 +449,9 @@ template <class Body, class... Clauses> struct builder {
       std::uint32_t* at = static_cast<kept*>(r->closure())->counts;
       (note_count(at, clauses), ...);
     }
-    if constexpr (list::accesses == 0 && list::ranges == 0 && !list::directed) {
-      // Read anew: allocate() may have waited for room, and then this may be another thread.
-      if (enter_fast(e, self(), r)) [[likely]]
-        return;
-    }
-    if constexpr (list::events != 0)
-      (enter_tied(e, *r, clauses), ...);
-    else
-      e.enter(r);
+    return r;
   }
-
- private:
-  static void place(engine_base& e, record& r, Body&& body) {
+  template <class To> static void place(To& e, record& r, Body&& body) {
     if constexpr (std::is_nothrow_constructible_v<plain_body, Body&&>) {
       new (r.closure()) kept(static_cast<Body&&>(body));
     } else {
@@ -433,21 +467,21 @@ template <class Body, class... Clauses> struct builder {
 
 // Rotates the body to the front: submit(c1, c2, body) becomes builder<Body, C1, C2>::submit(e, body, c1, c2).
 template <class... Done> struct rotate {
-  template <class Body> static void go(engine_base& e, const Done&... done, Body&& body) {
+  template <class To, class Body> static void go(To& e, const Done&... done, Body&& body) {
     builder<Body, Done...>::submit(e, static_cast<Body&&>(body), done...);
   }
-  template <class Next, class Second, class... Rest>
-  static void go(engine_base& e, const Done&... done, Next&& next, Second&& second, Rest&&... rest) {
+  template <class To, class Next, class Second, class... Rest>
+  static void go(To& e, const Done&... done, Next&& next, Second&& second, Rest&&... rest) {
     rotate<Done..., std::remove_cvref_t<Next>>::go(e, done..., next, static_cast<Second&&>(second),
                                                    static_cast<Rest&&>(rest)...);
   }
 };
 
-template <class... Args> void submit(engine_base& e, Args&&... clauses_and_body) {
+template <class To, class... Args> void submit(To& e, Args&&... clauses_and_body) {
   rotate<>::go(e, static_cast<Args&&>(clauses_and_body)...);
 }
 
-// What runtime::submit asserts about its arguments, so that a slip is told in words where it was made, and not below
+// What runtime::submit and recorder::submit assert about their arguments, so that a slip is told in words where it was made, and not below
 // what the compiler met ten templates further down.
 template <class Arg> inline constexpr bool is_clause = access_traits<std::remove_cvref_t<Arg>>::is_clause;
 template <class Arg> inline constexpr bool is_handle = std::is_base_of_v<handle_base, std::remove_cvref_t<Arg>>;
@@ -464,5 +498,18 @@ template <class First, class... Rest> struct arguments<First, Rest...> {
   static constexpr bool no_bare_handle = !is_handle<First> && arguments<Rest...>::no_bare_handle;
   static constexpr bool all_clauses = is_clause<First> && arguments<Rest...>::all_clauses;
 };
+
+template <class To, class... Args> void submit_if_meant(To& e, Args&&... clauses_and_body) {
+  using given = arguments<Args...>;
+  static_assert(given::has_body,
+                "weft: submit needs a body, and it comes last: rt.submit(weft::read(a), [](int x) {})");
+  if constexpr (given::has_body) {
+    static_assert(given::no_bare_handle, "weft: a handle alone does not say how the body uses it: write "
+                                         "weft::read(h), weft::write(h), weft::add(h) or weft::concurrent(h)");
+    static_assert(!given::no_bare_handle || given::all_clauses,
+                  "weft: every argument before the body must be a clause");
+    if constexpr (given::all_clauses) submit(e, static_cast<Args&&>(clauses_and_body)...);
+  }
+}
 
 }  // namespace weft::detail

@@ -24,6 +24,7 @@ struct event_end;
 struct near_clause;
 struct team_clause;
 struct team_state;
+struct graph_state;
 
 // Of each stack that bodies run on: the worker that is on it. A wait may take a body to another worker, and its stack
 // goes with it; so whoever keeps a reference to this need not ask the thread who it is. weft::here is this.
@@ -65,6 +66,10 @@ struct engine_base {
   [[nodiscard]] virtual bool team_barrier(team_state& t) = 0;
   [[nodiscard]] virtual std::uint64_t team_take(team_state& t, std::uint64_t count, std::uint64_t least, bool guided,
                                                 std::uint64_t& taken) = 0;
+  // For weft::graph. run_graph: the body of r, a run of g, has begun; its nodes begin. heal: the program has been told
+  // of what failed in runs of g; what g names may be used again.
+  virtual void run_graph(record& r, graph_state& g) = 0;
+  virtual void heal(graph_state& g) = 0;
   // What hints want, as record::near keeps it.
   [[nodiscard]] virtual std::uint8_t near(const near_clause* hints, std::size_t count) noexcept = 0;
   virtual void wait_all() = 0;

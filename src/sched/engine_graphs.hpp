@@ -1,0 +1,56 @@
+// Nodes of graphs that run again (graphs.hpp), step 5 and 6 of their lives: as those of a task, but what follows is
+// counted down and not waited for.
+#pragma once
+
+namespace weft::sched {
+
+template <machine::machine M> void engine<M>::run_graph(detail::record& r, detail::graph_state& g) {
+  const visit v(*this);
+  recording_.run_begins(r, g);
+  graphs_.begin(v.self(), r, g);
+}
+
+template <machine::machine M> void engine<M>::heal(detail::graph_state& g) {
+  const visit v(*this);
+  failures_.heal(g.runs.state());
+  for (const detail::graph_state::use& u : g.uses) failures_.heal(*u.handle);
+}
+
+// r and what it makes ready, one after the other, until there is nothing more or somebody else's turn. May return on
+// another worker than it was called on.
+template <machine::machine M> detail::record* engine<M>::run_node(worker& w, detail::record* r) {
+  for (worker* here = &w;;) {
+    execute(*here, r);
+    here = static_cast<worker*>(current_worker());
+    r = node_done(*here, r);
+    if (r == nullptr) return nullptr;
+    if (++here->tick >= detail::peek(here->tick_limit) || attention_.called()) [[unlikely]] {
+      placement_.put_off(*here, r);
+      return nullptr;
+    }
+  }
+}
+
+// Once the last sink is done the graph may run again, or be gone: r is not looked at after that.
+template <machine::machine M> detail::record* engine<M>::node_done(worker& w, detail::record* r) {
+  w.current = nullptr;
+  if (r->has_children) [[unlikely]]
+    return node_with_children_done(w, r);
+  transition(*r, detail::record_state::blocked);
+  detail::graph_node& n = detail::graph_node::of(*r);
+  if (n.count != 0) [[likely]]
+    return graphs_.release(w, n);
+  if (children<M>::ended(*r->parent)) wholly_done(w, r->parent);
+  return nullptr;
+}
+
+template <machine::machine M> detail::record* engine<M>::node_with_children_done(worker& w, detail::record* r) {
+  transition(*r, detail::record_state::draining);
+  detail::graph_node& n = detail::graph_node::of(*r);
+  graphs_.holds(n);
+  detail::record* const follower = r->subtasks ? nullptr : graphs_.release(w, n);
+  if (children<M>::body_over(*r)) wholly_done(w, r);
+  return follower;
+}
+
+}  // namespace weft::sched

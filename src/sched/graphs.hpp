@@ -1,0 +1,119 @@
+// A run of a graph (weft/graph.hpp) as the scheduler meets it. The run is a task like others, with the accesses of all
+// nodes together; its body makes the nodes without predecessors ready. A node that is done counts down its successors,
+// and whoever brings a count to 0 sets it back at once, for the next run, and goes on with that node: the first of them
+// next on the same worker, the others into its deque. Nothing is registered, allocated or locked on the way.
+// The run is done when its sinks are, and what nodes have submitted. Protocol and proof: graphs.md.
+#pragma once
+#include <cstdint>
+
+#include "base/assert.hpp"
+#include "base/atomic.hpp"
+#include "sched/children.hpp"
+#include "sched/deque.hpp"
+#include "sched/graph_state.hpp"
+#include "sched/ordering.hpp"
+#include "sched/placement.hpp"
+#include "sched/tempo.hpp"
+#include "sched/transition.hpp"
+
+namespace weft::sched {
+
+using detail::graph_node;
+using detail::graph_state;
+
+// The count of one node.
+template <class M> struct countdown {
+  // A predecessor of x is done. Returns whether it was the last one; then x is the caller's, and its count stands as at
+  // rest. Order: acq_rel, so that what all predecessors did comes before x. Who reads 1 is the last: the others have
+  // counted, and no other run begins before x is done. So the last one, and a single one, changes nothing that others
+  // write at the same time, and needs no read-modify-write.
+  [[nodiscard, gnu::always_inline]] static bool arrives(graph_node& x) noexcept {
+    if (x.predecessors == 1) return true;
+    if (M::load(x.missing, base::acquire) != 1 && M::fetch_sub(x.missing, 1u, base::acq_rel) != 1) return false;
+    M::store(x.missing, x.predecessors, base::relaxed);  // published by what makes x's successors ready
+    return true;
+  }
+};
+
+template <class M> class graphs {
+ public:
+  using record = detail::record;
+
+  graphs(placement<M>& placement, ordering<M>& order, tempo<M>& tempo)
+      : placement_(placement), ordering_(order), tempo_(tempo) {}
+
+  // The body of `run` has begun on w. Who: that body; no other run of g is under way, as both write its handle.
+  void begin(worker<M>& w, record& run, graph_state& g) {
+    WEFT_ASSERT(w.current == &run && run.state == detail::record_state::running && run.subtasks);
+    if (g.nodes.empty()) return;
+    introduce(g);
+    record& root = g.root;
+    root.parent = &run;
+    root.order = children<M>::added(run);
+    root.exclusives = run.exclusives;
+    root.name = run.name;
+    root.trace_id = run.trace_id;
+    root.has_children = true;
+    M::store(root.pending, g.sinks, base::relaxed);  // published with the first node
+    for (const graph_state::about& a : g.nodes) {
+      if constexpr (M::modelled) a.node->task.cost_ps = a.cost_ps;
+      if (ordering_.chooses()) ordering_.submitted(a.node->task);
+    }
+    for (auto at = g.roots.rbegin(); at != g.roots.rend(); ++at) placement_.place(w, &(*at)->task);
+  }
+
+  // The body of n has returned on w, and it has submitted nothing. Returns what runs next.
+  [[nodiscard, gnu::always_inline]] record* release(worker<M>& w, graph_node& n) {
+    record* follower = nullptr;
+    bool queued = false;
+    graph_node* const* const first = graph_state::of(n.task).successors + n.first;
+    for (std::uint32_t i = 0; i < n.count; ++i) {
+      if (!countdown<M>::arrives(*first[i])) continue;
+      record& x = first[i]->task;
+      if (!placement_.follows(w, x)) {
+        placement_.place(w, &x);
+        continue;
+      }
+      transition(x, detail::record_state::ready);
+      if (follower == nullptr) {
+        follower = &x;
+      } else {
+        deque<M>::push(w, &x);
+        queued = true;
+      }
+    }
+    if (queued && !tempo_.tiny()) placement_.keep_within_reach(w);
+    return follower;
+  }
+  void release_all(worker<M>& w, graph_node& n) {
+    if (record* x = release(w, n)) placement_.place(w, x);
+  }
+
+  // n, which has submitted tasks, is to count in its graph until they are done. Who: its worker, before n's successors
+  // know that it is done.
+  void holds(graph_node& n) noexcept {
+    if (n.count != 0) children<M>::added_elsewhere(*n.task.parent);
+  }
+  // All of r is done, and of its children. Who: whoever ends it, before it counts down its parent.
+  static void rests(record& r) noexcept {
+    if (r.kind != detail::record_kind::node) return;  // the root
+    r.has_children = r.has_waited = false;
+    r.state = detail::record_state::blocked;
+    M::store(r.pending, detail::record::body_share, base::relaxed);
+  }
+
+ private:
+  // A modelled machine is told of memory when it is new.
+  static void introduce(graph_state& g) noexcept {
+    if (!M::modelled || g.is_known) return;
+    g.is_known = true;
+    M::fresh(&g.root, sizeof g.root);
+    for (const graph_state::chunk& c : g.chunks) M::fresh(c.memory.get(), c.used * sizeof(graph_state::line));
+  }
+
+  placement<M>& placement_;
+  ordering<M>& ordering_;
+  tempo<M>& tempo_;
+};
+
+}  // namespace weft::sched
