@@ -1,5 +1,5 @@
-// Graphs that run again: what a piece of program submits is recorded once - tasks, accesses, teams - and run as often as
-// wanted, without a registration, an allocation or a lock for its tasks.
+// Graphs that run again: what a piece of program submits is recorded once - tasks, accesses, teams - and run as often
+// as wanted, without a registration, an allocation or a lock for its tasks.
 //
 //   weft::graph step(rt, [&](weft::recorder& r) {
 //     for (auto& [left, cell, right] : cells)
@@ -82,7 +82,8 @@ class graph {
   // names `recorded`, or the graph uses `now` already: the order of nodes would be another.
   template <class Handle> void bind(Handle& recorded, Handle& now) {
     static_assert(std::is_base_of_v<handle_base, Handle>, "weft: a graph is bound to handles");
-    rebind(recorded.state(), now.state(), requires { typename Handle::operation; });
+    rebind(
+        recorded.state(), now.state(), requires { typename Handle::operation; });
   }
 
   // What a run is called in reports and traces. `text` must outlive the graph's use of it (a literal does).

@@ -21,12 +21,12 @@ class dependences {
   // What one handle has come to.
   struct slot {
     handle_state* handle = nullptr;
-    std::uint64_t accesses = 0;       // so many
-    std::uint64_t group_start = 0;    // of these before the last group
-    std::uint8_t group = 0;           // its kind; 0: no access yet
-    bool mixed = false;               // there were accesses of several groups
-    bool reduces = false;             // some are reduces
-    std::vector<std::uint32_t> last;  // tasks of the last group,
+    std::uint64_t accesses = 0;         // so many
+    std::uint64_t group_start = 0;      // of these before the last group
+    std::uint8_t group = 0;             // its kind; 0: no access yet
+    bool mixed = false;                 // there were accesses of several groups
+    bool reduces = false;               // some are reduces
+    std::vector<std::uint32_t> last;    // tasks of the last group,
     std::vector<std::uint32_t> before;  // and of the one before
   };
 

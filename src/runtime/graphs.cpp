@@ -1,6 +1,8 @@
 // The out-of-line half of weft/graph.hpp: recording, and a run as a task. What happens in a run: src/sched/graphs.hpp.
 #include "weft/graph.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <memory>
 #include <new>
@@ -25,7 +27,19 @@ namespace {
 
 constexpr std::size_t line_bytes = sizeof(graph_state::line);
 constexpr std::size_t chunk_lines_first = 64;
-constexpr std::size_t chunk_lines_max = std::size_t{1} << 14;  // 1 MiB
+constexpr std::size_t chunk_lines_max = graph_state::chunk_alignment / line_bytes;
+
+// Large ones in huge pages, where the system has some: a run of a large graph goes through all of it.
+[[nodiscard]] graph_state::chunk new_chunk(std::size_t lines) {
+  const std::size_t bytes = lines * line_bytes;
+  const bool is_large = bytes >= graph_state::chunk_alignment;
+  const std::size_t alignment = is_large ? graph_state::chunk_alignment : line_bytes;
+  void* const memory = ::operator new(bytes, std::align_val_t{alignment});
+  if (is_large) static_cast<void>(::madvise(memory, bytes, MADV_HUGEPAGE));
+  return {std::unique_ptr<graph_state::line, graph_state::free_lines>(static_cast<graph_state::line*>(memory),
+                                                                      graph_state::free_lines{alignment}),
+          lines, 0};
+}
 
 // Behind the last node, so that nodes lie in the order in which they were recorded.
 [[nodiscard]] void* room_for(graph_state& g, std::size_t bytes) {
@@ -33,7 +47,7 @@ constexpr std::size_t chunk_lines_max = std::size_t{1} << 14;  // 1 MiB
   if (g.chunks.empty() || g.chunks.back().lines - g.chunks.back().used < lines) {
     const std::size_t before = g.chunks.empty() ? chunk_lines_first / 2 : g.chunks.back().lines;
     const std::size_t wanted = std::max(lines, std::min(2 * before, chunk_lines_max));
-    g.chunks.push_back({std::unique_ptr<graph_state::line[]>(new graph_state::line[wanted]), wanted, 0});
+    g.chunks.push_back(new_chunk(wanted));
   }
   graph_state::chunk& c = g.chunks.back();
   void* const at = c.memory.get() + c.used;
@@ -42,8 +56,13 @@ constexpr std::size_t chunk_lines_max = std::size_t{1} << 14;  // 1 MiB
   return at;
 }
 
-[[nodiscard]] graph_node& new_node(graph_state& g, std::size_t record_bytes) {
-  return *new (room_for(g, sizeof(graph_node) - sizeof(record) + record_bytes)) graph_node{};
+// Its record's first half ends a cache line.
+[[nodiscard]] record& new_node(graph_state& g, std::size_t bytes, std::size_t closure_bytes) {
+  constexpr std::size_t half = 32;
+  const std::size_t least = node_closure_bytes(closure_bytes) + graph_node::before_task;
+  const std::size_t before = (least + half + line_bytes - 1) / line_bytes * line_bytes - half;
+  auto* const at = static_cast<std::byte*>(room_for(g, before + bytes)) + before - graph_node::before_task;
+  return (new (at) graph_node{})->task;
 }
 
 // r has its accesses, and those have their handles.
@@ -51,8 +70,7 @@ void keep(graph_state& g, record& r, void (*destroy)(record& r)) {
   weft::access::dependences& order = *g.order;
   for (std::uint32_t i = 0; i < r.access_count; ++i) {
     access& a = r.accesses()[i];
-    if (!weft::access::is_repeated(a))
-      a.required = order.access(weft::access::handle_of(a), weft::access::group_of(a));
+    if (!weft::access::is_repeated(a)) a.required = order.access(weft::access::handle_of(a), weft::access::group_of(a));
   }
   r.order = order.add();
   WEFT_ASSERT(r.order == g.nodes.size());
@@ -66,9 +84,10 @@ void keep(graph_state& g, record& r, void (*destroy)(record& r)) {
 }
 
 // A node of the library's own: no body that takes time, and at most one access.
-[[nodiscard]] record& own_node(graph_state& g, void (*invoke)(record&, errand), const char* name, std::uint32_t accesses) {
+[[nodiscard]] record& own_node(graph_state& g, void (*invoke)(record&, errand), const char* name,
+                               std::uint32_t accesses) {
   const std::size_t bytes = sizeof(record) + accesses * sizeof(detail::access);
-  record& r = new_node(g, bytes).task;
+  record& r = new_node(g, bytes, 1);
   prepare(r, invoke, bytes, accesses, 0, true);
   r.name = name;
   r.cost_ps = record::charged_bit;
@@ -88,7 +107,8 @@ void add_apply(graph_state& g, handle_state& h) {
 }
 
 void add_join(graph_state& g, handle_state& h) {
-  record& r = own_node(g, [](record&, errand) {}, "join", 0);
+  record& r = own_node(
+      g, [](record&, errand) {}, "join", 0);
   const std::uint32_t number = g.order->join(h);
   r.order = number;
   r.kind = record_kind::node;
@@ -102,8 +122,8 @@ void add_join(graph_state& g, handle_state& h) {
 void check(graph_state& g, record& r) {
   const unsigned workers = static_cast<sched::any_engine*>(g.engine)->workers();
   if (r.pin != record::unpinned && r.pin >= workers)
-    throw error("weft: a task of a graph is pinned to worker " + std::to_string(r.pin) + ", but there are only workers " +
-                "0 to " + std::to_string(workers - 1));
+    throw error("weft: a task of a graph is pinned to worker " + std::to_string(r.pin) +
+                ", but there are only workers " + "0 to " + std::to_string(workers - 1));
   const weft::access::lock_set distinct(r);  // marks what is named twice
   for (std::uint32_t i = 0; i < r.access_count; ++i) {
     const handle_state& h = weft::access::handle_of(r.accesses()[i]);
@@ -115,7 +135,9 @@ void check(graph_state& g, record& r) {
 
 }  // namespace
 
-record* graph_recording::allocate(std::size_t bytes) { return &new_node(of, bytes).task; }
+record* graph_recording::allocate(std::size_t bytes, std::size_t closure_bytes) {
+  return &new_node(of, bytes, closure_bytes);
+}
 
 void graph_recording::discard(record*) noexcept {
   WEFT_ASSERT(!of.chunks.empty() && of.last_lines != 0);
@@ -180,25 +202,28 @@ void graph::seal() {
   const access::dependences& order = *g.order;
   const std::uint32_t n = order.tasks();
   WEFT_ASSERT(n == g.nodes.size());
+  std::vector<std::uint32_t> count(n);
   for (std::uint32_t i = 0; i < n; ++i) {
     graph_node& x = *g.nodes[i].node;
     x.predecessors = static_cast<std::uint32_t>(order.end(i) - order.begin(i));
     detail::poke(x.missing, x.predecessors);
     if (x.predecessors == 0) g.roots.push_back(&x);
-    for (const std::uint32_t* p = order.begin(i); p != order.end(i); ++p) ++g.nodes[*p].node->count;
+    for (const std::uint32_t* p = order.begin(i); p != order.end(i); ++p) ++count[*p];
   }
   g.edges.resize(order.edges());
-  g.successors = g.edges.data();
-  std::uint32_t first = 0;
-  for (const graph_state::about& a : g.nodes) {
-    a.node->first = first;
-    first += a.node->count;
-    if (a.node->count == 0) ++g.sinks;
+  graph_node** next = g.edges.data();
+  for (std::uint32_t i = 0; i < n; ++i) {
+    g.nodes[i].node->successors = count[i] != 0 ? next : nullptr;
+    next += count[i];
+    g.sinks += count[i] == 0 ? 1 : 0;
   }
   std::vector<std::uint32_t> filled(n);
   for (std::uint32_t i = 0; i < n; ++i)
-    for (const std::uint32_t* p = order.begin(i); p != order.end(i); ++p)
-      g.edges[g.nodes[*p].node->first + filled[*p]++] = g.nodes[i].node;
+    for (const std::uint32_t* p = order.begin(i); p != order.end(i); ++p) {
+      const bool is_last = ++filled[*p] == count[*p];
+      g.nodes[*p].node->successors[filled[*p] - 1] =
+          reinterpret_cast<graph_node*>(reinterpret_cast<std::uintptr_t>(g.nodes[i].node) | (is_last ? 1 : 0));
+    }
   for (const access::dependences::slot& s : order.slots()) {
     const bool as_it_is = !s.mixed && s.group < detail::group_user;
     g.uses.push_back({s.handle, as_it_is ? s.group : detail::kind_write, s.reduces, s.accesses});

@@ -177,11 +177,11 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   [[nodiscard, gnu::noinline]] bool passes_over(worker& w, detail::record* r);
   [[nodiscard]] bool take_turn(worker& w, detail::record* r);
   [[nodiscard, gnu::always_inline]] inline detail::record* run(worker& w, detail::record* r);
-  [[gnu::always_inline]] inline void execute(worker& w, detail::record* r);
+  template <bool IsNode = false> [[gnu::always_inline]] inline void execute(worker& w, detail::record* r);
   [[gnu::noinline]] void run_timed(worker& w, detail::record* r);
   [[gnu::noinline]] void run_traced(worker& w, detail::record* r);
-  [[gnu::always_inline]] inline void begin_body(worker& w, detail::record& r);
-  [[gnu::always_inline]] inline trace::outcome call_body(worker& w, detail::record* r);
+  template <bool IsNode = false> [[gnu::always_inline]] inline void begin_body(worker& w, detail::record& r);
+  template <bool IsNode = false> [[gnu::always_inline]] inline trace::outcome call_body(worker& w, detail::record* r);
   void ran(worker& w, const detail::record& r, std::uint64_t body_ps);
   void run_child(worker& w, detail::record* x) override;
   [[nodiscard, gnu::noinline]] detail::record* run_branch(worker& w, branch& b);

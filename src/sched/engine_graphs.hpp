@@ -17,17 +17,20 @@ template <machine::machine M> void engine<M>::heal(detail::graph_state& g) {
 }
 
 // r and what it makes ready, one after the other, until there is nothing more or somebody else's turn. May return on
-// another worker than it was called on.
+// another worker than it was called on. Returns what is no node and runs next, or nullptr.
 template <machine::machine M> detail::record* engine<M>::run_node(worker& w, detail::record* r) {
   for (worker* here = &w;;) {
-    execute(*here, r);
+    graphs<M>::fetch_ahead(*r);
+    execute<true>(*here, r);
     here = static_cast<worker*>(current_worker());
     r = node_done(*here, r);
-    if (r == nullptr) return nullptr;
-    if (++here->tick >= detail::peek(here->tick_limit) || attention_.called()) [[unlikely]] {
-      placement_.put_off(*here, r);
+    const bool may_go_on = ++here->tick < detail::peek(here->tick_limit) && !attention_.called();
+    if (!may_go_on) [[unlikely]] {
+      if (r != nullptr) graphs_.put_off(*here, r);
       return nullptr;
     }
+    if (r == nullptr) r = graphs_.newest(*here);
+    if (r == nullptr || r->kind != detail::record_kind::node) return r;
   }
 }
 
@@ -38,7 +41,7 @@ template <machine::machine M> detail::record* engine<M>::node_done(worker& w, de
     return node_with_children_done(w, r);
   transition(*r, detail::record_state::blocked);
   detail::graph_node& n = detail::graph_node::of(*r);
-  if (n.count != 0) [[likely]]
+  if (n.successors != nullptr) [[likely]]
     return graphs_.release(w, n);
   if (children<M>::ended(*r->parent)) wholly_done(w, r->parent);
   return nullptr;

@@ -195,11 +195,11 @@ template <machine::machine M> detail::record* engine<M>::run(worker& w, detail::
 }
 
 // Its body. May return on another worker.
-template <machine::machine M> void engine<M>::execute(worker& w, detail::record* r) {
+template <machine::machine M> template <bool IsNode> void engine<M>::execute(worker& w, detail::record* r) {
   M::work(model::step::run);
   M::touch(r, bytes_in_use(*r), false);  // before the clock: where a record comes from does not make its body long
   if (!w.pace.watched) [[likely]]
-    static_cast<void>(call_body(w, r));
+    static_cast<void>(call_body<IsNode>(w, r));
   else
     w.trace != nullptr ? run_traced(w, r) : run_timed(w, r);
 }
@@ -244,18 +244,19 @@ template <machine::machine M> void engine<M>::run_traced(worker& w, detail::reco
   if (timed) ran(here, *r, end - start);
 }
 
-template <machine::machine M> void engine<M>::begin_body(worker& w, detail::record& r) {
+// A node has no children between its runs, and is spared the look at that line.
+template <machine::machine M> template <bool IsNode> void engine<M>::begin_body(worker& w, detail::record& r) {
   transition(r, detail::record_state::running);
   r.ended_here = 0;
-  r.children = 0;
+  if constexpr (!IsNode) r.children = 0;
   w.current = &r;
   detail::poke(w.body_name, r.name);
   machine_.begin_body(r);
 }
 
-template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, detail::record* r) {
+template <machine::machine M> template <bool IsNode> trace::outcome engine<M>::call_body(worker& w, detail::record* r) {
   count_one(w.tasks);
-  begin_body(w, *r);
+  begin_body<IsNode>(w, *r);
   trace::outcome outcome = trace::outcome::done;
   ordering_.step(r);
   try {

@@ -1,44 +1,37 @@
 // A graph that runs again (weft/graph.hpp) as it is kept: its nodes, which are task records that stay, each with what
 // the protocol of a run needs before it (graphs.md), the edges, and what it names outside.
 //
-//   graph_state::root     parent of all nodes; its own is the run, a task of its own each time
-//   graph_node            count of predecessors | record | accesses | closure
-//   successors            of all nodes, those of one beside each other
+//   root          parent of all nodes; its own is the run, a task of its own each time
+//   a node        closure | successors, count of predecessors | record | accesses
+//   edges         the successors of all nodes, those of one beside each other
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "access/dependences.hpp"
 #include "base/assert.hpp"
+#include "weft/detail/graph_recording.hpp"
 #include "weft/detail/record.hpp"
 #include "weft/detail/worker.hpp"
 #include "weft/handle.hpp"
 
 namespace weft::detail {
 
-struct graph_node {
-  cell<std::uint32_t> missing;  // predecessors that are not done in this run; at rest, all
-  std::uint32_t predecessors = 0;
-  std::uint32_t first = 0;  // in graph_state::successors
-  std::uint32_t count = 0;
-  record task{};  // and behind it its accesses and its closure
-
-  [[nodiscard]] static graph_node& of(record& r) noexcept {
-    WEFT_ASSERT(r.kind == record_kind::node);
-    return *reinterpret_cast<graph_node*>(reinterpret_cast<std::byte*>(&r) - sizeof(graph_node) + sizeof(record));
-  }
-};
-static_assert(sizeof(graph_node) == 16 + sizeof(record) && offsetof(graph_node, task) == 16);
-
 struct graph_state {
   struct alignas(64) line {
     std::byte bytes[64];
   };
+  struct free_lines {
+    std::size_t alignment;
+    void operator()(line* p) const noexcept { ::operator delete(p, std::align_val_t{alignment}); }
+  };
+  static constexpr std::size_t chunk_alignment = std::size_t{1} << 21;  // a huge page's
   struct chunk {
-    std::unique_ptr<line[]> memory;
+    std::unique_ptr<line, free_lines> memory;
     std::size_t lines = 0;
     std::size_t used = 0;
   };
@@ -62,8 +55,7 @@ struct graph_state {
   };
 
   // --- what a run reads
-  record root{};  // the first: a node's parent is the graph
-  graph_node** successors = nullptr;
+  record root{};            // the first: a node's parent is the graph
   std::uint32_t sinks = 0;  // nodes without successors
   std::vector<graph_node*> roots;
 
@@ -75,15 +67,10 @@ struct graph_state {
   std::vector<chunk> chunks;
   std::size_t last_lines = 0;  // of the node that is being filled in
   const char* name = nullptr;
-  bool is_known = false;                       // to the modelled machine
+  bool is_known = false;                             // to the modelled machine
   std::unique_ptr<weft::access::dependences> order;  // while it is recorded
-  std::deque<traced_run> traced;               // guarded by the lock of `runs`
-  handle<void> runs;  // written by each run: one comes after the other
-
-  [[nodiscard]] static graph_state& of(const record& node) noexcept {
-    WEFT_ASSERT(node.kind == record_kind::node && node.parent != nullptr);
-    return *reinterpret_cast<graph_state*>(node.parent);
-  }
+  std::deque<traced_run> traced;                     // guarded by the lock of `runs`
+  handle<void> runs;                                 // written by each run: one comes after the other
 };
 
 // What the record of a run keeps: which graph. Its invoke tells it from other tasks.

@@ -4,10 +4,12 @@
 // next on the same worker, the others into its deque. Nothing is registered, allocated or locked on the way.
 // The run is done when its sinks are, and what nodes have submitted. Protocol and proof: graphs.md.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
+#include "base/prefetch.hpp"
 #include "sched/children.hpp"
 #include "sched/deque.hpp"
 #include "sched/graph_state.hpp"
@@ -62,14 +64,25 @@ template <class M> class graphs {
     for (auto at = g.roots.rbegin(); at != g.roots.rend(); ++at) placement_.place(w, &(*at)->task);
   }
 
-  // The body of n has returned on w, and it has submitted nothing. Returns what runs next.
+  // Nodes lie in the order in which they were recorded, which is about that in which they run: what comes some nodes on
+  // is asked for before it is needed. The distance is a whole number of nodes of two, three and four lines, and for
+  // others a guess; it is more than the successors of a node are usually away. Of graphs that no cache holds a node of
+  // a stencil takes 13.3 ns with it and 34 without (4 wide), 16 and 20 (32 wide), a node of a chain 6.1 and 6.8.
+  [[gnu::always_inline]] static void fetch_ahead(const record& r) noexcept {
+    constexpr std::size_t ahead = 72 * 256;
+    base::will_write(reinterpret_cast<const std::byte*>(&r) - graph_node::before_task + ahead);
+  }
+  // n, whose body has returned on w, is done for its successors. Returns what runs next.
   [[nodiscard, gnu::always_inline]] record* release(worker<M>& w, graph_node& n) {
     record* follower = nullptr;
     bool queued = false;
-    graph_node* const* const first = graph_state::of(n.task).successors + n.first;
-    for (std::uint32_t i = 0; i < n.count; ++i) {
-      if (!countdown<M>::arrives(*first[i])) continue;
-      record& x = first[i]->task;
+    graph_node* const* at = n.successors;
+    for (std::uintptr_t last = at == nullptr; last == 0; ++at) {
+      const auto bits = reinterpret_cast<std::uintptr_t>(*at);
+      last = bits & 1;
+      graph_node& s = *reinterpret_cast<graph_node*>(bits & ~std::uintptr_t{1});
+      if (!countdown<M>::arrives(s)) continue;
+      record& x = s.task;
       if (!placement_.follows(w, x)) {
         placement_.place(w, &x);
         continue;
@@ -85,6 +98,19 @@ template <class M> class graphs {
     if (queued && !tempo_.tiny()) placement_.keep_within_reach(w);
     return follower;
   }
+  // What w goes on with behind a node that has made nothing ready: the newest in its deque. Only while bodies are tiny;
+  // longer ones go by the search, which also thinks of others.
+  [[nodiscard, gnu::always_inline]] record* newest(worker<M>& w) noexcept {
+    return placement_.own_only() && tempo_.tiny() ? deque<M>::pop(w) : nullptr;
+  }
+  // r, which was to follow on w, waits until w has looked elsewhere. A tiny one is not shown to thieves meanwhile: a
+  // chain of such would go from one to the other.
+  void put_off(worker<M>& w, record* r) {
+    if (placement_.own_only() && r->pin == record::unpinned && tempo_.tiny())
+      deque<M>::push(w, r);
+    else
+      placement_.put_off(w, r);
+  }
   void release_all(worker<M>& w, graph_node& n) {
     if (record* x = release(w, n)) placement_.place(w, x);
   }
@@ -92,12 +118,13 @@ template <class M> class graphs {
   // n, which has submitted tasks, is to count in its graph until they are done. Who: its worker, before n's successors
   // know that it is done.
   void holds(graph_node& n) noexcept {
-    if (n.count != 0) children<M>::added_elsewhere(*n.task.parent);
+    if (n.successors != nullptr) children<M>::added_elsewhere(*n.task.parent);
   }
   // All of r is done, and of its children. Who: whoever ends it, before it counts down its parent.
   static void rests(record& r) noexcept {
     if (r.kind != detail::record_kind::node) return;  // the root
     r.has_children = r.has_waited = false;
+    r.children = 0;
     r.state = detail::record_state::blocked;
     M::store(r.pending, detail::record::body_share, base::relaxed);
   }

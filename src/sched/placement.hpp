@@ -70,8 +70,7 @@ template <class M> class placement {
   // task may go anywhere.
   [[nodiscard, gnu::always_inline]] bool follows(worker<M>& w, const detail::record& x) {
     if (!own_only_) return asks_to_follow(w, x);
-    return x.plain ||
-           (detail::is_task(x) && !x.urgent && (x.pin == detail::record::unpinned || x.pin == w.id));
+    return x.plain || (detail::is_task(x) && !x.urgent && (x.pin == detail::record::unpinned || x.pin == w.id));
   }
 
   // r, which was to follow on w, waits after all, because w looks elsewhere first. It goes back to w's deque, or, if
@@ -160,9 +159,8 @@ template <class M> class placement {
   [[nodiscard]] destination destination_of(worker<M>& w, const detail::record& r) {
     if (r.kind == detail::record_kind::branch) return destination::own();  // near what its stack holds
     const bool is_guest = w.role == role::guest;
-    const destination wish = own_only_ || !detail::is_task(r)
-                                 ? destination::own()
-                                 : rules_->ready(is_guest ? policy::nobody : w.id, r);
+    const destination wish =
+        own_only_ || !detail::is_task(r) ? destination::own() : rules_->ready(is_guest ? policy::nobody : w.id, r);
     if (r.pin != detail::record::unpinned) return destination::worker(r.pin);
     if (r.urgent) return destination::urgent();
     return is_guest && wish.where == destination::queue::own ? destination::central() : wish;

@@ -176,7 +176,7 @@ template <class M> class recording {
   }
   void stolen(worker<M>& w, const detail::worker& victim, const detail::record& r) noexcept {
     if (w.trace == nullptr) return;
-    const auto what = detail::is_task(r)     ? trace::booty::task
+    const auto what = detail::is_task(r)                      ? trace::booty::task
                       : r.kind == detail::record_kind::branch ? trace::booty::branch
                                                               : trace::booty::stack;
     w.trace->add({.time = machine_.now_ps(),

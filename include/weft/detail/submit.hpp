@@ -197,13 +197,19 @@ template <class Body, std::size_t Counts> struct team_closure : closure<Body, Co
   using closure<Body, Counts>::closure;
   team_clause wish{1, 1, false};
 };
-template <class Closure, class... Clauses> void invoke_team(record& r, errand what) {
-  Closure& c = *std::launder(static_cast<Closure*>(r.closure()));
-  if (what == errand::destroy) return c.~Closure();
-  self()->engine->run_team(r, c.wish, [](record& task, team_context& member) {
-    Closure& shared = *std::launder(static_cast<Closure*>(task.closure()));
+template <class Closure> struct behind_accesses {
+  [[nodiscard]] static Closure& of(record& r) noexcept { return *std::launder(static_cast<Closure*>(r.closure())); }
+};
+template <class Where, class... Clauses> void run_team(record& r) {
+  self()->engine->run_team(r, Where::of(r).wish, [](record& task, team_context& member) {
+    auto& shared = Where::of(task);
     caller<Clauses...>::call(shared.body, task.accesses(), shared.counts, member);
   });
+}
+template <class Closure, class... Clauses> void invoke_team(record& r, errand what) {
+  using where = behind_accesses<Closure>;
+  if (what == errand::destroy) return where::of(r).~Closure();
+  run_team<where, Clauses...>(r);
 }
 
 template <class Closure, class... Clauses> void invoke(record& r, errand what) {
@@ -218,16 +224,19 @@ template <class Closure, class... Clauses> void invoke(record& r, errand what) {
 }
 
 // Of a node of a graph, which runs again: whoever is done with a run destroys nothing. The graph does, by the other.
+template <class Closure> struct before_node {
+  [[nodiscard]] static Closure& of(record& r) noexcept {
+    return *std::launder(static_cast<Closure*>(node_closure(r, sizeof(Closure))));
+  }
+};
 template <class Closure, class... Clauses> void invoke_node(record& r, errand what) {
-  Closure& c = *std::launder(static_cast<Closure*>(r.closure()));
+  Closure& c = before_node<Closure>::of(r);
   if (what != errand::destroy) caller<Clauses...>::call(c.body, r.accesses(), c.counts);
 }
 template <class Closure, class... Clauses> void invoke_team_node(record& r, errand what) {
-  if (what != errand::destroy) invoke_team<Closure, Clauses...>(r, what);
+  if (what != errand::destroy) run_team<before_node<Closure>, Clauses...>(r);
 }
-template <class Closure> void destroy_node(record& r) {
-  std::launder(static_cast<Closure*>(r.closure()))->~Closure();
-}
+template <class Closure> void destroy_node(record& r) { before_node<Closure>::of(r).~Closure(); }
 
 template <class T, std::uint8_t Kind, std::uint8_t UserType>
 void note(record&, access*& a, const access_clause<T, Kind, UserType>& c) noexcept {
@@ -297,7 +306,14 @@ inline record* allocate(engine_base& e, worker* w, std::size_t bytes) {
     return e.allocate(bytes);
   return w->free[c]->slot[--w->free_count[c]];
 }
-inline record* allocate(graph_recording& g, worker*, std::size_t bytes) { return g.allocate(bytes); }
+inline record* allocate(engine_base& e, std::size_t bytes, std::size_t) { return allocate(e, self(), bytes); }
+inline record* allocate(graph_recording& g, std::size_t bytes, std::size_t closure_bytes) {
+  return g.allocate(bytes - closure_bytes, closure_bytes);
+}
+inline void* closure_for(engine_base&, record& r, std::size_t) noexcept { return r.closure(); }
+inline void* closure_for(graph_recording&, record& r, std::size_t closure_bytes) noexcept {
+  return node_closure(r, closure_bytes);
+}
 
 // Last step for a task without conditions on a host worker: count it, queue it.
 inline bool enter_fast(engine_base& e, worker* w, record* r) {
@@ -403,8 +419,9 @@ template <class Body, class... Clauses> struct builder {
     static_assert(list::events == 0, "weft: a graph runs again and an event is over once; complete it from a task that "
                                      "is submitted, or wait for it in a body");
     static_assert(!list::uses, "weft: a graph holds no units of a resource; submit that task by itself");
-    static_assert(!list::is_numbered, "weft: a graph holds no repeatable reduction, whose tasks are numbered where they "
-                                      "are submitted; use weft::reduction, or submit that task by itself");
+    static_assert(!list::is_numbered,
+                  "weft: a graph holds no repeatable reduction, whose tasks are numbered where they "
+                  "are submitted; use weft::reduction, or submit that task by itself");
     constexpr auto destroy = std::is_trivially_destructible_v<kept> ? nullptr : &destroy_node<kept>;
     if constexpr (list::is_team)
       g.add(make(g, &invoke_team_node<kept, Clauses...>, static_cast<Body&&>(body), clauses...), destroy);
@@ -423,7 +440,7 @@ template <class Body, class... Clauses> struct builder {
     static_assert(bytes <= task_bytes_max, "weft: capture large data by reference or through a handle");
     record* r = nullptr;
     if constexpr (list::ranges == 0) {
-      r = allocate(e, self(), bytes);
+      r = allocate(e, bytes, sizeof(kept));
       prepare(*r, invoke, bytes, list::accesses, list::exclusives, list::plain);
     } else {
       range_needs n{list::accesses, list::exclusives};
@@ -431,7 +448,7 @@ template <class Body, class... Clauses> struct builder {
       if (n.accesses > (task_bytes_max - bytes) / sizeof(access)) [[unlikely]]
         throw_too_wide(n.accesses);
       const std::size_t all_bytes = bytes + (n.accesses - list::accesses) * sizeof(access);
-      r = allocate(e, self(), all_bytes);
+      r = allocate(e, all_bytes, sizeof(kept));
       prepare(*r, invoke, all_bytes, static_cast<std::uint32_t>(n.accesses),
               static_cast<std::uint8_t>(n.exclusives < 2 ? n.exclusives : 2), list::plain);
     }
@@ -444,19 +461,19 @@ template <class Body, class... Clauses> struct builder {
       r->near = e.near(hints, list::hints) & 63;
     }
     place(e, *r, static_cast<Body&&>(body));
-    if constexpr (list::is_team) (note_team(static_cast<kept*>(r->closure())->wish, clauses), ...);
+    if constexpr (list::is_team) (note_team(static_cast<kept*>(closure_for(e, *r, sizeof(kept)))->wish, clauses), ...);
     if constexpr (list::counts != 0) {
-      std::uint32_t* at = static_cast<kept*>(r->closure())->counts;
+      std::uint32_t* at = static_cast<kept*>(closure_for(e, *r, sizeof(kept)))->counts;
       (note_count(at, clauses), ...);
     }
     return r;
   }
   template <class To> static void place(To& e, record& r, Body&& body) {
     if constexpr (std::is_nothrow_constructible_v<plain_body, Body&&>) {
-      new (r.closure()) kept(static_cast<Body&&>(body));
+      new (closure_for(e, r, sizeof(kept))) kept(static_cast<Body&&>(body));
     } else {
       try {
-        new (r.closure()) kept(static_cast<Body&&>(body));
+        new (closure_for(e, r, sizeof(kept))) kept(static_cast<Body&&>(body));
       } catch (...) {
         e.discard(&r);
         throw;
@@ -481,8 +498,8 @@ template <class To, class... Args> void submit(To& e, Args&&... clauses_and_body
   rotate<>::go(e, static_cast<Args&&>(clauses_and_body)...);
 }
 
-// What runtime::submit and recorder::submit assert about their arguments, so that a slip is told in words where it was made, and not below
-// what the compiler met ten templates further down.
+// What runtime::submit and recorder::submit assert about their arguments, so that a slip is told in words where it was
+// made, and not below what the compiler met ten templates further down.
 template <class Arg> inline constexpr bool is_clause = access_traits<std::remove_cvref_t<Arg>>::is_clause;
 template <class Arg> inline constexpr bool is_handle = std::is_base_of_v<handle_base, std::remove_cvref_t<Arg>>;
 template <class... Args> struct arguments {
