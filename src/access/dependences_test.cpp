@@ -107,11 +107,12 @@ TEST_CASE("dependences: for random programs each pair that conflicts is ordered,
     base::random rng(seed);
     std::deque<handle<void>> handles(4);
     constexpr std::uint32_t n = 24;
+    constexpr std::uint8_t drawn[] = {kind_read, kind_read, kind_write, kind_add, kind_concurrent};
     std::vector<std::vector<int>> kinds(n, std::vector<int>(4, 0));
     dependences d;
     for (std::uint32_t i = 0; i < n; ++i) {
       for (unsigned k = 0; k < 1 + rng.below(3); ++k)
-        kinds[i][rng.below(4)] = std::array{kind_read, kind_read, kind_write, kind_add, kind_concurrent}[rng.below(5)];
+        kinds[i][rng.below(4)] = drawn[rng.below(5)];
       for (unsigned h = 0; h < 4; ++h)
         if (kinds[i][h] != 0) static_cast<void>(d.access(handles[h].state(), static_cast<std::uint8_t>(kinds[i][h])));
       REQUIRE(d.add() == i);

@@ -83,7 +83,9 @@ template <class M> class graphs {
       graph_node& s = *reinterpret_cast<graph_node*>(bits & ~std::uintptr_t{1});
       if (!countdown<M>::arrives(s)) continue;
       record& x = s.task;
-      if (!placement_.follows(w, x)) {
+      // As in readiness.hpp: of several the first that may; others lie in the deque only where any thief may have them.
+      const bool may = follower == nullptr || (x.plain && placement_.own_only());
+      if (!may || !placement_.follows(w, x)) {
         placement_.place(w, &x);
         continue;
       }
