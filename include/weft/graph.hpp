@@ -17,7 +17,8 @@
 //
 // A node that throws poisons what it writes: the nodes of this run that use it are skipped, and the run fails as a task
 // does, with the first exception in program order. The next run begins anew.
-// With WEFT_SERIAL recording and running are plain calls, in order, and need no runtime: weft::graph g(record).
+// A graph that is made without a runtime, weft::graph g(record), calls its nodes in order where run() is called, and so
+// do all with WEFT_SERIAL defined.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -57,10 +58,21 @@ class graph {
   // Who: any thread that may submit to rt, which must outlive the graph's last run.
   // Cost: some 100 ns and two cache lines for each node, freed with the graph. Errors: as recorder::submit; what `what`
   // throws.
-  template <class What> graph(runtime& rt, What&& what) : graph(rt) {
-    recorder r(*state_);
-    static_cast<void>(what(r));
-    seal();
+  template <class What> graph([[maybe_unused]] runtime& rt, What&& what)
+#ifdef WEFT_SERIAL
+      : graph(static_cast<What&&>(what)) {
+  }
+#else
+      : graph(rt.engine_) {
+    record(what);
+  }
+#endif
+  // Without a runtime: nodes are called in order, and what one throws ends the run. Errors: beside those, weft::error
+  // for a reduction.
+  template <class What>
+    requires std::is_invocable_v<What&, recorder&>
+  explicit graph(What&& what) : graph(static_cast<detail::engine_base*>(nullptr)) {
+    record(what);
   }
   // Waits for the runs that are submitted.
   ~graph();
@@ -96,7 +108,12 @@ class graph {
   [[nodiscard]] std::uint64_t runs() const noexcept;
 
  private:
-  explicit graph(runtime& rt);
+  explicit graph(detail::engine_base* engine);
+  template <class What> void record(What& what) {
+    recorder r(*state_);
+    static_cast<void>(what(r));
+    seal();
+  }
   void seal();
   void rebind(detail::handle_state& recorded, detail::handle_state& now, bool is_reduction);
 

@@ -120,13 +120,16 @@ void add_join(graph_state& g, handle_state& h) {
 
 // Errors: weft::error.
 void check(graph_state& g, record& r) {
-  const unsigned workers = static_cast<sched::any_engine*>(g.engine)->workers();
+  const unsigned workers = g.engine != nullptr ? static_cast<sched::any_engine*>(g.engine)->workers() : record::unpinned;
   if (r.pin != record::unpinned && r.pin >= workers)
     throw error("weft: a task of a graph is pinned to worker " + std::to_string(r.pin) +
                 ", but there are only workers " + "0 to " + std::to_string(workers - 1));
   const weft::access::lock_set distinct(r);  // marks what is named twice
   for (std::uint32_t i = 0; i < r.access_count; ++i) {
     const handle_state& h = weft::access::handle_of(r.accesses()[i]);
+    if (g.engine == nullptr && weft::access::kind_of(r.accesses()[i]) == kind_reduce)
+      throw error("weft: a graph without a runtime cannot reduce on " + weft::access::name_of(h) +
+                  "; add to it, or give the graph a runtime");
     if (h.id > g.runs.id())
       throw error("weft: a graph cannot hold handle " + weft::access::name_of(h) +
                   ": it was made while the graph is recorded, and may be gone when it runs; make it before");
@@ -146,7 +149,7 @@ void graph_recording::discard(record*) noexcept {
 }
 
 std::uint8_t graph_recording::near(const near_clause* hints, std::size_t count) noexcept {
-  return of.engine->near(hints, count);
+  return of.engine != nullptr ? of.engine->near(hints, count) : std::uint8_t{0};
 }
 
 void graph_recording::add(record* r, void (*destroy)(record& r)) {
@@ -174,8 +177,8 @@ void invoke_graph(record& r, errand what) {
 
 }  // namespace detail
 
-graph::graph(runtime& rt) : state_(new graph_state) {
-  state_->engine = rt.engine_;
+graph::graph(detail::engine_base* engine) : state_(new graph_state) {
+  state_->engine = engine;
   state_->order = std::make_unique<access::dependences>();
   state_->runs.name("runs of a graph");
   detail::record& root = state_->root;
@@ -235,6 +238,7 @@ void graph::seal() {
 // there are.
 void graph::submit() {
   graph_state& g = *state_;
+  if (g.engine == nullptr) return run();
   detail::engine_base& e = *g.engine;
   std::uint32_t count = 1;
   unsigned exclusives = 0;
@@ -263,6 +267,10 @@ void graph::submit() {
 }
 
 void graph::run() {
+  if (state_->engine == nullptr) {
+    for (const graph_state::about& a : state_->nodes) a.node->task.invoke(a.node->task, detail::errand::call);
+    return;
+  }
   const detail::worker* const w = detail::self();
   try {
     if (w != nullptr && w->engine == state_->engine) {

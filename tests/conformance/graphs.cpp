@@ -461,3 +461,24 @@ TEST_CASE("graph: the same virtual times in every run of a program, traced or no
   CHECK(once == times(nullptr));
   CHECK(once == times("/tmp/weft_graph_test.weft"));
 }
+
+TEST_CASE("graph: without a runtime its nodes are calls, in order") {
+  weft::handle<std::string> a{std::string()};
+  weft::handle<int> n{0};
+  weft::graph g([&](weft::recorder& r) {
+    r.submit(weft::write(a), [](std::string& x) { x += '1'; });
+    r.submit(weft::team(2), weft::write(a), [](weft::team_context& t, std::string& x) { x += t.width() == 1 ? '2' : '?'; });
+    r.submit(weft::read(a), weft::pin(7), weft::near(a), weft::write(n), [](const std::string& x, int& m) {
+      m = static_cast<int>(x.size());
+      if (m == 6) throw std::runtime_error("six");
+    });
+  });
+  g.run();
+  CHECK(n.unguarded() == 2);
+  g.submit();
+  CHECK(a.unguarded() == "1212");
+  CHECK_THROWS_WITH_AS(g.run(), "six", std::runtime_error);
+  weft::reduction<int> sum;
+  CHECK_THROWS_WITH_AS(weft::graph([&](weft::recorder& r) { r.submit(weft::reduce(sum), [](int&) {}); }),
+                       doctest::Contains("without a runtime"), weft::error);
+}

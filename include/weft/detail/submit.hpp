@@ -234,7 +234,11 @@ template <class Closure, class... Clauses> void invoke_node(record& r, errand wh
   if (what != errand::destroy) caller<Clauses...>::call(c.body, r.accesses(), c.counts);
 }
 template <class Closure, class... Clauses> void invoke_team_node(record& r, errand what) {
-  if (what != errand::destroy) run_team<before_node<Closure>, Clauses...>(r);
+  if (what == errand::destroy) return;
+  if (r.state == record_state::running) return run_team<before_node<Closure>, Clauses...>(r);
+  Closure& c = before_node<Closure>::of(r);  // a plain call, without a runtime
+  team_context alone;
+  caller<Clauses...>::call(c.body, r.accesses(), c.counts, alone);
 }
 template <class Closure> void destroy_node(record& r) { before_node<Closure>::of(r).~Closure(); }
 
