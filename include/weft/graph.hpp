@@ -25,7 +25,7 @@
 #include <type_traits>
 
 #include "weft/clause.hpp"
-#include "weft/detail/submit.hpp"
+#include "weft/detail/arguments.hpp"
 #include "weft/handle.hpp"
 #include "weft/runtime.hpp"
 
@@ -60,18 +60,17 @@ class graph {
   // throws.
   template <class What> graph([[maybe_unused]] runtime& rt, What&& what)
 #ifdef WEFT_SERIAL
-      : graph(static_cast<What&&>(what)) {
-  }
+      : graph(static_cast<What&&>(what)){}
 #else
       : graph(rt.engine_) {
     record(what);
   }
 #endif
-  // Without a runtime: nodes are called in order, and what one throws ends the run. Errors: beside those, weft::error
-  // for a reduction.
-  template <class What>
-    requires std::is_invocable_v<What&, recorder&>
-  explicit graph(What&& what) : graph(static_cast<detail::engine_base*>(nullptr)) {
+        // Without a runtime: nodes are called in order, and what one throws ends the run. Errors: beside those,
+        // weft::error for a reduction.
+        template <class What>
+          requires std::is_invocable_v<What&, recorder&>
+        explicit graph(What && what) : graph(static_cast<detail::engine_base*>(nullptr)) {
     record(what);
   }
   // Waits for the runs that are submitted.

@@ -12,7 +12,7 @@
 #include "weft/choice.hpp"
 #include "weft/clause.hpp"
 #include "weft/counts.hpp"
-#include "weft/detail/submit.hpp"
+#include "weft/detail/arguments.hpp"
 #include "weft/error.hpp"
 #include "weft/event.hpp"
 #include "weft/handle.hpp"

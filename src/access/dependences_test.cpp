@@ -111,8 +111,7 @@ TEST_CASE("dependences: for random programs each pair that conflicts is ordered,
     std::vector<std::vector<int>> kinds(n, std::vector<int>(4, 0));
     dependences d;
     for (std::uint32_t i = 0; i < n; ++i) {
-      for (unsigned k = 0; k < 1 + rng.below(3); ++k)
-        kinds[i][rng.below(4)] = drawn[rng.below(5)];
+      for (unsigned k = 0; k < 1 + rng.below(3); ++k) kinds[i][rng.below(4)] = drawn[rng.below(5)];
       for (unsigned h = 0; h < 4; ++h)
         if (kinds[i][h] != 0) static_cast<void>(d.access(handles[h].state(), static_cast<std::uint8_t>(kinds[i][h])));
       REQUIRE(d.add() == i);

@@ -120,7 +120,8 @@ void add_join(graph_state& g, handle_state& h) {
 
 // Errors: weft::error.
 void check(graph_state& g, record& r) {
-  const unsigned workers = g.engine != nullptr ? static_cast<sched::any_engine*>(g.engine)->workers() : record::unpinned;
+  const unsigned workers =
+      g.engine != nullptr ? static_cast<sched::any_engine*>(g.engine)->workers() : record::unpinned;
   if (r.pin != record::unpinned && r.pin >= workers)
     throw error("weft: a task of a graph is pinned to worker " + std::to_string(r.pin) +
                 ", but there are only workers " + "0 to " + std::to_string(workers - 1));

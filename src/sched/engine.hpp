@@ -193,7 +193,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   [[nodiscard, gnu::always_inline]] inline detail::record* node_done(worker& w, detail::record* r);
   [[nodiscard, gnu::noinline]] detail::record* node_with_children_done(worker& w, detail::record* r);
   [[gnu::noinline]] void wholly_done(worker& w, detail::record* r);
-  void settle_behind(worker& w, detail::record& r);
+  void release_behind(worker& w, detail::record& r);
   [[gnu::always_inline]] inline void recycle(worker& w, detail::record* r) noexcept;
 
   // events

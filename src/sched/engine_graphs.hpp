@@ -56,4 +56,13 @@ template <machine::machine M> detail::record* engine<M>::node_with_children_done
   return follower;
 }
 
+// r has waited for its subtasks: a task with its accesses, a node with its successors.
+template <machine::machine M> void engine<M>::release_behind(worker& w, detail::record& r) {
+  if (r.kind == detail::record_kind::node) return graphs_.release_all(w, detail::graph_node::of(r));
+  woken list;
+  access::settle<M>(r, list);
+  if (r.exclusives != 0) readiness_.wait_ends();
+  readiness_.all(w, list);
+}
+
 }  // namespace weft::sched

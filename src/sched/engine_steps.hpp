@@ -323,12 +323,7 @@ template <machine::machine M> void engine<M>::wholly_done(worker& w, detail::rec
     detail::record* parent = r->parent;
     if (failures_.any()) [[unlikely]]
       poison_.hand_up(*r);
-    if (r->subtasks && r->has_children) {
-      if (r->kind == detail::record_kind::node) [[unlikely]]
-        graphs_.release_all(w, detail::graph_node::of(*r));
-      else
-        settle_behind(w, *r);
-    }
+    if (r->subtasks && r->has_children) release_behind(w, *r);
     const bool is_call = r->is_call;
     recycle(w, r);
     if (parent == nullptr) return quiescence_.finished(w);
@@ -337,14 +332,6 @@ template <machine::machine M> void engine<M>::wholly_done(worker& w, detail::rec
     if (parent->awaits_children != nullptr) return placement_.place(w, parent->awaits_children);
     r = parent;
   }
-}
-
-// r waited for its subtasks with its accesses.
-template <machine::machine M> void engine<M>::settle_behind(worker& w, detail::record& r) {
-  woken list;
-  access::settle<M>(r, list);
-  if (r.exclusives != 0) readiness_.wait_ends();
-  readiness_.all(w, list);
 }
 
 template <machine::machine M> void engine<M>::recycle(worker& w, detail::record* r) noexcept {

@@ -467,7 +467,8 @@ TEST_CASE("graph: without a runtime its nodes are calls, in order") {
   weft::handle<int> n{0};
   weft::graph g([&](weft::recorder& r) {
     r.submit(weft::write(a), [](std::string& x) { x += '1'; });
-    r.submit(weft::team(2), weft::write(a), [](weft::team_context& t, std::string& x) { x += t.width() == 1 ? '2' : '?'; });
+    r.submit(weft::team(2), weft::write(a),
+             [](weft::team_context& t, std::string& x) { x += t.width() == 1 ? '2' : '?'; });
     r.submit(weft::read(a), weft::pin(7), weft::near(a), weft::write(n), [](const std::string& x, int& m) {
       m = static_cast<int>(x.size());
       if (m == 6) throw std::runtime_error("six");

@@ -16,7 +16,8 @@ void run_some(weft::runtime& rt) {
   weft::graph g(rt, [&](weft::recorder& r) {
     r.submit(weft::named("make"), weft::write(a), weft::cost(1000), [](long& x) { ++x; });
     for (int i = 0; i < 3; ++i)
-      r.submit(weft::named("use"), weft::read(a), weft::add(b), weft::cost(500), [](const long& x, long& y) { y += x; });
+      r.submit(weft::named("use"), weft::read(a), weft::add(b), weft::cost(500),
+               [](const long& x, long& y) { y += x; });
     r.submit(weft::named("end"), weft::write(a), weft::read(b), weft::cost(500), [](long& x, const long& y) { x = y; });
     r.submit(weft::named("apart"), weft::read(c), [](const long&) {});
   });

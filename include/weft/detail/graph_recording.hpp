@@ -47,4 +47,12 @@ struct graph_recording {
   void add(record* r, void (*destroy)(record& r));
 };
 
+// As for an engine, which submit.hpp has: bytes with those of the closure.
+inline record* allocate(graph_recording& g, std::size_t bytes, std::size_t closure_bytes) {
+  return g.allocate(bytes - closure_bytes, closure_bytes);
+}
+inline void* closure_for(graph_recording&, record& r, std::size_t closure_bytes) noexcept {
+  return node_closure(r, closure_bytes);
+}
+
 }  // namespace weft::detail
