@@ -23,7 +23,7 @@ SCHED_LINES_MAX = 350
 SCHED_WITHOUT_TEST = {"src/sched/any_engine.hpp": "an interface, without a line of its own to test",
                       "src/sched/admission.hpp": "window.hpp and reserve.hpp, both tested, for an engine",
                       **{f"src/sched/engine_{part}.hpp": "the engine's, as engine_test.cpp tests it"
-                         for part in ("steps", "life", "calls", "events", "forks", "size")}}
+                         for part in ("steps", "life", "calls", "events", "forks", "graphs", "size")}}
 # A room -> assertions for each 1000 lines of code, at least.
 ASSERTIONS_MIN = {"sched": 20, "access": 20}
 HEAVY = {"atomic", "thread", "mutex", "chrono", "functional", "iostream", "ranges", "memory"}

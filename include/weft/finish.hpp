@@ -23,8 +23,8 @@
 #include "weft/near.hpp"
 #include "weft/team.hpp"
 #ifndef WEFT_SERIAL
+#include "weft/detail/arguments.hpp"
 #include "weft/detail/scope.hpp"
-#include "weft/detail/submit.hpp"
 #endif
 
 namespace weft {

@@ -12,7 +12,7 @@
 #include "weft/choice.hpp"
 #include "weft/clause.hpp"
 #include "weft/counts.hpp"
-#include "weft/detail/submit.hpp"
+#include "weft/detail/arguments.hpp"
 #include "weft/error.hpp"
 #include "weft/event.hpp"
 #include "weft/handle.hpp"
@@ -94,6 +94,8 @@ struct options {
   const char* counters = nullptr;
 };
 
+class graph;
+
 class runtime {
  public:
   // Errors: throws weft::error for an option that cannot be meant, naming the option and what is allowed, and for a
@@ -112,17 +114,10 @@ class runtime {
   // Cost: the table in README.md; nothing is allocated in the steady state for bodies up to about 400 bytes.
   // Errors: weft::error if one handle is named with two kinds, or is in use by another runtime.
   template <class... Args> void submit(Args&&... clauses_and_body) {
-    using given = detail::arguments<Args...>;
-    static_assert(given::has_body,
-                  "weft: submit needs a body, and it comes last: rt.submit(weft::read(a), [](int x) {})");
-    if constexpr (given::has_body) {
-      static_assert(given::no_bare_handle, "weft: a handle alone does not say how the body uses it: write "
-                                           "weft::read(h), weft::write(h), weft::add(h) or weft::concurrent(h)");
-      static_assert(!given::no_bare_handle || given::all_clauses,
-                    "weft: every argument before the body must be a clause");
-      if constexpr (given::all_clauses) detail::submit(*engine_, static_cast<Args&&>(clauses_and_body)...);
-    }
+    detail::submit_if_meant(*engine_, static_cast<Args&&>(clauses_and_body)...);
   }
+  // A run of g (weft/graph.hpp), which behaves as one task with all accesses of its nodes.
+  void submit(graph& g);
 
   // Outside a task: returns when every task of this runtime is done, with all that those submitted. Inside a task:
   // when the children of the running task are. The task is set aside and its worker goes on; nothing else runs on its
@@ -182,6 +177,8 @@ class runtime {
   void write_trace();
 
  private:
+  friend class graph;
+
   detail::engine_base* engine_;
   const char* policy_;
   std::uint64_t seed_;

@@ -11,6 +11,7 @@
 #include "weft/for_each.hpp"
 #include "weft/fork_join.hpp"
 #include "weft/guest.hpp"
+#include "weft/graph.hpp"
 #include "weft/handle.hpp"
 #include "weft/memory_placement.hpp"
 #include "weft/near.hpp"

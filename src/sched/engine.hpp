@@ -35,6 +35,7 @@
 #include "sched/deque.hpp"
 #include "sched/events.hpp"
 #include "sched/failures.hpp"
+#include "sched/graphs.hpp"
 #include "sched/guests.hpp"
 #include "sched/hierarchy.hpp"
 #include "sched/hosting.hpp"
@@ -105,6 +106,8 @@ class engine final : public any_engine, private child_runner<M>, private timers<
                                         std::uint64_t& taken) override;
   [[nodiscard]] std::uint32_t team_unit(detail::team_state& t, const detail::unit_order& order,
                                         std::uint32_t done) override;
+  void run_graph(detail::record& r, detail::graph_state& g) override;
+  void heal(detail::graph_state& g) override;
   void open_scope(detail::worker& w, detail::scope& s) override;
   void close_scope(detail::worker& w, detail::scope& s) override;
   void end_call(detail::worker& w, detail::record& r, bool threw) noexcept override;
@@ -179,18 +182,23 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   [[nodiscard, gnu::noinline]] bool passes_over(worker& w, detail::record* r);
   [[nodiscard]] bool take_turn(worker& w, detail::record* r);
   [[nodiscard, gnu::always_inline]] inline detail::record* run(worker& w, detail::record* r);
+  template <bool IsNode = false> [[gnu::always_inline]] inline void execute(worker& w, detail::record* r);
   [[gnu::noinline]] void run_timed(worker& w, detail::record* r);
-  [[nodiscard, gnu::noinline]] detail::record* run_traced(worker& w, detail::record* r);
-  [[gnu::always_inline]] inline void begin_body(worker& w, detail::record& r);
-  [[gnu::always_inline]] inline trace::outcome call_body(worker& w, detail::record* r);
+  [[gnu::noinline]] void run_traced(worker& w, detail::record* r);
+  template <bool IsNode = false> [[gnu::always_inline]] inline void begin_body(worker& w, detail::record& r);
+  template <bool IsNode = false> [[gnu::always_inline]] inline trace::outcome call_body(worker& w, detail::record* r);
   void ran(worker& w, const detail::record& r, std::uint64_t body_ps);
   void run_child(worker& w, detail::record* x) override;
   [[nodiscard, gnu::noinline]] detail::record* run_branch(worker& w, branch& b);
+  [[nodiscard, gnu::noinline]] detail::record* run_node(worker& w, detail::record* r);
 
   // done
   [[nodiscard, gnu::always_inline]] inline detail::record* follow(worker& w, detail::record* r);
   [[nodiscard, gnu::always_inline]] inline detail::record* done(worker& w, detail::record* r);
+  [[nodiscard, gnu::always_inline]] inline detail::record* node_done(worker& w, detail::record* r);
+  [[nodiscard, gnu::noinline]] detail::record* node_with_children_done(worker& w, detail::record* r);
   [[gnu::noinline]] void wholly_done(worker& w, detail::record* r);
+  void release_behind(worker& w, detail::record& r);
   [[gnu::always_inline]] inline void recycle(worker& w, detail::record* r) noexcept;
 
   // events
@@ -260,6 +268,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   hosting<M> hosting_{{machine_, crew_, pool_, ordering_, placement_, quiescence_, recording_, teams_}};
   branches<M> branches_{{placement_, suspension_, ordering_, admission_, stall_}};
   scopes<M> scopes_{waits_, stall_, quiescence_};
+  graphs<M> graphs_{placement_, ordering_, tempo_};
   search<M> search_;
   std::unique_ptr<quiescent_source> quiescent_source_;
   const void* owner_thread_;  // identity of the thread that made the runtime
@@ -273,6 +282,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
 #include "sched/engine_calls.hpp"
 #include "sched/engine_events.hpp"
 #include "sched/engine_forks.hpp"
+#include "sched/engine_graphs.hpp"
 #include "sched/engine_life.hpp"
 #include "sched/engine_size.hpp"
 #include "sched/engine_steps.hpp"

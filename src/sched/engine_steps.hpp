@@ -157,7 +157,7 @@ template <machine::machine M> void engine<M>::loop() {
 // pause() has seen that, too, so looking once more is enough. Returns whether r is left for later. Who: w, which has
 // taken r.
 template <machine::machine M> bool engine<M>::passes_over(worker& w, detail::record* r) {
-  if (r->kind != detail::record_kind::task || !attention_.paused() || ordering_.chooses()) return false;
+  if (!detail::is_task(*r) || !attention_.paused() || ordering_.chooses()) return false;
   placement_.place(w, r);
   w.own_deferred = true;
   return true;
@@ -184,20 +184,24 @@ template <machine::machine M> bool engine<M>::take_turn(worker& w, detail::recor
 // Runs r and returns a task to run next, or nullptr. May return on another worker than it was called on.
 template <machine::machine M> detail::record* engine<M>::run(worker& w, detail::record* r) {
   if (r->kind != detail::record_kind::task) [[unlikely]] {
+    if (r->kind == detail::record_kind::node) return run_node(w, r);
     if (r->kind == detail::record_kind::branch) return run_branch(w, static_cast<branch&>(*r));
     admission_.resumes(w);
     suspension_.resume(w, waiter::of(r));
     return nullptr;
   }
+  execute(w, r);
+  return follow(static_cast<worker&>(*current_worker()), r);
+}
+
+// Its body. May return on another worker.
+template <machine::machine M> template <bool IsNode> void engine<M>::execute(worker& w, detail::record* r) {
   M::work(model::step::run);
   M::touch(r, bytes_in_use(*r), false);  // before the clock: where a record comes from does not make its body long
-  if (w.pace.watched) [[unlikely]] {
-    if (w.trace != nullptr) return run_traced(w, r);
-    run_timed(w, r);
-  } else {
-    static_cast<void>(call_body(w, r));
-  }
-  return follow(static_cast<worker&>(*current_worker()), r);
+  if (!w.pace.watched) [[likely]]
+    static_cast<void>(call_body<IsNode>(w, r));
+  else
+    w.trace != nullptr ? run_traced(w, r) : run_timed(w, r);
 }
 
 // On the stack of its parent, which waits.
@@ -228,7 +232,7 @@ template <machine::machine M> void engine<M>::ran(worker& w, const detail::recor
   rules_->ran(w.id, r, body_ps);
 }
 
-template <machine::machine M> detail::record* engine<M>::run_traced(worker& w, detail::record* r) {
+template <machine::machine M> void engine<M>::run_traced(worker& w, detail::record* r) {
   const bool timed = w.pace.timed;
   const bool follows = recording_.starts(w, *r);
   const std::uint64_t start = follows ? w.body_end_ps : machine_.now_ps();
@@ -238,21 +242,21 @@ template <machine::machine M> detail::record* engine<M>::run_traced(worker& w, d
   const std::uint64_t end = machine_.now_ps();
   recording_.ran(here, *r, {start, end, first, follows, outcome});
   if (timed) ran(here, *r, end - start);
-  return follow(here, r);
 }
 
-template <machine::machine M> void engine<M>::begin_body(worker& w, detail::record& r) {
+// A node has no children between its runs, and is spared the look at that line.
+template <machine::machine M> template <bool IsNode> void engine<M>::begin_body(worker& w, detail::record& r) {
   transition(r, detail::record_state::running);
   r.ended_here = 0;
-  r.children = 0;
+  if constexpr (!IsNode) r.children = 0;
   w.current = &r;
   detail::poke(w.body_name, r.name);
   machine_.begin_body(r);
 }
 
-template <machine::machine M> trace::outcome engine<M>::call_body(worker& w, detail::record* r) {
+template <machine::machine M> template <bool IsNode> trace::outcome engine<M>::call_body(worker& w, detail::record* r) {
   count_one(w.tasks);
-  begin_body(w, *r);
+  begin_body<IsNode>(w, *r);
   trace::outcome outcome = trace::outcome::done;
   ordering_.step(r);
   try {
@@ -319,12 +323,7 @@ template <machine::machine M> void engine<M>::wholly_done(worker& w, detail::rec
     detail::record* parent = r->parent;
     if (failures_.any()) [[unlikely]]
       poison_.hand_up(*r);
-    if (r->subtasks && r->has_children) {
-      woken list;
-      access::settle<M>(*r, list);
-      if (r->exclusives != 0) readiness_.wait_ends();
-      readiness_.all(w, list);
-    }
+    if (r->subtasks && r->has_children) release_behind(w, *r);
     const bool is_call = r->is_call;
     recycle(w, r);
     if (parent == nullptr) return quiescence_.finished(w);
@@ -336,7 +335,8 @@ template <machine::machine M> void engine<M>::wholly_done(worker& w, detail::rec
 }
 
 template <machine::machine M> void engine<M>::recycle(worker& w, detail::record* r) noexcept {
-  if (r->size_class == detail::record_classes) return pool_.free_large(r);
+  if (r->size_class >= detail::record_classes) [[unlikely]]
+    return r->size_class == detail::kept_record ? graphs<M>::rests(*r) : pool_.free_large(r);
   const std::uint8_t size_class = r->size_class;
   if (pool_.recycle(w, r)) admission_.batch_back(size_class);
 }

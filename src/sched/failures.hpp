@@ -55,6 +55,12 @@ template <class M> class failures {
     const auto found = poisoned_.find(const_cast<detail::handle_state*>(&h));
     return found == poisoned_.end() ? nullptr : found->second.exception;
   }
+  // The program has been told of what poisoned h: it may be used again.
+  void heal(detail::handle_state& h) noexcept {
+    base::locked<M> guard(lock_);
+    if (poisoned_.erase(&h) != 0) M::store(h.poisoned, false, base::release);
+    publish();
+  }
   // Who: a handle's destructor.
   void forget(detail::handle_state& h) noexcept {
     base::locked<M> guard(lock_);

@@ -94,7 +94,7 @@ task_order::actor& task_order::actor_of(const detail::record* body) {
 
 // A stack that waited belongs to the task that its record names as parent.
 const detail::record* task_order::body_of(const detail::record& r) const noexcept {
-  return r.kind == detail::record_kind::task ? &r : detail::body_around(r.parent);
+  return detail::is_task(r) ? &r : detail::body_around(r.parent);
 }
 
 // The way to r from the program: numbers among siblings.

@@ -71,8 +71,7 @@ template <class M> class placement {
   // task may go anywhere.
   [[nodiscard, gnu::always_inline]] bool follows(worker<M>& w, const detail::record& x) {
     if (!own_only_) return asks_to_follow(w, x);
-    return x.plain ||
-           (x.kind == detail::record_kind::task && !x.urgent && (x.pin == detail::record::unpinned || x.pin == w.id));
+    return x.plain || (detail::is_task(x) && !x.urgent && (x.pin == detail::record::unpinned || x.pin == w.id));
   }
 
   // r, which was to follow on w, waits after all, because w looks elsewhere first. It goes back to w's deque, or, if
@@ -198,9 +197,8 @@ template <class M> class placement {
   [[nodiscard]] destination destination_of(worker<M>& w, const detail::record& r) {
     if (r.kind == detail::record_kind::branch) return destination::own();  // near what its stack holds
     const bool is_guest = w.role == role::guest;
-    const destination wish = own_only_ || r.kind != detail::record_kind::task
-                                 ? destination::own()
-                                 : rules_->ready(is_guest ? policy::nobody : w.id, r);
+    const destination wish =
+        own_only_ || !detail::is_task(r) ? destination::own() : rules_->ready(is_guest ? policy::nobody : w.id, r);
     if (r.pin != detail::record::unpinned) return destination::worker(r.pin);
     if (r.urgent) return destination::urgent();
     return is_guest && wish.where == destination::queue::own ? destination::central() : wish;
@@ -209,7 +207,7 @@ template <class M> class placement {
   // Not own_only_: the policy is asked, also for what could follow. Its answer is final: place() would ask again.
   [[nodiscard]] bool asks_to_follow(worker<M>& w, const detail::record& x) {
     WEFT_ASSERT(!own_only_);
-    if (ordering_.chooses() || x.kind != detail::record_kind::task) return false;
+    if (ordering_.chooses() || !detail::is_task(x)) return false;
     const destination d = destination_of(w, x);
     return d.where == destination::queue::own || (d.where == destination::queue::worker && d.number == w.id);
   }

@@ -6,13 +6,17 @@
 // recorder; a guest with the one for threads outside.
 #pragma once
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/assert.hpp"
 #include "sched/crew.hpp"
+#include "sched/graph_state.hpp"
 #include "trace/session.hpp"
 #include "weft/error.hpp"
 
@@ -46,6 +50,20 @@ template <class M> class recording {
 
   // r has its parent and its versions, and nobody can run it yet.
   [[gnu::noinline]] void submitted(worker<M>& w, detail::record& r) noexcept {
+    detail::graph_state* const g = detail::graph_of(r);
+    g == nullptr ? submitted_as_is(w, r) : submitted_run(w, r, *g);
+  }
+  // Run r of g begins: from here on its nodes have the numbers that were given when it was submitted. Who: its body.
+  void run_begins(const detail::record& r, detail::graph_state& g) noexcept {
+    if (!on()) return;
+    const run_lock<M> guard(g);
+    while (!g.traced.empty() && g.traced.front().run != r.trace_id) g.traced.pop_front();  // runs that were skipped
+    if (g.traced.empty()) return;
+    const std::vector<std::uint32_t>& ids = g.traced.front().nodes;
+    for (std::size_t i = 0; i < ids.size(); ++i) g.nodes[i].node->task.trace_id = ids[i];
+    g.traced.pop_front();
+  }
+  void submitted_as_is(worker<M>& w, detail::record& r) noexcept {
     WEFT_ASSERT(on() && (w.trace != nullptr || w.role == role::guest));
     if (w.creates_request && !r.internal) return w.trace->submitted(r, w.requested_ps, w.requested_by);
     const std::uint64_t now = machine_.now_ps();
@@ -158,7 +176,7 @@ template <class M> class recording {
   }
   void stolen(worker<M>& w, const detail::worker& victim, const detail::record& r) noexcept {
     if (w.trace == nullptr) return;
-    const auto what = r.kind == detail::record_kind::task     ? trace::booty::task
+    const auto what = detail::is_task(r)                      ? trace::booty::task
                       : r.kind == detail::record_kind::branch ? trace::booty::branch
                                                               : trace::booty::stack;
     w.trace->add({.time = machine_.now_ps(),
@@ -214,6 +232,46 @@ template <class M> class recording {
   }
 
  private:
+  // What is traced takes no modelled time, and on a modelled machine nobody else is at it.
+  template <class Machine> struct run_lock {
+    explicit run_lock(detail::graph_state& g) noexcept : lock(g.runs.state().lock) {
+      if constexpr (!Machine::modelled) base::acquire_lock<Machine>(lock);
+    }
+    ~run_lock() {
+      if constexpr (!Machine::modelled) base::release_lock<Machine>(lock);
+    }
+    detail::cell<std::uint8_t>& lock;
+  };
+
+  // A run is shown as what it stands for: its nodes, submitted one by one where it is, with the versions that they
+  // would have; behind them the run itself, without accesses. Who: holder of the locks of all its handles.
+  [[gnu::cold]] void submitted_run(worker<M>& w, detail::record& r, detail::graph_state& g) noexcept {
+    try {
+      std::unordered_map<std::uintptr_t, std::uint64_t> first;  // version that the run requires, by handle
+      for (std::uint32_t i = 0; i < r.access_count; ++i)
+        first.try_emplace(r.accesses()[i].handle_and_kind & detail::handle_address_mask, r.accesses()[i].required);
+      std::vector<std::uint32_t> ids;
+      std::vector<std::max_align_t> room;
+      for (const detail::graph_state::about& a : g.nodes) {
+        detail::record& node = a.node->task;
+        const std::size_t bytes = sizeof node + node.access_count * sizeof(detail::access);
+        room.resize(bytes / sizeof(std::max_align_t) + 1);
+        detail::record& shown = *static_cast<detail::record*>(std::memcpy(room.data(), &node, bytes));
+        shown.parent = r.parent;
+        for (std::uint32_t i = 0; i < shown.access_count; ++i)
+          shown.accesses()[i].required += first[shown.accesses()[i].handle_and_kind & detail::handle_address_mask];
+        submitted_as_is(w, shown);
+        ids.push_back(shown.trace_id);
+      }
+      const std::uint32_t accesses = std::exchange(r.access_count, 0);
+      submitted_as_is(w, r);
+      r.access_count = accesses;
+      g.traced.push_back({r.trace_id, std::move(ids)});
+    } catch (const std::bad_alloc&) {
+      // Then the trace does not know these tasks.
+    }
+  }
+
   void counted(worker<M>& w, const detail::record* body) noexcept {
     if (w.trace->counters.size() == 0 || body == nullptr) return;
     const trace::counter_group::values counted = w.trace->counters.since();

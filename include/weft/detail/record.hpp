@@ -29,6 +29,7 @@ enum class record_kind : std::uint8_t {
   external,  // stands for a thread outside the runtime that sleeps until this is "run"
   place,     // stands in a handle's wait list for a task that reserves several (src/access/reservation.hpp)
   branch,    // the second half of a fork, on the stack of the body that forked (src/sched/branches.hpp)
+  node,      // a task of a graph, whose record stays for the next run (src/sched/graphs.hpp)
   scope,     // of a finish: the parent of what is submitted in it, on the stack of the body (src/sched/scopes.hpp)
   cancellable_scope,  // the same, of one with a cancellation (src/sched/cancellation.hpp); the last
 };
@@ -47,30 +48,10 @@ enum class errand : std::uint8_t {
 // Some words serve one phase of the task's life after the other: the request that waits to be created, the wait for
 // conditions and in queues, the body and its children.
 struct record {
+  // What a node of a graph needs when it runs again comes first: with what is before it, it is one cache line.
   union {
     void (*invoke)(record& self, errand what);
     cancel_scope* cancels;  // cancellable_scope: by what
-  };
-  union {
-    record* next;              // waiting: in a list or queue
-    record* awaits_children;   // running, its body waits: who goes on when the children are done
-    std::uint64_t ended_here;  // running: how many children have ended on its own stack
-  };
-  union {
-    std::uint64_t requested_ps;  // request: when it was made, where that is recorded
-    record* prev;                // waiting: in a handle's list
-    record* waits_in;            // running, its body set aside: the record of what it waits in
-  };
-  record* parent;               // the task that submitted this one, nullptr at top level
-  const char* name;             // static storage; nullptr: unnamed
-  std::uint64_t cost_ps;        // modelled duration of the body, 0: the machine's default; see the bits below
-  std::uint64_t order;          // submission number: "first in program order" compares these
-  cell<std::uint32_t> pending;  // body_share, or its children that are not wholly done (src/sched/children.hpp)
-  std::uint32_t access_count;
-  union {
-    std::uint32_t requested_by;  // request: by whom, where that is recorded
-    std::uint32_t cursor;    // waiting: conditions already met: versions, then exclusive access (src/access/walk.hpp)
-    std::uint32_t children;  // running: how many it has submitted
   };
   std::uint16_t pin;  // worker that must run this, or unpinned
   record_kind kind;
@@ -90,6 +71,27 @@ struct record {
   bool is_call : 1;     // runs on the stack of its parent, whose body waits
   // And the memory node that its hints want (src/sched/locality.hpp), written by the submitter before.
   std::uint8_t near : 6;
+  const char* name;  // static storage; nullptr: unnamed
+  union {
+    record* next;              // waiting: in a list or queue
+    record* awaits_children;   // running, its body waits: who goes on when the children are done
+    std::uint64_t ended_here;  // running: how many children have ended on its own stack
+  };
+  union {
+    std::uint64_t requested_ps;  // request: when it was made, where that is recorded
+    record* prev;                // waiting: in a handle's list
+    record* waits_in;            // running, its body set aside: the record of what it waits in
+  };
+  record* parent;               // the task that submitted this one, nullptr at top level
+  std::uint64_t order;          // submission number: "first in program order" compares these
+  cell<std::uint32_t> pending;  // body_share, or its children that are not wholly done (src/sched/children.hpp)
+  std::uint32_t access_count;
+  std::uint64_t cost_ps;  // modelled duration of the body, 0: the machine's default; see the bits below
+  union {
+    std::uint32_t requested_by;  // request: by whom, where that is recorded
+    std::uint32_t cursor;    // waiting: conditions already met: versions, then exclusive access (src/access/walk.hpp)
+    std::uint32_t children;  // running: how many it has submitted
+  };
   union {
     std::uint32_t behind;    // request: how many of the main thread's come before it (src/sched/requests.hpp)
     std::uint32_t trace_id;  // the task's number in the trace, set only where one is recorded
@@ -120,6 +122,9 @@ struct record {
 static_assert(sizeof(record) == 80 && sizeof(record) % alignof(std::max_align_t) == 0);
 
 [[nodiscard]] inline bool is_scope(const record& r) noexcept { return r.kind >= record_kind::scope; }
+[[nodiscard]] inline bool is_task(const record& r) noexcept {
+  return r.kind == record_kind::task || r.kind == record_kind::node;
+}
 // The record of the body that r belongs to: of a scope the one around it. nullptr: the main thread.
 [[nodiscard]] inline record* body_around(record* r) noexcept {
   while (r != nullptr && is_scope(*r)) r = r->parent;
@@ -128,7 +133,8 @@ static_assert(sizeof(record) == 80 && sizeof(record) % alignof(std::max_align_t)
 
 // Size classes, whole cache lines: no access and 32 bytes of captures; three accesses and 64; and so on.
 inline constexpr std::size_t record_bytes[] = {128, 192, 320, 640};
-inline constexpr std::uint8_t record_classes = 4;  // a larger task gets an allocation of its own
+inline constexpr std::uint8_t record_classes = 4;                // a larger task gets an allocation of its own
+inline constexpr std::uint8_t kept_record = record_classes + 1;  // a graph's, which is not given back
 inline constexpr std::size_t task_bytes_max = std::size_t{1} << 20;
 
 [[nodiscard]] constexpr std::uint8_t record_class(std::size_t bytes) noexcept {

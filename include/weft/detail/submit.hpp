@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "weft/clause.hpp"
+#include "weft/detail/graph_recording.hpp"
 #include "weft/detail/record.hpp"
 #include "weft/detail/worker.hpp"
 #include "weft/event.hpp"
@@ -196,13 +197,19 @@ template <class Body, std::size_t Counts> struct team_closure : closure<Body, Co
   using closure<Body, Counts>::closure;
   team_clause wish{1, 1};
 };
-template <class Closure, class... Clauses> void invoke_team(record& r, errand what) {
-  Closure& c = *std::launder(static_cast<Closure*>(r.closure()));
-  if (what == errand::destroy) return c.~Closure();
-  self()->engine->run_team(r, c.wish, [](record& task, team_context& member) {
-    Closure& shared = *std::launder(static_cast<Closure*>(task.closure()));
+template <class Closure> struct behind_accesses {
+  [[nodiscard]] static Closure& of(record& r) noexcept { return *std::launder(static_cast<Closure*>(r.closure())); }
+};
+template <class Where, class... Clauses> void run_team(record& r) {
+  self()->engine->run_team(r, Where::of(r).wish, [](record& task, team_context& member) {
+    auto& shared = Where::of(task);
     caller<Clauses...>::call(shared.body, task.accesses(), shared.counts, member);
   });
+}
+template <class Closure, class... Clauses> void invoke_team(record& r, errand what) {
+  using where = behind_accesses<Closure>;
+  if (what == errand::destroy) return where::of(r).~Closure();
+  run_team<where, Clauses...>(r);
 }
 
 template <class Closure, class... Clauses> void invoke(record& r, errand what) {
@@ -215,6 +222,25 @@ template <class Closure, class... Clauses> void invoke(record& r, errand what) {
   } guard{*std::launder(static_cast<Closure*>(r.closure())), what != errand::call};
   if (what != errand::destroy) caller<Clauses...>::call(guard.c.body, r.accesses(), guard.c.counts);
 }
+
+// Of a node of a graph, which runs again: whoever is done with a run destroys nothing. The graph does, by the other.
+template <class Closure> struct before_node {
+  [[nodiscard]] static Closure& of(record& r) noexcept {
+    return *std::launder(static_cast<Closure*>(node_closure(r, sizeof(Closure))));
+  }
+};
+template <class Closure, class... Clauses> void invoke_node(record& r, errand what) {
+  Closure& c = before_node<Closure>::of(r);
+  if (what != errand::destroy) caller<Clauses...>::call(c.body, r.accesses(), c.counts);
+}
+template <class Closure, class... Clauses> void invoke_team_node(record& r, errand what) {
+  if (what == errand::destroy) return;
+  if (r.state == record_state::running) return run_team<before_node<Closure>, Clauses...>(r);
+  Closure& c = before_node<Closure>::of(r);  // a plain call, without a runtime
+  team_context alone;
+  caller<Clauses...>::call(c.body, r.accesses(), c.counts, alone);
+}
+template <class Closure> void destroy_node(record& r) { before_node<Closure>::of(r).~Closure(); }
 
 template <class T, std::uint8_t Kind, std::uint8_t UserType>
 void note(record&, access*& a, const access_clause<T, Kind, UserType>& c) noexcept {
@@ -284,6 +310,8 @@ inline record* allocate(engine_base& e, worker* w, std::size_t bytes) {
     return e.allocate(bytes);
   return w->free[c]->slot[--w->free_count[c]];
 }
+inline record* allocate(engine_base& e, std::size_t bytes, std::size_t) { return allocate(e, self(), bytes); }
+inline void* closure_for(engine_base&, record& r, std::size_t) noexcept { return r.closure(); }
 
 // Last step for a task without conditions on a host worker: count it, queue it.
 inline bool enter_fast(engine_base& e, worker* w, record* r) {
@@ -369,42 +397,10 @@ template <class Body, class... Clauses> struct builder {
   }
 
   static void submit(engine_base& e, Body&& body, const Clauses&... clauses) {
-    static_assert(list::events <= 1, "weft: a task completes with one event; wait for the others in its body");
-    static_assert(list::teams <= 1, "weft: a task is one team; say once how many workers it wants");
     static_assert(
         !list::is_team || !list::is_numbered,
         "weft: the members of a team have one number between them; use weft::reduce, or team_context::reduce");
-    static_assert(alignof(kept) <= 16, "weft: a body may not capture data aligned to more than 16 bytes by value");
-    constexpr std::size_t bytes = sizeof(record) + list::accesses * sizeof(access) + sizeof(kept);
-    static_assert(bytes <= task_bytes_max, "weft: capture large data by reference or through a handle");
-    record* r = nullptr;
-    if constexpr (list::ranges == 0) {
-      r = allocate(e, self(), bytes);
-      prepare(*r, invoke_kept(), bytes, list::accesses, list::exclusives, list::plain);
-    } else {
-      range_needs n{list::accesses, list::exclusives};
-      (count_range(n, clauses), ...);
-      if (n.accesses > (task_bytes_max - bytes) / sizeof(access)) [[unlikely]]
-        throw_too_wide(n.accesses);
-      const std::size_t all_bytes = bytes + (n.accesses - list::accesses) * sizeof(access);
-      r = allocate(e, self(), all_bytes);
-      prepare(*r, invoke_kept(), all_bytes, static_cast<std::uint32_t>(n.accesses),
-              static_cast<std::uint8_t>(n.exclusives < 2 ? n.exclusives : 2), list::plain);
-    }
-    [[maybe_unused]] access* a = r->accesses();
-    (note(*r, a, clauses), ...);
-    if constexpr (list::hints != 0) {
-      near_clause hints[list::hints];
-      near_clause* next = hints;
-      (note_hint(next, clauses), ...);
-      r->near = e.near(hints, list::hints) & 63;
-    }
-    place(e, *r, static_cast<Body&&>(body));
-    if constexpr (list::is_team) (note_team(static_cast<kept*>(r->closure())->wish, clauses), ...);
-    if constexpr (list::counts != 0) {
-      std::uint32_t* at = static_cast<kept*>(r->closure())->counts;
-      (note_count(at, clauses), ...);
-    }
+    record* const r = make(e, invoke_kept(), static_cast<Body&&>(body), clauses...);
     if constexpr (list::accesses == 0 && list::ranges == 0 && !list::directed) {
       // Read anew: allocate() may have waited for room, and then this may be another thread.
       if (enter_fast(e, self(), r)) [[likely]]
@@ -416,13 +412,66 @@ template <class Body, class... Clauses> struct builder {
       e.enter(r);
   }
 
+  // As a node of a graph that is being recorded (weft/graph.hpp).
+  static void submit(graph_recording& g, Body&& body, const Clauses&... clauses) {
+    static_assert(list::events == 0, "weft: a graph runs again and an event is over once; complete it from a task that "
+                                     "is submitted, or wait for it in a body");
+    static_assert(!list::uses, "weft: a graph holds no units of a resource; submit that task by itself");
+    static_assert(!list::is_numbered,
+                  "weft: a graph holds no repeatable reduction, whose tasks are numbered where they "
+                  "are submitted; use weft::reduction, or submit that task by itself");
+    constexpr auto destroy = std::is_trivially_destructible_v<kept> ? nullptr : &destroy_node<kept>;
+    if constexpr (list::is_team)
+      g.add(make(g, &invoke_team_node<kept, Clauses...>, static_cast<Body&&>(body), clauses...), destroy);
+    else
+      g.add(make(g, &invoke_node<kept, Clauses...>, static_cast<Body&&>(body), clauses...), destroy);
+  }
+
  private:
-  static void place(engine_base& e, record& r, Body&& body) {
+  // A record filled in.
+  template <class To> [[gnu::always_inline]] static inline record* make(To& e, void (*invoke)(record&, errand),
+                                                                        Body&& body, const Clauses&... clauses) {
+    static_assert(list::events <= 1, "weft: a task completes with one event; wait for the others in its body");
+    static_assert(list::teams <= 1, "weft: a task is one team; say once how many workers it wants");
+    static_assert(alignof(kept) <= 16, "weft: a body may not capture data aligned to more than 16 bytes by value");
+    constexpr std::size_t bytes = sizeof(record) + list::accesses * sizeof(access) + sizeof(kept);
+    static_assert(bytes <= task_bytes_max, "weft: capture large data by reference or through a handle");
+    record* r = nullptr;
+    if constexpr (list::ranges == 0) {
+      r = allocate(e, bytes, sizeof(kept));
+      prepare(*r, invoke, bytes, list::accesses, list::exclusives, list::plain);
+    } else {
+      range_needs n{list::accesses, list::exclusives};
+      (count_range(n, clauses), ...);
+      if (n.accesses > (task_bytes_max - bytes) / sizeof(access)) [[unlikely]]
+        throw_too_wide(n.accesses);
+      const std::size_t all_bytes = bytes + (n.accesses - list::accesses) * sizeof(access);
+      r = allocate(e, all_bytes, sizeof(kept));
+      prepare(*r, invoke, all_bytes, static_cast<std::uint32_t>(n.accesses),
+              static_cast<std::uint8_t>(n.exclusives < 2 ? n.exclusives : 2), list::plain);
+    }
+    [[maybe_unused]] access* a = r->accesses();
+    (note(*r, a, clauses), ...);
+    if constexpr (list::hints != 0) {
+      near_clause hints[list::hints];
+      near_clause* next = hints;
+      (note_hint(next, clauses), ...);
+      r->near = e.near(hints, list::hints) & 63;
+    }
+    place(e, *r, static_cast<Body&&>(body));
+    if constexpr (list::is_team) (note_team(static_cast<kept*>(closure_for(e, *r, sizeof(kept)))->wish, clauses), ...);
+    if constexpr (list::counts != 0) {
+      std::uint32_t* at = static_cast<kept*>(closure_for(e, *r, sizeof(kept)))->counts;
+      (note_count(at, clauses), ...);
+    }
+    return r;
+  }
+  template <class To> static void place(To& e, record& r, Body&& body) {
     if constexpr (std::is_nothrow_constructible_v<plain_body, Body&&>) {
-      new (r.closure()) kept(static_cast<Body&&>(body));
+      new (closure_for(e, r, sizeof(kept))) kept(static_cast<Body&&>(body));
     } else {
       try {
-        new (r.closure()) kept(static_cast<Body&&>(body));
+        new (closure_for(e, r, sizeof(kept))) kept(static_cast<Body&&>(body));
       } catch (...) {
         e.discard(&r);
         throw;
@@ -433,36 +482,18 @@ template <class Body, class... Clauses> struct builder {
 
 // Rotates the body to the front: submit(c1, c2, body) becomes builder<Body, C1, C2>::submit(e, body, c1, c2).
 template <class... Done> struct rotate {
-  template <class Body> static void go(engine_base& e, const Done&... done, Body&& body) {
+  template <class To, class Body> static void go(To& e, const Done&... done, Body&& body) {
     builder<Body, Done...>::submit(e, static_cast<Body&&>(body), done...);
   }
-  template <class Next, class Second, class... Rest>
-  static void go(engine_base& e, const Done&... done, Next&& next, Second&& second, Rest&&... rest) {
+  template <class To, class Next, class Second, class... Rest>
+  static void go(To& e, const Done&... done, Next&& next, Second&& second, Rest&&... rest) {
     rotate<Done..., std::remove_cvref_t<Next>>::go(e, done..., next, static_cast<Second&&>(second),
                                                    static_cast<Rest&&>(rest)...);
   }
 };
 
-template <class... Args> void submit(engine_base& e, Args&&... clauses_and_body) {
+template <class To, class... Args> void submit(To& e, Args&&... clauses_and_body) {
   rotate<>::go(e, static_cast<Args&&>(clauses_and_body)...);
 }
-
-// What runtime::submit asserts about its arguments, so that a slip is told in words where it was made, and not below
-// what the compiler met ten templates further down.
-template <class Arg> inline constexpr bool is_clause = access_traits<std::remove_cvref_t<Arg>>::is_clause;
-template <class Arg> inline constexpr bool is_handle = std::is_base_of_v<handle_base, std::remove_cvref_t<Arg>>;
-template <class... Args> struct arguments {
-  static constexpr bool has_body = false;
-};
-template <class Body> struct arguments<Body> {
-  static constexpr bool has_body = !is_clause<Body> && !is_handle<Body>;
-  static constexpr bool no_bare_handle = true;
-  static constexpr bool all_clauses = true;
-};
-template <class First, class... Rest> struct arguments<First, Rest...> {
-  static constexpr bool has_body = arguments<Rest...>::has_body;
-  static constexpr bool no_bare_handle = !is_handle<First> && arguments<Rest...>::no_bare_handle;
-  static constexpr bool all_clauses = is_clause<First> && arguments<Rest...>::all_clauses;
-};
 
 }  // namespace weft::detail

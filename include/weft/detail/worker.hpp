@@ -26,6 +26,7 @@ struct team_clause;
 struct team_state;
 struct unit_order;
 struct guest_call;
+struct graph_state;
 
 // Of each stack that bodies run on: the worker that is on it. A wait may take a body to another worker, and its stack
 // goes with it; so whoever keeps a reference to this need not ask the thread who it is. weft::here is this.
@@ -69,6 +70,10 @@ struct engine_base {
                                                 std::uint64_t& taken) = 0;
   [[nodiscard]] virtual std::uint32_t team_unit(team_state& t, const unit_order& order, std::uint32_t done) = 0;
   virtual void team_guest(team_state* t, guest_call& c) = 0;  // weft/guest.hpp; nullptr: alone
+  // For weft::graph. run_graph: the body of r, a run of g, has begun; its nodes begin. heal: the program has been told
+  // of what failed in runs of g; what g names may be used again.
+  virtual void run_graph(record& r, graph_state& g) = 0;
+  virtual void heal(graph_state& g) = 0;
   // What hints want, as record::near keeps it.
   [[nodiscard]] virtual std::uint8_t near(const near_clause* hints, std::size_t count) noexcept = 0;
   virtual void wait_all() = 0;

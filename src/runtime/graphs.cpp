@@ -1,0 +1,321 @@
+// The out-of-line half of weft/graph.hpp: recording, and a run as a task. What happens in a run: src/sched/graphs.hpp.
+#include "weft/graph.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "access/reduction.hpp"
+#include "access/registration.hpp"
+#include "base/assert.hpp"
+#include "sched/any_engine.hpp"
+#include "sched/graph_state.hpp"
+#include "weft/error.hpp"
+#include "weft/finish.hpp"
+
+namespace weft {
+
+using detail::graph_node;
+using detail::graph_state;
+
+namespace detail {
+
+namespace {
+
+constexpr std::size_t line_bytes = sizeof(graph_state::line);
+constexpr std::size_t chunk_lines_first = 64;
+constexpr std::size_t chunk_lines_max = graph_state::chunk_alignment / line_bytes;
+
+// Large ones in huge pages, where the system has some: a run of a large graph goes through all of it.
+[[nodiscard]] graph_state::chunk new_chunk(std::size_t lines) {
+  const std::size_t bytes = lines * line_bytes;
+  const bool is_large = bytes >= graph_state::chunk_alignment;
+  const std::size_t alignment = is_large ? graph_state::chunk_alignment : line_bytes;
+  void* const memory = ::operator new(bytes, std::align_val_t{alignment});
+  if (is_large) static_cast<void>(::madvise(memory, bytes, MADV_HUGEPAGE));
+  return {std::unique_ptr<graph_state::line, graph_state::free_lines>(static_cast<graph_state::line*>(memory),
+                                                                      graph_state::free_lines{alignment}),
+          lines, 0};
+}
+
+// Behind the last node, so that nodes lie in the order in which they were recorded.
+[[nodiscard]] void* room_for(graph_state& g, std::size_t bytes) {
+  const std::size_t lines = (bytes + line_bytes - 1) / line_bytes;
+  if (g.chunks.empty() || g.chunks.back().lines - g.chunks.back().used < lines) {
+    const std::size_t before = g.chunks.empty() ? chunk_lines_first / 2 : g.chunks.back().lines;
+    const std::size_t wanted = std::max(lines, std::min(2 * before, chunk_lines_max));
+    g.chunks.push_back(new_chunk(wanted));
+  }
+  graph_state::chunk& c = g.chunks.back();
+  void* const at = c.memory.get() + c.used;
+  c.used += lines;
+  g.last_lines = lines;
+  return at;
+}
+
+// Its record's first half ends a cache line.
+[[nodiscard]] record& new_node(graph_state& g, std::size_t bytes, std::size_t closure_bytes) {
+  constexpr std::size_t half = 32;
+  const std::size_t least = node_closure_bytes(closure_bytes) + graph_node::before_task;
+  const std::size_t before = (least + half + line_bytes - 1) / line_bytes * line_bytes - half;
+  auto* const at = static_cast<std::byte*>(room_for(g, before + bytes)) + before - graph_node::before_task;
+  return (new (at) graph_node{})->task;
+}
+
+// r has its accesses, and those have their handles.
+void keep(graph_state& g, record& r, void (*destroy)(record& r)) {
+  weft::access::dependences& order = *g.order;
+  for (std::uint32_t i = 0; i < r.access_count; ++i) {
+    access& a = r.accesses()[i];
+    if (!weft::access::is_repeated(a)) a.required = order.access(weft::access::handle_of(a), weft::access::group_of(a));
+  }
+  r.order = order.add();
+  WEFT_ASSERT(r.order == g.nodes.size());
+  r.kind = record_kind::node;
+  r.state = record_state::blocked;
+  r.size_class = kept_record;
+  r.parent = &g.root;
+  r.exclusives = 0;  // what is exclusive is an edge
+  r.plain = !r.urgent && r.pin == record::unpinned;
+  g.nodes.push_back({&graph_node::of(r), destroy, r.cost_ps});
+}
+
+// A node of the library's own: no body that takes time, and at most one access.
+[[nodiscard]] record& own_node(graph_state& g, void (*invoke)(record&, errand), const char* name,
+                               std::uint32_t accesses) {
+  const std::size_t bytes = sizeof(record) + accesses * sizeof(detail::access);
+  record& r = new_node(g, bytes, 1);
+  prepare(r, invoke, bytes, accesses, 0, true);
+  r.name = name;
+  r.cost_ps = record::charged_bit;
+  return r;
+}
+
+void add_apply(graph_state& g, handle_state& h) {
+  record& r = own_node(
+      g,
+      [](record& self, errand what) {
+        handle_state& of = weft::access::handle_of(self.accesses()[0]);
+        if (what != errand::destroy) weft::access::reduction_of(of)(of);
+      },
+      "apply reduction", 1);
+  r.accesses()[0] = {reinterpret_cast<std::uintptr_t>(&h) | kind_bits(kind_write), 0};
+  keep(g, r, nullptr);
+}
+
+void add_join(graph_state& g, handle_state& h) {
+  record& r = own_node(
+      g, [](record&, errand) {}, "join", 0);
+  const std::uint32_t number = g.order->join(h);
+  r.order = number;
+  r.kind = record_kind::node;
+  r.state = record_state::blocked;
+  r.size_class = kept_record;
+  r.parent = &g.root;
+  g.nodes.push_back({&graph_node::of(r), nullptr, r.cost_ps});
+}
+
+// Errors: weft::error.
+void check(graph_state& g, record& r) {
+  const unsigned workers =
+      g.engine != nullptr ? static_cast<sched::any_engine*>(g.engine)->workers() : record::unpinned;
+  if (r.pin != record::unpinned && r.pin >= workers)
+    throw error("weft: a task of a graph is pinned to worker " + std::to_string(r.pin) +
+                ", but there are only workers " + "0 to " + std::to_string(workers - 1));
+  const weft::access::lock_set distinct(r);  // marks what is named twice
+  for (std::uint32_t i = 0; i < r.access_count; ++i) {
+    const handle_state& h = weft::access::handle_of(r.accesses()[i]);
+    if (g.engine == nullptr && weft::access::kind_of(r.accesses()[i]) == kind_reduce)
+      throw error("weft: a graph without a runtime cannot reduce on " + weft::access::name_of(h) +
+                  "; add to it, or give the graph a runtime");
+    if (h.id > g.runs.id())
+      throw error("weft: a graph cannot hold handle " + weft::access::name_of(h) +
+                  ": it was made while the graph is recorded, and may be gone when it runs; make it before");
+  }
+}
+
+}  // namespace
+
+record* graph_recording::allocate(std::size_t bytes, std::size_t closure_bytes) {
+  return &new_node(of, bytes, closure_bytes);
+}
+
+void graph_recording::discard(record*) noexcept {
+  WEFT_ASSERT(!of.chunks.empty() && of.last_lines != 0);
+  of.chunks.back().used -= of.last_lines;
+  of.last_lines = 0;
+}
+
+std::uint8_t graph_recording::near(const near_clause* hints, std::size_t count) noexcept {
+  return of.engine != nullptr ? of.engine->near(hints, count) : std::uint8_t{0};
+}
+
+void graph_recording::add(record* r, void (*destroy)(record& r)) {
+  try {
+    check(of, *r);
+  } catch (...) {
+    if (destroy != nullptr) destroy(*r);
+    discard(r);
+    throw;
+  }
+  for (std::uint32_t i = 0; i < r->access_count; ++i) {
+    const detail::access& a = r->accesses()[i];
+    if (weft::access::is_repeated(a)) continue;
+    handle_state& h = weft::access::handle_of(a);
+    if (of.order->must_apply_first(h, weft::access::group_of(a))) add_apply(of, h);
+    if (of.order->needs_join(h, weft::access::group_of(a))) add_join(of, h);
+  }
+  keep(of, *r, destroy);
+}
+
+void invoke_graph(record& r, errand what) {
+  graph_state& g = **static_cast<graph_state**>(r.closure());
+  if (what != errand::destroy) g.engine->run_graph(r, g);
+}
+
+}  // namespace detail
+
+graph::graph(detail::engine_base* engine) : state_(new graph_state) {
+  state_->engine = engine;
+  state_->order = std::make_unique<access::dependences>();
+  state_->runs.name("runs of a graph");
+  detail::record& root = state_->root;
+  root.kind = detail::record_kind::scope;
+  root.state = detail::record_state::running;
+  root.size_class = detail::kept_record;
+  root.pin = detail::record::unpinned;
+}
+
+graph::~graph() {
+  state_->runs.state().drain();
+  for (const graph_state::about& a : state_->nodes)
+    if (a.destroy != nullptr) a.destroy(a.node->task);
+  delete state_;
+}
+
+// What is written by reduces at the end is applied by a node if the graph does anything else with it, else by whoever
+// comes next.
+void graph::seal() {
+  graph_state& g = *state_;
+  for (std::size_t i = 0; i < g.order->slots().size(); ++i)
+    if (const access::dependences::slot& s = g.order->slots()[i]; s.mixed && s.group == detail::kind_reduce)
+      detail::add_apply(g, *s.handle);
+  const access::dependences& order = *g.order;
+  const std::uint32_t n = order.tasks();
+  WEFT_ASSERT(n == g.nodes.size());
+  std::vector<std::uint32_t> count(n);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    graph_node& x = *g.nodes[i].node;
+    x.predecessors = static_cast<std::uint32_t>(order.end(i) - order.begin(i));
+    detail::poke(x.missing, x.predecessors);
+    if (x.predecessors == 0) g.roots.push_back(&x);
+    for (const std::uint32_t* p = order.begin(i); p != order.end(i); ++p) ++count[*p];
+  }
+  g.edges.resize(order.edges());
+  graph_node** next = g.edges.data();
+  for (std::uint32_t i = 0; i < n; ++i) {
+    g.nodes[i].node->successors = count[i] != 0 ? next : nullptr;
+    next += count[i];
+    g.sinks += count[i] == 0 ? 1 : 0;
+  }
+  std::vector<std::uint32_t> filled(n);
+  for (std::uint32_t i = 0; i < n; ++i)
+    for (const std::uint32_t* p = order.begin(i); p != order.end(i); ++p) {
+      const bool is_last = ++filled[*p] == count[*p];
+      g.nodes[*p].node->successors[filled[*p] - 1] =
+          reinterpret_cast<graph_node*>(reinterpret_cast<std::uintptr_t>(g.nodes[i].node) | (is_last ? 1 : 0));
+    }
+  for (const access::dependences::slot& s : order.slots()) {
+    const bool as_it_is = !s.mixed && s.group < detail::group_user;
+    g.uses.push_back({s.handle, as_it_is ? s.group : detail::kind_write, s.reduces, s.accesses});
+  }
+  g.order.reset();
+}
+
+// Its accesses: the graph's own handle, then what its nodes name, each advancing the version by as many accesses as
+// there are.
+void graph::submit() {
+  graph_state& g = *state_;
+  if (g.engine == nullptr) return run();
+  detail::engine_base& e = *g.engine;
+  std::uint32_t count = 1;
+  unsigned exclusives = 0;
+  for (const graph_state::use& u : g.uses) {
+    count += u.accesses == 1 ? 1 : 2;
+    exclusives += u.kind == detail::kind_add ? 1 : 0;
+  }
+  const std::size_t bytes = sizeof(detail::record) + count * sizeof(detail::access) + sizeof(graph_state*);
+  detail::record* const r = detail::allocate(e, detail::self(), bytes);
+  detail::prepare(*r, &detail::invoke_graph, bytes, count, static_cast<std::uint8_t>(std::min(exclusives, 2u)), false);
+  r->subtasks = true;
+  r->name = g.name;
+  r->cost_ps = detail::record::charged_bit;
+  detail::access* a = r->accesses();
+  *a++ = {reinterpret_cast<std::uintptr_t>(&g.runs.state()) | detail::kind_bits(detail::kind_write), 0};
+  for (const graph_state::use& u : g.uses) {
+    *a++ = {reinterpret_cast<std::uintptr_t>(u.handle) | detail::kind_bits(u.kind), 0};
+    if (u.accesses != 1) {
+      *a = access::amount_entry(a[-1], u.accesses);
+      ++a;
+    }
+  }
+  WEFT_ASSERT(a == r->accesses() + count);
+  new (r->closure()) graph_state*(&g);
+  e.enter(r);
+}
+
+void graph::run() {
+  if (state_->engine == nullptr) {
+    for (const graph_state::about& a : state_->nodes) a.node->task.invoke(a.node->task, detail::errand::call);
+    return;
+  }
+  const detail::worker* const w = detail::self();
+  try {
+    if (w != nullptr && w->engine == state_->engine) {
+      finish([this] { submit(); });
+    } else {
+      submit();
+      state_->engine->wait_handle(state_->runs.state());
+    }
+  } catch (...) {
+    state_->engine->heal(*state_);
+    throw;
+  }
+}
+
+void graph::rebind(detail::handle_state& recorded, detail::handle_state& now, bool is_reduction) {
+  graph_state& g = *state_;
+  if (&recorded == &now) return;
+  if (!g.runs.idle()) try {
+      g.engine->wait_handle(g.runs.state());
+    } catch (...) {
+      if (!g.runs.idle()) throw;  // else a run has failed, and a wait will tell
+    }
+  const auto used = [&](const detail::handle_state& h) {
+    return std::find_if(g.uses.begin(), g.uses.end(), [&](const graph_state::use& u) { return u.handle == &h; });
+  };
+  const auto at = used(recorded);
+  if (at == g.uses.end())
+    throw error("weft: a graph is bound to handle " + access::name_of(now) + " in the place of " +
+                access::name_of(recorded) + ", which it does not name");
+  if (used(now) != g.uses.end())
+    throw error("weft: a graph is bound to handle " + access::name_of(now) +
+                ", which it uses already; its nodes would need another order");
+  if (at->reduces && !is_reduction)
+    throw error("weft: a graph reduces on " + access::name_of(recorded) + "; bind it as a reduction to another one");
+  at->handle = &now;
+  for (const graph_state::about& x : g.nodes)
+    for (std::uint32_t i = 0; i < x.node->task.access_count; ++i)
+      if (detail::access& a = x.node->task.accesses()[i]; &access::handle_of(a) == &recorded)
+        a.handle_and_kind = (a.handle_and_kind & ~detail::handle_address_mask) | reinterpret_cast<std::uintptr_t>(&now);
+}
+
+void graph::name(const char* text) noexcept { state_->name = text; }
+std::size_t graph::nodes() const noexcept { return state_->nodes.size(); }
+std::size_t graph::edges() const noexcept { return state_->edges.size(); }
+std::uint64_t graph::runs() const noexcept { return state_->runs.version(); }
+
+}  // namespace weft

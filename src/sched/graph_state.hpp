@@ -1,0 +1,82 @@
+// A graph that runs again (weft/graph.hpp) as it is kept: its nodes, which are task records that stay, each with what
+// the protocol of a run needs before it (graphs.md), the edges, and what it names outside.
+//
+//   root          parent of all nodes; its own is the run, a task of its own each time
+//   a node        closure | successors, count of predecessors | record | accesses
+//   edges         the successors of all nodes, those of one beside each other
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "access/dependences.hpp"
+#include "base/assert.hpp"
+#include "weft/detail/graph_recording.hpp"
+#include "weft/detail/record.hpp"
+#include "weft/detail/worker.hpp"
+#include "weft/handle.hpp"
+
+namespace weft::detail {
+
+struct graph_state {
+  struct alignas(64) line {
+    std::byte bytes[64];
+  };
+  struct free_lines {
+    std::size_t alignment;
+    void operator()(line* p) const noexcept { ::operator delete(p, std::align_val_t{alignment}); }
+  };
+  static constexpr std::size_t chunk_alignment = std::size_t{1} << 21;  // a huge page's
+  struct chunk {
+    std::unique_ptr<line, free_lines> memory;
+    std::size_t lines = 0;
+    std::size_t used = 0;
+  };
+  // What is known of a node beside its record.
+  struct about {
+    graph_node* node;
+    void (*destroy)(record& r);  // nullptr: there is nothing to do
+    std::uint64_t cost_ps;       // as recorded: a run writes to the record's
+  };
+  // A handle that nodes name, and as what the whole run does.
+  struct use {
+    handle_state* handle;
+    std::uint8_t kind;
+    bool reduces;            // some node does
+    std::uint64_t accesses;  // so far it advances the version
+  };
+  // For a run that is submitted: what its nodes are called in the trace.
+  struct traced_run {
+    std::uint32_t run;
+    std::vector<std::uint32_t> nodes;
+  };
+
+  // --- what a run reads
+  record root{};            // the first: a node's parent is the graph
+  std::uint32_t sinks = 0;  // nodes without successors
+  std::vector<graph_node*> roots;
+
+  // --- its surroundings
+  engine_base* engine = nullptr;
+  std::vector<about> nodes;  // in program order
+  std::vector<use> uses;
+  std::vector<graph_node*> edges;
+  std::vector<chunk> chunks;
+  std::size_t last_lines = 0;  // of the node that is being filled in
+  const char* name = nullptr;
+  bool is_known = false;                             // to the modelled machine
+  std::unique_ptr<weft::access::dependences> order;  // while it is recorded
+  std::deque<traced_run> traced;                     // guarded by the lock of `runs`
+  handle<void> runs;                                 // written by each run: one comes after the other
+};
+
+// What the record of a run keeps: which graph. Its invoke tells it from other tasks.
+void invoke_graph(record& r, errand what);
+[[nodiscard]] inline graph_state* graph_of(record& r) noexcept {
+  return r.kind == record_kind::task && r.invoke == &invoke_graph ? *static_cast<graph_state**>(r.closure()) : nullptr;
+}
+
+}  // namespace weft::detail
