@@ -26,6 +26,7 @@ std::vector<app> all_apps() {
   apps.push_back(srad_app());
   apps.push_back(stencil_app());
   apps.push_back(taskgenx_app());
+  apps.push_back(uts_app());
   return apps;
 }
 

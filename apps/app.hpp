@@ -86,6 +86,7 @@ struct app {
 [[nodiscard]] app srad_app();
 [[nodiscard]] app stencil_app();
 [[nodiscard]] app taskgenx_app();
+[[nodiscard]] app uts_app();
 
 // Throws weft::error if `bytes` will not fit in what the machine has left, before an allocation that Linux would grant
 // and later take back by killing the process. `what` starts the message.

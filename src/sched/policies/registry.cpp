@@ -18,6 +18,9 @@ constexpr policy_entry entries[] = {
      &make_pufferfish},
     {{"hpt", "run tasks with hints at the node of their data; take from leaf, node and machine (HClib)", true},
      &make_hpt},
+    {{"shepherd", "one queue for the workers of each memory node, oldest first (Qthreads)"}, &make_shepherd},
+    {{"tao", "as local, one task a theft; what has hints begins at the memory node of its data (TAO)", true},
+     &make_tao},
 };
 }  // namespace
 
