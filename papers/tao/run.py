@@ -56,7 +56,8 @@ def turbo(workers: int) -> str:
 
 
 CHANGES = {"": lambda workers: "", "turbo": turbo,
-           "dear": lambda workers: "runtime.run.ns = 2500",
+           "dear": lambda workers: "runtime.run.ns = 1000",
+           "dearer": lambda workers: "runtime.run.ns = 2500",
            "halves": lambda workers: "shared_speed_of.uts.x = 0.5"}
 
 
@@ -117,8 +118,8 @@ class Sweep:
         fast = TURBO if change == "turbo" else 1
         return self.of("speedup", policy, width, workers, change=change) / fast
 
-    def over(self, version: str, other: str, workers: int = 16) -> float:
-        return self.speedup(version, workers) / self.speedup(other, workers)
+    def over(self, version: str, other: str, workers: int = 16, change: str = "") -> float:
+        return self.speedup(version, workers, change) / self.speedup(other, workers, change)
 
     def over_best(self, workers: int) -> float:
         return self.speedup("tao", workers) / max(self.speedup(v, workers) for v in RIVALS)
@@ -126,14 +127,17 @@ class Sweep:
     def gain(self, version: str, change: str = "") -> float:
         return self.speedup(version, 16, change) - self.speedup(version, 12, change)
 
-    def gain_over(self, version: str, other: str) -> float:
-        return self.gain(version) / self.gain(other)
+    def gain_more(self, version: str, other: str) -> float:
+        return self.gain(version) - self.gain(other)
 
     def width(self, width: int, cost_ns: int = 3000, together: bool = False) -> float:
         return self.of("speedup", "tao", width, cost_ns=cost_ns, together=together)
 
     def width_over(self, width: int, other: int) -> float:
         return self.width(width) / self.width(other)
+
+    def best_width_over(self, version: str) -> float:
+        return max(self.width(w) for w in WIDTHS) / self.speedup(version)
 
     def narrow_over_wide(self) -> float:
         return min(self.width(1), self.width(2)) / max(self.width(4), self.width(8))

@@ -19,7 +19,7 @@ constexpr policy_entry entries[] = {
     {{"hpt", "run tasks with hints at the node of their data; take from leaf, node and machine (HClib)", true},
      &make_hpt},
     {{"shepherd", "one queue for the workers of each memory node, oldest first (Qthreads)"}, &make_shepherd},
-    {{"tao", "as local, one task a theft; what has hints begins at the memory node of its data (TAO)", true},
+    {{"tao", "begin tasks with hints at the node of their data; steal one at a time, near to far (TAO)", true},
      &make_tao},
 };
 }  // namespace
