@@ -203,7 +203,9 @@ def sort_rows(weft: str, quick: bool) -> list[dict]:
         return []
     rows = []
     for r in sort_tables.rows(weft, quick):
-        figure = {"section": r["section"], "what": r["claim"], "paper": r["paper"], "note": r.get("note", ""),
+        paper = r["paper"]
+        paper = "" if paper is None else paper if isinstance(paper, str) else f"{paper:g}"
+        figure = {"section": r["section"], "what": r["claim"], "paper": paper, "note": r.get("note", ""),
                   "claim": [r.get("low"), r.get("high")]}
         figure |= {"ours": r["pinned"]} if "pinned" in r else {}
         figure |= {"holds": r["holds"]} if "holds" in r else {}

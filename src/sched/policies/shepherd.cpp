@@ -1,7 +1,6 @@
 // shepherd: a queue for the workers of each memory node, as in Qthreads (Olivier et al., Int. J. HPC Appl. 2012): what
-// becomes ready goes to the queue of the node it became ready at, and a worker looks at its own, then at the others.
-// The rival that shows what a queue for four costs. Not as there: the queue gives the oldest, not the newest, and what
-// is taken from another node is one task.
+// becomes ready goes on top of the queue of the node it became ready at, and a worker takes the newest of its own, then
+// of others. The rival that shows what a queue for four costs. Not as there: a thief takes one, and from the top.
 #include "sched/policies/registry.hpp"
 
 namespace weft::sched {
@@ -13,7 +12,7 @@ class shepherd final : public policy {
   using policy::policy;
   destination ready(unsigned self, const detail::record&) override {
     if (self == nobody) return destination::central();
-    return destination::node(static_cast<std::uint16_t>(places().node_of(self)));
+    return destination::top_of_node(static_cast<std::uint16_t>(places().node_of(self)));
   }
   bool always_own_deque() const noexcept override { return false; }
   bool uses_nodes() const noexcept override { return true; }
