@@ -53,7 +53,7 @@ struct found {
 [[nodiscard]] found search_serially(const tree& t, std::size_t rounds = 1);
 [[nodiscard]] std::string text_of(const found& f);
 
-// Trees that others have counted. A digest of 0 is not known.
+// Trees whose nodes, leaves and depth others have counted.
 struct known_tree {
   const char* name;
   const char* parameters;
