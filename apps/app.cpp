@@ -30,6 +30,7 @@ std::vector<app> all_apps() {
   apps.push_back(tao_dag_app());
   apps.push_back(tao_sort_app());
   apps.push_back(taskgenx_app());
+  apps.push_back(uts_app());
   return apps;
 }
 

@@ -5,9 +5,10 @@
 //
 // A task may have several. Their bytes are summed by memory node, and the task wants the node from which the bytes that
 // lie elsewhere have the shortest way; if no node has more than half of the bytes, it wants none in particular. Hints
-// change where a task runs, never what it does. Policies that follow them: near, pufferfish, hpt
-// (docs/guide/35-near-the-data.md). Under these a task with hints and without accesses may be called where it is
-// submitted, as a function, while nobody near starves: so a body that submits it must not hold a lock that it takes.
+// change where a task runs, never what it does. Policies that follow them: near, pufferfish, hpt, tao
+// (docs/guide/35-near-the-data.md). Under near and pufferfish a task with hints and without accesses may be called
+// where it is submitted, as a function, while nobody near starves: so a body that submits it must not hold a lock that
+// it takes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -52,6 +53,18 @@ template <class Array>
 // A memory node, counted round if the machine has fewer.
 [[nodiscard]] constexpr detail::near_clause near_node(std::uint32_t node) noexcept {
   return {{memory_placement::on_node(node), 0, 1}, 1};
+}
+// A locality address (TAO §3.2, §6): a share of the machine, 0 where its memory nodes begin and 1 where they end. Tasks
+// whose addresses are close run close together, on however many nodes: given i / n, the i-th of n parts of an array
+// finds the node of its part. Counted round: 1.25 is 0.25. Not a number is 0.
+[[nodiscard]] constexpr detail::near_clause near_address(double share) noexcept {
+  constexpr std::uint64_t whole = std::uint64_t{1} << 32;
+  if (!(share > -1e9 && share < 1e9)) share = 0;
+  const auto turns = static_cast<std::int64_t>(share);
+  double part = share - static_cast<double>(turns);
+  if (part < 0) part += 1;
+  const auto offset = static_cast<std::uint64_t>(part * static_cast<double>(whole));
+  return {{memory_placement::blocked(), offset < whole ? offset : whole - 1, whole}, 1};
 }
 
 }  // namespace weft

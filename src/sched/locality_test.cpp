@@ -39,6 +39,15 @@ TEST_CASE("locality: one node, or nothing known") {
   CHECK(r.of({part(where::blocked(), 0, 0, 4000)}) == nothing);  // an empty range
 }
 
+TEST_CASE("locality: an address is a share of the machine, counted round") {
+  const ring r;
+  CHECK((r.of({near_address(0)}) == 0 && r.of({near_address(0.2499)}) == 0 && r.of({near_address(0.25)}) == 1));
+  CHECK((r.of({near_address(0.75)}) == 3 && r.of({near_address(0.999999)}) == 3 && r.of({near_address(1)}) == 0));
+  CHECK((r.of({near_address(7.5)}) == 2 && r.of({near_address(-0.25)}) == 3 && r.of({near_address(-1e-20)}) == 3));
+  CHECK((r.of({near_address(0.0 / 0.0)}) == 0 && r.of({near_address(1e300)}) == 0));
+  for (int i = 0; i < 1000; ++i) CHECK(r.of({near_address(i / 1000.0)}) == i / 250);
+}
+
 TEST_CASE("locality: half-open ranges of blocked data, at and across the ends of blocks") {
   const ring r;
   const auto at = [&](std::uint64_t from, std::uint64_t to) {

@@ -252,7 +252,7 @@ template <class M> class placement {
       return;
     case destination::queue::node:
       WEFT_ASSERT(d.number < nodes_.size());
-      nodes_[d.number].push(r);
+      d.on_top ? nodes_[d.number].push_on_top(r) : nodes_[d.number].push(r);
       if (stays_) return notify_at(d.number);
       break;
     }

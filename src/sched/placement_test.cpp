@@ -53,7 +53,8 @@ TEST_CASE("placement: each destination is its queue") {
                                              {destination::worker(2), box_of + 2},
                                              {destination::worker(1), box_of + 1},
                                              {destination::node(0), node + 0},
-                                             {destination::node(1), node + 1}};
+                                             {destination::node(1), node + 1},
+                                             {destination::top_of_node(1), node + 1}};
   for (const auto& [answer, place] : all) {
     ruled t(answer);
     task x;

@@ -3,8 +3,9 @@
 //
 //   ready(self, r)           task r became ready on worker self (policy::nobody: on a thread outside): where it goes.
 //                            own, where self takes the newest first and thieves the oldest; central, the one queue all
-//                            workers share, oldest first; the queue of a memory node; or one worker. What the clauses
-//                            of r fix (pin, priority) is stronger than the answer. Default: own
+//                            workers share, oldest first; the queue of a memory node, behind what waits there or
+//                            before it; or one worker. What the clauses of r fix (pin, priority) is stronger than the
+//                            answer. Default: own
 //   victim(self, i, rng)     self has no work: whom to rob as i-th of this sweep, 0 <= i < workers-1. Over one sweep
 //                            every other worker must have a chance to be named, or its tasks may wait for it alone.
 //                            Default: the nearest first
@@ -36,12 +37,14 @@ struct destination {
   enum class queue : std::uint8_t { own, central, urgent, worker, node };
   queue where = queue::own;
   std::uint16_t number = 0;  // of the worker or memory node
+  bool on_top = false;       // of a memory node's queue: it is taken before what waits there
 
   [[nodiscard]] static constexpr destination own() noexcept { return {}; }
   [[nodiscard]] static constexpr destination central() noexcept { return {queue::central}; }
   [[nodiscard]] static constexpr destination urgent() noexcept { return {queue::urgent}; }
   [[nodiscard]] static constexpr destination worker(std::uint16_t id) noexcept { return {queue::worker, id}; }
   [[nodiscard]] static constexpr destination node(std::uint16_t n) noexcept { return {queue::node, n}; }
+  [[nodiscard]] static constexpr destination top_of_node(std::uint16_t n) noexcept { return {queue::node, n, true}; }
 };
 
 // Where a worker looks that has nothing in its own deque (engine::list_sources).

@@ -108,6 +108,16 @@ TEST_CASE("queues: a worker takes from its own memory node first, then from the 
   CHECK(!t.nodes.visible(t.s.all[0]));
 }
 
+TEST_CASE("queues: what goes on top of a memory node's queue is taken before what waits there") {
+  four_workers t;
+  task old, newer, newest;
+  t.put(destination::node(1), old);
+  t.put(destination::top_of_node(1), newer);
+  t.put(destination::top_of_node(1), newest);
+  for (task* next : {&newest, &newer, &old}) CHECK(t.nodes.take(t.s.all[3]) == &next->r);
+  CHECK(t.nodes.take(t.s.all[3]) == nullptr);
+}
+
 TEST_CASE("queues: a policy that uses no nodes leaves none to look at") {
   notes machine;
   ground::scheduler<notes> s(machine, 2);

@@ -1,7 +1,9 @@
 // How long bodies are, as the scheduler sees it: whether moving one to another core pays, and whether what is private
 // must be put within reach of thieves before the next body begins. Bodies are timed each while they are long and once
 // in a while when they are short, since two looks at the clock cost as much as a tiny task.
-// A body that waited is not measured: the time it was set aside says nothing about how long bodies are.
+// A body that waited is not measured: the time it was set aside says nothing about how long bodies are. But who steals
+// one of that kind gets all that it submits, so where there are some a thief is not to judge by the others, which may
+// all be empty leaves.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -13,11 +15,12 @@ namespace weft::sched {
 
 // A worker's part. Who: its own thread.
 struct pace {
-  bool coarse = true;         // bodies here are long: keep everything within reach of thieves
-  bool timed = true;          // the next body is, as all are while they are long
-  bool always = false;        // each body is watched for another reason: a trace
-  bool watched = true;        // timed or always
-  unsigned short_bodies = 0;  // in a row, while coarse
+  bool coarse = true;          // bodies here are long: keep everything within reach of thieves
+  bool timed = true;           // the next body is, as all are while they are long
+  bool always = false;         // each body is watched for another reason: a trace
+  bool watched = true;         // timed or always
+  unsigned short_bodies = 0;   // in a row, while coarse
+  unsigned waited_lately = 0;  // timed bodies until it is forgotten that one here has waited
 
   void time_next() noexcept { timed = watched = true; }
 };
@@ -25,7 +28,9 @@ struct pace {
 template <class M> class tempo {
  public:
   // Whether bodies are so short that bringing one over to another core costs more than running it here. A hint.
-  [[nodiscard]] bool tiny() noexcept { return M::load(body_ns_, base::relaxed) < base::worth_stealing_ns; }
+  [[nodiscard]] bool tiny() noexcept {
+    return M::load(body_ns_, base::relaxed) < base::worth_stealing_ns && M::load(some_wait_, base::relaxed) == 0;
+  }
 
   // How many tasks a thief should take at once at most. Where bodies are short it matters that their records come from
   // far away and go back there: the shorter, the fewer. A hint.
@@ -34,13 +39,25 @@ template <class M> class tempo {
     return ns < base::cached_body_ns ? ns / base::worth_taking_ns + 1 : base::steal_max;
   }
 
-  // A body has run for so long. Who: p's worker. Order: relaxed; the mean is a hint, and a lost update is a sample
-  // less.
+  // A body has waited. Who: p's worker. Order: relaxed; another worker that has forgotten its own may clear the word,
+  // and it is set again before long. Cost: the line of that word, once in so many timed bodies.
+  void waited(pace& p) noexcept {
+    if (p.waited_lately > bodies_remembered / 2) {
+      --p.waited_lately;
+      return;
+    }
+    p.waited_lately = bodies_remembered;
+    if (M::load(some_wait_, base::relaxed) == 0) M::store(some_wait_, 1u, base::relaxed);
+  }
+
+  // A body has run for so long, and has not waited. Who: p's worker. Order: relaxed; the mean is a hint, and a lost
+  // update is a sample less.
   void ran(pace& p, std::uint64_t body_ps) noexcept {
     const auto ns = static_cast<std::uint32_t>(std::min<std::uint64_t>(body_ps / 1000, unknown_ns / 8));
     const std::uint32_t before = M::load(body_ns_, base::relaxed);
     const std::uint32_t now = before == unknown_ns ? ns : towards(before, ns);
     if (now != before) M::store(body_ns_, now, base::relaxed);
+    if (p.waited_lately != 0 && --p.waited_lately == 0) M::store(some_wait_, 0u, base::relaxed);
     const bool is_long = body_ps >= base::long_body_ps;
     p.short_bodies = is_long ? 0 : p.short_bodies + 1;
     p.coarse = is_long || (p.coarse && p.short_bodies < base::short_bodies_max);
@@ -55,7 +72,9 @@ template <class M> class tempo {
   }
 
   static constexpr std::uint32_t unknown_ns = ~std::uint32_t{0};
+  static constexpr unsigned bodies_remembered = 64;  // with short ones, of which few are timed, some thousands
   detail::cell<std::uint32_t> body_ns_{unknown_ns};
+  detail::cell<std::uint32_t> some_wait_;
 };
 
 }  // namespace weft::sched

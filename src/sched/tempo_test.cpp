@@ -46,6 +46,18 @@ TEST_CASE("tempo: a body beyond what the mean can hold counts as very long, not 
   CHECK(t.tiny());
 }
 
+TEST_CASE("tempo: where bodies wait short ones are not tiny, until none has waited for a while") {
+  host_tempo t;
+  pace p;
+  t.ran(p, tiny_ps);
+  CHECK(t.tiny());
+  t.waited(p);
+  CHECK(!t.tiny());
+  unsigned bodies = 0;
+  for (; !t.tiny() && bodies < 1000; ++bodies) t.ran(p, tiny_ps);
+  CHECK((bodies > 8 && bodies < 1000));
+}
+
 TEST_CASE("tempo: a worker is coarse until enough short bodies came in a row") {
   host_tempo t;
   pace p;

@@ -18,6 +18,9 @@ constexpr policy_entry entries[] = {
      &make_pufferfish},
     {{"hpt", "run tasks with hints at the node of their data; take from leaf, node and machine (HClib)", true},
      &make_hpt},
+    {{"shepherd", "one queue for the workers of each memory node, newest first (Qthreads)"}, &make_shepherd},
+    {{"tao", "begin tasks with hints at the node of their data; steal one at a time, near to far (TAO)", true},
+     &make_tao},
 };
 }  // namespace
 

@@ -13,5 +13,7 @@ namespace weft::sched {
 [[nodiscard]] std::unique_ptr<policy> make_near(const place::tree& places);
 [[nodiscard]] std::unique_ptr<policy> make_pufferfish(const place::tree& places);
 [[nodiscard]] std::unique_ptr<policy> make_hpt(const place::tree& places);
+[[nodiscard]] std::unique_ptr<policy> make_shepherd(const place::tree& places);
+[[nodiscard]] std::unique_ptr<policy> make_tao(const place::tree& places);
 
 }  // namespace weft::sched

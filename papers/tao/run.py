@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+"""Reproduces TAO's evaluation in virtual time, draws its figures and judges every number of its text.
+
+usage: papers/tao/run.py [--weft build/release/weft] [--quick] [--json] [--figures DIR] [--update] [--pin] [-j N]
+
+Runs the unbalanced tree search of §5 (`weft run uts`), by assemblies of each width and in the rivals' way, on the
+paper's machine, and, if sort_tables.py is there, the sort of §6.
+A figure of expected.json has a pinned value, ours, and the bounds of the paper's claim. Exit status 0 only if every
+run passed its own checks, every figure is as pinned within its tolerance, and the claims hold that are said to hold.
+--quick judges what 16 cores tell. --update writes the table of README.md and the drawings beside it. --pin writes the
+values found into expected.json, after a change of the scheduler that moves virtual times.
+
+example: papers/tao/run.py --weft build/release/weft --quick
+"""
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+import draw
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from runs import run_all  # noqa: E402
+
+try:
+    import sort_tables
+except ImportError:
+    sort_tables = None
+
+HERE = pathlib.Path(__file__).resolve().parent
+SECONDS_MAX = 600  # of one run, against hangs
+TOLERANCE = 0.04  # of a pinned value, unless its figure says another: a change of the scheduler moves thefts
+MACHINE = "opteron-6220-interlagos-16"
+CORES = [1, 2, 4, 8, 12, 16]
+WIDTHS = [1, 2, 4, 8]
+GRAINS_NS = [300, 3000, 30000]
+# What stands for whom: a policy of ours, and the width of assemblies; 0: a task for each node.
+VERSIONS = {"tao": ("tao", 4), "tbb": ("random", 0), "massivethreads": ("work_first", 0), "qthreads": ("shepherd", 0)}
+NAMES = {"tao": "go:TAO, width 4", "tbb": "TBB", "massivethreads": "MassiveThreads", "qthreads": "Qthreads"}
+RIVALS = ["tbb", "massivethreads", "qthreads"]
+TURBO = 1.2  # 3.6 GHz over 3.0
+
+
+def turbo(workers: int) -> str:
+    """The cores of a package of which more than half are at work run at 3.0 GHz, others at 3.6."""
+    of_package = [min(workers, 8), max(0, workers - 8)]
+    types = ", ".join("8 base" if n > 4 else "8 boost" for n in of_package)
+    if len(set(types.split(", "))) == 1:
+        types = "16 " + types.split(", ")[0][2:]
+    return f'topology.types = "{types}"; types.base.speed.x = 1; types.boost.speed.x = {TURBO}'
+
+
+CHANGES = {"": lambda workers: "", "turbo": turbo,
+           "dear": lambda workers: "runtime.run.ns = 1000",
+           "dearer": lambda workers: "runtime.run.ns = 2500",
+           "halves": lambda workers: "shared_speed_of.uts.x = 0.5"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    policy: str
+    width: int
+    workers: int = 16
+    cost_ns: int = 3000
+    together: bool = False
+    change: str = ""
+
+    def arguments(self) -> list[str]:
+        return ["uts", "--tree", "tao", "--width", str(self.width), "--cost", str(self.cost_ns),
+                *(["--together"] if self.together else []), "--policy", self.policy, "--workers", str(self.workers),
+                "--machine", MACHINE]
+
+    def command(self) -> str:
+        change = CHANGES[self.change](self.workers)
+        return (f"WEFT_CHANGE='{change}' " if change else "") + "weft run " + " ".join(self.arguments())
+
+    def execute(self, weft: str) -> dict:
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
+        environment |= {"WEFT_CHANGE": CHANGES[self.change](self.workers)}
+        done = subprocess.run([weft, "run", *self.arguments(), "--json"], capture_output=True, text=True,
+                              timeout=SECONDS_MAX, env=environment)
+        reply = json.loads(done.stdout) if done.stdout else {}
+        if done.returncode != 0 or not reply.get("ok"):
+            raise RuntimeError(f"{self.command()}: {reply.get('error') or done.stderr or reply.get('checks')}")
+        return reply
+
+
+class Asked(dict):
+    """Replies before anything has run: remembers what is asked for, and says 1 to everything."""
+
+    def __missing__(self, run: Run) -> dict:
+        self[run] = Ones()
+        return self[run]
+
+
+class Ones(dict):
+    def __missing__(self, field: str) -> float:
+        return 1.0
+
+
+class Sweep:
+    """What follows from the replies. A figure of expected.json names a method and its arguments."""
+
+    def __init__(self, replies: dict[Run, dict]):
+        self.replies = replies
+
+    def of(self, field: str, *run, **more) -> float:
+        return self.replies[Run(*run, **more)][field]
+
+    def speedup(self, version: str, workers: int = 16, change: str = "") -> float:
+        """Over the program without tasks on one core, which with Turbo Core is a fast one."""
+        policy, width = VERSIONS[version]
+        fast = TURBO if change == "turbo" else 1
+        return self.of("speedup", policy, width, workers, change=change) / fast
+
+    def over(self, version: str, other: str, workers: int = 16, change: str = "") -> float:
+        return self.speedup(version, workers, change) / self.speedup(other, workers, change)
+
+    def over_best(self, workers: int) -> float:
+        return self.speedup("tao", workers) / max(self.speedup(v, workers) for v in RIVALS)
+
+    def gain(self, version: str, change: str = "") -> float:
+        return self.speedup(version, 16, change) - self.speedup(version, 12, change)
+
+    def gain_more(self, version: str, other: str) -> float:
+        return self.gain(version) - self.gain(other)
+
+    def width(self, width: int, cost_ns: int = 3000, together: bool = False) -> float:
+        return self.of("speedup", "tao", width, cost_ns=cost_ns, together=together)
+
+    def width_over(self, width: int, other: int) -> float:
+        return self.width(width) / self.width(other)
+
+    def best_width_over(self, version: str) -> float:
+        return max(self.width(w) for w in WIDTHS) / self.speedup(version)
+
+    def narrow_over_wide(self) -> float:
+        return min(self.width(1), self.width(2)) / max(self.width(4), self.width(8))
+
+    def worker_us(self, width: int) -> float:
+        """What a worker computes in an assembly."""
+        members = self.of("tasks", "tao", width) * (width / (width + 1) if width > 1 else 1)
+        return self.of("serial_seconds", "tao", width) * 1e6 / members
+
+    def asynchronous(self, width: int, cost_ns: int) -> float:
+        """Speed-up of assemblies whose members come and go over those that begin and end as one."""
+        return self.width(width, cost_ns) / self.width(width, cost_ns, True)
+
+    def asynchronous_least(self, cost_ns: int) -> float:
+        return min(self.asynchronous(w, cost_ns) for w in WIDTHS)
+
+    def asynchronous_grows(self, cost_ns: int) -> float:
+        """The least step from a width to the next."""
+        ratios = [self.asynchronous(w, cost_ns) for w in WIDTHS]
+        return min(b / a for a, b in zip(ratios, ratios[1:]))
+
+    def asynchronous_falls(self, width: int) -> float:
+        """The least step from a grain to the next."""
+        ratios = [self.asynchronous(width, c) for c in GRAINS_NS]
+        return min(a / b for a, b in zip(ratios, ratios[1:]))
+
+    def tree(self, field: str) -> float:
+        return self.of(field, "tao", 4)
+
+
+def value(sweep: Sweep, figure: dict) -> float:
+    method, *arguments = figure["value"]
+    return getattr(sweep, method)(*arguments)
+
+
+def wanted(figures: list[dict], drawn: bool) -> list[Run]:
+    asked = Asked()
+    for f in figures:
+        value(Sweep(asked), f)
+    if drawn:
+        draw.ask(Sweep(asked))
+    return list(asked)
+
+
+def judged_row(figure: dict, found: float) -> dict:
+    low, high = figure.get("claim") or [None, None]
+    claimed = low is not None or high is not None
+    holds = claimed and (low is None or low <= found) and (high is None or found <= high)
+    pinned = figure.get("ours", found)
+    near = abs(found - pinned) <= figure.get("tolerance", TOLERANCE) * max(abs(pinned), 0.01)
+    return {"section": figure["section"], "what": figure["what"], "paper": figure["paper"], "ours": found,
+            "pinned": pinned, "claim": [low, high] if claimed else None, "holds": holds if claimed else None,
+            "ok": near and (not claimed or holds == figure.get("holds", holds)), "note": figure.get("note", "")}
+
+
+def judged(sweep: Sweep, figures: list[dict]) -> list[dict]:
+    return [judged_row(f, value(sweep, f)) for f in figures]
+
+
+def sort_rows(weft: str, quick: bool) -> list[dict]:
+    """The rows of §6. One that has `pinned` or `holds` is held to them."""
+    if sort_tables is None:
+        return []
+    rows = []
+    for r in sort_tables.rows(weft, quick):
+        paper = r["paper"]
+        paper = "" if paper is None else paper if isinstance(paper, str) else f"{paper:g}"
+        figure = {"section": r["section"], "what": r["claim"], "paper": paper, "note": r.get("note", ""),
+                  "claim": [r.get("low"), r.get("high")]}
+        figure |= {"ours": r["pinned"]} if "pinned" in r else {}
+        figure |= {"holds": r["holds"]} if "holds" in r else {}
+        rows.append(judged_row(figure, r["ours"]))
+    return rows
+
+
+def shown(x: float) -> str:
+    return f"{x:.3f}" if abs(x) < 1 else f"{x:.2f}" if abs(x) < 100 else f"{x:,.0f}"
+
+
+def bounds_shown(claim: list | None) -> str:
+    if claim is None:
+        return ""
+    low, high = claim
+    if low is None or high is None:
+        return f"at most {high:g}" if low is None else f"at least {low:g}"
+    return f"{low:g} to {high:g}"
+
+
+def verdict(row: dict) -> str:
+    word = "no claim" if row["holds"] is None else "holds" if row["holds"] else "**does not hold**"
+    return ("**not as pinned**; " if not row["ok"] else "") + "; ".join(x for x in (word, row["note"]) if x)
+
+
+def figures_table(rows: list[dict]) -> str:
+    lines = ["| section | claim | paper | ours | holds if | |", "|---|---|---|---|---|---|"]
+    return "\n".join(lines + [f"| {r['section']} | {r['what']} | {r['paper']} | {shown(r['ours'])} | "
+                              f"{bounds_shown(r['claim'])} | {verdict(r)} |" for r in rows])
+
+
+def speedups_table(sweep: Sweep) -> str:
+    lines = ["| workers | " + " | ".join(NAMES.values()) + " |", "|---" * (1 + len(NAMES)) + "|"]
+    return "\n".join(lines + [f"| {n} | " + " | ".join(f"{sweep.speedup(v, n):.2f}" for v in NAMES) + " |"
+                              for n in CORES])
+
+
+def updated(page: str, tables: dict[str, str]) -> str:
+    for name, text in tables.items():
+        pattern = rf"(?s)(<!-- {name} -->\n).*?(<!-- end of {name} -->)"
+        page, count = re.subn(pattern, lambda m: m[1] + text + "\n" + m[2], page)
+        if count != 1:
+            raise RuntimeError(f"{HERE / 'README.md'}: the marks of the table {name} are missing")
+    return page
+
+
+def pinned(expected: dict, rows: list[dict]) -> str:
+    """expected.json with the values found, a figure a line."""
+    figures = []
+    for f, r in zip(expected["figures"], rows):
+        f = f | {"ours": float(f"{r['ours']:.4g}") if r["ours"] < 1e4 else r["ours"]}
+        f |= {} if r["holds"] is None else {"holds": r["holds"]}
+        figures.append("    " + json.dumps(f, ensure_ascii=False))
+    return '{\n  "figures": [\n' + ",\n".join(figures) + "\n  ]\n}\n"
+
+
+def print_rows(rows: list[dict]) -> None:
+    for r in rows:
+        word = "WRONG " if not r["ok"] else "      " if r["holds"] is None else "holds " if r["holds"] else "missed"
+        print(f"{word} {shown(r['ours']):>8}  pinned {shown(r['pinned']):>8}  paper {r['paper'] or '-'}  "
+              f"[{bounds_shown(r['claim'])}]  {r['section']} {r['what']}")
+
+
+def arguments() -> argparse.Namespace:
+    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    args.add_argument("--weft", default="build/release/weft")
+    args.add_argument("--json", action="store_true")
+    args.add_argument("--quick", action="store_true")
+    args.add_argument("--figures", type=pathlib.Path, help="draw Figures 4, 6 and 7 into this folder")
+    args.add_argument("--update", action="store_true", help="write README.md's tables and its drawings")
+    args.add_argument("--pin", action="store_true", help="write the values found into expected.json")
+    args.add_argument("-j", type=int, default=len(os.sched_getaffinity(0)), help="runs at a time")
+    opt = args.parse_args()
+    if opt.quick and (opt.update or opt.figures or opt.pin):
+        args.error("drawings, README.md and pins need the whole: leave --quick out")
+    return opt
+
+
+def main() -> int:
+    opt = arguments()
+    expected = json.loads((HERE / "expected.json").read_text())
+    figures = [f for f in expected["figures"] if not opt.quick or f.get("quick")]
+    began = time.monotonic()
+    runs = wanted(figures, not opt.quick)
+    sweep = Sweep(dict(run_all(opt.weft, runs, max(1, opt.j))))
+    if opt.pin:
+        (HERE / "expected.json").write_text(pinned(expected, judged(sweep, figures)))
+        figures = json.loads((HERE / "expected.json").read_text())["figures"]
+    rows = judged(sweep, figures) + sort_rows(opt.weft, opt.quick)
+    folder = HERE / "figures" if opt.update else opt.figures
+    if folder is not None:
+        draw.all_figures(sweep, folder)
+    if opt.update:
+        page = HERE / "README.md"
+        page.write_text(updated(page.read_text(), {"figures": figures_table(rows), "speedups": speedups_table(sweep)}))
+    ok = all(r["ok"] for r in rows)
+    if opt.json:
+        print(json.dumps({"figures": rows, "seconds": time.monotonic() - began, "ok": ok}, indent=2))
+    else:
+        print_rows(rows)
+    return 0 if ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
