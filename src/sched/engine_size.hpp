@@ -48,7 +48,7 @@ void engine<M>::run_team(detail::record& r, const detail::team_clause& wish, det
   {
     const visit v(*this);
     worker& w = v.self();
-    r.subtasks = true;  // it is done when its members and all below them are, however many it has
+    WEFT_ASSERT(r.subtasks);  // it is done when its members and all below them are, however many it has
     const unsigned widest = teams_.who().widest();
     const unsigned most = std::min<unsigned>(wish.most, widest), least = std::min<unsigned>(wish.least, most);
     const unsigned width = least == most ? most : std::clamp(rules_->width(w.id, r, least, most), least, most);
