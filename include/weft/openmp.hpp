@@ -28,16 +28,21 @@ namespace detail {
 // From here to its end regions of the calling thread have the guest's threads. Who: the body of the guest.
 class openmp_threads {
  public:
-  explicit openmp_threads(const guest_context& g) : before_(omp_get_max_threads()) {
-    omp_set_num_threads(static_cast<int>(g.threads()));
+  explicit openmp_threads(const guest_context& g)
+      : before_(omp_get_max_threads()), threads_(static_cast<int>(g.threads())) {
+    omp_set_num_threads(threads_);
     if (g.cpu(0) < 0) return;
-#pragma omp parallel num_threads(static_cast<int>(g.threads()))
+#pragma omp parallel num_threads(threads_)
     g.bind(static_cast<unsigned>(omp_get_thread_num()));
   }
   ~openmp_threads() {
     omp_set_num_threads(before_);
-#ifdef __clang__  // libgomp would end them, and the next guest make them anew, for 60 us to 4 ms
-    static_cast<void>(omp_pause_resource(omp_pause_soft, omp_get_initial_device()));
+#ifdef KMP_VERSION_MAJOR  // libomp: a region after which its threads sleep at once
+    const int looks_ms = kmp_get_blocktime();
+    kmp_set_blocktime(0);
+#pragma omp parallel num_threads(threads_)
+    {}
+    kmp_set_blocktime(looks_ms);
 #endif
   }
   openmp_threads(const openmp_threads&) = delete;
@@ -45,6 +50,7 @@ class openmp_threads {
 
  private:
   int before_;
+  int threads_;
 };
 
 }  // namespace detail

@@ -49,7 +49,7 @@ void engine<M>::run_team(detail::record& r, const detail::team_clause& wish, det
   {
     const visit v(*this);
     worker& w = v.self();
-    r.subtasks = true;  // it is done when its members and all below them are, however many it has
+    WEFT_ASSERT(r.subtasks);  // it is done when its members and all below them are, however many it has
     course = how_wide(w, r, wish);
     if (course.width > 1) {
       if (detail::record* const first = teams_.gather(w, r, wish, course, body)) call_child(w, first);

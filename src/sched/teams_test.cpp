@@ -42,6 +42,7 @@ TEST_CASE("teams: each member is a task of its own, a child of the team's, and i
       children += me->name != nullptr && std::string(me->name) == "t";
       if (task == nullptr) task = t.width() > 1 ? me->parent : me;
       CHECK((t.width() > 1 ? me->parent : me) == task);
+      CHECK(task->subtasks);  // from its submission on, so that a trace says it
       CHECK(me->order == (t.width() > 1 ? t.rank() : 1));
     });
     rt.wait();

@@ -140,7 +140,6 @@ class collector {
       out_.steals.push_back({ns(e.time), worker, e.worker, task, static_cast<booty>(e.detail)});
       break;
     case event_kind::team:
-      out_.tasks[task].subtasks = true;  // known only when its body had begun
       out_.teams.push_back({task, e.position, static_cast<aim>(e.detail), ns(e.time), ns(e.value),
                             static_cast<std::uint64_t>(unpacked_ns(e.other))});
       break;

@@ -268,7 +268,8 @@ inline void note(record& r, access*&, const priority_clause& c) noexcept { r.urg
 inline void note(record& r, access*&, const pin_clause& c) noexcept { r.pin = c.worker; }
 inline void note(record& r, access*&, const subtasks_clause&) noexcept { r.subtasks = true; }
 inline void note(record&, access*&, const near_clause&) noexcept {}  // with the other hints
-inline void note(record&, access*&, const team_clause&) noexcept {}  // beside the body
+// It is done when its members are; who it is to have stands beside the body.
+inline void note(record& r, access*&, const team_clause&) noexcept { r.subtasks = true; }
 // An event counts as a child that is there from the beginning.
 inline void note(record& r, access*&, const completes_clause&) noexcept {
   r.subtasks = r.has_children = true;
