@@ -118,6 +118,12 @@ void add_join(graph_state& g, handle_state& h) {
   g.nodes.push_back({&graph_node::of(r), nullptr, r.cost_ps});
 }
 
+// In the order in which they are locked, so that no run has to sort them.
+void sort_uses(graph_state& g) {
+  std::sort(g.uses.begin(), g.uses.end(),
+            [](const graph_state::use& a, const graph_state::use& b) { return a.handle->id < b.handle->id; });
+}
+
 // Errors: weft::error.
 void check(graph_state& g, record& r) {
   const unsigned workers =
@@ -232,16 +238,17 @@ void graph::seal() {
     const bool as_it_is = !s.mixed && s.group < detail::group_user;
     g.uses.push_back({s.handle, as_it_is ? s.group : detail::kind_write, s.reduces, s.accesses});
   }
+  g.uses.push_back({&g.runs.state(), detail::kind_write, false, 1});
+  detail::sort_uses(g);
   g.order.reset();
 }
 
-// Its accesses: the graph's own handle, then what its nodes name, each advancing the version by as many accesses as
-// there are.
+// Its accesses: each advances the version by as many as nodes have.
 void graph::submit() {
   graph_state& g = *state_;
   if (g.engine == nullptr) return run();
   detail::engine_base& e = *g.engine;
-  std::uint32_t count = 1;
+  std::uint32_t count = 0;
   unsigned exclusives = 0;
   for (const graph_state::use& u : g.uses) {
     count += u.accesses == 1 ? 1 : 2;
@@ -254,7 +261,6 @@ void graph::submit() {
   r->name = g.name;
   r->cost_ps = detail::record::charged_bit;
   detail::access* a = r->accesses();
-  *a++ = {reinterpret_cast<std::uintptr_t>(&g.runs.state()) | detail::kind_bits(detail::kind_write), 0};
   for (const graph_state::use& u : g.uses) {
     *a++ = {reinterpret_cast<std::uintptr_t>(u.handle) | detail::kind_bits(u.kind), 0};
     if (u.accesses != 1) {
@@ -307,6 +313,7 @@ void graph::rebind(detail::handle_state& recorded, detail::handle_state& now, bo
   if (at->reduces && !is_reduction)
     throw error("weft: a graph reduces on " + access::name_of(recorded) + "; bind it as a reduction to another one");
   at->handle = &now;
+  detail::sort_uses(g);
   for (const graph_state::about& x : g.nodes)
     for (std::uint32_t i = 0; i < x.node->task.access_count; ++i)
       if (detail::access& a = x.node->task.accesses()[i]; &access::handle_of(a) == &recorded)

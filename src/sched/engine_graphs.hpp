@@ -12,7 +12,6 @@ template <machine::machine M> void engine<M>::run_graph(detail::record& r, detai
 
 template <machine::machine M> void engine<M>::heal(detail::graph_state& g) {
   const visit v(*this);
-  failures_.heal(g.runs.state());
   for (const detail::graph_state::use& u : g.uses) failures_.heal(*u.handle);
 }
 

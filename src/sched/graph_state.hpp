@@ -62,7 +62,7 @@ struct graph_state {
   // --- its surroundings
   engine_base* engine = nullptr;
   std::vector<about> nodes;  // in program order
-  std::vector<use> uses;
+  std::vector<use> uses;     // and that each run writes `runs`
   std::vector<graph_node*> edges;
   std::vector<chunk> chunks;
   std::size_t last_lines = 0;  // of the node that is being filled in

@@ -47,6 +47,7 @@ template <class M> class graphs {
   // The body of `run` has begun on w. Who: that body; no other run of g is under way, as both write its handle.
   void begin(worker<M>& w, record& run, graph_state& g) {
     WEFT_ASSERT(w.current == &run && run.state == detail::record_state::running && run.subtasks);
+    run.has_waited = true;  // how long this takes says nothing about bodies
     if (g.nodes.empty()) return;
     introduce(g);
     record& root = g.root;
