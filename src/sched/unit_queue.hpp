@@ -5,11 +5,13 @@
 // a team, and made anew by the first member that comes to a graph after a barrier.
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/assert.hpp"
 #include "base/lock.hpp"
 #include "weft/detail/team.hpp"
+#include "weft/error.hpp"
 
 namespace weft::sched {
 
@@ -26,13 +28,17 @@ template <class M> class unit_queue {
 
   // The caller's unit `done` is done (or no_unit, unit_threw); what it does next. Who: a member of t. Order: the
   // lock's; what a unit did comes before those that come after it. Cost: the lock, and a line for each unit that comes
-  // after. Errors: std::bad_alloc; then it is as if nobody had come yet.
+  // after. Errors: std::bad_alloc, and then it is as if nobody had come yet; weft::error where another member has come
+  // with a graph of another size.
   [[nodiscard]] answer take(detail::team_state& t, const detail::unit_order& order, std::uint32_t done) {
     base::locked<M> guard(lock_);
     if (M::load(t.next, base::relaxed) == 0) {
       begin(order);
       M::store(t.next, std::uint64_t{1}, base::relaxed);
     }
+    if (order.count != count_) [[unlikely]]
+      throw error("weft: the members of a team run team_graphs of " + std::to_string(count_) + " and of " +
+                  std::to_string(order.count) + " units; all must run the same");
     if (done == detail::unit_threw)
       has_failed_ = true;
     else if (done != detail::no_unit)
@@ -62,7 +68,7 @@ template <class M> class unit_queue {
       if (waits_for_[i] == 0) ready_[made_ready_++] = i;
     }
     WEFT_ASSERT(order.count == 0 || made_ready_ != 0);
-    left_ = order.count;
+    count_ = left_ = order.count;
     has_failed_ = false;
   }
   void settle(const detail::unit_order& order, std::uint32_t done) noexcept {
@@ -124,6 +130,7 @@ template <class M> class unit_queue {
   alignas(64) detail::cell<std::uint8_t> lock_;  // of all but news_
   detail::cell<std::uint32_t> news_;             // its writers have the lock
   bool has_failed_ = false;
+  std::uint32_t count_ = 0;                   // units of the graph
   std::uint32_t left_ = 0;                    // units that are not done
   std::uint32_t taken_ = 0, made_ready_ = 0;  // of ready_: those that members have, and all
   record* aside_ = nullptr;

@@ -65,6 +65,15 @@ TEST_CASE("unit queue: as many are woken as there are units that the caller leav
   CHECK((first_of_three.unit == 1 && first_of_three.woken == &c && c.next == &b && b.next == nullptr));
 }
 
+TEST_CASE("unit queue: a member with a graph of another size is told, and nothing is lost") {
+  two_then_one x;
+  const std::vector<std::uint32_t> before{0}, first{0, 0};
+  const detail::unit_order other{1, before.data(), first.data(), nullptr};
+  CHECK(x.q.take(x.t, x.order, no_unit).unit == 0);
+  CHECK_THROWS_AS(static_cast<void>(x.q.take(x.t, other, no_unit)), weft::error);
+  CHECK(x.q.take(x.t, x.order, no_unit).unit == 1);
+}
+
 TEST_CASE("unit queue: after a failure nobody gets a unit; after a barrier all begins anew") {
   two_then_one x;
   detail::record a{};

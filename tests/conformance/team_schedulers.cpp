@@ -297,6 +297,16 @@ TEST_CASE("team graph: random graphs, in the order that their edges say") {
   });
 }
 
+TEST_CASE("team graph: members that do not run the same graph are told") {
+  on_both_machines([](const weft::options& o) {
+    if (o.workers == 1) return;
+    weft::runtime rt(o);
+    const weft::team_graph graphs[] = {weft::team_graph(2, {}), weft::team_graph(3, {})};
+    rt.submit(weft::team(2), [&](weft::team_context& t) { graphs[t.rank()].run(t, [](unsigned) {}); });
+    CHECK(thrown_by([&] { rt.wait(); }).find("all must run the same") != std::string::npos);
+  });
+}
+
 TEST_CASE("team graph: units in a circle and edges to nowhere are refused, in words") {
   using graph = weft::team_graph;
   const auto circle = thrown_by([] { static_cast<void>(graph(7, {{0, 1}, {1, 4}, {4, 2}, {2, 1}, {2, 3}, {5, 6}})); });
