@@ -14,14 +14,14 @@ using line = std::vector<weft::handle<double>>;
 template <class To> void step(To& to, line& from, line& into) {
   for (std::size_t i = 0; i < cells; ++i)
     to.submit(weft::read(from[(i + cells - 1) % cells]), weft::read(from[i]), weft::read(from[(i + 1) % cells]),
-              weft::write(into[i]), weft::cost(200),
+              weft::write(into[i]), weft::cost(50),
               [](double left, double here, double right, double& x) { x = (left + 2 * here + right) / 4; });
 }
 
 }  // namespace
 
 int main() {
-  weft::runtime rt({.workers = 4, .machine = "virtual"});
+  weft::runtime rt({.workers = 2, .machine = "virtual"});
   line a(cells), b(cells);
   a[0].unguarded() = 1600;
 
