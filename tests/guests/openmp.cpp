@@ -1,5 +1,6 @@
 // Regions of OpenMP as guests: each of their threads alone on its CPU, although the same threads serve teams of other
-// widths and elsewhere; after the guest none of them uses a core any more; and what an entry costs.
+// widths and elsewhere; after the guest they soon use no core any more (libgomp's may for 3 ms); and what an entry
+// costs.
 #include <omp.h>
 #include <unistd.h>
 
@@ -79,8 +80,8 @@ int main() {
   });
   const int failed = c.verdict("openmp");
   double busy = 1e9;
-  for (int attempt = 0; attempt < 10 && busy > 2000; ++attempt) busy = std::min(busy, busy_after_guest(rt));
+  for (int attempt = 0; attempt < 10 && busy > 10000; ++attempt) busy = std::min(busy, busy_after_guest(rt));
   std::printf("in 20 ms after a guest all threads used %.0f us\n", busy);
   report_costs(rt);
-  return failed != 0 || busy > 2000 ? 1 : 0;
+  return failed != 0 || busy > 10000 ? 1 : 0;
 }
