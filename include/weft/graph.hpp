@@ -27,9 +27,10 @@
 #include "weft/clause.hpp"
 #include "weft/detail/arguments.hpp"
 #include "weft/handle.hpp"
-#include "weft/runtime.hpp"
 
 namespace weft {
+
+class runtime;  // weft/runtime.hpp
 
 // What a graph is recorded with, valid for the call that gets it. Who: the thread that makes the graph.
 class recorder {
@@ -40,7 +41,16 @@ class recorder {
   // recording, which may be gone when the graph runs. Units of a resource, events and repeatable reductions cannot be
   // recorded, which the compiler says.
   template <class... Args> void submit(Args&&... clauses_and_body) {
-    detail::submit_if_meant(to_, static_cast<Args&&>(clauses_and_body)...);
+    using given = detail::arguments<Args...>;
+    static_assert(given::has_body,
+                  "weft: submit needs a body, and it comes last: rt.submit(weft::read(a), [](int x) {})");
+    if constexpr (given::has_body) {
+      static_assert(given::no_bare_handle, "weft: a handle alone does not say how the body uses it: write "
+                                           "weft::read(h), weft::write(h), weft::add(h) or weft::concurrent(h)");
+      static_assert(!given::no_bare_handle || given::all_clauses,
+                    "weft: every argument before the body must be a clause");
+      if constexpr (given::all_clauses) detail::submit(to_, static_cast<Args&&>(clauses_and_body)...);
+    }
   }
 
   recorder(const recorder&) = delete;
@@ -62,7 +72,7 @@ class graph {
 #ifdef WEFT_SERIAL
       : graph(static_cast<What&&>(what)){}
 #else
-      : graph(rt.engine_) {
+      : graph(engine_of(rt)) {
     record(what);
   }
 #endif
@@ -82,7 +92,8 @@ class graph {
   // Who: any thread, and from inside tasks that do not use the graph's handles.
   // Cost: that of a task with an access for each handle, and a countdown for each edge.
   // Errors: rethrows the first exception in program order; then what failed is told, and the handles that the graph
-  // names may be used again. weft::error if a handle is in use by another runtime.
+  // names may be used again. To a thread that is no worker of the graph's runtime runtime::wait() tells it once more.
+  // weft::error if a handle is in use by another runtime.
   void run();
   // Submits a run, as a task is submitted: runtime::wait() waits for it, and tells of its exceptions. rt.submit(g) is
   // the same.
@@ -108,6 +119,7 @@ class graph {
 
  private:
   explicit graph(detail::engine_base* engine);
+  [[nodiscard]] static detail::engine_base* engine_of(runtime& rt) noexcept;
   template <class What> void record(What& what) {
     recorder r(*state_);
     static_cast<void>(what(r));
@@ -118,7 +130,5 @@ class graph {
 
   detail::graph_state* const state_;
 };
-
-inline void runtime::submit(graph& g) { g.submit(); }
 
 }  // namespace weft

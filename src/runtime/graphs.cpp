@@ -15,6 +15,7 @@
 #include "sched/graph_state.hpp"
 #include "weft/error.hpp"
 #include "weft/finish.hpp"
+#include "weft/runtime.hpp"
 
 namespace weft {
 
@@ -183,6 +184,10 @@ void invoke_graph(record& r, errand what) {
 }
 
 }  // namespace detail
+
+void runtime::submit(graph& g) { g.submit(); }
+
+detail::engine_base* graph::engine_of(runtime& rt) noexcept { return rt.engine_; }
 
 graph::graph(detail::engine_base* engine) : state_(new graph_state) {
   state_->engine = engine;

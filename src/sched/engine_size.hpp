@@ -75,7 +75,8 @@ team_course<M> engine<M>::how_wide(worker& w, detail::record& r, const detail::t
     const bool others_wait = deque::size(w) != 0 || any_at_hand(w);
     return teams_.learned(w, r, wish, least, most, others_wait);
   }
-  return teams_.fixed(least == most ? most : std::clamp(rules_->width(w.id, r, least, most), least, most));
+  return teams_.fixed(least == most ? most
+                                    : std::clamp(rules_->width(placement_.seat_of(w), r, least, most), least, most));
 }
 
 template <machine::machine M> bool engine<M>::team_barrier(detail::team_state& t) {

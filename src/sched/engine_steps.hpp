@@ -229,7 +229,7 @@ template <machine::machine M> void engine<M>::run_timed(worker& w, detail::recor
 template <machine::machine M> void engine<M>::ran(worker& w, const detail::record& r, std::uint64_t body_ps) {
   if (r.has_waited) return tempo_.waited(w.pace);
   tempo_.ran(w.pace, body_ps);
-  rules_->ran(w.id, r, body_ps);
+  rules_->ran(placement_.seat_of(w), r, body_ps);
 }
 
 template <machine::machine M> void engine<M>::run_traced(worker& w, detail::record* r) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "weft/graph.hpp"
+#include "weft/runtime.hpp"
 
 namespace weft::sched {
 

@@ -190,15 +190,18 @@ template <class M> class placement {
   [[nodiscard]] std::vector<inbox<M>>& nodes() noexcept { return nodes_; }
   [[nodiscard]] unsigned node_of(const worker<M>& w) const noexcept {
     WEFT_ASSERT(places_ != nullptr);
-    return places_->node_of(w.id < crew_.workers() ? w.id : 0);
+    return places_->node_of(seat_of(w));
   }
+  // The worker that a policy is told of: the reserve has no place of its own, and takes the first one's.
+  [[nodiscard]] unsigned seat_of(const worker<M>& w) const noexcept { return w.id < crew_.workers() ? w.id : 0u; }
 
  private:
   [[nodiscard]] destination destination_of(worker<M>& w, const detail::record& r) {
     if (r.kind == detail::record_kind::branch) return destination::own();  // near what its stack holds
     const bool is_guest = w.role == role::guest;
-    const destination wish =
-        own_only_ || !detail::is_task(r) ? destination::own() : rules_->ready(is_guest ? policy::nobody : w.id, r);
+    const destination wish = own_only_ || !detail::is_task(r)
+                                 ? destination::own()
+                                 : rules_->ready(is_guest ? policy::nobody : seat_of(w), r);
     if (r.pin != detail::record::unpinned) return destination::worker(r.pin);
     if (r.urgent) return destination::urgent();
     return is_guest && wish.where == destination::queue::own ? destination::central() : wish;

@@ -28,7 +28,7 @@ struct fixture {
   unsigned run_internal() {
     unsigned n = 0;
     for (detail::record* r : s.own(0)) {
-      CHECK(bool{r->applies_reduction});
+      CHECK(bool{r->internal});
       r->state = detail::record_state::running;
       r->invoke(*r, detail::errand::run);
       access::woken list;

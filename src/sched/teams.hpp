@@ -59,7 +59,8 @@ template <class M> class teams {
   [[nodiscard]] team_course<M> learned(worker<M>& w, detail::record& r, const detail::team_clause& wish, unsigned least,
                                        unsigned most, bool others_wait) {
     using aim = width_table::aim;
-    const auto course = widths_.choose(who_, seat(w), r, wish, least, most, others_wait ? aim::cost : aim::time);
+    const auto course =
+        widths_.choose(who_, use_.placement.seat_of(w), r, wish, least, most, others_wait ? aim::cost : aim::time);
     return {course.as.of.width, course, true, use_.machine.now_ps()};
   }
   // r is as wide as its clause or the policy says.
@@ -86,7 +87,7 @@ template <class M> class teams {
     WEFT_ASSERT(width >= 2 && width <= who_.widest() && r.subtasks);
     std::vector<std::uint16_t>& ids = w.gathered;
     std::vector<detail::record*>& members = w.members;
-    who_.around(seat(w), width, use_.placement.main_is_away() ? 0 : groups::nobody, ids);
+    who_.around(use_.placement.seat_of(w), width, use_.placement.main_is_away() ? 0 : groups::nobody, ids);
     team& t = open(w, r, wish, course, body);
     allocate(w, t, members);
     for (unsigned rank = 0; rank < width; ++rank) fill_in(w, t, rank, *members[rank]);
@@ -280,8 +281,6 @@ template <class M> class teams {
                                                                              : trace::aim::cost,
                            course.since_ps, now, busy_ps});
   }
-  // The reserve has no place of its own and takes the first one's.
-  [[nodiscard]] static unsigned seat(const worker<M>& w) noexcept { return w.role != role::reserve ? w.id : 0u; }
 
   // --- waits
 

@@ -24,17 +24,4 @@ template <class First, class... Rest> struct arguments<First, Rest...> {
   static constexpr bool all_clauses = is_clause<First> && arguments<Rest...>::all_clauses;
 };
 
-template <class To, class... Args> void submit_if_meant(To& e, Args&&... clauses_and_body) {
-  using given = arguments<Args...>;
-  static_assert(given::has_body,
-                "weft: submit needs a body, and it comes last: rt.submit(weft::read(a), [](int x) {})");
-  if constexpr (given::has_body) {
-    static_assert(given::no_bare_handle, "weft: a handle alone does not say how the body uses it: write "
-                                         "weft::read(h), weft::write(h), weft::add(h) or weft::concurrent(h)");
-    static_assert(!given::no_bare_handle || given::all_clauses,
-                  "weft: every argument before the body must be a clause");
-    if constexpr (given::all_clauses) submit(e, static_cast<Args&&>(clauses_and_body)...);
-  }
-}
-
 }  // namespace weft::detail
