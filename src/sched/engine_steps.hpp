@@ -227,7 +227,10 @@ template <machine::machine M> void engine<M>::run_timed(worker& w, detail::recor
 }
 
 template <machine::machine M> void engine<M>::ran(worker& w, const detail::record& r, std::uint64_t body_ps) {
-  if (r.has_waited) return tempo_.waited(w.pace);
+  if (r.has_waited) {
+    if (!r.subtasks) tempo_.waited(w.pace);  // not the run of a graph, whose time says nothing either
+    return;
+  }
   tempo_.ran(w.pace, body_ps);
   rules_->ran(placement_.seat_of(w), r, body_ps);
 }
