@@ -9,10 +9,10 @@
 //
 // OpenMP keeps the threads of a region for the next one, on the CPUs where they were made: a mask that is set later
 // does not concern them, and one that is narrow when they are made stays. So each thread is bound anew when a guest
-// begins. After a region they look for the next one for a while, on cores that are others' by then. libgomp does so for
-// 3 ms at first, and for some 10 us once its threads are more than cores, which they are after guests on two workers;
-// libomp for 200 ms, so there they are told to sleep when the guest ends. With OMP_WAIT_POLICY=passive none does.
-// Compiled without OpenMP a guest has one thread. docs/guide/39-guests.md has figures.
+// begins. After a region they look for the next one for a while, on cores that are others' by then: libgomp's for 3 to
+// 4 ms, unless its threads are more than cores; libomp's for 200 ms, so those are sent to sleep when the guest ends.
+// With OMP_WAIT_POLICY=passive in the environment none does. Compiled without OpenMP a guest has one thread.
+// docs/guide/39-guests.md has figures.
 #pragma once
 #ifdef _OPENMP
 #include <omp.h>
