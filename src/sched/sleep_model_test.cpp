@@ -1,7 +1,7 @@
 // The sleep protocol under thousands of random schedules: workers that search, announce, retract and park as the
 // engine's do, and publishers that put items in an inbox, or in that of one worker, and notify. In the end everything
 // must be consumed and everybody asleep, with no searcher still counted; and on the way no work may stay visible beside
-// a sleeper while all others are busy. The same harness must reject two kinds of worker and four copies of the protocol
+// a sleeper while all others are busy. The same harness must reject two kinds of worker and five copies of the protocol
 // that are broken on purpose.
 #include <memory>
 #include <vector>
@@ -23,7 +23,14 @@ class M : public interleave::unsteady {
 
 // The protocol of sleep.hpp without one of the things that sleep.md argues for. `none` is the whole protocol: it shows
 // that what the others are caught for is their flaw and not this copy.
-enum class flaw { none, gives_up_without_a_look, found_tells_nobody, wakes_uncounted, reads_before_it_sets };
+enum class flaw {
+  none,
+  gives_up_without_a_look,
+  found_tells_nobody,
+  wakes_uncounted,
+  reads_before_it_sets,
+  looks_too_early
+};
 template <flaw Flaw> class copied_sleep {
  public:
   void open(unsigned workers) noexcept { workers_ = workers; }
@@ -35,6 +42,11 @@ template <flaw Flaw> class copied_sleep {
   void give_up() noexcept { static_cast<void>(M::fetch_sub(searching_, 1u, base::seq_cst)); }
   void found(M& machine) noexcept {
     if (M::fetch_sub(searching_, 1u, base::seq_cst) == 1 && Flaw != flaw::found_tells_nobody) notify(machine);
+  }
+  template <class Look> void found_own(M& machine, Look anything_visible) noexcept {
+    const bool early = Flaw == flaw::looks_too_early && anything_visible();
+    if (M::fetch_sub(searching_, 1u, base::seq_cst) != 1) return;
+    if (Flaw == flaw::looks_too_early ? early : anything_visible()) notify(machine);
   }
   [[nodiscard]] bool announce(unsigned id) noexcept {
     static_cast<void>(M::fetch_or(asleep_, std::uint64_t{1} << id, base::seq_cst));
@@ -184,8 +196,15 @@ template <class Sleep, habit Worker = habit::sound> class trial {
     bool counted = sleep_.begin_search();
     while (!ends()) {
       if (counted) {
-        for (std::uint32_t looks = rng_.below(4); looks > 0; --looks)
-          if (detail::record* r = next(id)) return sleep_.found(play_.machine()), r;
+        for (std::uint32_t looks = rng_.below(4); looks > 0; --looks) {
+          if (detail::record* r = boxes_[id].pop()) {
+            // It was called for this, which says nothing about more.
+            sleep_.found_own(play_.machine(), [this, id] { return anything_visible(id); });
+            return r;
+          } else if ((r = central_.pop()) != nullptr) {
+            return sleep_.found(play_.machine()), r;
+          }
+        }
         // Between its last look and giving up, others still rely on it.
         for (std::uint32_t pause = rng_.below(16); pause > 0; --pause) M::relax(1);
         sleep_.give_up();
@@ -261,6 +280,9 @@ TEST_CASE("sleep model: must fail if the last searcher to find work tells nobody
 }
 TEST_CASE("sleep model: must fail if a woken worker is not counted") {
   CHECK(interleave::caught(2000, &tried<copied_sleep<flaw::wakes_uncounted>>));
+}
+TEST_CASE("sleep model: must fail if who was called looks for more before it is no searcher any longer") {
+  CHECK(interleave::caught(50000, &tried<copied_sleep<flaw::looks_too_early>>));
 }
 TEST_CASE("sleep model: must fail if a worker is claimed in two steps") {
   CHECK(interleave::caught(5000, &tried<copied_sleep<flaw::reads_before_it_sets>>));
