@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../app.hpp"
+#include "width.hpp"
 
 namespace weft::apps {
 namespace {
@@ -20,6 +21,7 @@ constexpr const char* kernel_names[] = {"multiply", "copy", "stencil"};
 
 struct parameters {
   std::size_t size = 64, width = 2, lanes = 4;
+  bool learned = false;
   std::array<std::size_t, 3> tasks = {500, 100, 100};
 
   // One core at 3 GHz: 2 multiply-adds a cycle, and 8 GB/s.
@@ -92,7 +94,7 @@ lane first_values(const parameters& p, std::size_t which) {
 void submit_all(runtime& rt, const parameters& p, const std::vector<step>& steps, std::vector<handle<lane>>& lanes) {
   const std::size_t n = p.size;
   for (const step& s : steps) {
-    const auto wide = team(static_cast<unsigned>(p.width));
+    const auto wide = tao::wide(p.width, p.learned);
     const auto name = named(kernel_names[static_cast<std::size_t>(s.what)]);
     if (s.lane == s.other)
       rt.submit(wide, name, cost(p.task_ns(s.what)), write(lanes[s.lane]),
@@ -120,6 +122,7 @@ result run(const parameters& p, const weft::options& opt, progress& bar) {
   bar.report(0.5);
   r.add("size", std::uint64_t{p.size});
   r.add("width", std::uint64_t{p.width});
+  r.add("learned", p.learned);
   r.add("lanes", std::uint64_t{p.lanes});
   r.add("steps", std::uint64_t{steps.size()});
 
@@ -147,6 +150,7 @@ app tao_dag_app() {
           .example = "tao_dag --lanes 4 --width 2 --workers 4",
           .options = {{"size", "rows and columns of each matrix", &p->size, 1, 10'000},
                       {"width", "members of each team", &p->width, 1, 1024},
+                      {"learned", tao::learned_help, &p->learned, 0, SIZE_MAX, "width"},
                       {"lanes", "how many tasks may run at a time", &p->lanes, 1, 10'000},
                       {"multiplies", "how many tasks multiply", &p->tasks[0], 0, 1'000'000},
                       {"copies", "how many copy", &p->tasks[1], 0, 1'000'000},

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../app.hpp"
+#include "width.hpp"
 
 namespace weft::apps {
 namespace {
@@ -18,6 +19,7 @@ constexpr double ns_per_cell = 1;  // cost clause
 
 struct parameters {
   std::size_t size = 256, steps = 50, bands = 8, width = 2;
+  bool learned = false;
 };
 
 // Rows of the plate; all of them have its columns.
@@ -69,7 +71,7 @@ class heat {
   }
   void submit(runtime& rt, std::size_t b, plate& from, plate& to) const {
     const auto cells = static_cast<double>((first_row(b + 1) - first_row(b)) * p_.size);
-    const auto wide = team(static_cast<unsigned>(p_.width));
+    const auto wide = tao::wide(p_.width, p_.learned);
     const auto costs = cost(ns_per_cell * cells);
     const bool is_first = b == 0, is_last = b + 1 == p_.bands;
     const auto name = named("band");
@@ -148,6 +150,7 @@ result run(const parameters& p, const weft::options& opt, progress& bar) {
   r.add("steps", std::uint64_t{p.steps});
   r.add("bands", std::uint64_t{p.bands});
   r.add("width", std::uint64_t{p.width});
+  r.add("learned", p.learned);
   r.add("ns_per_cell", r.seconds * 1e9 / static_cast<double>(p.size * p.size * p.steps));
   r.checks.push_back(compare(h, p, plates[p.steps % 2]));
   return r;
@@ -163,7 +166,8 @@ app heat_app() {
           .options = {{"size", "rows and columns of the plate", &p->size, 1, 100'000},
                       {"steps", "how often each cell becomes the mean of its neighbours", &p->steps, 1, 1'000'000},
                       {"bands", "into how many the rows are cut", &p->bands, 1, 10'000},
-                      {"width", "members of each team", &p->width, 1, 1024}},
+                      {"width", "members of each team", &p->width, 1, 1024},
+                      {"learned", tao::learned_help, &p->learned, 0, SIZE_MAX, "width"}},
           .run = [p](const weft::options& opt, progress& bar) { return run(*p, opt, bar); }};
 }
 

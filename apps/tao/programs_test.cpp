@@ -25,18 +25,27 @@ void set(app& a, const setting& s) {
   FAIL("no such option");
 }
 
+void learn(app& a) {
+  for (const option& o : a.options)
+    if (std::string_view(o.name) == "learned") {
+      *std::get<bool*>(o.target) = true;
+      return;
+    }
+  FAIL("no such option");
+}
+
 using program = app (*)();
 void check_everywhere(program make, const std::vector<setting>& settings) {
   progress silent("test");
   for (const char* machine : {"host", "opteron-6220-interlagos-16"})
     for (const unsigned workers : {1u, 2u, 3u, 4u, 7u, 16u})
-      for (const std::size_t width : {1u, 2u, 5u}) {
+      for (const std::size_t width : {0u, 1u, 2u, 5u}) {  // 0: learned
         CAPTURE(std::string(machine));
         CAPTURE(workers);
         CAPTURE(width);
         app a = make();
         for (const setting& s : settings) set(a, s);
-        set(a, {"width", width});
+        width == 0 ? learn(a) : set(a, {"width", width});
         CHECK(a.run({.workers = workers, .machine = machine, .policy = "random"}, silent).ok());
       }
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../app.hpp"
+#include "width.hpp"
 
 namespace weft::apps {
 namespace {
@@ -19,6 +20,7 @@ constexpr double ns_per_update = 0.25;  // cost clause: a multiply-add, one core
 
 struct parameters {
   std::size_t blocks = 12, size = 32, width = 2;
+  bool learned = false;
   [[nodiscard]] double updates(double share) const noexcept {
     const auto n = static_cast<double>(size);
     return ns_per_update * share * n * n * n;
@@ -110,7 +112,7 @@ void each_task(std::size_t nb, Zero is_zero, Factor factors, Row row, Column col
 void submit_all(runtime& rt, const parameters& p, const matrix& filled, std::vector<handle<block>>& a) {
   const std::size_t nb = p.blocks, n = p.size;
   const auto at = [&](std::size_t i, std::size_t j) -> handle<block>& { return a[i * nb + j]; };
-  const auto wide = team(static_cast<unsigned>(p.width));
+  const auto wide = tao::wide(p.width, p.learned);
   each_task(
       nb, [&](std::size_t i, std::size_t j) { return filled[i * nb + j].empty(); },
       [&](std::size_t k) {
@@ -194,6 +196,7 @@ result run(const parameters& p, const weft::options& opt, progress& bar) {
   r.add("blocks", std::uint64_t{p.blocks});
   r.add("size", std::uint64_t{p.size});
   r.add("width", std::uint64_t{p.width});
+  r.add("learned", p.learned);
   r.add("full_blocks", full);
 
   factor_serially(p, filled);
@@ -218,7 +221,8 @@ app sparse_lu_app() {
           .example = "sparse_lu --blocks 12 --size 32 --width 2 --workers 4",
           .options = {{"blocks", "rows and columns of blocks", &p->blocks, 1, 1000},
                       {"size", "rows and columns of a block", &p->size, 1, 10'000},
-                      {"width", "members of each team", &p->width, 1, 1024}},
+                      {"width", "members of each team", &p->width, 1, 1024},
+                      {"learned", tao::learned_help, &p->learned, 0, SIZE_MAX, "width"}},
           .run = [p](const weft::options& opt, progress& bar) { return run(*p, opt, bar); }};
 }
 

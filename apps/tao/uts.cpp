@@ -10,6 +10,7 @@
 
 #include "../app.hpp"
 #include "unbalanced.hpp"
+#include "width.hpp"
 
 namespace weft::apps {
 namespace {
@@ -22,6 +23,7 @@ constexpr double ns_of_a_call = 1;  // on modelled machines, where a body that s
 struct parameters {
   std::string tree = "tao";
   std::size_t width = 4;
+  bool learned = false;
   bool together = false;
   std::size_t group = 8;
   std::size_t cost_ns = 3000;
@@ -51,7 +53,7 @@ class tallies {
 };
 
 [[nodiscard]] auto gang(const parameters& p) {
-  const auto some = team(static_cast<unsigned>(std::max<std::size_t>(p.width, 1)));
+  const auto some = tao::wide(std::max<std::size_t>(p.width, 1), p.learned);
   return p.together ? some.together() : some;
 }
 
@@ -122,7 +124,7 @@ class search {
   runtime& rt_;
   const tao::tree tree_;
   tallies found_;
-  const decltype(team(1)) gang_;
+  const detail::team_clause gang_;
 };
 
 check same(const char* name, const found& is, const found& expected) {
@@ -146,6 +148,7 @@ result run(const parameters& p, const weft::options& opt) {
                                  : (rt.now_ns() - before) * 1e-9;
   r.add("tree", p.tree);
   r.add("width", std::uint64_t{p.width});
+  r.add("learned", p.learned);
   r.add("together", p.together);
   r.add("group", std::uint64_t{p.group});
   r.add("nodes", is.nodes);
@@ -168,6 +171,7 @@ app uts_app() {
           .example = "uts --tree tao --width 4 --policy tao --machine opteron-6220-interlagos-16",
           .options = {{"tree", "tao, small, T1 to T5, or parameters like \"t0 b800 q0.1249999 m8 r3\"", &p->tree},
                       {"width", "workers of an assembly; 0: a task for each node", &p->width, 0, 1024},
+                      {"learned", tao::learned_help, &p->learned, 0, SIZE_MAX, "width"},
                       {"together", "members of an assembly begin and end as one", &p->together},
                       {"group", "children in an assembly", &p->group, 1, 1'000'000},
                       {"cost", "ns a node takes on modelled machines", &p->cost_ns, 0, 1'000'000'000},

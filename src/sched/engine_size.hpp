@@ -62,6 +62,7 @@ void engine<M>::run_team(detail::record& r, const detail::team_clause& wish, det
   } const behind_body{r};
   team_context alone;
   body(r, alone);
+  machine_.end_member(r, r, 1);
   const visit v(*this);
   teams_.was_alone(v.self(), r, course);
 }

@@ -36,10 +36,13 @@ const width_table::option* width_table::first_trial(std::span<const option> opti
 }
 
 const width_table::option* width_table::best(std::span<const option> options, aim a) {
-  const option* best = nullptr;
+  std::uint64_t least = ~std::uint64_t{0};
   for (const option& o : options)
-    if (at(o, a).is_known && (best == nullptr || at(o, a).mean_ps < at(*best, a).mean_ps)) best = &o;
-  return best;
+    if (at(o, a).is_known) least = std::min(least, at(o, a).mean_ps);
+  const std::uint64_t as_good = least + least / (a == aim::cost ? 8 : 32);
+  for (const option& o : options)
+    if (at(o, a).is_known && at(o, a).mean_ps <= as_good) return &o;
+  return nullptr;
 }
 
 // The one that has waited longest of those that have saved up for what a trial loses; the second run of a trial. What

@@ -36,7 +36,7 @@ using law = std::function<double(unsigned width)>;
 struct outcome {
   unsigned found_after = 0;  // runs until the best width, or one as good within 5 %, was taken but for trials
   double loss = 0;           // what all runs took above those of the best width, as a part of these
-  unsigned chosen = 0;       // how often the best one was, of the last 100
+  unsigned chosen = 0;       // how often one as good as the best was, of the last 100
 };
 
 [[nodiscard]] outcome run(width_table& t, const law& takes, aim a, unsigned runs, double noise = 0,
@@ -57,7 +57,7 @@ struct outcome {
     const double takes_now = takes(o.width) * (a == aim::cost ? o.width : 1);
     missed = takes_now <= 1.05 * best_takes ? 0 : missed + 1;
     if (missed >= 3) out.found_after = i + 1;  // trials stand alone, or are two
-    if (i + 100 >= runs && o.width == best) ++out.chosen;
+    if (i + 100 >= runs && takes_now <= (a == aim::cost ? 1.125 : 1.05) * best_takes) ++out.chosen;
   }
   out.loss = all / (best_takes * runs) - 1;
   return out;

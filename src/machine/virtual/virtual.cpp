@@ -342,7 +342,7 @@ void virtual_machine::end_body(detail::record& r) {
 // The members share what the task declares, and move a part each of what it uses.
 void virtual_machine::end_member(detail::record& member, detail::record& task, unsigned width) {
   WEFT_ASSERT(width != 0);
-  if (setup_.measured) return;
+  if (setup_.measured) return stop_watch();
   pay_body(member, task, width);
   member.cost_ps |= detail::record::paid_bit;
 }
