@@ -85,12 +85,14 @@ template <class M> class sleep {
   [[nodiscard]] bool all_asleep() noexcept { return all_set(0); }
   // Whether every worker but number 0 sleeps, whose thread may be in the program instead.
   [[nodiscard]] bool all_asleep_but_first() noexcept { return all_set(1); }
+  // Whoever looks for a stall must look again: counts as an announcement.
+  void look_again() noexcept { static_cast<void>(M::fetch_add(announcements_, std::uint64_t{1}, base::seq_cst)); }
   // Whether no worker sleeps or searches: all run something. A guess while they go on.
   [[nodiscard]] bool nobody_idle() noexcept { return !any_asleep() && M::load(searching_, base::seq_cst) == 0; }
   // The reserve comes or goes. While it is away it neither sleeps nor searches and nobody wakes it. Who: whoever calls
   // it or itself, under the engine's lock for that. Counts as an announcement: who looks for a stall must look again.
   void set_reserve_away(bool away) noexcept {
-    static_cast<void>(M::fetch_add(announcements_, std::uint64_t{1}, base::seq_cst));
+    look_again();
     M::store(reserve_away_, std::uint32_t{away ? 1u : 0u}, base::seq_cst);
   }
   // Takes the announcement back. False: somebody has claimed the worker already and a wake is on its way, with the

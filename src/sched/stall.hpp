@@ -135,10 +135,13 @@ template <class M> class stall {
       x->stalled = true;
       M::signal(x->signal);
     }
-    waiter& self = *use_.suspension.program_waiter();
-    if (!delist(self)) return;
-    self.stalled = true;
-    use_.placement.place(w, &self.r);
+    if (waiter& self = *use_.suspension.program_waiter(); delist(self)) {
+      self.stalled = true;
+      use_.placement.place(w, &self.r);
+    }
+    // Two may have found everybody asleep. The other waits for the lock, and the program may go on as soon as it has
+    // it: that one began to look before this, or sees what was just placed.
+    use_.sleep.look_again();
   }
 
   // Takes x from the list it waits in. Returns whether it was there.

@@ -42,7 +42,11 @@ struct fixture {
 TEST_CASE("stall: everybody sleeps, the program waits, and something is not done: the wait is ended") {
   fixture f;
   waiter self;
-  while_all_sleep(f.s, self, [&] { f.s.stall.look(f.s.w); });
+  while_all_sleep(f.s, self, [&] {
+    const std::uint64_t before = f.s.sleep.announcements();
+    f.s.stall.look(f.s.w);
+    CHECK(f.s.sleep.announcements() != before);  // another that found the same, and waits to end them too, looks again
+  });
   CHECK(self.stalled);
   CHECK(!f.s.stall.told());
   try {

@@ -243,6 +243,8 @@ void complete_versions(std::vector<task_row>& tasks, std::vector<access_row>& ac
     const access_row& y = accesses[b];
     return std::tie(x.handle, x.version, a) < std::tie(y.handle, y.version, b);
   });
+  for (task_row& t : tasks)
+    if (t.follows) t.started_ns = std::min(std::max(t.started_ns, t.submitted_ns), t.finished_ns);
   std::uint64_t ended = 0;  // when all earlier groups on this handle were done
   for (std::size_t first = 0; first < order.size();) {
     const access_row& group = accesses[order[first]];
@@ -260,7 +262,7 @@ void complete_versions(std::vector<task_row>& tasks, std::vector<access_row>& ac
     for (std::size_t i = first; i < last; ++i) {
       accesses[order[i]].next_version = next;
       task_row& t = tasks[accesses[order[i]].task];
-      if (t.follows) t.started_ns = std::min(std::max({t.started_ns, t.submitted_ns, ended}), t.finished_ns);
+      if (t.follows) t.started_ns = std::min(std::max(t.started_ns, ended), t.finished_ns);
       if (t.ran) group_ended = std::max(group_ended, t.finished_ns);
     }
     ended = group_ended;

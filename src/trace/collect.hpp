@@ -115,7 +115,8 @@ struct contents {
 // Who: anyone; events that are added meanwhile may or may not be in it. Errors: std::bad_alloc.
 [[nodiscard]] contents collect(const std::vector<recorder*>& recorders, std::uint64_t start_ps);
 
-// Fills next_version, and lets no task that follows another directly start before what it depends on has ended.
+// Fills next_version, and lets no task that follows another directly start before it was submitted and what it depends
+// on has ended.
 // `tasks` and `accesses` as in contents.
 void complete_versions(std::vector<task_row>& tasks, std::vector<access_row>& accesses);
 
