@@ -182,8 +182,8 @@ def judged(sweep: Sweep, figures: list[dict]) -> list[dict]:
 
 
 def sort_figures(weft: str, quick: bool, pins: list[dict] | None) -> tuple[list[dict], list[dict]]:
-    """The figures of §6, as sort_tables says what holds, with the pinned values or, without pins, those found; and their
-    rows."""
+    """The figures of §6, as sort_tables says what holds, with the pinned values or, without pins, those found; and
+    their rows."""
     pin = {(p["section"], p["what"]): p["ours"] for p in pins or []}
     figures, rows = [], []
     for r in sort_tables.rows(weft, quick):
