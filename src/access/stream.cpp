@@ -1,11 +1,10 @@
 #include "access/stream.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <new>
+#include <thread>
 
 #include "access/condition_elements.hpp"
-#include "weft/detail/worker.hpp"
+#include "access/stream_buffer.hpp"
 #include "weft/error.hpp"
 #include "weft/memory_placement.hpp"
 #include "weft/stream.hpp"
@@ -26,79 +25,6 @@ constexpr std::uint64_t sized_from = 64;
   return s.name != nullptr ? "stream '" + std::string(s.name) + "'" : std::string("an unnamed stream");
 }
 
-// ---- memory
-
-void construct(const detail::element_type& t, std::byte* at, std::uint64_t n) {
-  if (t.construct != nullptr) t.construct(at, n);
-}
-[[nodiscard]] std::byte* take_memory(const detail::element_type& t, std::uint64_t n) {
-  if (n > PTRDIFF_MAX / t.bytes) throw std::bad_alloc();
-  const std::align_val_t alignment{std::max<std::size_t>(t.alignment, 64)};
-  auto* const at = static_cast<std::byte*>(::operator new(n* t.bytes, alignment));
-  try {
-    construct(t, at, n);
-  } catch (...) {
-    ::operator delete(at, alignment);
-    throw;
-  }
-  return at;
-}
-void give_memory_back(const detail::element_type& t, std::byte* at, std::uint64_t n) noexcept {
-  if (t.destroy != nullptr) t.destroy(at, n);
-  ::operator delete(at, std::align_val_t{std::max<std::size_t>(t.alignment, 64)});
-}
-void move_elements(const detail::element_type& t, std::byte* to, std::byte* from, std::uint64_t n) {
-  if (t.move != nullptr) return t.move(to, from, n);
-  std::memcpy(to, from, n * t.bytes);
-}
-void copy_elements(const detail::element_type& t, std::byte* to, const std::byte* from, std::uint64_t n) {
-  if (t.copy != nullptr) return t.copy(to, from, n);
-  std::memcpy(to, from, n * t.bytes);
-}
-
-[[nodiscard]] bool is_small(const stream_buffer& b) noexcept {
-  return (b.end - b.begin) * b.type->bytes <= sizeof b.small && b.type->alignment <= alignof(stream_buffer);
-}
-[[nodiscard]] std::byte* take_memory(stream_buffer& b) {
-  if (!is_small(b)) return take_memory(*b.type, b.end - b.begin);
-  construct(*b.type, b.small, b.end - b.begin);
-  return b.small;
-}
-void give_memory_back(stream_buffer& b, std::byte* at) noexcept {
-  const detail::element_type& t = *b.type;
-  if (at != b.small) return give_memory_back(t, at, b.end - b.begin);
-  if (t.destroy != nullptr) t.destroy(at, b.end - b.begin);
-}
-
-// Who: a stretch on b that pushes. Several may push into an early buffer: the first to come with memory has it.
-[[nodiscard]] std::byte* memory_of(stream_buffer& b) {
-  const auto data = base::shared(b.data);
-  std::byte* there = data.load(base::acquire);
-  if (there != nullptr) return there;
-  if (!b.early) {
-    there = take_memory(b);
-    detail::poke(b.data, there);
-  } else {
-    std::byte* const mine = take_memory(*b.type, b.end - b.begin);
-    if (!data.compare_exchange_strong(there, mine, base::acq_rel, base::acquire)) {
-      give_memory_back(*b.type, mine, b.end - b.begin);
-      return there;
-    }
-    there = mine;
-  }
-  if (b.handle.sized) detail::self_out_of_line()->engine->renew_data(b.handle);
-  return there;
-}
-
-// A stretch on b is over, or no more come.
-void leave(stream_buffer& b) noexcept {
-  const std::uint32_t left = base::shared(b.users).fetch_sub(1, base::acq_rel) - 1;
-  if ((left & ~stream_buffer::orphan_bit) != 0) return;
-  if (std::byte* const data = detail::peek(b.data)) give_memory_back(b, data);
-  detail::poke(b.data, static_cast<std::byte*>(nullptr));
-  if (left != 0) delete &b;
-}
-
 // ---- buffers. Who, for all of this: holder of the stream's lock.
 
 // One whose life is over, or a new one.
@@ -112,7 +38,7 @@ void leave(stream_buffer& b) noexcept {
     b->older = s.failed;  // a handle that failed stays so
     s.failed = b;
   }
-  auto* const b = new stream_buffer{};
+  stream_buffer* const b = detail::buffer_chunk::next(s.chunk);
   b->stream = &s;
   b->type = &s.type;
   if (s.name != nullptr) detail::set_name(b->handle, s.name);
@@ -196,26 +122,25 @@ void match_pop(stretch& x) {
   }
 }
 
-// Whether it may do with its elements what it likes, because nobody else sees them any more.
-[[nodiscard]] bool owns(const stretch& x) noexcept {
-  return x.kind == stretch_kind::reuse ||
-         (x.kind == stretch_kind::pop && x.takes == x.size && x.buffers > 1 && !x.stream->type.copies);
-}
-
 class locked_streams {
  public:
   locked_streams(stretch* x, std::size_t count) {
     WEFT_ASSERT(count != 0 && count <= detail::stretches_max);
     for (std::size_t i = 0; i < count; ++i) add(x[i].stream);
-    for (std::size_t i = 0; i < size_; ++i) all_[i]->lock.lock();
+    for (std::size_t i = 0; i < size_; ++i) acquire(*all_[i]);
   }
   ~locked_streams() {
-    for (std::size_t i = size_; i-- > 0;) all_[i]->lock.unlock();
+    for (std::size_t i = size_; i-- > 0;) base::shared(all_[i]->lock).store(0, base::release);
   }
   locked_streams(const locked_streams&) = delete;
   locked_streams& operator=(const locked_streams&) = delete;
 
  private:
+  // For so few instructions that whoever finds it taken looks again; a holder that lost its core gets it back.
+  static void acquire(stream_state& s) noexcept {
+    for (unsigned spins = 0; base::shared(s.lock).exchange(1, base::acquire) != 0;)
+      if (++spins % 64 == 0) std::this_thread::yield();
+  }
   void add(stream_state* s) noexcept {
     std::size_t at = 0;
     while (at < size_ && all_[at] < s) ++at;
@@ -223,73 +148,10 @@ class locked_streams {
     for (std::size_t j = size_++; j > at; --j) all_[j] = all_[j - 1];
     all_[at] = s;
   }
+
   stream_state* all_[detail::stretches_max];
   std::size_t size_ = 0;
 };
-
-// ---- bodies
-
-template <class What> void for_pieces(const stretch& x, What what) {
-  const stream_buffer* b = x.first;
-  std::uint64_t at = x.from;
-  for (std::uint32_t i = 0; i < x.buffers; ++i) {
-    WEFT_ASSERT(b != nullptr && b->begin <= at && at < b->end);
-    stream_buffer* const here = const_cast<stream_buffer*>(b);
-    if (i + 1 < x.buffers) b = b->next;
-    const std::uint64_t n = std::min(x.from + x.size, here->end) - at;
-    what(*here, at, n);
-    at += n;
-  }
-}
-[[nodiscard]] std::byte* place_in(stream_buffer& b, std::uint64_t element) noexcept {
-  return detail::peek(b.data) + (element - b.begin) * b.type->bytes;
-}
-
-void open_push(stretch& x) {
-  if (x.buffers == 1) {
-    static_cast<void>(memory_of(*x.first));
-    x.data = place_in(*x.first, x.from);
-    return;
-  }
-  x.data = take_memory(x.stream->type, x.size);
-  x.gathered = true;
-}
-
-void open_pop(stretch& x) {
-  if (x.buffers == 1) {
-    WEFT_ASSERT(detail::peek(x.first->data) != nullptr);  // versions: a push has been here
-    x.data = place_in(*x.first, x.from);
-    return;
-  }
-  const detail::element_type& t = x.stream->type;
-  if (!t.copies && !owns(x))
-    throw error("weft: a task sees " + access::describe_elements(*x.stream, x.from, x.from + x.size) +
-                ", which were pushed by several; their type cannot be copied, so only a pop of all of them can have "
-                "them in a row");
-  x.data = take_memory(t, x.size);
-  x.gathered = true;
-  for_pieces(x, [&](stream_buffer& b, std::uint64_t at, std::uint64_t n) {
-    std::byte* const to = x.data + (at - x.from) * t.bytes;
-    owns(x) && !t.copies ? move_elements(t, to, place_in(b, at), n) : copy_elements(t, to, place_in(b, at), n);
-  });
-}
-
-[[nodiscard]] bool is_whole(const stretch& x) noexcept {
-  return x.buffers == 1 && x.first->begin == x.from && x.first->end == x.from + x.size;
-}
-
-// in: reuse; out: the push behind it. The elements of one become those of the other.
-void hand_on(stretch& in, stretch& out) {
-  if (is_whole(in) && is_whole(out) && !is_small(*in.first) && detail::peek(out.first->data) == nullptr) {
-    out.data = detail::peek(in.first->data);
-    detail::poke(out.first->data, out.data);
-    detail::poke(in.first->data, static_cast<std::byte*>(nullptr));
-    return;
-  }
-  open_pop(in);
-  open_push(out);
-  move_elements(in.stream->type, out.data, in.data, in.size);
-}
 
 }  // namespace
 
@@ -298,11 +160,16 @@ namespace detail {
 std::size_t match(stretch* s, std::size_t count, engine_base* engine) {
   const locked_streams all(s, count);
   std::size_t entries = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (s[i].size == 0) continue;
-    s[i].stream->engine = engine;
-    s[i].kind == stretch_kind::push ? match_push(s[i]) : match_pop(s[i]);
-    entries += s[i].entries;
+  try {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (s[i].size == 0) continue;
+      s[i].stream->engine = engine;
+      s[i].kind == stretch_kind::push ? match_push(s[i]) : match_pop(s[i]);
+      entries += s[i].entries;
+    }
+  } catch (...) {
+    close_stretches(s, count);
+    throw;
   }
   return entries;
 }
@@ -331,40 +198,6 @@ access* note_stretch(const stretch& x, access* a) noexcept {
   return a;
 }
 
-void open_stretches(stretch* s, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    if (s[i].size == 0) continue;
-    if (s[i].kind == stretch_kind::reuse) {
-      hand_on(s[i], s[i + 1]);
-      ++i;
-    } else {
-      s[i].kind == stretch_kind::push ? open_push(s[i]) : open_pop(s[i]);
-    }
-  }
-}
-
-void fill_stretches(stretch* s, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const stretch& x = s[i];
-    if (!x.gathered || x.kind != stretch_kind::push) continue;
-    for_pieces(x, [&x](stream_buffer& b, std::uint64_t at, std::uint64_t n) {
-      const element_type& t = x.stream->type;
-      static_cast<void>(memory_of(b));
-      move_elements(t, place_in(b, at), x.data + (at - x.from) * t.bytes, n);
-    });
-  }
-}
-
-void close_stretches(stretch* s, std::size_t count) noexcept {
-  for (std::size_t i = 0; i < count; ++i) {
-    stretch& x = s[i];
-    if (x.gathered) give_memory_back(x.stream->type, x.data, x.size);
-    for_pieces(x, [](stream_buffer& b, std::uint64_t, std::uint64_t) { leave(b); });
-    x.buffers = 0;
-    x.gathered = false;
-  }
-}
-
 // ---- the stream
 
 stream_state* make_stream(const element_type& type, const char* name) {
@@ -377,6 +210,7 @@ void destroy_list(stream_buffer* b, stream_buffer* stream_buffer::*link, std::ui
   while (b != nullptr) {
     stream_buffer* const behind = b->*link;
     b->handle.drain();
+    detail::set_name(b->handle, nullptr);
     base::shared(b->users).fetch_add(stream_buffer::orphan_bit + 1 - own_share, base::relaxed);
     leave(*b);
     b = behind;
@@ -390,6 +224,7 @@ void destroy_stream(stream_state* s) noexcept {
   destroy_list(s->retired, &stream_buffer::older, 0);
   destroy_list(live, &stream_buffer::next, 1);
   destroy_list(s->failed, &stream_buffer::older, 0);
+  buffer_chunk::close(s->chunk);
   delete s;
 }
 
@@ -397,7 +232,8 @@ void set_stream_name(stream_state& s, const char* text) noexcept { s.name = text
 void set_immediate(stream_state& s, bool on) noexcept { s.immediate = on; }
 
 stream_counts counts_of(stream_state& s) noexcept {
-  const std::lock_guard hold(s.lock);
+  stretch any{.stream = &s};
+  const locked_streams hold(&any, 1);
   return {s.pushed, s.popped};
 }
 

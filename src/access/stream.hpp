@@ -14,7 +14,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -22,10 +21,12 @@
 
 namespace weft::detail {
 
+struct buffer_chunk;
+
 struct stream_state {
   const element_type& type;  // static storage
   const char* name;
-  std::mutex lock{};              // guards what follows
+  cell<std::uint8_t> lock{};      // guards what follows
   engine_base* engine = nullptr;  // of the runtime that used it last
   bool immediate = false;
   std::uint64_t pushed = 0;  // elements
@@ -36,6 +37,7 @@ struct stream_state {
   stream_buffer* writes = nullptr;   // where the next push begins; nullptr: at `end`
   stream_buffer* retired = nullptr;  // all elements popped, oldest first, linked by next
   stream_buffer* retired_last = nullptr;
+  buffer_chunk* chunk = nullptr;    // where buffers come from
   stream_buffer* failed = nullptr;  // poisoned, and over; linked by older
 };
 

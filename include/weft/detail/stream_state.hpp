@@ -15,6 +15,7 @@
 namespace weft::detail {
 
 struct stream_state;
+struct buffer_chunk;
 struct engine_base;
 
 // What is to be done with elements; nullptr: nothing, bytes are copied.
@@ -40,6 +41,7 @@ struct stream_buffer {
   cell<std::byte*> data;      // nullptr: not yet, or no more
   stream_buffer* next;        // the one behind it; guarded by the stream's lock, and fixed once it is not nullptr
   stream_buffer* older;       // in the stream's list of those that are over
+  buffer_chunk* chunk;        // that it is one of
   alignas(64) std::byte small[64];  // where few elements lie
 
   // In users: the stream is gone, after a stall, and the last stretch takes the buffer with it.
