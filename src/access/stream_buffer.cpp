@@ -58,7 +58,7 @@ std::byte* memory_of(stream_buffer& b) {
     }
     there = mine;
   }
-  if (b.handle.sized) self_out_of_line()->engine->renew_data(b.handle);
+  if (worker* const w = self_out_of_line(); w != nullptr && b.handle.sized) w->engine->renew_data(b.handle);
   return there;
 }
 
