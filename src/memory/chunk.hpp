@@ -91,7 +91,7 @@ class chunk {
   }
 
   // nullptr: nobody asks where the block lies.
-  [[nodiscard]] whereabouts* place_of(const std::byte* block) noexcept {
+  [[nodiscard, gnu::always_inline]] whereabouts* place_of(const std::byte* block) noexcept {
     return where_.empty() ? nullptr : &where_[size_class_ == direct ? 0 : number_of(block)];
   }
 

@@ -24,7 +24,7 @@ class gauge {
   void add(std::int64_t n) noexcept { raise(base::shared(sum_).fetch_add(n, base::relaxed) + n); }
 
   // Who: the drift's thread. Cost: a few plain instructions, and add() in 64 KiB.
-  void add(std::int64_t n, drift& mine) noexcept {
+  [[gnu::always_inline]] void add(std::int64_t n, drift& mine) noexcept {
     const std::int64_t sum = detail::peek(mine.sum) + n;
     detail::poke(mine.sum, sum);
     if (sum > detail::peek(mine.high)) detail::poke(mine.high, sum);

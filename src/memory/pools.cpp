@@ -66,6 +66,29 @@ pools::~pools() {
   }
 }
 
+[[gnu::always_inline]] inline pools::shelf* pools::shelf_here(unsigned node) noexcept {
+  const unsigned seat = seat::number();
+  locker* const l = seat == seats_max ? nullptr : detail::peek(lockers_[seat]);
+  shelf* const s = l == nullptr ? nullptr : detail::peek(l->at[node]);
+  return s != nullptr ? s : new_shelf(node);
+}
+
+[[gnu::always_inline]] inline void pools::add(shelf* s, unsigned node, std::int64_t bytes) noexcept {
+  if (s == nullptr) [[unlikely]] {
+    in_use_[node].add(bytes);
+    in_use_all_.add(bytes);
+    return;
+  }
+  in_use_[node].add(bytes, s->in_use);
+  in_use_all_.add(bytes, *s->in_use_all);
+}
+
+// The node of a block that is taken.
+[[gnu::always_inline]] inline unsigned pools::settle(chunk& c, const std::byte* block) noexcept {
+  whereabouts* const w = c.place_of(block);
+  return w == nullptr ? c.node() : ask(c, block, *w);
+}
+
 void* pools::take(std::size_t bytes, unsigned node) {
   WEFT_ASSERT(node < nodes());
   if (bytes > chunk_bytes) return take_large(bytes, node);
@@ -150,12 +173,11 @@ void pools::trim() noexcept {
 }
 
 // nullptr: a thread without seat, or there is no memory for it; then it takes the lock for each block.
-pools::locker* pools::locker_here() noexcept {
+[[gnu::noinline]] pools::locker* pools::locker_here() noexcept {
   const unsigned seat = seat::number();
-  if (seat == seats_max) [[unlikely]]
-    return nullptr;
+  if (seat == seats_max) return nullptr;
   locker* l = detail::peek(lockers_[seat]);  // written by who had the seat
-  if (l == nullptr) [[unlikely]] {
+  if (l == nullptr) {
     try {
       l = new locker(nodes());
     } catch (const std::bad_alloc&) {
@@ -166,28 +188,23 @@ pools::locker* pools::locker_here() noexcept {
   return l;
 }
 
-pools::shelf* pools::shelf_here(unsigned node) noexcept {
+[[gnu::noinline]] pools::shelf* pools::new_shelf(unsigned node) noexcept {
   locker* const l = locker_here();
-  if (l == nullptr) [[unlikely]]
-    return nullptr;
-  shelf* s = detail::peek(l->at[node]);
-  if (s == nullptr) [[unlikely]] {
-    s = new (std::nothrow) shelf;
-    if (s == nullptr) return nullptr;
-    s->in_use_all = &l->in_use;
-    detail::poke_release(l->at[node], s);  // pairs with counts()
-  }
+  shelf* const s = l == nullptr ? nullptr : new (std::nothrow) shelf;
+  if (s == nullptr) return nullptr;
+  s->in_use_all = &l->in_use;
+  detail::poke_release(l->at[node], s);  // pairs with counts()
   return s;
 }
 
-void pools::refill(shelf& s, unsigned c, unsigned node) {
+[[gnu::noinline]] void pools::refill(shelf& s, unsigned c, unsigned node) {
   const unsigned half = room_of(c) / 2;  // so that the next that come back find room
   const unsigned got = take_or_trim(*this, [&] { return nodes_[node]->take(c, s.block + first_of[c], half); });
   s.count[c] = static_cast<std::uint8_t>(got);
 }
 
 // The older half goes: the others are likelier to be in this core's cache.
-void pools::make_room(shelf& s, unsigned c, unsigned node) noexcept {
+[[gnu::noinline]] void pools::make_room(shelf& s, unsigned c, unsigned node) noexcept {
   const unsigned half = room_of(c) / 2;
   std::byte** const first = s.block + first_of[c];
   nodes_[node]->give_back(c, first, half);
@@ -195,23 +212,9 @@ void pools::make_room(shelf& s, unsigned c, unsigned node) noexcept {
   s.count[c] = static_cast<std::uint8_t>(s.count[c] - half);
 }
 
-void pools::add(shelf* s, unsigned node, std::int64_t bytes) noexcept {
-  if (s == nullptr) [[unlikely]] {
-    in_use_[node].add(bytes);
-    in_use_all_.add(bytes);
-    return;
-  }
-  in_use_[node].add(bytes, s->in_use);
-  in_use_all_.add(bytes, *s->in_use_all);
-}
-
-// The node of a block that is taken; from the first time that the system tells, that one. Of several who ask at a time
-// one is believed.
-unsigned pools::settle(chunk& c, const std::byte* block) noexcept {
-  whereabouts* const w = c.place_of(block);
-  if (w == nullptr) [[likely]]
-    return c.node();
-  const auto place = base::shared(w->node_and_1);
+// From the first time that the system tells, that node. Of several who ask at a time one is believed.
+unsigned pools::ask(chunk& c, const std::byte* block, whereabouts& where) noexcept {
+  const auto place = base::shared(where.node_and_1);
   std::uint32_t known = place.load(base::acquire);
   if (known != 0) return known - 1;
   const auto found = source_.node_of(block);

@@ -66,11 +66,13 @@ class pools {
   struct locker;
 
   [[nodiscard]] locker* locker_here() noexcept;
+  [[nodiscard]] shelf* new_shelf(unsigned node) noexcept;
   [[nodiscard]] shelf* shelf_here(unsigned node) noexcept;
   void refill(shelf& s, unsigned size_class, unsigned node);
   void make_room(shelf& s, unsigned size_class, unsigned node) noexcept;
   void add(shelf* s, unsigned node, std::int64_t bytes) noexcept;
   [[nodiscard]] unsigned settle(chunk& c, const std::byte* block) noexcept;
+  [[nodiscard]] unsigned ask(chunk& c, const std::byte* block, whereabouts& where) noexcept;
   [[nodiscard]] std::byte* take_large(std::uint64_t bytes, unsigned node);
 
   page_source& source_;
