@@ -33,6 +33,10 @@ inline constexpr std::uint8_t kind_write = kind_exclusive;
 inline constexpr std::uint8_t kind_add = kind_commutative | kind_exclusive;
 inline constexpr std::uint8_t kind_concurrent = kind_commutative;
 inline constexpr std::uint8_t kind_resource = 32;  // units of a resource; the entry's `required` says how many
+// Of buffers of streams (weft/stream.hpp): their versions are fixed where elements are matched, before registration.
+inline constexpr std::uint8_t kind_fill = 32 | kind_commutative;
+inline constexpr std::uint8_t kind_take = 32 | kind_read;
+inline constexpr std::uint8_t kind_take_over = 32 | kind_write;
 inline constexpr std::uint8_t kind_reduce = kind_commutative | 16;  // whoever comes after a group of these applies it
 
 template <class T, std::uint8_t Kind, std::uint8_t UserType = 0> struct access_clause {

@@ -23,6 +23,7 @@
 #include "weft/runtime.hpp"
 #include "weft/scan.hpp"
 #include "weft/sort.hpp"
+#include "weft/stream.hpp"
 #include "weft/team.hpp"
 #include "weft/team_schedulers.hpp"
 #include "weft/version.hpp"

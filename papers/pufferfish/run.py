@@ -18,7 +18,6 @@ import json
 import math
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import time
@@ -26,11 +25,11 @@ import time
 import draw
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import claims  # noqa: E402
 from runs import run_all  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SECONDS_MAX = 600  # of one run, against hangs
-TOLERANCE = 0.04  # of a pinned value, unless its figure says another: a change of the scheduler moves thefts
 MACHINE = "epyc-7551-32"
 # Arrays are filled as the paper's artifact fills them: SOR's by its first sweep, a tree; SRAD's image and LULESH's mesh
 # by the main thread; what CilkSort sorts by a block for each worker. All others are first written by the sweeps.
@@ -233,41 +232,7 @@ def wanted(figures: list[dict], drawn: bool) -> list[Run]:
 
 
 def judged(sweep: Sweep, figures: list[dict]) -> list[dict]:
-    rows = []
-    for f in figures:
-        found = value(sweep, f)
-        low, high = f.get("claim", [None, None])
-        claimed = "claim" in f
-        holds = claimed and (low is None or low <= found) and (high is None or found <= high)
-        near = abs(found - f["ours"]) <= f.get("tolerance", TOLERANCE) * max(abs(f["ours"]), 0.01)
-        rows.append({"section": f["section"], "what": f["what"], "paper": f["paper"], "ours": found,
-                     "pinned": f["ours"], "claim": f.get("claim"), "holds": holds if claimed else None,
-                     "ok": near and (not claimed or holds == f["holds"]), "note": f.get("note", "")})
-    return rows
-
-
-def shown(x: float) -> str:
-    return f"{x:.3f}" if abs(x) < 1 else f"{x:.2f}" if abs(x) < 100 else f"{x:,.0f}"
-
-
-def bounds_shown(claim: list | None) -> str:
-    if claim is None:
-        return ""
-    low, high = claim
-    if low is None or high is None:
-        return f"at most {high:g}" if low is None else f"at least {low:g}"
-    return f"{low:g} to {high:g}"
-
-
-def verdict(row: dict) -> str:
-    word = "no claim" if row["holds"] is None else "holds" if row["holds"] else "**does not hold**"
-    return ("**not as pinned**; " if not row["ok"] else "") + "; ".join(x for x in (word, row["note"]) if x)
-
-
-def figures_table(rows: list[dict]) -> str:
-    lines = ["| section | claim | paper | ours | holds if | |", "|---|---|---|---|---|---|"]
-    return "\n".join(lines + [f"| {r['section']} | {r['what']} | {r['paper']} | {shown(r['ours'])} | "
-                              f"{bounds_shown(r['claim'])} | {verdict(r)} |" for r in rows])
+    return [claims.judged(f, value(sweep, f)) for f in figures]
 
 
 def speedups_table(sweep: Sweep) -> str:
@@ -280,31 +245,6 @@ def speedups_table(sweep: Sweep) -> str:
         cells = [f"{sweep.mean(v, nodes):.1f}" for v in NAMES]
         lines.append(f"| {nodes} | geometric mean | " + " | ".join(cells) + " |")
     return "\n".join(lines)
-
-
-def updated(page: str, tables: dict[str, str]) -> str:
-    for name, text in tables.items():
-        pattern = rf"(?s)(<!-- {name} -->\n).*?(<!-- end of {name} -->)"
-        page, count = re.subn(pattern, lambda m: m[1] + text + "\n" + m[2], page)
-        if count != 1:
-            raise RuntimeError(f"{HERE / 'README.md'}: the marks of the table {name} are missing")
-    return page
-
-
-def pinned(expected: dict, rows: list[dict]) -> str:
-    """expected.json with the values found, a figure a line."""
-    figures = []
-    for f, r in zip(expected["figures"], rows):
-        f = f | {"ours": float(f"{r['ours']:.4g}")} | ({} if r["holds"] is None else {"holds": r["holds"]})
-        figures.append("    " + json.dumps(f, ensure_ascii=False))
-    return '{\n  "figures": [\n' + ",\n".join(figures) + "\n  ]\n}\n"
-
-
-def print_rows(rows: list[dict]) -> None:
-    for r in rows:
-        word = "WRONG " if not r["ok"] else "      " if r["holds"] is None else "holds " if r["holds"] else "missed"
-        print(f"{word} {shown(r['ours']):>8}  pinned {shown(r['pinned']):>8}  paper {r['paper'] or '-'}  "
-              f"[{bounds_shown(r['claim'])}]  {r['section']} {r['what']}")
 
 
 def main() -> int:
@@ -325,20 +265,19 @@ def main() -> int:
     runs = sorted(wanted(figures, not opt.quick), key=lambda r: (r.program != "cilksort", not r.large))
     sweep = Sweep(dict(run_all(opt.weft, runs, max(1, opt.j))))
     if opt.pin:
-        (HERE / "expected.json").write_text(pinned(expected, judged(sweep, figures)))
-        figures = json.loads((HERE / "expected.json").read_text())["figures"]
+        figures = claims.pinned(figures, judged(sweep, figures))
+        (HERE / "expected.json").write_text(claims.as_text({"figures": figures}))
     rows = judged(sweep, figures)
     folder = HERE / "figures" if opt.update else opt.figures
     if folder is not None:
         draw.all_figures(sweep, NAMES, list(PROGRAMS), folder)
     if opt.update:
-        page = HERE / "README.md"
-        page.write_text(updated(page.read_text(), {"figures": figures_table(rows), "speedups": speedups_table(sweep)}))
+        claims.update(HERE / "README.md", {"figures": claims.table(rows), "speedups": speedups_table(sweep)})
     ok = all(r["ok"] for r in rows)
     if opt.json:
         print(json.dumps({"figures": rows, "seconds": time.monotonic() - began, "ok": ok}, indent=2))
     else:
-        print_rows(rows)
+        claims.print_rows(rows)
     return 0 if ok else 1
 
 

@@ -27,6 +27,7 @@ import types
 import draw
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from claims import update  # noqa: E402
 from runs import run_all  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -215,15 +216,6 @@ def held_table(rows: list[dict]) -> str:
     return "\n".join(lines)
 
 
-def updated(page: str, tables: dict[str, str]) -> str:
-    for name, text in tables.items():
-        pattern = rf"(?s)(<!-- {name} -->\n).*?(<!-- end of {name} -->)"
-        page, count = re.subn(pattern, lambda m: m[1] + text + "\n" + m[2], page)
-        if count != 1:
-            raise RuntimeError(f"{HERE / 'README.md'}: the marks of the table {name} are missing")
-    return page
-
-
 def print_rows(rows: list[dict], claims: list[dict]) -> None:
     for r in rows:
         word = "WRONG " if not r["ok"] else "missed" if r["missed"] else "ok    "
@@ -258,8 +250,7 @@ def main() -> int:
     if opt.update:
         tables = {"figures": figures_table(rows), "formulas": formulas_table(rows),
                   "commands": commands_table(expected, runs), "held": held_table(claims)}
-        page = HERE / "README.md"
-        page.write_text(updated(page.read_text(), tables))
+        update(HERE / "README.md", tables)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = used.ru_utime + used.ru_stime
     if opt.json:

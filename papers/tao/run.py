@@ -17,24 +17,19 @@ import dataclasses
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import time
 
 import draw
+import sort_tables
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import claims  # noqa: E402
 from runs import run_all  # noqa: E402
-
-try:
-    import sort_tables
-except ImportError:
-    sort_tables = None
 
 HERE = pathlib.Path(__file__).resolve().parent
 SECONDS_MAX = 600  # of one run, against hangs
-TOLERANCE = 0.04  # of a pinned value, unless its figure says another: a change of the scheduler moves thefts
 MACHINE = "opteron-6220-interlagos-16"
 CORES = [1, 2, 4, 8, 12, 16]
 WIDTHS = [1, 2, 4, 8]
@@ -182,91 +177,30 @@ def wanted(figures: list[dict], drawn: bool) -> list[Run]:
     return list(asked)
 
 
-def judged_row(figure: dict, found: float) -> dict:
-    low, high = figure.get("claim") or [None, None]
-    claimed = low is not None or high is not None
-    holds = claimed and (low is None or low <= found) and (high is None or found <= high)
-    pinned = figure.get("ours", found)
-    near = abs(found - pinned) <= figure.get("tolerance", TOLERANCE) * max(abs(pinned), 0.01)
-    return {"section": figure["section"], "what": figure["what"], "paper": figure["paper"], "ours": found,
-            "pinned": pinned, "claim": [low, high] if claimed else None, "holds": holds if claimed else None,
-            "ok": near and (not claimed or holds == figure.get("holds", holds)), "note": figure.get("note", "")}
-
-
 def judged(sweep: Sweep, figures: list[dict]) -> list[dict]:
-    return [judged_row(f, value(sweep, f)) for f in figures]
+    return [claims.judged(f, value(sweep, f)) for f in figures]
 
 
-def sort_rows(weft: str, quick: bool) -> list[dict]:
-    """The rows of §6. One that has `pinned` or `holds` is held to them."""
-    if sort_tables is None:
-        return []
-    rows = []
+def sort_figures(weft: str, quick: bool, pins: list[dict] | None) -> tuple[list[dict], list[dict]]:
+    """The figures of §6, as sort_tables says what holds, with the pinned values or, without pins, those found; and
+    their rows."""
+    pin = {(p["section"], p["what"]): p["ours"] for p in pins or []}
+    figures, rows = [], []
     for r in sort_tables.rows(weft, quick):
-        paper = r["paper"]
-        paper = "" if paper is None else paper if isinstance(paper, str) else f"{paper:g}"
-        figure = {"section": r["section"], "what": r["claim"], "paper": paper, "note": r.get("note", ""),
-                  "claim": [r.get("low"), r.get("high")]}
-        figure |= {"ours": r["pinned"]} if "pinned" in r else {}
-        figure |= {"holds": r["holds"]} if "holds" in r else {}
-        rows.append(judged_row(figure, r["ours"]))
-    return rows
-
-
-def shown(x: float) -> str:
-    return f"{x:.3f}" if abs(x) < 1 else f"{x:.2f}" if abs(x) < 100 else f"{x:,.0f}"
-
-
-def bounds_shown(claim: list | None) -> str:
-    if claim is None:
-        return ""
-    low, high = claim
-    if low is None or high is None:
-        return f"at most {high:g}" if low is None else f"at least {low:g}"
-    return f"{low:g} to {high:g}"
-
-
-def verdict(row: dict) -> str:
-    word = "no claim" if row["holds"] is None else "holds" if row["holds"] else "**does not hold**"
-    return ("**not as pinned**; " if not row["ok"] else "") + "; ".join(x for x in (word, row["note"]) if x)
-
-
-def figures_table(rows: list[dict]) -> str:
-    lines = ["| section | claim | paper | ours | holds if | |", "|---|---|---|---|---|---|"]
-    return "\n".join(lines + [f"| {r['section']} | {r['what']} | {r['paper']} | {shown(r['ours'])} | "
-                              f"{bounds_shown(r['claim'])} | {verdict(r)} |" for r in rows])
+        paper = r["paper"] if isinstance(r["paper"], str) else "" if r["paper"] is None else f"{r['paper']:g}"
+        key = r["section"], r["claim"]
+        if pins is not None and key not in pin:
+            raise RuntimeError(f"expected.json has no value for {key[0]}, {key[1]}: run.py --pin writes them")
+        figures.append({"section": r["section"], "what": r["claim"], "paper": paper, "note": r["note"],
+                        "claim": [r["low"], r["high"]], "holds": r["holds"], "ours": pin.get(key, r["ours"])})
+        rows.append(claims.judged(figures[-1], r["ours"]))
+    return figures, rows
 
 
 def speedups_table(sweep: Sweep) -> str:
     lines = ["| workers | " + " | ".join(NAMES.values()) + " |", "|---" * (1 + len(NAMES)) + "|"]
     return "\n".join(lines + [f"| {n} | " + " | ".join(f"{sweep.speedup(v, n):.2f}" for v in NAMES) + " |"
                               for n in CORES])
-
-
-def updated(page: str, tables: dict[str, str]) -> str:
-    for name, text in tables.items():
-        pattern = rf"(?s)(<!-- {name} -->\n).*?(<!-- end of {name} -->)"
-        page, count = re.subn(pattern, lambda m: m[1] + text + "\n" + m[2], page)
-        if count != 1:
-            raise RuntimeError(f"{HERE / 'README.md'}: the marks of the table {name} are missing")
-    return page
-
-
-def pinned(expected: dict, rows: list[dict]) -> str:
-    """expected.json with the values found, a figure a line."""
-    figures = []
-    for f, r in zip(expected["figures"], rows):
-        f = f | {"ours": float(f"{r['ours']:.4g}") if r["ours"] < 1e4 else r["ours"]}
-        f |= {} if r["holds"] is None else {"holds": r["holds"]}
-        figures.append("    " + json.dumps(f, ensure_ascii=False))
-    return '{\n  "figures": [\n' + ",\n".join(figures) + "\n  ]\n}\n"
-
-
-def print_rows(rows: list[dict]) -> None:
-    for r in rows:
-        word = "WRONG " if not r["ok"] else "      " if r["holds"] is None else "holds " if r["holds"] else "missed"
-        print(f"{word} {shown(r['ours']):>8}  pinned {shown(r['pinned']):>8}  paper {r['paper'] or '-'}  "
-              f"[{bounds_shown(r['claim'])}]  {r['section']} {r['what']}")
 
 
 def arguments() -> argparse.Namespace:
@@ -291,21 +225,22 @@ def main() -> int:
     began = time.monotonic()
     runs = wanted(figures, not opt.quick)
     sweep = Sweep(dict(run_all(opt.weft, runs, max(1, opt.j))))
+    of_sort, rows_of_sort = sort_figures(opt.weft, opt.quick, None if opt.pin else expected["sort"])
     if opt.pin:
-        (HERE / "expected.json").write_text(pinned(expected, judged(sweep, figures)))
-        figures = json.loads((HERE / "expected.json").read_text())["figures"]
-    rows = judged(sweep, figures) + sort_rows(opt.weft, opt.quick)
+        figures = claims.pinned(figures, judged(sweep, figures))
+        pins = [{k: f[k] for k in ("section", "what", "ours")} for f in claims.pinned(of_sort, rows_of_sort)]
+        (HERE / "expected.json").write_text(claims.as_text({"figures": figures, "sort": pins}))
+    rows = judged(sweep, figures) + rows_of_sort
     folder = HERE / "figures" if opt.update else opt.figures
     if folder is not None:
         draw.all_figures(sweep, folder)
     if opt.update:
-        page = HERE / "README.md"
-        page.write_text(updated(page.read_text(), {"figures": figures_table(rows), "speedups": speedups_table(sweep)}))
+        claims.update(HERE / "README.md", {"figures": claims.table(rows), "speedups": speedups_table(sweep)})
     ok = all(r["ok"] for r in rows)
     if opt.json:
         print(json.dumps({"figures": rows, "seconds": time.monotonic() - began, "ok": ok}, indent=2))
     else:
-        print_rows(rows)
+        claims.print_rows(rows)
     return 0 if ok else 1
 
 

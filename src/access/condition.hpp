@@ -24,6 +24,7 @@
 #include <string>
 #include <type_traits>
 
+#include "access/condition_elements.hpp"
 #include "access/condition_exclusive.hpp"
 #include "access/condition_units.hpp"
 #include "access/condition_version.hpp"
@@ -35,11 +36,13 @@ enum class condition : std::uint8_t {
   version,
   exclusive,
   units,
+  elements,
 };
 
 [[nodiscard]] constexpr condition condition_of_kind(std::uint8_t kind) noexcept {
   if ((kind & detail::kind_repeated) != 0) return condition::none;
   if (kind == detail::kind_resource) return condition::units;
+  if ((kind & detail::kind_resource) != 0) return condition::elements;
   return (kind & detail::kind_add) == detail::kind_add ? condition::exclusive : condition::version;
 }
 
@@ -48,6 +51,7 @@ template <class What> [[gnu::always_inline]] inline decltype(auto) by_kind(condi
   switch (c) {
   case condition::exclusive: return what(exclusive_condition{});
   case condition::units: return what(units_condition{});
+  case condition::elements: return what(elements_condition{});
   case condition::version: return what(version_condition{});
   case condition::none: break;
   }

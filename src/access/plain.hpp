@@ -13,12 +13,19 @@
 
 namespace weft::access {
 
-// Locks all handles of r and computes the versions that its accesses require, or does nothing where something calls for
-// the long way. Returns whether; `missing` is then the first whose version is not there, or their number.
+// How many of r's accesses are to be registered: those behind them push to streams, which has been done (stream.hpp).
+[[nodiscard, gnu::always_inline]] inline std::uint32_t unregistered(record& r) noexcept {
+  std::uint32_t n = r.access_count;
+  while (n != 0 && kind_of(r.accesses()[n - 1]) == detail::kind_fill) --n;
+  return n;
+}
+
+// Locks the handles of r's first n accesses and computes the versions that its accesses require, or does nothing where
+// something calls for the long way. Returns whether; `missing` is then the first whose version is not there, or their
+// number.
 template <class M> [[nodiscard, gnu::always_inline]] inline bool
-try_lock_all(record& r, const detail::engine_base* engine, std::uint32_t& missing) noexcept {
+try_lock_all(record& r, std::uint32_t n, const detail::engine_base* engine, std::uint32_t& missing) noexcept {
   entry* const a = r.accesses();
-  const std::uint32_t n = r.access_count;
   missing = n;
   for (std::uint32_t i = 0; i < n; ++i) {
     handle_state& h = handle_of(a[i]);
@@ -46,9 +53,9 @@ enum class short_outcome : std::uint8_t { ready, waits, long_way };
 template <class M, class Seen> [[nodiscard, gnu::always_inline]] inline short_outcome
 register_plain(record* r, const detail::engine_base* engine, Seen seen) {
   std::uint32_t missing = 0;
-  if (versions_are_narrow || !try_lock_all<M>(*r, engine, missing)) return short_outcome::long_way;
+  const std::uint32_t n = unregistered(*r);
+  if (versions_are_narrow || !try_lock_all<M>(*r, n, engine, missing)) return short_outcome::long_way;
   entry* const a = r->accesses();
-  const std::uint32_t n = r->access_count;
   for (std::uint32_t i = 0; i < n; ++i) {
     handle_state& h = handle_of(a[i]);
     M::work(model::step::submit_access, &h);
@@ -60,7 +67,7 @@ register_plain(record* r, const detail::engine_base* engine, Seen seen) {
   }
   seen(*r);
   WEFT_DEBUG_ASSERT(r->exclusives == 0 && !r->waits_exclusive);
-  r->cursor = missing;
+  r->cursor = missing == n ? r->access_count : missing;
   if (missing == n) return short_outcome::ready;
   handle_state& h = handle_of(a[missing]);
   // Where others are listed the alarm is set for the first of them, and whoever releases that comes to r, too.

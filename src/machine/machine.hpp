@@ -21,6 +21,7 @@
 //   settle()          who: worker 0's thread, when it begins to run tasks, and so takes a core of its own
 //   jump(id, from, to, after)  switches the calling worker from one fiber to another, then runs after() on the latter
 //   charge(ps, uses)  the running body took so long and moved these data; nothing on real machines
+//   renew_data(handle)  the datum behind it is other memory from now on, laid as the handle says
 //   begin_body(record), end_body(record)   the body is called, has returned; end_member(member, task, width): that of
 //                     one member of a team, before end_body(member)
 //   enter_runtime(), leave_runtime()       the program calls in, and goes on by itself
@@ -70,7 +71,7 @@ struct machine_counts {
 
 template <class M>
 concept machine = requires(M m, cell<std::uint64_t> c, std::uint64_t v, unsigned id, fiber& f, detail::record& r,
-                           fiber::action* after, order o, std::span<const data_use> uses) {
+                           fiber::action* after, order o, std::span<const data_use> uses, detail::handle_state& h) {
   { M::load(c, o) } -> std::same_as<std::uint64_t>;
   M::store(c, v, o);
   { M::exchange(c, v, o) } -> std::same_as<std::uint64_t>;
@@ -96,6 +97,7 @@ concept machine = requires(M m, cell<std::uint64_t> c, std::uint64_t v, unsigned
   m.jump(id, f, f, after);
   m.charge(v);
   m.charge(v, uses);
+  m.renew_data(h);
   m.begin_body(r);
   m.end_body(r);
   m.end_member(r, r, id);

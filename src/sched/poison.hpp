@@ -127,7 +127,7 @@ template <class M> class poison {
     return r.access_count != 0 && (r.accesses()[0].handle_and_kind & detail::handle_address_mask) == 0;
   }
   [[nodiscard]] static bool is_written(const access::entry& a) noexcept {
-    return (access::kind_of(a) & (detail::kind_readonly | detail::kind_resource)) == 0;
+    return (access::kind_of(a) & detail::kind_readonly) == 0 && !access::is_resource(a);
   }
   [[nodiscard]] static bool reads(detail::record& r) noexcept {
     if (was_refused(r)) return true;

@@ -15,7 +15,9 @@ std::uint8_t kind_code(const detail::access& a) noexcept {
   const std::uint8_t group = access::group_of(a);
   if (group >= detail::group_user)
     return static_cast<std::uint8_t>(user_type_bit | ((group - detail::group_user) / 8 + 1));
-  return static_cast<std::uint8_t>(access::kind_of(a) & ~detail::kind_repeated);
+  const auto kind = static_cast<std::uint8_t>(access::kind_of(a) & ~detail::kind_repeated);
+  // What is done with a buffer of a stream is concurrent, a read or a write of it.
+  return kind > detail::kind_resource ? static_cast<std::uint8_t>(kind & ~detail::kind_resource) : kind;
 }
 
 std::string kind_text(std::uint8_t code) {

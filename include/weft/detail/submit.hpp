@@ -1,6 +1,6 @@
-// From a submit() call to a filled record. All templates of the task model are here and they do only what needs the
-// types: place the closure, note the accesses, and build the function that later calls the body with its data.
-// A task without accesses on a host worker never leaves this file: magazine, closure, deque.
+// From a submit() call to a filled record. All templates of the task model are here and below, and they do only what
+// needs the types: place the closure, note the accesses, and build the function that later calls the body with its
+// data. A task without accesses on a host worker never leaves this file: magazine, closure, deque.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,239 +8,13 @@
 #include <type_traits>
 #include <utility>
 
-#include "weft/clause.hpp"
+#include "weft/detail/calling.hpp"
+#include "weft/detail/clause_traits.hpp"
 #include "weft/detail/graph_recording.hpp"
 #include "weft/detail/record.hpp"
 #include "weft/detail/worker.hpp"
-#include "weft/event.hpp"
-#include "weft/near.hpp"
-#include "weft/range.hpp"
-#include "weft/reduction.hpp"
-#include "weft/resource.hpp"
-#include "weft/team.hpp"
 
 namespace weft::detail {
-
-template <class Clause> struct access_traits {
-  static constexpr bool is_access = false;
-  static constexpr bool is_clause = false;
-  static constexpr bool is_range = false;
-  static constexpr bool is_numbered = false;  // its task keeps a number for it
-  static constexpr bool exclusive_group = false;
-  static constexpr bool plain = false;
-};
-template <> struct access_traits<name_clause> : access_traits<void> {
-  static constexpr bool is_clause = true;
-  static constexpr bool plain = true;
-};
-template <> struct access_traits<cost_clause> : access_traits<void> {
-  static constexpr bool is_clause = true;
-  static constexpr bool plain = true;
-};
-template <> struct access_traits<priority_clause> : access_traits<void> {
-  static constexpr bool is_clause = true;
-};
-template <> struct access_traits<pin_clause> : access_traits<void> {
-  static constexpr bool is_clause = true;
-};
-template <> struct access_traits<near_clause> : access_traits<void> {
-  static constexpr bool is_clause = true;
-  static constexpr bool plain = true;
-};
-template <> struct access_traits<subtasks_clause> : access_traits<void> {
-  static constexpr bool is_clause = true;
-};
-template <> struct access_traits<completes_clause> : access_traits<void> {
-  static constexpr bool is_clause = true;
-};
-template <> struct access_traits<team_clause> : access_traits<void> {
-  static constexpr bool is_clause = true;
-  static constexpr bool plain = true;
-};
-struct one_access : access_traits<void> {
-  static constexpr bool is_access = true;
-  static constexpr bool is_clause = true;
-};
-template <class T, std::uint8_t Kind, std::uint8_t UserType> struct access_traits<access_clause<T, Kind, UserType>>
-    : one_access {
-  static constexpr bool exclusive_group = (Kind & kind_add) == kind_add;
-  static constexpr bool plain = !exclusive_group;
-  using type = T;
-  static constexpr std::uint8_t kind = Kind;
-};
-
-template <class Range, std::uint8_t Kind, std::uint8_t UserType>
-struct access_traits<range_clause<Range, Kind, UserType>> : access_traits<void> {
-  static constexpr bool is_clause = true;
-  static constexpr bool is_range = true;
-  static constexpr bool exclusive_range = (Kind & kind_add) == kind_add;
-  static constexpr bool plain = !exclusive_range;
-  using type = typename range_clause<Range, Kind, UserType>::value_type;
-  static constexpr std::uint8_t kind = Kind;
-};
-template <> struct access_traits<use_clause> : one_access {
-  static constexpr bool exclusive_group = true;
-  using type = void;
-};
-template <class R> struct access_traits<reduce_clause<R>> : one_access {
-  using reduction = R;
-  static constexpr bool is_numbered = R::is_numbered;
-};
-
-// A handle's datum as the body may see it.
-template <class T, std::uint8_t Kind> using datum =
-    std::conditional_t<(Kind & kind_readonly) != 0, const std::remove_reference_t<T>&, std::remove_reference_t<T>&>;
-
-// As above, for a range of handles.
-template <class T, std::uint8_t Kind> using data_view =
-    view<std::conditional_t<(Kind & kind_readonly) != 0, const std::remove_reference_t<T>, std::remove_reference_t<T>>>;
-
-template <class... Clauses> struct clause_list {
-  static constexpr std::uint32_t accesses = (0 + ... + (access_traits<Clauses>::is_access ? 1 : 0));  // without ranges
-  static constexpr std::size_t ranges = (0 + ... + (access_traits<Clauses>::is_range ? 1 : 0));
-  // Words that are kept beside the body: how many handles each range has, and numbers of reductions that have such.
-  static constexpr std::size_t counts = ranges + (0 + ... + (access_traits<Clauses>::is_numbered ? 1 : 0));
-  static constexpr int adds = (0 + ... + (access_traits<Clauses>::exclusive_group ? 1 : 0));
-  // Units of a resource are never granted one by one, so a task that uses one counts as having several.
-  static constexpr bool uses = (false || ... || std::is_same_v<Clauses, use_clause>);
-  static constexpr std::uint8_t exclusives = adds > 2 || uses ? 2 : adds;
-  // Nothing exclusive, no reduction, and nothing that says where or when: the short way of src/access/plain.hpp.
-  static constexpr bool plain = (true && ... && access_traits<Clauses>::plain);
-  static constexpr std::size_t hints = (0 + ... + (std::is_same_v<Clauses, near_clause> ? 1 : 0));
-  static constexpr int teams = (0 + ... + (std::is_same_v<Clauses, team_clause> ? 1 : 0));
-  static constexpr bool is_team = teams != 0;
-  static constexpr bool is_numbered = (false || ... || access_traits<Clauses>::is_numbered);
-  static constexpr int events = (0 + ... + (std::is_same_v<Clauses, completes_clause> ? 1 : 0));
-  // Whether a clause fixes where or when the task runs or ends: that takes a runtime.
-  static constexpr bool fixed =
-      events != 0 ||
-      (false || ... || (std::is_same_v<Clauses, priority_clause> || std::is_same_v<Clauses, pin_clause>));
-  // Whether one says anything about it: then it does not simply go on the submitter's deque.
-  static constexpr bool directed = fixed || hints != 0;
-};
-
-// Calls `body` with the data of the access clauses. The recursion consumes the clauses and collects the arguments;
-// clauses that are no access, and handle<void>, contribute none. `counts`: as clause_list::counts says.
-template <class... Rest> struct caller {
-  template <class Body, class... Data> static void call(Body& body, access*, const std::uint32_t*, Data&&... data) {
-    static_assert(std::is_invocable_v<Body&, Data...>,
-                  "weft: the body must take the data of its access clauses in clause order: const T& for read, T& for "
-                  "write, add and concurrent, weft::view<const T> or weft::view<T> for a range, nothing for "
-                  "handle<void>; before them, in a team, weft::team_context&");
-    static_cast<void>(body(static_cast<Data&&>(data)...));
-  }
-};
-template <class Clause, class... Rest> struct caller<Clause, Rest...> {
-  template <class Body, class... Data>
-  static void call(Body& body, access* a, const std::uint32_t* counts, Data&&... data) {
-    if constexpr (access_traits<Clause>::is_range) {
-      call_with_view(body, a, counts, static_cast<Data&&>(data)...);
-    } else if constexpr (!access_traits<Clause>::is_access) {
-      caller<Rest...>::call(body, a, counts, static_cast<Data&&>(data)...);
-    } else {
-      call_with_datum(body, a, counts, static_cast<Data&&>(data)...);
-    }
-  }
-
- private:
-  // state() is the first member of handle_base, which is the first base of handle<T>.
-  [[nodiscard]] static handle_base& base_of(access* a) noexcept {
-    return *reinterpret_cast<handle_base*>(a->handle_and_kind & handle_address_mask);
-  }
-  template <class Body, class... Data>
-  static void call_with_view(Body& body, access* a, const std::uint32_t* counts, Data&&... data) {
-    using T = typename access_traits<Clause>::type;
-    if constexpr (std::is_void_v<T>) {
-      caller<Rest...>::call(body, a + *counts, counts + 1, static_cast<Data&&>(data)...);
-    } else {
-      caller<Rest...>::call(body, a + *counts, counts + 1, static_cast<Data&&>(data)...,
-                            data_view<T, access_traits<Clause>::kind>(a, *counts, std::is_reference_v<T>));
-    }
-  }
-  template <class Body, class... Data>
-  static void call_with_datum(Body& body, access* a, const std::uint32_t* counts, Data&&... data) {
-    if constexpr (access_traits<Clause>::is_numbered) {
-      using reduction = typename access_traits<Clause>::reduction;
-      typename reduction::part part(static_cast<reduction&>(base_of(a)), *counts);
-      caller<Rest...>::call(body, a + 1, counts + 1, static_cast<Data&&>(data)..., part.get());
-    } else if constexpr (requires { typename access_traits<Clause>::reduction; }) {
-      using reduction = typename access_traits<Clause>::reduction;
-      typename reduction::part part(static_cast<reduction&>(base_of(a)));
-      caller<Rest...>::call(body, a + 1, counts, static_cast<Data&&>(data)..., part.get());
-    } else {
-      using T = typename access_traits<Clause>::type;
-      if constexpr (std::is_void_v<T>) {
-        caller<Rest...>::call(body, a + 1, counts, static_cast<Data&&>(data)...);
-      } else {
-        datum<T, access_traits<Clause>::kind> d = static_cast<handle<T>&>(base_of(a)).unguarded();
-        caller<Rest...>::call(body, a + 1, counts, static_cast<Data&&>(data)..., d);
-      }
-    }
-  }
-};
-static_assert(std::is_standard_layout_v<handle_base>, "a handle and its state share one address");
-
-// What a record keeps behind its accesses: the body, and what clause_list::counts says.
-template <class Body, std::size_t Counts> struct closure {
-  template <class From> explicit closure(From&& b) : body(static_cast<From&&>(b)) {}
-  Body body;
-  std::uint32_t counts[Counts];
-};
-template <class Body> struct closure<Body, 0> {
-  template <class From> explicit closure(From&& b) : body(static_cast<From&&>(b)) {}
-  Body body;
-  static constexpr const std::uint32_t* counts = nullptr;
-};
-
-// The same of a team. Each member calls the body; the engine destroys it behind the last.
-template <class Body, std::size_t Counts> struct team_closure : closure<Body, Counts> {
-  using closure<Body, Counts>::closure;
-  team_clause wish{1, 1};
-};
-template <class Closure> struct behind_accesses {
-  [[nodiscard]] static Closure& of(record& r) noexcept { return *std::launder(static_cast<Closure*>(r.closure())); }
-};
-template <class Where, class... Clauses> void run_team(record& r) {
-  self()->engine->run_team(r, Where::of(r).wish, [](record& task, team_context& member) {
-    auto& shared = Where::of(task);
-    caller<Clauses...>::call(shared.body, task.accesses(), shared.counts, member);
-  });
-}
-template <class Closure, class... Clauses> void invoke_team(record& r, errand what) {
-  using where = behind_accesses<Closure>;
-  if (what == errand::destroy) return where::of(r).~Closure();
-  run_team<where, Clauses...>(r);
-}
-
-template <class Closure, class... Clauses> void invoke(record& r, errand what) {
-  struct at_end {
-    Closure& c;
-    bool destroys;
-    ~at_end() {
-      if (destroys) c.~Closure();
-    }
-  } guard{*std::launder(static_cast<Closure*>(r.closure())), what != errand::call};
-  if (what != errand::destroy) caller<Clauses...>::call(guard.c.body, r.accesses(), guard.c.counts);
-}
-
-// Of a node of a graph, which runs again: whoever is done with a run destroys nothing. The graph does, by the other.
-template <class Closure> struct before_node {
-  [[nodiscard]] static Closure& of(record& r) noexcept {
-    return *std::launder(static_cast<Closure*>(node_closure(r, sizeof(Closure))));
-  }
-};
-template <class Closure, class... Clauses> void invoke_node(record& r, errand what) {
-  Closure& c = before_node<Closure>::of(r);
-  if (what != errand::destroy) caller<Clauses...>::call(c.body, r.accesses(), c.counts);
-}
-template <class Closure, class... Clauses> void invoke_team_node(record& r, errand what) {
-  if (what == errand::destroy) return;
-  if (r.state == record_state::running) return run_team<before_node<Closure>, Clauses...>(r);
-  Closure& c = before_node<Closure>::of(r);  // a plain call, without a runtime
-  team_context alone;
-  caller<Clauses...>::call(c.body, r.accesses(), c.counts, alone);
-}
-template <class Closure> void destroy_node(record& r) { before_node<Closure>::of(r).~Closure(); }
 
 template <class T, std::uint8_t Kind, std::uint8_t UserType>
 void note(record&, access*& a, const access_clause<T, Kind, UserType>& c) noexcept {
@@ -261,6 +35,19 @@ template <class R> void note(record&, access*& a, const reduce_clause<R>& c) noe
 }
 inline void note(record&, access*& a, const use_clause& c) noexcept {
   *a++ = {reinterpret_cast<std::uintptr_t>(&c.target.state()) | kind_bits(kind_resource), c.units};
+}
+template <class T, stretch_kind Kind> void note_stretches(const stream_clause<T, Kind>& c, stretch*& at) noexcept {
+  *at++ = {.stream = &c.from, .kind = Kind, .size = c.size, .takes = c.takes};
+}
+template <class T> void note_stretches(const reuse_clause<T>& c, stretch*& at) noexcept {
+  *at++ = {.stream = &c.from, .kind = stretch_kind::reuse, .size = c.size, .takes = c.size};
+  *at++ = {.stream = &c.to, .kind = stretch_kind::push, .size = c.size, .takes = c.size};
+}
+template <class Clause> void note_stretches(const Clause&, stretch*&) noexcept {}
+template <class Clause> void note(record& r, access*& a, const stretch*& at, const Clause& c) noexcept {
+  if constexpr (access_traits<Clause>::stretches == 0) note(r, a, c);
+  for (std::size_t i = 0; i < access_traits<Clause>::stretches; ++i, ++at)
+    if (at->kind != stretch_kind::push) a = note_stretch(*at, a);
 }
 inline void note(record& r, access*&, const name_clause& c) noexcept { r.name = c.text; }
 inline void note(record& r, access*&, const cost_clause& c) noexcept { r.cost_ps = c.amount; }
@@ -388,10 +175,14 @@ template <class Clause> void note_count(std::uint32_t*& at, const Clause& c) noe
 template <class Body, class... Clauses> struct builder {
   using list = clause_list<Clauses...>;
   using plain_body = std::remove_cvref_t<Body>;
-  using kept =
-      std::conditional_t<list::is_team, team_closure<plain_body, list::counts>, closure<plain_body, list::counts>>;
+  using kept = std::conditional_t<
+      list::is_team, team_closure<plain_body, list::counts>,
+      std::conditional_t<list::stretches != 0, stream_closure<plain_body, list::counts, list::stretches>,
+                         closure<plain_body, list::counts>>>;
   static constexpr auto invoke_kept() noexcept {
-    if constexpr (list::is_team)
+    if constexpr (list::stretches != 0)
+      return &invoke_streams<list::stretches, kept, Clauses...>;
+    else if constexpr (list::is_team)
       return &invoke_team<kept, Clauses...>;
     else
       return &invoke<kept, Clauses...>;
@@ -401,8 +192,12 @@ template <class Body, class... Clauses> struct builder {
     static_assert(
         !list::is_team || !list::is_numbered,
         "weft: the members of a team have one number between them; use weft::reduce, or team_context::reduce");
+    static_assert(!list::is_team || list::stretches == 0,
+                  "weft: a team has no streams of its own; pop in one task, hand the data on by a handle, and push in "
+                  "another");
+    static_assert(list::stretches <= stretches_max, "weft: a task names at most 16 stretches of streams");
     record* const r = make(e, invoke_kept(), static_cast<Body&&>(body), clauses...);
-    if constexpr (list::accesses == 0 && list::ranges == 0 && !list::directed) {
+    if constexpr (list::accesses == 0 && list::ranges == 0 && list::stretches == 0 && !list::directed) {
       // Read anew: allocate() may have waited for room, and then this may be another thread.
       if (enter_fast(e, self(), r)) [[likely]]
         return;
@@ -417,6 +212,9 @@ template <class Body, class... Clauses> struct builder {
   static void submit(graph_recording& g, Body&& body, const Clauses&... clauses) {
     static_assert(list::events == 0, "weft: a graph runs again and an event is over once; complete it from a task that "
                                      "is submitted, or wait for it in a body");
+    static_assert(list::stretches == 0,
+                  "weft: a graph runs again and the elements of a stream are matched once; submit "
+                  "the task by itself, or hand the data on by a handle");
     static_assert(!list::uses, "weft: a graph holds no units of a resource; submit that task by itself");
     static_assert(!list::is_numbered,
                   "weft: a graph holds no repeatable reduction, whose tasks are numbered where they "
@@ -432,6 +230,13 @@ template <class Body, class... Clauses> struct builder {
   // A record filled in.
   template <class To> [[gnu::always_inline]] static inline record* make(To& e, void (*invoke)(record&, errand),
                                                                         Body&& body, const Clauses&... clauses) {
+    if constexpr (list::stretches != 0)
+      return make_with_streams(e, invoke, static_cast<Body&&>(body), clauses...);
+    else
+      return make_without(e, invoke, static_cast<Body&&>(body), clauses...);
+  }
+  template <class To> [[gnu::always_inline]] static inline record*
+  make_without(To& e, void (*invoke)(record&, errand), Body&& body, const Clauses&... clauses) {
     static_assert(list::events <= 1, "weft: a task completes with one event; wait for the others in its body");
     static_assert(list::teams <= 1, "weft: a task is one team; say once how many workers it wants");
     static_assert(alignof(kept) <= 16, "weft: a body may not capture data aligned to more than 16 bytes by value");
@@ -453,6 +258,45 @@ template <class Body, class... Clauses> struct builder {
     }
     [[maybe_unused]] access* a = r->accesses();
     (note(*r, a, clauses), ...);
+    finish(e, *r, static_cast<Body&&>(body), clauses...);
+    return r;
+  }
+  // Its elements are matched first: how many accesses it has is known then.
+  template <class To> [[gnu::noinline]] static record* make_with_streams(To& e, void (*invoke)(record&, errand),
+                                                                         Body&& body, const Clauses&... clauses) {
+    stretch made[list::stretches];
+    stretch* at = made;
+    (note_stretches(clauses, at), ...);
+    range_needs n{list::accesses, list::exclusives};
+    (count_range(n, clauses), ...);
+    n.accesses += match(made, list::stretches, &e);
+    record* r = nullptr;
+    try {
+      const std::size_t bytes = sizeof(record) + n.accesses * sizeof(access) + sizeof(kept);
+      if (bytes > task_bytes_max) throw_too_wide(n.accesses);
+      r = allocate(e, bytes, sizeof(kept));
+      bool plain = list::plain;
+      for (const stretch& s : made) plain = plain && is_plain(s);
+      prepare(*r, invoke, bytes, static_cast<std::uint32_t>(n.accesses),
+              static_cast<std::uint8_t>(n.exclusives < 2 ? n.exclusives : 2), plain);
+      access* a = r->accesses();
+      const stretch* noted = made;
+      (note(*r, a, noted, clauses), ...);
+      for (const stretch& x : made)  // last: what pushes is registered already
+        if (x.kind == stretch_kind::push) a = note_stretch(x, a);
+      finish(e, *r, static_cast<Body&&>(body), clauses...);
+    } catch (...) {
+      unmatch(made, list::stretches);
+      throw;
+    }
+    kept& k = *static_cast<kept*>(closure_for(e, *r, sizeof(kept)));
+    for (std::size_t i = 0; i < list::stretches; ++i) k.stretches[i] = made[i];
+    return r;
+  }
+  // Hints, the body, and what stands beside it.
+  template <class To>
+  [[gnu::always_inline]] static inline void finish(To& e, record& record_of, Body&& body, const Clauses&... clauses) {
+    record* const r = &record_of;
     if constexpr (list::hints != 0) {
       near_clause hints[list::hints];
       near_clause* next = hints;
@@ -465,7 +309,6 @@ template <class Body, class... Clauses> struct builder {
       std::uint32_t* at = static_cast<kept*>(closure_for(e, *r, sizeof(kept)))->counts;
       (note_count(at, clauses), ...);
     }
-    return r;
   }
   template <class To> static void place(To& e, record& r, Body&& body) {
     if constexpr (std::is_nothrow_constructible_v<plain_body, Body&&>) {

@@ -74,6 +74,8 @@ struct engine_base {
   // of what failed in runs of g; what g names may be used again.
   virtual void run_graph(record& r, graph_state& g) = 0;
   virtual void heal(graph_state& g) = 0;
+  // For streams: the datum behind h is other memory from now on. Who: a body that is to write it first.
+  virtual void renew_data(handle_state& h) = 0;
   // What hints want, as record::near keeps it.
   [[nodiscard]] virtual std::uint8_t near(const near_clause* hints, std::size_t count) noexcept = 0;
   virtual void wait_all() = 0;

@@ -157,6 +157,7 @@ class virtual_machine {
   // The running body took so long, on a core of the reference type, and moved these data meanwhile. Errors: weft::error
   // for data that no range has which place_memory knows.
   void charge(std::uint64_t ps, std::span<const data_use> uses = {});
+  void renew_data(const detail::handle_state& h);
   void begin_body(const detail::record& r);
   // The body took what its cost clause says; if neither that nor charge() said anything, the default.
   void end_body(detail::record& r);

@@ -53,6 +53,14 @@ std::uint32_t virtual_machine::region_of(std::uint64_t key, const detail::data_l
   return at->second;
 }
 
+void virtual_machine::renew_data(const detail::handle_state& h) {
+  const auto at = regions_.find(h.id);
+  if (at == regions_.end()) return;
+  data().forget(at->second);
+  if (const detail::data_layout layout = detail::layout_of(h); layout.how.how() != memory_placement::kind::first_touch)
+    data().place(at->second, layout);
+}
+
 model::memory& virtual_machine::data() {
   if (!memory_) memory_.emplace(setup_.model);
   return *memory_;

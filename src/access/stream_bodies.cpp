@@ -1,0 +1,112 @@
+// What a body has of its streams: memory for what it pushes, and elements in a row.
+#include <cstring>
+
+#include "access/stream.hpp"
+#include "access/stream_buffer.hpp"
+#include "weft/error.hpp"
+
+namespace weft::detail {
+
+namespace {
+
+void move_elements(const element_type& t, std::byte* to, std::byte* from, std::uint64_t n) {
+  if (t.move != nullptr) return t.move(to, from, n);
+  std::memcpy(to, from, n * t.bytes);
+}
+void copy_elements(const element_type& t, std::byte* to, const std::byte* from, std::uint64_t n) {
+  if (t.copy != nullptr) return t.copy(to, from, n);
+  std::memcpy(to, from, n * t.bytes);
+}
+
+[[nodiscard]] std::byte* place_in(stream_buffer& b, std::uint64_t element) noexcept {
+  return peek(b.data) + (element - b.begin) * b.type->bytes;
+}
+
+void open_push(stretch& x) {
+  if (x.buffers == 1) {
+    static_cast<void>(memory_of(*x.first));
+    x.data = place_in(*x.first, x.from);
+    return;
+  }
+  x.data = take_memory(x.stream->type, x.size);
+  x.gathered = true;
+}
+
+void open_pop(stretch& x) {
+  if (x.buffers == 1) {
+    WEFT_ASSERT(peek(x.first->data) != nullptr);  // versions: a push has been here
+    x.data = place_in(*x.first, x.from);
+    return;
+  }
+  const element_type& t = x.stream->type;
+  if (!t.copies && !owns(x))
+    throw error("weft: a task sees " + weft::access::describe_elements(*x.stream, x.from, x.from + x.size) +
+                ", which were pushed by several; their type cannot be copied, so only a pop of all of them can have "
+                "them in a row");
+  x.data = take_memory(t, x.size);
+  x.gathered = true;
+  for_pieces(x, [&](stream_buffer& b, std::uint64_t at, std::uint64_t n) {
+    std::byte* const to = x.data + (at - x.from) * t.bytes;
+    owns(x) && !t.copies ? move_elements(t, to, place_in(b, at), n) : copy_elements(t, to, place_in(b, at), n);
+  });
+}
+
+[[nodiscard]] bool is_whole(const stretch& x) noexcept {
+  return x.buffers == 1 && x.first->begin == x.from && x.first->end == x.from + x.size;
+}
+
+// in: reuse; out: the push behind it. The elements of one become those of the other.
+void hand_on(stretch& in, stretch& out) {
+  if (is_whole(in) && is_whole(out) && !is_small(*in.first) && peek(out.first->data) == nullptr) {
+    out.data = peek(in.first->data);
+    poke(out.first->data, out.data);
+    poke(in.first->data, static_cast<std::byte*>(nullptr));
+    return;
+  }
+  open_pop(in);
+  open_push(out);
+  move_elements(in.stream->type, out.data, in.data, in.size);
+}
+
+}  // namespace
+
+void open_stretches(stretch* s, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (s[i].size == 0) continue;
+    if (s[i].kind == stretch_kind::reuse) {
+      hand_on(s[i], s[i + 1]);
+      ++i;
+    } else {
+      s[i].kind == stretch_kind::push ? open_push(s[i]) : open_pop(s[i]);
+    }
+  }
+}
+
+void fill_stretches(stretch* s, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const stretch& x = s[i];
+    if (!x.gathered || x.kind != stretch_kind::push) continue;
+    for_pieces(x, [&x](stream_buffer& b, std::uint64_t at, std::uint64_t n) {
+      const element_type& t = x.stream->type;
+      static_cast<void>(memory_of(b));
+      move_elements(t, place_in(b, at), x.data + (at - x.from) * t.bytes, n);
+    });
+  }
+}
+
+void close_stretches(stretch* s, std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    stretch& x = s[i];
+    if (x.gathered) give_memory_back(x.stream->type, x.data, x.size);
+    if (x.buffers == 1) {
+      leave(*x.first);
+      x.buffers = 0;
+      continue;
+    }
+    for_pieces(x, [](stream_buffer& b, std::uint64_t, std::uint64_t) { leave(b); });
+    x.buffers = 0;
+    x.gathered = false;
+  }
+}
+
+}  // namespace weft::detail

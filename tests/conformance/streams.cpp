@@ -1,0 +1,260 @@
+// Streams: every element reaches whoever is to see it, in program order, once where it is taken, whatever the sizes on
+// both sides, whoever is submitted first, on both machines.
+#include "weft/stream.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../trace_file.hpp"
+#include "base/random.hpp"
+#include "weft/weft.hpp"
+
+namespace {
+
+// What a task pushed or saw, and how much of it is wrong.
+struct check {
+  std::atomic<std::uint64_t> wrong{0}, seen{0}, taken{0};
+  void look(std::span<const std::uint64_t> in, std::uint64_t first, std::uint64_t takes) {
+    for (std::size_t i = 0; i < in.size(); ++i) wrong += in[i] != first + i;
+    seen += in.size();
+    taken += takes;
+  }
+};
+
+void submit_push(weft::runtime& rt, weft::stream<std::uint64_t>& s, std::uint64_t first, std::size_t n) {
+  rt.submit(weft::push(s, n), weft::cost(200),
+            [first](std::span<std::uint64_t> out) { std::iota(out.begin(), out.end(), first); });
+}
+
+// Pushes, pops, windows that overlap and looks, in a random order; whoever is behind catches up at the end.
+void random_program(weft::runtime& rt, std::uint64_t seed, check& c) {
+  weft::base::random rng(seed);
+  weft::stream<std::uint64_t> s("numbers");
+  if (seed % 3 == 0) s.immediate();
+  std::uint64_t pushed = 0, popped = 0;
+  const std::size_t most = 1 + rng.below(9);
+  const auto pop = [&](std::size_t takes, std::size_t sees) {
+    rt.submit(takes == 0 ? weft::pop(s, 0, sees) : weft::pop(s, takes, sees), weft::cost(300),
+              [&c, popped, takes](std::span<const std::uint64_t> in) { c.look(in, popped, takes); });
+    popped += takes;
+  };
+  for (int i = 0; i < 150; ++i) switch (rng.below(5)) {
+    case 0:
+    case 1:
+      submit_push(rt, s, pushed, most);
+      pushed += most;
+      break;
+    case 2: pop(1 + rng.below(6), 6); break;
+    case 3: pop(0, 1 + rng.below(4)); break;
+    default: {
+      const std::size_t n = 1 + rng.below(5);
+      rt.submit(weft::pop(s, n), [&c, popped, n](std::span<const std::uint64_t> in) { c.look(in, popped, n); });
+      popped += n;
+    }
+    }
+  while (pushed < popped + 8) submit_push(rt, s, pushed, 3), pushed += 3;
+  rt.wait();
+  CHECK(c.wrong == 0);
+  CHECK(c.taken == popped);
+  CHECK((s.pushed() == pushed && s.popped() == popped));
+}
+
+}  // namespace
+
+TEST_CASE("streams: random pushes, pops and looks of all sizes, in any order of submission") {
+  for (const char* machine : {"host", "virtual"})
+    for (const unsigned workers : {1u, 2u, 3u, 7u})
+      for (const char* creation : {"inline", "decoupled"}) {
+        if (workers == 1 && creation[0] == 'd') continue;
+        INFO(machine << " " << workers << " " << creation);
+        weft::runtime rt({.workers = workers, .machine = machine, .creation = creation});
+        for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+          INFO("seed " << seed);
+          check c;
+          random_program(rt, seed, c);
+        }
+      }
+}
+
+TEST_CASE("streams: the same on random schedules and under other policies") {
+  for (std::uint64_t seed = 1; seed <= 25; ++seed)
+    for (const char* schedule : {"random", "pct", "tasks"}) {
+      INFO(schedule << " " << seed);
+      weft::runtime rt({.workers = 4, .machine = "virtual", .seed = seed, .model = {.schedule = schedule}});
+      check c;
+      random_program(rt, seed, c);
+    }
+  for (const char* policy : {"random", "central", "near", "work_first", "pufferfish"}) {
+    INFO(policy);
+    weft::runtime rt({.workers = 3, .policy = policy});
+    check c;
+    random_program(rt, 5, c);
+  }
+}
+
+TEST_CASE("streams: one push feeds many, many feed one, and consumers run side by side") {
+  for (const char* machine : {"host", "virtual"}) {
+    weft::runtime rt({.workers = 3, .machine = machine});
+    weft::stream<std::uint64_t> s;
+    check c;
+    submit_push(rt, s, 0, 100);
+    for (int i = 0; i < 100; ++i)
+      rt.submit(weft::pop(s, 1),
+                [&c, i](std::span<const std::uint64_t> in) { c.look(in, static_cast<std::uint64_t>(i), 1); });
+    rt.submit(weft::pop(s, 100), [&c](std::span<const std::uint64_t> in) { c.look(in, 100, 100); });
+    for (std::uint64_t i = 0; i < 100; ++i) submit_push(rt, s, 100 + i, 1);
+    rt.wait();
+    CHECK((c.wrong == 0 && c.taken == 200));
+    s.end();
+  }
+}
+
+TEST_CASE("streams: elements that own something are moved, and all of them are destroyed") {
+  static std::atomic<int> alive{0};
+  struct owner {
+    owner() { ++alive; }
+    owner(owner&& o) noexcept : value(std::move(o.value)) { ++alive; }
+    owner& operator=(owner&&) = default;
+    ~owner() { --alive; }
+    std::unique_ptr<int> value;
+  };
+  {
+    weft::runtime rt({.workers = 2});
+    weft::stream<owner> s;
+    std::atomic<int> sum{0};
+    for (int i = 0; i < 30; ++i)
+      rt.submit(weft::push(s, 2), [i](std::span<owner> out) {
+        for (owner& o : out) o.value = std::make_unique<int>(i);
+      });
+    for (int i = 0; i < 12; ++i)
+      rt.submit(weft::pop(s, 3), [&sum](std::span<const owner> in) {
+        for (const owner& o : in) sum += *o.value;
+      });
+    rt.wait();
+    CHECK(sum == 2 * (17 * 18 / 2));  // of 36 elements, two of each number
+    CHECK_THROWS_WITH_AS(s.end(), doctest::Contains("ends with 24 elements that no task pops, from element 36 on"),
+                         weft::error);
+    s.discard(20);
+    CHECK(s.popped() == 56);
+  }
+  CHECK(alive == 0);
+}
+
+TEST_CASE("streams: reuse hands memory on, and waits for those that look") {
+  for (const char* machine : {"host", "virtual"}) {
+    weft::runtime rt({.workers = 3, .machine = machine});
+    std::deque<weft::stream<std::uint64_t>> chain(6);
+    constexpr std::size_t n = 64;
+    std::vector<const void*> at(6);
+    check c;
+    submit_push(rt, chain[0], 0, n);
+    for (std::uint64_t i = 0; i + 1 < chain.size(); ++i) {
+      rt.submit(weft::peek(chain[i], n), weft::cost(5000),
+                [&c, i](std::span<const std::uint64_t> in) { c.look(in, i, 0); });
+      rt.submit(weft::reuse(chain[i], chain[i + 1], n), [&at, i](std::span<std::uint64_t> x) {
+        at[i] = x.data();
+        for (std::uint64_t& v : x) ++v;
+      });
+    }
+    rt.submit(weft::pop(chain[5], n / 2), [&c](std::span<const std::uint64_t> in) { c.look(in, 5, n / 2); });
+    rt.submit(weft::reuse(chain[5], chain[0], n / 2), [](std::span<std::uint64_t>) {});  // half a buffer: moved
+    rt.submit(weft::pop(chain[0], n / 2), [&c](std::span<const std::uint64_t> in) { c.look(in, 5 + n / 2, n / 2); });
+    rt.wait();
+    CHECK((c.wrong == 0 && c.taken == n && c.seen == 6 * n));
+    CHECK(std::count(at.begin(), at.begin() + 5, at[0]) == 5);
+  }
+}
+
+TEST_CASE("streams: a failed push skips who pops it, and nobody else; the stream goes on") {
+  for (const char* machine : {"host", "virtual"}) {
+    weft::runtime rt({.workers = 2, .machine = machine});
+    weft::stream<std::uint64_t> s("fails");
+    std::atomic<int> ran{0};
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      rt.submit(weft::push(s, 2), [i](std::span<std::uint64_t> out) {
+        if (i == 1) throw std::runtime_error("no data");
+        out[0] = out[1] = i;
+      });
+      rt.submit(weft::pop(s, 2), [&ran, i](std::span<const std::uint64_t> in) { ran += in[0] == i && i != 1; });
+    }
+    CHECK_THROWS_WITH(rt.wait(), "no data");
+    CHECK(ran == 3);
+    check c;
+    submit_push(rt, s, 8, 5);
+    rt.submit(weft::pop(s, 5), [&c](std::span<const std::uint64_t> in) { c.look(in, 8, 5); });
+    rt.wait();
+    CHECK((c.wrong == 0 && c.taken == 5));
+  }
+}
+
+TEST_CASE("streams: who can be fed by nobody is in the report, with stream and elements") {
+  for (const char* machine : {"host", "virtual"}) {
+    weft::runtime rt({.workers = 2, .machine = machine});
+    weft::stream<int> s("hungry");
+    bool fed = false;
+    rt.submit(weft::pop(s, 3), weft::named("eater"), [&fed](std::span<const int>) { fed = true; });
+    rt.submit(weft::push(s, 2), [](std::span<int>) {});
+    CHECK_THROWS_WITH_AS(rt.wait(),
+                         doctest::Contains("task 'eater' waits for elements 0 to 2 of stream 'hungry', of which 2 are "
+                                           "there and 1 are pushed by no task"),
+                         weft::error);
+    CHECK_THROWS_WITH_AS(s.end(), doctest::Contains("which nobody pushes"), weft::error);
+    CHECK(!fed);
+  }
+}
+
+TEST_CASE("streams: threads outside and tasks submit to one stream; none is lost") {
+  weft::runtime rt({.workers = 2});
+  weft::stream<std::uint64_t> s;
+  std::atomic<std::uint64_t> sum{0};
+  std::vector<std::thread> others;
+  for (int t = 0; t < 3; ++t)
+    others.emplace_back([&] {
+      for (int i = 0; i < 300; ++i) {
+        rt.submit(weft::push(s, 2), [](std::span<std::uint64_t> out) { out[0] = out[1] = 1; });
+        rt.submit(weft::pop(s, 1), [&sum](std::span<const std::uint64_t> in) { sum += in[0]; });
+      }
+    });
+  for (int i = 0; i < 300; ++i)
+    rt.submit([&] { rt.submit(weft::pop(s, 3), [&sum](std::span<const std::uint64_t> in) { sum += in[0] + in[2]; }); });
+  for (std::thread& t : others) t.join();
+  rt.wait();
+  CHECK(sum == 3 * 300 + 2 * 300);
+  s.end();
+}
+
+TEST_CASE("streams: nothing but words where a window cannot be") {
+  weft::runtime rt({.workers = 1});
+  weft::stream<int> s;
+  CHECK_THROWS_WITH_AS(static_cast<void>(weft::pop(s, 3, 2)), doctest::Contains("takes more elements than it sees"),
+                       weft::error);
+  int calls = 0;
+  rt.submit(weft::pop(s, 0), weft::push(s, 0),
+            [&calls](std::span<const int> in, std::span<int> out) { calls += in.empty() && out.empty(); });
+  rt.wait();
+  CHECK(calls == 1);
+}
+
+TEST_CASE("streams: a trace has their buffers as handles, and its rules hold") {
+  for (const char* machine : {"host", "virtual"}) {
+    const trace_place place;
+    {
+      weft::runtime rt({.workers = 2, .machine = machine, .trace = place.path().c_str()});
+      check c, d;
+      random_program(rt, 4, c);
+      random_program(rt, 7, d);
+    }
+    const trace_file trace(place.path());
+    CHECK(trace.verdict() == "");
+    CHECK(trace.number("SELECT count(*) FROM handles WHERE name = 'numbers'") > 0);
+  }
+}
