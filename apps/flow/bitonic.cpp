@@ -76,14 +76,16 @@ class bitonic final : public program {
   explicit bitonic(const parameters& p)
       : program(*p.how), p_(p), blocks_((p.count + p.block - 1) / p.block), network_(blocks_),
         cycles_(p.how->cycles_or(cycles_to_merge)), a_(room(), p.how->placement(), is_model_only),
-        b_(room(), p.how->placement(), is_model_only), tokens_(2 * blocks_), now_(blocks_ * (network_.stages() + 2)) {
+        b_(is_streams() ? 0 : room(), p.how->placement(), is_model_only), tokens_(is_streams() ? 0 : 2 * blocks_),
+        streams_(is_streams() ? blocks_ : 0), now_(blocks_ * (network_.stages() + 2)) {
     // Which of the two arrays a block is in before a stage: comparisons move it to the other.
     for (std::size_t s = 0; s < network_.stages(); ++s) {
       for (std::size_t b = 0; b < blocks_; ++b) now_[(s + 1) * blocks_ + b] = now_[s * blocks_ + b];
       for (std::size_t i = 0; i < network_.comparisons(); ++i)
         if (const comparison c = network_.at(s, i); c.high < blocks_) {
-          now_[(s + 1) * blocks_ + c.low] ^= 1, now_[(s + 1) * blocks_ + c.high] ^= 1;
           ++compared_;
+          if (is_streams()) continue;
+          now_[(s + 1) * blocks_ + c.low] ^= 1, now_[(s + 1) * blocks_ + c.high] ^= 1;
         }
     }
   }
@@ -93,24 +95,27 @@ class bitonic final : public program {
       if (!is_model_only)
         for (std::size_t i = first(b); i < first(b) + p_.block; ++i) *a_.at(i) = initial(i);
       charge(0, a_.stores(first(b), p_.block));
-      charge(0, b_.stores(first(b), p_.block));
+      if (!is_streams()) charge(0, b_.stores(first(b), p_.block));
     });
   }
 
-  [[nodiscard]] std::size_t stages() const override { return 1 + network_.stages(); }
+  // Blocks, the stages of the network, and with streams blocks once more, to be stored.
+  [[nodiscard]] std::size_t stages() const override { return 1 + network_.stages() + (is_streams() ? 1 : 0); }
   [[nodiscard]] std::size_t items(std::size_t stage) const override {
-    return stage == 0 ? blocks_ : network_.comparisons();
+    return stage == 0 || stage > network_.stages() ? blocks_ : network_.comparisons();
   }
-  [[nodiscard]] std::size_t bodies() const override { return blocks_ + compared_; }
+  [[nodiscard]] std::size_t bodies() const override { return blocks_ + compared_ + (is_streams() ? blocks_ : 0); }
   void go(runtime& rt, std::size_t stage, std::size_t item) override {
-    if (stage == 0) return sort_shared(rt, item);
+    if (stage == 0) return is_streams() ? sort_streams(rt, item) : sort_shared(rt, item);
+    if (stage > network_.stages()) return store(rt, item);
     const comparison c = network_.at(stage - 1, item);
-    if (c.high < blocks_) compare_shared(rt, stage - 1, c);
+    if (c.high < blocks_) is_streams() ? compare_streams(rt, c) : compare_shared(rt, stage - 1, c);
   }
 
   [[nodiscard]] check compare() const;
 
  private:
+  [[nodiscard]] bool is_streams() const { return made == form::dsa; }
   [[nodiscard]] std::size_t room() const { return blocks_ * p_.block; }
   [[nodiscard]] std::size_t first(std::size_t b) const { return b * p_.block; }
   // The last block is filled up.
@@ -155,12 +160,40 @@ class bitonic final : public program {
     });
   }
 
+  // Streams: of each place in the network one, from stage to stage.
+  void sort_streams(runtime& rt, std::size_t b) {
+    rt.submit(named("sort"), computing(sort_cycles()), push(streams_[b], p_.block), [this, b](std::span<value> out) {
+      if (!is_model_only) std::copy_n(a_.at(first(b)), out.size(), out.begin()), std::ranges::sort(out);
+      data_uses uses;
+      uses.add(a_.loads(first(b), out.size()));
+      spend(0, uses);
+    });
+  }
+  void compare_streams(runtime& rt, const comparison& c) {
+    const std::size_t n = p_.block;
+    rt.submit(named("compare"), computing(compare_cycles()), pop(streams_[c.low], n), pop(streams_[c.high], n),
+              push(streams_[c.low], n), push(streams_[c.high], n),
+              [this](std::span<const value> a, std::span<const value> b, std::span<value> low, std::span<value> high) {
+                count_body();
+                if (!is_model_only) split(a, b, low, high);
+              });
+  }
+  void store(runtime& rt, std::size_t b) {
+    rt.submit(named("store"), computing(0), pop(streams_[b], p_.block), [this, b](std::span<const value> in) {
+      if (!is_model_only) std::ranges::copy(in, a_.at(first(b)));
+      data_uses uses;
+      uses.add(a_.stores(first(b), in.size()));
+      spend(0, uses);
+    });
+  }
+
   const parameters& p_;
   const std::size_t blocks_;
   const network network_;
   const double cycles_;
   area<value> a_, b_;
   std::vector<handle<void>> tokens_;
+  std::vector<stream<value>> streams_;
   std::vector<std::uint8_t> now_;
   std::size_t compared_ = 0;
 };

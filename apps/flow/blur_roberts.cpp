@@ -65,7 +65,8 @@ class blur_roberts final : public program {
         scale_(p.how->cycles_or(cycles_to_blur + cycles_to_cross) / (cycles_to_blur + cycles_to_cross)),
         image_(grid_.all_room(), p.how->placement(), is_model_only),
         smooth_(made == form::dsa ? 0 : grid_.all_room(), p.how->placement(), is_model_only),
-        edges_(grid_.all_room(), p.how->placement(), is_model_only), tokens_(blocks()) {}
+        edges_(grid_.all_room(), p.how->placement(), is_model_only), tokens_(made == form::dsa ? 0 : blocks()),
+        own_(made == form::dsa ? blocks() : 0), to_left_(own_.size()), to_above_(own_.size()), to_both_(own_.size()) {}
 
   void fill(runtime& rt) {
     fill_blocks(rt, blocks(), [this](std::size_t b) {
@@ -82,7 +83,10 @@ class blur_roberts final : public program {
   [[nodiscard]] std::size_t items(std::size_t) const override { return blocks(); }
   [[nodiscard]] std::size_t bodies() const override { return 2 * blocks(); }
   void go(runtime& rt, std::size_t stage, std::size_t b) override {
-    stage == 0 ? blur_shared(rt, b) : edges_shared(rt, b);
+    if (made == form::dsa)
+      stage == 0 ? blur_streams(rt, b) : edges_streams(rt, b);
+    else
+      stage == 0 ? blur_shared(rt, b) : edges_shared(rt, b);
   }
 
   [[nodiscard]] check compare() const;
@@ -169,16 +173,69 @@ class blur_roberts final : public program {
     const auto block = [this](std::size_t i) -> const double* { return smooth_.at(i * grid_.room()); };
     const auto [r, d, rd] = behind(b);
     const extent n = grid_.shape(b);
-    const plane<const double> right = r != blocks() ? side_of(block(r), grid_.shape(r), 0) : side_of(block(b), n, 1);
-    const plane<const double> below = d != blocks() ? side_of(block(d), grid_.shape(d), 2) : side_of(block(b), n, 3);
-    const double corner = rd != blocks() ? *block(rd) : d != blocks() ? below.at(n.x - 1, 0) : right.at(n.y - 1, 0);
-    find_edges(n, block(b), right, below, corner, edges_.at(b * grid_.room()));
+    edges_to(b, block(b), r != blocks() ? side_of(block(r), grid_.shape(r), 0) : side_of(block(b), n, 1),
+             d != blocks() ? side_of(block(d), grid_.shape(d), 2) : side_of(block(b), n, 3),
+             rd != blocks() ? block(rd) : nullptr);
+  }
+  // corner: nullptr at the border, where it is the last pixel of what there is.
+  void edges_to(std::size_t b, const double* own, const plane<const double>& right, const plane<const double>& below,
+                const double* corner) {
+    const extent n = grid_.shape(b);
+    const double border = behind(b).below != blocks() ? below.at(n.x - 1, 0) : right.at(n.y - 1, 0);
+    find_edges(n, own, right, below, corner != nullptr ? *corner : border, edges_.at(b * grid_.room()));
+  }
+
+  // Streams: of each block its pixels, its first column to the left, its first row to above, and its first pixel.
+  void blur_streams(runtime& rt, std::size_t b) {
+    const extent n = grid_.shape(b);
+    const auto some = [&](int dx, int dy, std::size_t count) {
+      return grid_.beside(b, dx, dy, 0) != blocks() ? count : 0;
+    };
+    rt.submit(
+        named("blur"), computing(scale_ * cycles_to_blur * static_cast<double>(cells(b))), push(own_[b], cells(b)),
+        push(to_left_[b], some(-1, 0, n.y)), push(to_above_[b], some(0, -1, n.x)), push(to_both_[b], some(-1, -1, 1)),
+        [this, b](std::span<double> own, std::span<double> left, std::span<double> above, std::span<double> both) {
+          if (!is_model_only) {
+            const extent shape = grid_.shape(b);
+            blur_to(b, own.data());
+            const double* const from = own.data();
+            if (!left.empty()) pack(side_of(from, shape, 0), plane_of(shape, 0), left);
+            if (!above.empty()) pack(side_of(from, shape, 2), plane_of(shape, 2), above);
+            if (!both.empty()) both[0] = own[0];
+          }
+          data_uses uses;
+          image_loads(b, uses);
+          spend(0, uses);
+        });
+  }
+  void edges_streams(runtime& rt, std::size_t b) {
+    const extent n = grid_.shape(b);
+    const auto [r, d, rd] = behind(b);
+    const auto from = [&](std::vector<stream<double>>& v, std::size_t other) -> stream<double>& {
+      return v[other != blocks() ? other : b];
+    };
+    rt.submit(named("roberts"), computing(scale_ * cycles_to_cross * static_cast<double>(cells(b))),
+              pop(own_[b], cells(b)), pop(from(to_left_, r), r != blocks() ? n.y : 0),
+              pop(from(to_above_, d), d != blocks() ? n.x : 0), pop(from(to_both_, rd), rd != blocks() ? 1 : 0),
+              [this, b](std::span<const double> own, std::span<const double> right, std::span<const double> below,
+                        std::span<const double> corner) {
+                const extent shape = grid_.shape(b);
+                const auto at = [&](std::span<const double> x, std::size_t side) {
+                  return x.empty() ? side_of(own.data(), shape, side) : packed(x, plane_of(shape, side));
+                };
+                if (!is_model_only)
+                  edges_to(b, own.data(), at(right, 1), at(below, 3), corner.empty() ? nullptr : corner.data());
+                data_uses uses;
+                uses.add(edges_.stores(b * grid_.room(), own.size()));
+                spend(0, uses);
+              });
   }
 
   const grid grid_;
   const double scale_;
   area<double> image_, smooth_, edges_;
   std::vector<handle<void>> tokens_;
+  std::vector<stream<double>> own_, to_left_, to_above_, to_both_;
 };
 
 check blur_roberts::compare() const {

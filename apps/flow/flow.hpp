@@ -17,7 +17,7 @@ namespace weft::apps::flow {
 enum class form : std::uint8_t { serial, shm, dsa };
 
 struct setting {
-  std::string form = "shm";
+  std::string form = "dsa";
   std::string layout = "interleaved";
   std::string control = "parallel";
   std::size_t creators = 0;
@@ -107,9 +107,15 @@ class program {
 
   // What a body says when it has computed, or would have: its cycles, and what it moved.
   void spend(double cycles, const data_uses& uses) {
-    if (is_model_only) ++ran;  // nothing runs at the same time there
+    count_body();
     charge(cycles * ns_per_cycle, uses.begin(), uses.count);
   }
+
+  // A body whose data are those of its streams, and whose cycles its clause has told.
+  void count_body() {
+    if (is_model_only) ++ran;  // modelled: bodies run one after the other
+  }
+  [[nodiscard]] detail::cost_clause computing(double cycles) const { return cost(cycles * ns_per_cycle); }
 
   const bool is_model_only;
   const form made;

@@ -72,7 +72,9 @@ class kmeans final : public program {
         cycles_(p.how->cycles_or(cycles_per_distance * static_cast<double>(p.dimensions * p.clusters))),
         points_(p.points * p.dimensions, p.how->placement(), is_model_only),
         sums_(blocks_ * sum(), p.how->placement(), is_model_only),
-        centroids_(mean(), p.how->placement(), is_model_only), counted_(p.clusters), tokens_(blocks_) {
+        centroids_(mean(), p.how->placement(), is_model_only), counted_(p.clusters),
+        tokens_(made == form::dsa ? 0 : blocks_), own_(made == form::dsa ? blocks_ : 0), to_block_(own_.size()),
+        of_block_(own_.size()) {
     for (std::size_t step = 1; step < blocks_; step *= 2) ++levels_;
   }
 
@@ -88,22 +90,60 @@ class kmeans final : public program {
     });
   }
 
-  // Of an iteration: the blocks, the levels of the tree, and the centroids.
-  [[nodiscard]] std::size_t stages() const override { return p_.iterations * stages_each(); }
+  // Of an iteration: the blocks, the levels of the tree, and the centroids. With streams the centroids come down such a
+  // tree first, all is loaded before the first iteration, and the centroids are stored behind the last.
+  [[nodiscard]] std::size_t stages() const override { return p_.iterations * stages_each() + (is_streams() ? 2 : 0); }
   [[nodiscard]] std::size_t items(std::size_t stage) const override {
-    const std::size_t at = stage % stages_each();
-    return at == 0 ? blocks_ : at <= levels_ ? pairs(at - 1) : 1;
+    const position at = place(stage);
+    switch (at.what) {
+    case work::load:
+    case work::assign: return blocks_;
+    case work::spread:
+    case work::combine: return pairs(at.level);
+    default: return 1;
+    }
   }
-  [[nodiscard]] std::size_t bodies() const override { return p_.iterations * (blocks_ + blocks_ - 1 + 1); }
+  [[nodiscard]] std::size_t bodies() const override {
+    const std::size_t each = blocks_ + (blocks_ - 1) + 1;
+    return p_.iterations * (each + (is_streams() ? blocks_ - 1 : 0)) + (is_streams() ? blocks_ + 2 : 0);
+  }
   void go(runtime& rt, std::size_t stage, std::size_t item) override {
-    const std::size_t at = stage % stages_each();
-    at == 0 ? assign_shared(rt, item) : at <= levels_ ? combine_shared(rt, at - 1, item) : move_shared(rt);
+    const position at = place(stage);
+    switch (at.what) {
+    case work::load: return load(rt, item);
+    case work::spread: return spread(rt, at.level, item);
+    case work::assign: return is_streams() ? assign_streams(rt, item, at.is_last) : assign_shared(rt, item);
+    case work::combine: return is_streams() ? combine_streams(rt, at.level, item) : combine_shared(rt, at.level, item);
+    case work::move: return is_streams() ? move_streams(rt, at.is_last) : move_shared(rt);
+    case work::store: return store(rt);
+    }
   }
 
   [[nodiscard]] std::vector<check> compare() const;
 
  private:
-  [[nodiscard]] std::size_t stages_each() const { return levels_ + 2; }
+  enum class work : std::uint8_t { load, spread, assign, combine, move, store };
+  struct position {
+    work what;
+    std::size_t level;  // of a tree
+    bool is_last;       // iteration
+  };
+  [[nodiscard]] bool is_streams() const { return made == form::dsa; }
+  [[nodiscard]] std::size_t down() const { return is_streams() ? levels_ : 0; }
+  [[nodiscard]] std::size_t stages_each() const { return down() + 1 + levels_ + 1; }
+  [[nodiscard]] position place(std::size_t stage) const {
+    if (is_streams()) {
+      if (stage == 0) return {work::load, 0, false};
+      if (stage + 1 == stages()) return {work::store, 0, true};
+      --stage;
+    }
+    const bool is_last = stage / stages_each() + 1 == p_.iterations;
+    const std::size_t at = stage % stages_each();
+    if (at < down()) return {work::spread, down() - 1 - at, is_last};
+    if (at == down()) return {work::assign, 0, is_last};
+    if (at <= down() + levels_) return {work::combine, at - down() - 1, is_last};
+    return {work::move, 0, is_last};
+  }
   [[nodiscard]] std::size_t sum() const { return p_.clusters * (p_.dimensions + 1); }  // values of a block's sums
   [[nodiscard]] std::size_t mean() const { return p_.clusters * p_.dimensions; }       // of all centroids
   [[nodiscard]] std::size_t first(std::size_t b) const { return b * p_.block * p_.dimensions; }
@@ -154,6 +194,76 @@ class kmeans final : public program {
       spend(static_cast<double>(sum()), uses);
     });
   }
+
+  // Streams: of each block its points to itself, the centroids to it, and its sums; and the centroids from one
+  // iteration to the next.
+  void load(runtime& rt, std::size_t b) {
+    rt.submit(named("load"), computing(0), push(own_[b], size(b)), [this, b](std::span<float> points) {
+      if (!is_model_only) std::copy_n(points_.at(first(b)), points.size(), points.begin());
+      data_uses uses;
+      uses.add(points_.loads(first(b), points.size()));
+      spend(0, uses);
+    });
+    if (b != 0) return;
+    rt.submit(named("load"), computing(0), push(kept_, mean()), push(to_block_[0], mean()),
+              [this](std::span<float> kept, std::span<float> to) {
+                if (!is_model_only)
+                  for (const std::span<float> x : {kept, to}) std::copy_n(centroids_.at(0), mean(), x.begin());
+                data_uses uses;
+                uses.add(centroids_.loads(0, mean()));
+                spend(0, uses);
+              });
+  }
+  void spread(runtime& rt, std::size_t level, std::size_t pair) {
+    const std::size_t from = 2 * pair * step(level), to = from + step(level);
+    rt.submit(named("spread"), computing(static_cast<double>(mean())), pop(to_block_[from], mean()),
+              push(to_block_[from], mean()), push(to_block_[to], mean()),
+              [this](std::span<const float> in, std::span<float> on, std::span<float> other) {
+                count_body();
+                if (is_model_only) return;
+                std::ranges::copy(in, on.begin()), std::ranges::copy(in, other.begin());
+              });
+  }
+  void assign_streams(runtime& rt, std::size_t b, bool is_last) {
+    rt.submit(named("assign"), computing(assign_cycles(b)), pop(own_[b], size(b)), pop(to_block_[b], mean()),
+              push(own_[b], is_last ? 0 : size(b)), push(of_block_[b], sum()),
+              [this](std::span<const float> points, std::span<const float> centroids, std::span<float> on,
+                     std::span<double> sums) {
+                count_body();
+                if (is_model_only) return;
+                assign(p_, points, centroids, sums);
+                if (!on.empty()) std::ranges::copy(points, on.begin());
+              });
+  }
+  void combine_streams(runtime& rt, std::size_t level, std::size_t pair) {
+    const std::size_t to = 2 * pair * step(level), from = to + step(level);
+    rt.submit(named("combine"), computing(static_cast<double>(sum())), pop(of_block_[to], sum()),
+              pop(of_block_[from], sum()), push(of_block_[to], sum()),
+              [this](std::span<const double> a, std::span<const double> b, std::span<double> out) {
+                count_body();
+                if (!is_model_only) combine(a, b, out);
+              });
+  }
+  void move_streams(runtime& rt, bool is_last) {
+    rt.submit(
+        named("centroids"), computing(static_cast<double>(sum())), pop(of_block_[0], sum()), pop(kept_, mean()),
+        push(kept_, mean()), push(to_block_[0], is_last ? 0 : mean()),
+        [this](std::span<const double> sums, std::span<const float> was, std::span<float> now, std::span<float> to) {
+          count_body();
+          if (is_model_only) return;
+          move_centroids(p_, sums, was, now), count(sums);
+          if (!to.empty()) std::ranges::copy(now, to.begin());
+        });
+  }
+  void store(runtime& rt) {
+    rt.submit(named("store"), computing(0), pop(kept_, mean()), [this](std::span<const float> last) {
+      if (!is_model_only) std::ranges::copy(last, centroids_.at(0));
+      data_uses uses;
+      uses.add(centroids_.stores(0, mean()));
+      spend(0, uses);
+    });
+  }
+
   void count(std::span<const double> sums) {
     for (std::size_t c = 0; c < p_.clusters; ++c) counted_[c] = sums[c * (p_.dimensions + 1) + p_.dimensions];
   }
@@ -170,6 +280,9 @@ class kmeans final : public program {
   std::vector<double> counted_;
   handle<void> centroids_token_;
   std::vector<handle<void>> tokens_;
+  std::vector<stream<float>> own_, to_block_;
+  std::vector<stream<double>> of_block_;
+  stream<float> kept_;
   std::size_t levels_ = 0;
 };
 

@@ -52,7 +52,7 @@ settings with(settings all, const settings& more) {
   return all;
 }
 
-constexpr const char* forms[] = {"serial", "shm"};
+constexpr const char* forms[] = {"serial", "shm", "dsa"};
 
 struct sized {
   const char* name;

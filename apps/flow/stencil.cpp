@@ -3,7 +3,10 @@
 // take what those before them have become in the same step, so steps follow each other as waves.
 // Check: loops over the whole grid, row after row, give the same bits.
 #include <bit>
+#include <initializer_list>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "../near/sweep.hpp"
@@ -39,9 +42,11 @@ class stencil final : public program {
  public:
   stencil(const kind& k, const parameters& p, unsigned workers)
       : program(*p.how), kind_(k), grid_(p.cells, p.block), iterations_(p.iterations),
-        cycles_(p.how->cycles_or(k.cycles)), arrays_(k.is_seidel ? 1 : 2),
+        cycles_(p.how->cycles_or(k.cycles)), arrays_(k.is_seidel || made == form::dsa ? 1 : 2),
         a_(grid_.all_room(), p.how->placement(), is_model_only),
-        b_(arrays_ == 2 ? grid_.all_room() : 0, p.how->placement(), is_model_only), tokens_(arrays_ * blocks()) {
+        b_(arrays_ == 2 ? grid_.all_room() : 0, p.how->placement(), is_model_only),
+        tokens_(made == form::dsa ? 0 : arrays_ * blocks()), own_(made == form::dsa ? blocks() : 0),
+        sides_(own_.size() * sides()) {
     const extent& n = grid_.blocks();
     const std::size_t layers = k.dimensions == 1 ? n.x : k.dimensions == 2 ? n.y : n.z;
     const std::size_t most = p.how->creators != 0 ? p.how->creators : workers;
@@ -61,14 +66,15 @@ class stencil final : public program {
 
   // Blocks in slabs of whole layers, so that a slab touches the one before it and the one behind it only. Where a step
   // takes what was computed in the same step, a slab is a stage behind the one before.
-  [[nodiscard]] std::size_t stages() const override { return (iterations_ - 1) * pace() + (slabs_ - 1) * lag() + 1; }
+  [[nodiscard]] std::size_t stages() const override { return (steps() - 1) * pace() + (slabs_ - 1) * lag() + 1; }
   [[nodiscard]] std::size_t items(std::size_t) const override { return slabs_; }
-  [[nodiscard]] std::size_t bodies() const override { return iterations_ * blocks(); }
+  [[nodiscard]] std::size_t bodies() const override { return steps() * blocks(); }
   void go(runtime& rt, std::size_t stage, std::size_t slab) override {
     if (stage < slab * lag() || (stage - slab * lag()) % pace() != 0) return;
     const std::size_t step = (stage - slab * lag()) / pace();
-    if (step >= iterations_) return;
-    for (std::size_t b = first_of(slab); b < first_of(slab + 1); ++b) go_shared(rt, step, b);
+    if (step >= steps()) return;
+    for (std::size_t b = first_of(slab); b < first_of(slab + 1); ++b)
+      made == form::dsa ? go_streams(rt, step, b) : go_shared(rt, step, b);
   }
 
   // Cells that differ from loops over the whole grid.
@@ -77,6 +83,8 @@ class stencil final : public program {
  private:
   [[nodiscard]] std::size_t lag() const { return kind_.is_seidel ? 1 : 0; }
   [[nodiscard]] std::size_t pace() const { return kind_.is_seidel ? 2 : 1; }
+  // With streams one for loading comes first, and one for storing last.
+  [[nodiscard]] std::size_t steps() const { return iterations_ + (made == form::dsa ? 2 : 0); }
   [[nodiscard]] std::size_t sides() const { return 2 * kind_.dimensions; }
   [[nodiscard]] std::size_t blocks() const { return grid_.blocks().count(); }
   [[nodiscard]] std::size_t cells(std::size_t b) const { return grid_.shape(b).count(); }
@@ -127,6 +135,81 @@ class stencil final : public program {
     return from.loads(b * grid_.room() + (side % 2 == 1 ? cells(b) - moved : 0), moved);
   }
 
+  // Streams: of each block one to itself, and one at each side to its neighbour there.
+  void go_streams(runtime& rt, std::size_t step, std::size_t b) {
+    switch (kind_.dimensions) {
+    case 1: return go_streams(rt, step, b, std::make_index_sequence<2>());
+    case 2: return go_streams(rt, step, b, std::make_index_sequence<4>());
+    default: return go_streams(rt, step, b, std::make_index_sequence<6>());
+    }
+  }
+  // Behind step 0, which loads, and each other there are new values. What a neighbour at a side wants of them: all but
+  // the last, for the next step; with seidel, of those that have just become, all but the first.
+  [[nodiscard]] std::size_t given(std::size_t step, std::size_t b, std::size_t side) const {
+    const bool is_for_next = !kind_.is_seidel || side % 2 == 0;
+    const bool is_wanted = is_for_next ? step < iterations_ : step > 0;
+    return is_wanted && beside(b, side) != blocks() ? plane_of(grid_.shape(b), side).count() : 0;
+  }
+  [[nodiscard]] std::size_t taken(std::size_t b, std::size_t side) const {
+    return beside(b, side) != blocks() ? plane_of(grid_.shape(b), side).count() : 0;
+  }
+  [[nodiscard]] stream<double>& to_side(std::size_t b, std::size_t side) { return sides_[b * sides() + side]; }
+  [[nodiscard]] stream<double>& from_side(std::size_t b, std::size_t side) {
+    const std::size_t other = beside(b, side);
+    return other != blocks() ? to_side(other, side ^ 1) : to_side(b, side);
+  }
+  template <std::size_t> using input = std::span<const double>;
+  template <std::size_t> using output = std::span<double>;
+  template <std::size_t... S>
+  void go_streams(runtime& rt, std::size_t step, std::size_t b, const std::index_sequence<S...>&) {
+    const std::size_t n = cells(b);
+    if (step == 0)
+      rt.submit(named("load"), computing(0), push(own_[b], n), push(to_side(b, S), given(step, b, S))...,
+                [this, b](std::span<double> now, output<S>... out) { load(b, now, {out...}); });
+    else if (step > iterations_)
+      rt.submit(named("store"), computing(0), pop(own_[b], n),
+                [this, b](std::span<const double> last) { store(b, last); });
+    else
+      rt.submit(named(kind_.name), computing(cycles_ * static_cast<double>(n)), pop(own_[b], n),
+                pop(from_side(b, S), taken(b, S))..., push(own_[b], n), push(to_side(b, S), given(step, b, S))...,
+                [this, b](std::span<const double> was, input<S>... in, std::span<double> now, output<S>... out) {
+                  body_streams(b, was, {in...}, now, {out...});
+                });
+  }
+  void give(std::size_t b, std::span<const double> now, std::initializer_list<std::span<double>> out) const {
+    std::size_t side = 0;
+    for (const std::span<double> to : out) {
+      if (!to.empty()) pack(side_of(now.data(), grid_.shape(b), side), plane_of(grid_.shape(b), side), to);
+      ++side;
+    }
+  }
+  void load(std::size_t b, std::span<double> now, std::initializer_list<std::span<double>> out) {
+    if (!is_model_only) std::copy_n(a_.at(b * grid_.room()), now.size(), now.begin()), give(b, now, out);
+    data_uses uses;
+    uses.add(a_.loads(b * grid_.room(), now.size()));
+    spend(0, uses);
+  }
+  void store(std::size_t b, std::span<const double> last) {
+    if (!is_model_only) std::ranges::copy(last, a_.at(b * grid_.room()));
+    data_uses uses;
+    uses.add(a_.stores(b * grid_.room(), last.size()));
+    spend(0, uses);
+  }
+  void body_streams(std::size_t b, std::span<const double> was, std::initializer_list<std::span<const double>> in,
+                    std::span<double> now, std::initializer_list<std::span<double>> out) {
+    count_body();
+    if (is_model_only) return;
+    planes around;
+    around.fill(border);
+    std::size_t side = 0;
+    for (const std::span<const double> from : in) {
+      around[side] = packed(from, plane_of(grid_.shape(b), side));
+      ++side;
+    }
+    relax(kind_.dimensions, kind_.is_seidel, grid_.shape(b), was.data(), now.data(), around);
+    give(b, now, out);
+  }
+
   const kind& kind_;
   const grid grid_;
   const std::size_t iterations_;
@@ -134,6 +217,7 @@ class stencil final : public program {
   const std::size_t arrays_;
   area<double> a_, b_;
   std::vector<handle<void>> tokens_;
+  std::vector<stream<double>> own_, sides_;
   std::size_t slabs_ = 1;
 };
 
