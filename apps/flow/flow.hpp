@@ -93,7 +93,8 @@ using data_uses = few<data_use, 16>;
 // to each other is up to their clauses: a stage does not wait for the tasks of the one before.
 class program {
  public:
-  explicit program(const setting& s) : is_model_only(s.model_only), made(s.which()) {}
+  // Bodies are counted in so many places, each for tasks that run one after the other.
+  program(const setting& s, std::size_t places) : is_model_only(s.model_only), made(s.which()), ran_(places) {}
   virtual ~program() = default;
   program(const program&) = delete;
   program& operator=(const program&) = delete;
@@ -105,22 +106,22 @@ class program {
   // Of all tasks with a body that computes.
   [[nodiscard]] virtual std::size_t bodies() const = 0;
 
-  // What a body says when it has computed, or would have: its cycles, and what it moved.
-  void spend(double cycles, const data_uses& uses) {
-    count_body();
+  // What a body says when it has computed, or would have: its place, its cycles, and what it moved.
+  void spend(std::size_t place, double cycles, const data_uses& uses) {
+    count_body(place);
     charge(cycles * ns_per_cycle, uses.begin(), uses.count);
   }
-
   // A body whose data are those of its streams, and whose cycles its clause has told.
-  void count_body() {
-    if (is_model_only) ++ran;  // modelled: bodies run one after the other
-  }
+  void count_body(std::size_t place) { ++ran_[place]; }
+  [[nodiscard]] std::size_t ran() const;
   [[nodiscard]] detail::cost_clause computing(double cycles) const { return cost(cycles * ns_per_cycle); }
 
   const bool is_model_only;
   const form made;
   double ns_per_cycle = 1;
-  std::size_t ran = 0;
+
+ private:
+  std::vector<std::uint32_t> ran_;
 };
 
 // In the form that the program was made in: a task on shared arrays, or a call.
@@ -140,7 +141,7 @@ template <class Body> void fill_blocks(runtime& rt, std::size_t blocks, const Bo
   rt.wait();
 }
 
-// Of a run whose bodies only cost: each was called once.
+// No body was lost and none ran twice, which some results would not show.
 [[nodiscard]] check all_ran(const program& p);
 
 }  // namespace weft::apps::flow
