@@ -5,17 +5,22 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <string>
+#include <string_view>
 
 namespace weft::apps {
 
 std::vector<app> all_apps() {
   std::vector<app> apps;
+  apps.push_back(bitonic_app());
+  apps.push_back(blur_roberts_app());
   apps.push_back(cholesky_app());
   apps.push_back(cilksort_app());
   apps.push_back(heat_app());
   apps.push_back(independent_app());
+  apps.push_back(kmeans_app());
   apps.push_back(lulesh_app());
   apps.push_back(micro_count_app());
   apps.push_back(micro_dependencies_app());
@@ -31,6 +36,8 @@ std::vector<app> all_apps() {
   apps.push_back(tao_sort_app());
   apps.push_back(taskgenx_app());
   apps.push_back(uts_app());
+  std::ranges::move(stencil_apps(), std::back_inserter(apps));
+  std::ranges::sort(apps, {}, [](const app& a) { return std::string_view(a.name); });
   return apps;
 }
 

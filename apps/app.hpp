@@ -72,10 +72,13 @@ struct app {
 // Every app there is, in the order of a list. Made anew at each call: option targets belong to the returned objects.
 [[nodiscard]] std::vector<app> all_apps();
 
+[[nodiscard]] app bitonic_app();
+[[nodiscard]] app blur_roberts_app();
 [[nodiscard]] app cholesky_app();
 [[nodiscard]] app cilksort_app();
 [[nodiscard]] app heat_app();
 [[nodiscard]] app independent_app();
+[[nodiscard]] app kmeans_app();
 [[nodiscard]] app lulesh_app();
 [[nodiscard]] app micro_count_app();
 [[nodiscard]] app micro_dependencies_app();
@@ -87,6 +90,7 @@ struct app {
 [[nodiscard]] app sparse_lu_app();
 [[nodiscard]] app srad_app();
 [[nodiscard]] app stencil_app();
+[[nodiscard]] std::vector<app> stencil_apps();  // Jacobi's and Seidel's, in one to three dimensions
 [[nodiscard]] app tao_dag_app();
 [[nodiscard]] app tao_sort_app();
 [[nodiscard]] app taskgenx_app();

@@ -1,0 +1,147 @@
+// What the programs of OpenStream's evaluation (§4.3, Table 3) have in common. Each exists in three forms that share
+// their kernels: one task that does all of it; SHM, tasks on shared arrays, which the runtime knows nothing of but
+// their order; and DSA, tasks that hand private buffers on through streams. A program is a list of stages, each of so
+// many items; a control program submits the items' tasks, from one thread or from tasks of its own (§2.1).
+#pragma once
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../app.hpp"
+
+namespace weft::apps::flow {
+
+enum class form : std::uint8_t { serial, shm, dsa };
+
+struct setting {
+  std::string form = "dsa";
+  std::string layout = "interleaved";
+  std::string control = "parallel";
+  std::size_t creators = 0;
+  std::size_t cycles = 0;
+  bool model_only = false;
+
+  // Errors, of all three: weft::error for a word that is none of those in the option's help.
+  [[nodiscard]] flow::form which() const;
+  [[nodiscard]] memory_placement placement() const;
+  [[nodiscard]] bool is_parallel() const;
+  // Of computing for one element: the program's own number, unless the option says another.
+  [[nodiscard]] double cycles_or(double own) const { return cycles != 0 ? static_cast<double>(cycles) : own; }
+  [[nodiscard]] static std::vector<option> options(const std::shared_ptr<setting>& s);
+  void describe(result& r) const;
+};
+
+// Addresses that nobody may touch, for data of modelled bodies: nothing is allocated for them.
+class addresses {
+ public:
+  // Errors: weft::error if there are not so many.
+  explicit addresses(std::size_t bytes);
+  ~addresses();
+  addresses(const addresses&) = delete;
+  addresses& operator=(const addresses&) = delete;
+  [[nodiscard]] void* begin() const noexcept { return begin_; }
+
+ private:
+  void* begin_ = nullptr;
+  std::size_t bytes_;
+};
+
+// An array that all tasks share, or the addresses of one.
+template <class T> class area {
+ public:
+  area(std::size_t n, const memory_placement& how, bool is_model_only)
+      : data_(is_model_only ? 0 : n, how), reserved_(is_model_only ? n * sizeof(T) : 0),
+        begin_(is_model_only ? static_cast<T*>(reserved_.begin()) : data_.data()) {
+    if (is_model_only && n != 0) place_memory(begin_, n * sizeof(T), how);
+  }
+  [[nodiscard]] T* at(std::size_t i) const noexcept { return begin_ + i; }
+  [[nodiscard]] data_use loads(std::size_t from, std::size_t n) const noexcept {
+    return weft::loads(begin_ + from, n * sizeof(T));
+  }
+  [[nodiscard]] data_use stores(std::size_t from, std::size_t n) const noexcept {
+    return weft::stores(begin_ + from, n * sizeof(T));
+  }
+  [[nodiscard]] data_use updates(std::size_t from, std::size_t n) const noexcept {
+    return weft::updates(begin_ + from, n * sizeof(T));
+  }
+
+ private:
+  numa_array<T> data_;
+  addresses reserved_;
+  T* begin_;
+};
+
+// So many at most, without allocation.
+template <class T, std::size_t Most> struct few {
+  T all[Most];
+  std::size_t count = 0;
+  void add(const T& x) {
+    assert(count < Most);
+    all[count++] = x;
+  }
+  [[nodiscard]] const T* begin() const noexcept { return all; }
+  [[nodiscard]] const T* end() const noexcept { return all + count; }
+};
+
+using tokens = few<handle<void>*, 16>;  // of the blocks that a task on shared arrays reads or writes
+using data_uses = few<data_use, 16>;
+
+// Stages come one after the other; the items of one may be submitted in any order and at the same time. What tasks do
+// to each other is up to their clauses: a stage does not wait for the tasks of the one before.
+class program {
+ public:
+  // Bodies are counted in so many places, each for tasks that run one after the other.
+  program(const setting& s, std::size_t places) : is_model_only(s.model_only), made(s.which()), ran_(places) {}
+  virtual ~program() = default;
+  program(const program&) = delete;
+  program& operator=(const program&) = delete;
+
+  [[nodiscard]] virtual std::size_t stages() const = 0;
+  [[nodiscard]] virtual std::size_t items(std::size_t stage) const = 0;
+  // Submits the tasks of an item or, in the serial form, does what they would do.
+  virtual void go(runtime& rt, std::size_t stage, std::size_t item) = 0;
+  // Of all tasks with a body that computes.
+  [[nodiscard]] virtual std::size_t bodies() const = 0;
+
+  // What a body says when it has computed, or would have: its place, its cycles, and what it moved.
+  void spend(std::size_t place, double cycles, const data_uses& uses) {
+    count_body(place);
+    charge(cycles * ns_per_cycle, uses.begin(), uses.count);
+  }
+  // A body whose data are those of its streams, and whose cycles its clause has told.
+  void count_body(std::size_t place) { ++ran_[place]; }
+  [[nodiscard]] std::size_t ran() const;
+  [[nodiscard]] detail::cost_clause computing(double cycles) const { return cost(cycles * ns_per_cycle); }
+
+  const bool is_model_only;
+  const form made;
+  double ns_per_cycle = 1;
+
+ private:
+  std::vector<std::uint32_t> ran_;
+};
+
+// In the form that the program was made in: a task on shared arrays, or a call.
+template <class Body> void submit_shared(runtime& rt, const program& p, const char* name, const tokens& reads,
+                                         const tokens& writes, const Body& body) {
+  if (p.made == form::serial) return body();
+  rt.submit(named(name), read(reads), write(writes), body);
+}
+
+// Everything, by the control program of the setting. Returns the seconds that it took on the runtime's machine.
+// Errors: weft::error for --model-only on a machine that is not modelled.
+[[nodiscard]] double drive(runtime& rt, const setting& s, program& p, progress& bar);
+
+// The first values of an array, by a task for each block, before time counts.
+template <class Body> void fill_blocks(runtime& rt, std::size_t blocks, const Body& body) {
+  for (std::size_t b = 0; b < blocks; ++b) rt.submit(named("fill"), [&body, b] { body(b); });
+  rt.wait();
+}
+
+// No body was lost and none ran twice, which some results would not show.
+[[nodiscard]] check all_ran(const program& p);
+
+}  // namespace weft::apps::flow

@@ -1,0 +1,178 @@
+// OpenStream's programs: the bits of plain loops on any number of workers, in every form and by both control programs,
+// on both machines; at odd sizes; on modelled machines as large as the paper's; and with bodies that only cost.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "../app.hpp"
+
+namespace weft::apps {
+namespace {
+
+struct setting {
+  const char* name;
+  std::variant<int, const char*, bool> value;
+};
+using settings = std::vector<setting>;
+
+app make(std::string_view name, const settings& all) {
+  app found;
+  for (app& a : all_apps())
+    if (a.name == name) found = std::move(a);
+  REQUIRE(found.run);
+  for (const setting& s : all) {
+    const auto o =
+        std::ranges::find_if(found.options, [&](const option& x) { return std::string_view(x.name) == s.name; });
+    REQUIRE(o != found.options.end());
+    std::visit(
+        [&](const auto& v) {
+          using type = std::decay_t<decltype(v)>;
+          using target = std::conditional_t<std::is_same_v<type, const char*>, std::string,
+                                            std::conditional_t<std::is_same_v<type, int>, std::size_t, type>>;
+          *std::get<target*>(o->target) = static_cast<target>(v);
+        },
+        s.value);
+  }
+  return found;
+}
+
+result run(std::string_view name, const settings& all, const char* machine, unsigned workers,
+           const char* policy = "random") {
+  progress silent("test");
+  return make(name, all).run({.workers = workers, .machine = machine, .policy = policy}, silent);
+}
+
+settings with(settings all, const settings& more) {
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+constexpr const char* forms[] = {"serial", "shm", "dsa"};
+
+struct sized {
+  const char* name;
+  settings small, odd, one_block, modelled;
+};
+const std::vector<sized>& programs() {
+  static const std::vector<sized> all = {
+      {"jacobi-1d",
+       {{"nx", 300}, {"bx", 32}, {"iterations", 7}},
+       {{"nx", 97}, {"bx", 7}},
+       {{"nx", 5}, {"bx", 9}},
+       {{"nx", 1 << 20}, {"bx", 1 << 14}, {"iterations", 4}}},
+      {"jacobi-2d",
+       {{"nx", 24}, {"ny", 20}, {"bx", 8}, {"by", 4}, {"iterations", 7}},
+       {{"nx", 23}, {"ny", 17}, {"bx", 5}, {"by", 3}},
+       {{"nx", 1}, {"ny", 9}},
+       {{"nx", 1 << 10}, {"ny", 1 << 10}, {"bx", 1 << 7}, {"by", 1 << 7}, {"iterations", 4}}},
+      {"jacobi-3d",
+       {{"nx", 12}, {"ny", 8}, {"nz", 10}, {"bx", 4}, {"by", 4}, {"bz", 5}, {"iterations", 5}},
+       {{"nx", 11}, {"ny", 7}, {"nz", 5}, {"bx", 3}, {"by", 2}, {"bz", 2}},
+       {{"nx", 2}, {"ny", 1}, {"nz", 3}},
+       {{"nx", 1 << 7}, {"ny", 1 << 7}, {"nz", 1 << 6}, {"bx", 32}, {"by", 32}, {"bz", 16}, {"iterations", 4}}},
+      {"seidel-1d",
+       {{"nx", 300}, {"bx", 32}, {"iterations", 7}},
+       {{"nx", 97}, {"bx", 7}},
+       {{"nx", 5}, {"bx", 9}},
+       {{"nx", 1 << 20}, {"bx", 1 << 14}, {"iterations", 4}}},
+      {"seidel-2d",
+       {{"nx", 24}, {"ny", 20}, {"bx", 8}, {"by", 4}, {"iterations", 7}},
+       {{"nx", 23}, {"ny", 17}, {"bx", 5}, {"by", 3}},
+       {{"nx", 1}, {"ny", 9}},
+       {{"nx", 1 << 10}, {"ny", 1 << 10}, {"bx", 1 << 7}, {"by", 1 << 7}, {"iterations", 4}}},
+      {"seidel-3d",
+       {{"nx", 12}, {"ny", 8}, {"nz", 10}, {"bx", 4}, {"by", 4}, {"bz", 5}, {"iterations", 5}},
+       {{"nx", 11}, {"ny", 7}, {"nz", 5}, {"bx", 3}, {"by", 2}, {"bz", 2}},
+       {{"nx", 2}, {"ny", 1}, {"nz", 3}},
+       {{"nx", 1 << 7}, {"ny", 1 << 7}, {"nz", 1 << 6}, {"bx", 32}, {"by", 32}, {"bz", 16}, {"iterations", 4}}},
+      {"kmeans",
+       {{"points", 500}, {"block", 50}, {"iterations", 4}},
+       {{"points", 331}, {"block", 20}, {"dimensions", 3}, {"clusters", 5}, {"iterations", 3}},
+       {{"points", 1}, {"clusters", 1}, {"block", 1}, {"dimensions", 1}},
+       {{"points", 1 << 18}, {"block", 1 << 11}, {"iterations", 2}}},
+      {"blur-roberts",
+       {{"nx", 40}, {"ny", 30}, {"bx", 8}, {"by", 6}},
+       {{"nx", 37}, {"ny", 23}, {"bx", 5}, {"by", 7}},
+       {{"nx", 1}, {"ny", 1}},
+       {{"nx", 1 << 11}, {"ny", 1 << 10}, {"bx", 1 << 7}, {"by", 1 << 6}}},
+      {"bitonic",
+       {{"count", 512}, {"block", 32}},
+       {{"count", 355}, {"block", 17}},
+       {{"count", 3}, {"block", 8}},
+       {{"count", 1 << 20}, {"block", 1 << 13}}},
+  };
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("flow: the bits of plain loops, on any number of workers") {
+  for (const sized& p : programs())
+    for (const char* form : forms)
+      for (const char* control : {"sequential", "parallel"})
+        for (const char* machine : {"host", "opteron-6220-interlagos-16"})
+          for (const unsigned workers : {1u, 2u, 3u, 4u, 7u, 16u}) {
+            CAPTURE(std::string(p.name));
+            CAPTURE(std::string(form));
+            CAPTURE(std::string(control));
+            CAPTURE(std::string(machine));
+            CAPTURE(workers);
+            CHECK(run(p.name, with(p.small, {{"form", form}, {"control", control}}), machine, workers).ok());
+          }
+}
+
+TEST_CASE("flow: odd sizes, blocks that are not whole, one block, any number of creators") {
+  for (const sized& p : programs())
+    for (const char* form : forms)
+      for (const int creators : {1, 2, 5, 100}) {
+        CAPTURE(std::string(p.name));
+        CAPTURE(std::string(form));
+        CAPTURE(creators);
+        const settings how = {{"form", form}, {"creators", creators}};
+        CHECK(run(p.name, with(p.odd, how), "virtual", 3).ok());
+        CHECK(run(p.name, with(p.one_block, how), "virtual", 2).ok());
+      }
+}
+
+TEST_CASE("flow: the paper's machines, with every layout, and bodies that only cost") {
+  for (const sized& p : programs())
+    for (const char* form : forms)
+      for (const char* machine : {"opteron-6282-64", "sgi-uv2000-192"})
+        for (const char* layout : {"interleaved", "first-touch", "blocked"}) {
+          CAPTURE(std::string(p.name));
+          CAPTURE(std::string(form));
+          CAPTURE(std::string(machine));
+          CAPTURE(std::string(layout));
+          const settings how = {{"form", form}, {"layout", layout}};
+          CHECK(run(p.name, with(p.odd, how), machine, 0, "local").ok());
+          const result r = run(p.name, with(with(p.modelled, how), {{"model-only", true}}), machine, 0, "local");
+          CHECK(r.ok());
+          CHECK(r.counts.local_bytes + r.counts.remote_bytes > 0);
+        }
+}
+
+TEST_CASE("flow: options that cannot be meant are refused in words") {
+  for (const sized& p : programs()) {
+    CAPTURE(std::string(p.name));
+    for (const char* option : {"form", "layout", "control"})
+      CHECK_THROWS_WITH_AS(run(p.name, {{option, "sideways"}}, "virtual", 1), doctest::Contains("sideways is none"),
+                           weft::error);
+    CHECK_THROWS_WITH_AS(run(p.name, {{"form", "shm"}, {"model-only", true}}, "host", 1),
+                         doctest::Contains("needs a modelled machine"), weft::error);
+  }
+  CHECK_THROWS_AS(run("kmeans", {{"points", 3}, {"clusters", 4}}, "virtual", 1), weft::error);
+}
+
+TEST_CASE("flow: fewer workers move the same cells, and cycles cost what the machine says") {
+  // One cell after the other, of one cycle each, is what the serial form costs where memory costs nothing.
+  const settings s = {{"nx", 1'000}, {"bx", 1'000}, {"iterations", 10}, {"form", "serial"}, {"cycles", 50}};
+  CHECK(run("jacobi-1d", s, "virtual", 1).seconds == doctest::Approx(1'000 * 10 * 50e-9).epsilon(0.02));
+  CHECK(run("jacobi-1d", s, "opteron-6282-64", 1).seconds == doctest::Approx(1'000 * 10 * 50e-9 / 2.6).epsilon(0.05));
+}
+
+}  // namespace weft::apps
