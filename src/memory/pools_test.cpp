@@ -260,7 +260,7 @@ TEST_CASE("pools: memory goes back to the system: beyond a bound at once, after 
   pools p(1, source, {.whole_bytes_max = 1000 * mib, .whole_ms_max = 20});
   static_cast<void>(fill_and_empty(p));
   void* const one = p.take(64 * kib, 0);
-  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));
   p.give_back(p.take(64 * kib, 0), 64 * kib);  // anybody who comes by
   CHECK(p.counts().all.held == 2 * mib);
   p.give_back(one, 64 * kib);
