@@ -3,7 +3,6 @@
 #pragma once
 #include <array>
 #include <bit>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -37,7 +36,6 @@ struct whereabouts {
 // Its pool's lock guards what is not constant. The places of its blocks are theirs who have them.
 class chunk {
  public:
-  using time = std::chrono::steady_clock::time_point;
   static constexpr std::uint8_t direct = size_classes;  // one block of more than a chunk
 
   // With `places` it can be said where a block lies.
@@ -97,7 +95,7 @@ class chunk {
 
   chunk* next = nullptr;  // in the list that it is in
   chunk* previous = nullptr;
-  time whole_since{};
+  std::uint64_t whole_since_ms = 0;
 
  private:
   [[nodiscard]] std::uint64_t blocks() const noexcept {

@@ -1,5 +1,7 @@
 #include "memory/node_pool.hpp"
 
+#include <time.h>
+
 #include <algorithm>
 #include <memory>
 #include <new>
@@ -13,6 +15,13 @@ namespace {
 // Chunks that a node takes from the system at once: an eighth of what it has. Else the ranges of address space, of
 // which a process may have 65,530, would bound its memory where nodes take turns.
 constexpr unsigned grown_chunks_max = 64;
+
+// Of a clock that moves every 10 ms or oftener, and costs less than the exact one.
+std::uint64_t now_ms() noexcept {
+  timespec t{};
+  static_cast<void>(::clock_gettime(CLOCK_MONOTONIC_COARSE, &t));
+  return static_cast<std::uint64_t>(t.tv_sec) * 1000 + static_cast<std::uint64_t>(t.tv_nsec) / 1'000'000;
+}
 
 void change(detail::cell<std::uint64_t>& c, std::int64_t by) noexcept {
   WEFT_ASSERT(by >= 0 || detail::peek(c) >= static_cast<std::uint64_t>(-by));
@@ -182,7 +191,7 @@ bool node_pool::add(unsigned chunks) {
 }
 
 void node_pool::put_whole(chunk& c) noexcept {
-  c.whole_since = std::chrono::steady_clock::now();
+  c.whole_since_ms = now_ms();
   whole_.push(c);
   change(whole_bytes_, static_cast<std::int64_t>(chunk_bytes));
 }
@@ -191,10 +200,9 @@ void node_pool::put_whole(chunk& c) noexcept {
 chunk* node_pool::take_overdue(std::uint64_t whole_bytes_max, bool by_time) noexcept {
   chunk* chain = nullptr;
   if (whole_.last() == nullptr) return chain;
-  const auto now = by_time ? std::chrono::steady_clock::now() : chunk::time{};
-  const auto patience = std::chrono::milliseconds(rule_.whole_ms_max);
+  const std::uint64_t now = by_time ? now_ms() : 0;
   for (chunk* c = whole_.last(); c != nullptr; c = whole_.last()) {
-    if (whole() <= whole_bytes_max && !(by_time && now - c->whole_since >= patience)) break;
+    if (whole() <= whole_bytes_max && !(by_time && now - c->whole_since_ms >= rule_.whole_ms_max)) break;
     whole_.remove(*c);
     change(whole_bytes_, -static_cast<std::int64_t>(chunk_bytes));
     change(held_, -static_cast<std::int64_t>(chunk_bytes));

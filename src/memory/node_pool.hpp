@@ -5,7 +5,6 @@
 // waiting first, and not longer than `whole_ms_max`; both are looked at with each batch that comes or goes. trim()
 // waits for neither.
 #pragma once
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>

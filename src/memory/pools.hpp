@@ -32,7 +32,8 @@ struct pool_counts {
 
 class pools {
  public:
-  // For as many nodes as the pages come from, which outlive this.
+  // `source` outlives this. Of host_pages there are as many nodes as host::nodes() says; of address_space as many as
+  // the modelled machine has. Errors: std::bad_alloc.
   pools(unsigned nodes, page_source& source, const keep& rule = {});
   // Blocks that are still out end with this. Who: nobody uses it any more.
   ~pools();
