@@ -20,13 +20,13 @@ void submit_wavefront(weft::runtime& rt, std::vector<weft::handle<void>>& cells)
 }  // namespace
 
 int main() {
-  std::printf("policy      time/us  steals\n");
+  std::printf("policy         time/us  steals\n");
   for (const weft::choice& policy : weft::policies()) {
     weft::runtime rt({.workers = 8, .machine = "virtual", .policy = policy.name});
     std::vector<weft::handle<void>> cells(side * side);
     submit_wavefront(rt, cells);
     rt.wait();
-    std::printf("%-10s %8.1f %7llu\n", policy.name, rt.now_ns() / 1000,
+    std::printf("%-13s %8.1f %7llu\n", policy.name, rt.now_ns() / 1000,
                 static_cast<unsigned long long>(rt.statistics().steals));
   }
 }
