@@ -126,6 +126,7 @@ target_link_options(stress_refused PRIVATE LINKER:--wrap=pthread_create,--wrap=p
 # Computers with several memory nodes, which QEMU makes; skipped where there is no QEMU or no kernel to boot.
 if(WEFT_APPS AND CMAKE_BUILD_TYPE STREQUAL "Release")
   weft_program(numa_guest tests numa_guest tests/numa/guest.cpp)
+  target_include_directories(numa_guest PRIVATE src)
   foreach(nodes 4 8)
     weft_test(numa/${nodes}-nodes numa ${python} ${tests}/numa/boot.py --guest $<TARGET_FILE:numa_guest>
               --nodes ${nodes})

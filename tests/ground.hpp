@@ -73,7 +73,7 @@ struct answers : sched::policy {
     const record* r;
     [[nodiscard]] bool operator==(const question&) const = default;
   };
-  sched::destination ready(unsigned self, const record& r) override {
+  sched::destination ready(unsigned self, const record& r, base::random&) override {
     asked.push_back({self, &r});
     return next;
   }

@@ -20,6 +20,7 @@ struct parameters {
   std::size_t steps = 200;
   std::size_t cells = 1000;
   std::size_t grain_ns = 0;
+  std::size_t laid = 0;
 
   [[nodiscard]] double task_ns() const noexcept {
     return grain_ns > 0 ? static_cast<double>(grain_ns) : static_cast<double>(cells) * ns_per_cell;
@@ -79,10 +80,14 @@ result run(const parameters& p, const weft::options& opt, progress& bar) {
   require_memory("stencil", 4.0 * sizeof(double) * static_cast<double>(p.width) * static_cast<double>(p.cells));
   runtime rt(opt);
   buffer buffers[2] = {buffer(p.width), buffer(p.width)};
+  const std::size_t nodes = p.laid != 0 ? weft::memory_nodes() : 1;
   for (std::size_t b = 0; b < p.width; ++b) {
     for (buffer& half : buffers) {
       half[b].unguarded().resize(p.cells);
-      if (p.grain_ns == 0) half[b].bytes(p.cells * sizeof(double));  // a grain is all that a task costs
+      if (p.grain_ns != 0) continue;  // a grain is all that a task costs
+      const auto node = static_cast<std::uint32_t>(b * nodes / p.width);
+      half[b].bytes(p.cells * sizeof(double),
+                    p.laid != 0 ? memory_placement::on_node(node) : memory_placement::first_touch());
     }
     for (std::size_t i = 0; i < p.cells; ++i) buffers[0][b].unguarded()[i] = initial(b * p.cells + i);
   }
@@ -94,6 +99,7 @@ result run(const parameters& p, const weft::options& opt, progress& bar) {
   r.add("steps", std::uint64_t{p.steps});
   r.add("cells", std::uint64_t{p.cells});
   r.add("grain_ns", std::uint64_t{p.grain_ns});
+  r.add("laid", std::uint64_t{p.laid});
   r.add("ns_per_task", r.seconds * 1e9 / tasks);
 
   const std::vector<double> expected = serial(p);
@@ -120,7 +126,11 @@ app stencil_app() {
                       {"grain-ns",
                        "what each task takes beside its cells, in nanoseconds, and then all that it costs on "
                        "a modelled machine",
-                       &p->grain_ns, 0, 1'000'000'000}},
+                       &p->grain_ns, 0, 1'000'000'000},
+                      {"laid",
+                       "1: on a modelled machine the blocks lie on its memory nodes in order, as many on each; 0: with "
+                       "who uses them first",
+                       &p->laid, 0, 1}},
           .run = [p](const weft::options& opt, progress& bar) { return run(*p, opt, bar); }};
 }
 

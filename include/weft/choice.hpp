@@ -7,7 +7,7 @@ namespace weft {
 struct choice {
   const char* name;
   const char* what;
-  bool follows_hints = false;  // a policy for tasks with weft::near; without them much like the default
+  bool follows_hints = false;  // for tasks that say where their data are; without that much like the default
 };
 struct choices {
   const choice* first;

@@ -35,6 +35,8 @@ struct run_counts {
   std::uint64_t written_back_bytes;  // what bodies had written and went back to memory
   std::uint64_t units_wait_ns;       // by which siblings that compute made bodies longer, all together
   std::uint64_t calls;               // of the tasks, those with hints that were called where they were submitted
+  std::uint64_t pushed;              // of the tasks, those that a policy has pushed to another worker,
+  std::uint64_t refused;             // and those that it would have: the other had no room
   joules energy{};
 };
 

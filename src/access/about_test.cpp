@@ -3,6 +3,7 @@
 
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/random.hpp"
 #include "weft/handle.hpp"
@@ -99,6 +100,51 @@ TEST_CASE("about: a home that one thread sets and a name that another sets are b
   CHECK(wrong == 0);
   CHECK(detail::name_in(s) == names[1]);
   CHECK(detail::home_of(s) == 999);
+}
+
+TEST_CASE("about: a home that is found is no home that was said, and goes when the size is said anew") {
+  detail::handle_state s;
+  detail::find_home(s, 3);  // nobody knows how large it is
+  CHECK((detail::home_of(s) == no_home && !detail::is_home_found(s)));
+  for (const std::uint64_t n : {std::uint64_t{1}, bytes_max}) {
+    detail::set_bytes(s, n);
+    detail::find_home(s, 3);
+    detail::find_home(s, 5);
+    CHECK((detail::home_of(s) == 5 && detail::is_home_found(s) && detail::bytes_of(s) == n));
+    CHECK(detail::layout_of(s) == detail::data_layout{});
+    detail::set_name(s, "x");
+    CHECK((detail::home_of(s) == 5 && detail::is_home_found(s) && detail::bytes_of(s) == n));
+    CHECK(detail::name_in(s) == std::string("x"));
+    detail::set_home(s, 2);
+    detail::find_home(s, 7);
+    CHECK((detail::home_of(s) == 2 && !detail::is_home_found(s) && detail::bytes_of(s) == n));
+    CHECK(detail::layout_of(s) == detail::data_layout{memory_placement::on_node(2), 0, n});
+    detail::set_home(s, no_home);
+    detail::find_home(s, 1);
+    detail::set_bytes(s, n);
+    CHECK((detail::home_of(s) == no_home && !detail::is_home_found(s)));
+    detail::set_name(s, nullptr);
+  }
+  const char* const high = reinterpret_cast<const char*>(~std::uintptr_t{0} >> 17);  // a name's bits are no such bit
+  detail::handle_state t;
+  detail::set_name(t, high);
+  CHECK(!detail::is_home_found(t));
+  detail::set_bytes(t, 9);
+  CHECK((!detail::is_home_found(t) && detail::bytes_of(t) == 9));
+}
+
+TEST_CASE("about: where data begin is known if it was said, and of small data nobody asks") {
+  std::vector<char> memory(4096);
+  handle<void> h;
+  CHECK(detail::address_of(h.state()) == nullptr);
+  h.lies_at(memory.data(), 4096);
+  CHECK(detail::address_of(h.state()) == memory.data());
+  h.name("h");
+  CHECK((detail::address_of(h.state()) == memory.data() && h.bytes() == 4096 && h.name() == std::string("h")));
+  h.lies_at(memory.data(), 4095);
+  CHECK((detail::address_of(h.state()) == nullptr && h.bytes() == 4095 && h.name() == std::string("h")));
+  h.bytes(1 << 20);
+  CHECK(detail::address_of(h.state()) == nullptr);
 }
 
 }  // namespace weft

@@ -39,12 +39,17 @@ void check(std::uint64_t bytes) {
     throw error("weft: a handle is said to stand for " + std::to_string(bytes) + " bytes; at most 2^40 (1 TiB) can be");
 }
 
-// On one node or with who touches them first, data need no layout: they have a home or none.
-void lay(detail::handle_state& h, std::uint64_t bytes, const detail::data_layout& layout) {
+// The smallest page of any machine: of less nobody asks on which node it is.
+constexpr std::uint64_t page_bytes_min = 4096;
+
+// On one node or with who touches them first, data need no layout: they have a home or none. Of the latter the address
+// says, some day, where they came to lie.
+void lay(detail::handle_state& h, std::uint64_t bytes, const detail::data_layout& layout, const void* begin = nullptr) {
   using kind = memory_placement::kind;
   const kind how = layout.how.how();
   const bool simple = how == kind::first_touch || how == kind::on_node;
-  detail::set_layout(h, bytes, simple || bytes == 0 ? detail::data_layout{} : layout);
+  detail::set_layout(h, bytes, simple || bytes == 0 ? detail::data_layout{} : layout,
+                     how == kind::first_touch && bytes >= page_bytes_min ? begin : nullptr);
   detail::set_home(h, how == kind::on_node ? static_cast<std::uint16_t>(layout.how.node()) : detail::no_home);
 }
 
@@ -100,8 +105,8 @@ void handle_base::lies_at(const void* begin, std::uint64_t n) {
   for (auto r = next; r != all.ranges.end() && r->first - at < n; ++r) reaches_next |= says_something(r->second);
   if (reaches_next || (begins_inside && in->second.end - at < n))
     throw error("weft: " + std::to_string(n) + " bytes of a handle lie only partly in a range that was placed");
-  if (!begins_inside) return lay(state_, n, {});
-  lay(state_, n, {in->second.how, at - in->first, in->second.end - in->first});
+  if (!begins_inside) return lay(state_, n, {}, begin);
+  lay(state_, n, {in->second.how, at - in->first, in->second.end - in->first}, begin);
 }
 
 void place_memory(const void* begin, std::uint64_t bytes, const memory_placement& how) {

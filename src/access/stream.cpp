@@ -27,10 +27,19 @@ constexpr std::uint64_t sized_from = 64;
 
 // ---- buffers. Who, for all of this: holder of the stream's lock.
 
+// Whether nobody will touch b any more: all its tasks have ended, and the last of them has advanced the version and
+// left the lock. Tasks that are on their way to a creator are among the users.
+[[nodiscard]] bool is_over(stream_buffer& b) noexcept {
+  if (base::shared(b.users).load(base::acquire) != 0) return false;
+  detail::handle_state& h = b.handle;
+  return access::outstanding(base::shared(h.word).load(base::acquire), h.registered) == 0 &&
+         base::shared(h.lock).load(base::acquire) == 0;
+}
+
 // One whose life is over, or a new one.
 [[nodiscard]] stream_buffer* unused_buffer(stream_state& s) {
   for (stream_buffer* b = s.retired; b != nullptr; b = s.retired) {
-    if (base::shared(b->users).load(base::acquire) != 0 || !b->handle.idle()) break;
+    if (!is_over(*b)) break;
     s.retired = b->older;
     if (s.retired == nullptr) s.retired_last = nullptr;
     if (s.newest == b) s.newest = nullptr;
@@ -45,21 +54,29 @@ constexpr std::uint64_t sized_from = 64;
   return b;
 }
 
+void take_memory_now(stream_buffer& b) {
+  try {
+    detail::poke(b.data, b.early ? detail::take_memory(*b.type, b.end - b.begin) : detail::take_memory(b));
+  } catch (...) {
+    b.older = b.stream->failed;
+    b.stream->failed = &b;
+    throw;
+  }
+}
+
 // [begin, end) behind all others, for x. early: nobody has pushed any of them.
 [[nodiscard]] stream_buffer& add_buffer(const stretch& x, std::uint64_t begin, std::uint64_t end, bool early) {
   stream_state& s = *x.stream;
   WEFT_ASSERT(begin == s.end && begin < end);
   stream_buffer& b = *unused_buffer(s);
-  const std::uint64_t bytes = (end - begin) * s.type.bytes;
-  if (bytes >= sized_from && bytes <= detail::bytes_max && detail::bytes_of(b.handle) != bytes)
-    detail::set_bytes(b.handle, bytes);
-  if (s.immediate) {
-    if (b.handle.sized) detail::set_layout(b.handle, bytes, {memory_placement::local(), 0, bytes});
-  }
+  const std::uint64_t all = (end - begin) * s.type.bytes;
+  const std::uint64_t bytes = all >= sized_from && all <= detail::bytes_max ? all : 0;
+  if (detail::bytes_of(b.handle) != bytes) detail::set_bytes(b.handle, bytes);
+  if (s.immediate && bytes != 0) detail::set_layout(b.handle, bytes, {memory_placement::local(), 0, bytes});
   b.begin = begin;
   b.end = end;
   b.early = early;
-  if (s.immediate) detail::poke(b.data, early ? take_memory(s.type, end - begin) : take_memory(b));
+  if (s.immediate) take_memory_now(b);
   b.next = nullptr;
   detail::poke(b.users, 2u);  // that of the stretch that calls for it, too
   detail::handle_state& h = b.handle;

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "weft/detail/worker.hpp"
+#include "weft/node_memory.hpp"
 
 namespace weft::detail {
 
@@ -14,19 +15,18 @@ void construct(const element_type& t, std::byte* at, std::uint64_t n) {
 
 std::byte* take_memory(const element_type& t, std::uint64_t n) {
   if (n > PTRDIFF_MAX / t.bytes) throw std::bad_alloc();
-  const std::align_val_t alignment{std::max<std::size_t>(t.alignment, 64)};
-  auto* const at = static_cast<std::byte*>(::operator new(n* t.bytes, alignment));
+  auto* const at = static_cast<std::byte*>(take_here(n * t.bytes, t.alignment));
   try {
     construct(t, at, n);
   } catch (...) {
-    ::operator delete(at, alignment);
+    give_back(at, n * t.bytes, t.alignment);
     throw;
   }
   return at;
 }
 void give_memory_back(const element_type& t, std::byte* at, std::uint64_t n) noexcept {
   if (t.destroy != nullptr) t.destroy(at, n);
-  ::operator delete(at, std::align_val_t{std::max<std::size_t>(t.alignment, 64)});
+  give_back(at, n * t.bytes, t.alignment);
 }
 bool is_small(const stream_buffer& b) noexcept {
   return (b.end - b.begin) * b.type->bytes <= sizeof b.small && b.type->alignment <= alignof(stream_buffer);
@@ -58,7 +58,7 @@ std::byte* memory_of(stream_buffer& b) {
     }
     there = mine;
   }
-  if (b.handle.sized) self_out_of_line()->engine->renew_data(b.handle);
+  if (worker* const w = self_out_of_line(); w != nullptr && b.handle.sized) w->engine->renew_data(b.handle);
   return there;
 }
 

@@ -15,6 +15,8 @@ inline constexpr std::uint32_t wished_stacks_max =
 inline constexpr std::uint32_t deque_capacity_first = 256;     // slots; doubles when full
 inline constexpr std::uint32_t deque_capacity_max = 1u << 30;  // indices are 32 bits and must not overlap
 inline constexpr std::uint32_t steal_max = 128;  // tasks at once: to read more slots takes longer than a second steal
+inline constexpr std::uint32_t pushed_max =
+    16;                                   // to one worker, not yet taken in: more is better kept near whom it has
 inline constexpr unsigned sweep_max = 8;  // victims a thief looks at each time beside its partners; all, up to so many
 inline constexpr unsigned wakes_at_once =
     4;  // by one thief: more would keep it from its own task for three long bodies

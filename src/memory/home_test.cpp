@@ -66,4 +66,25 @@ TEST_CASE("home: by who touches first, nobody can say; the largest sizes do not 
   CHECK(home_of(where::block_cyclic(~std::uint64_t{0}), large, large - 1, {4, 4096})->end == large);
 }
 
+TEST_CASE("home: bytes by node, against a count byte by byte") {
+  for (const unsigned nodes : {1u, 2u, 3u, 8u})
+    for (const std::uint64_t whole : {1u, 15u, 64u, 65u, 1000u})
+      for (const where& how : {where::first_touch(), where::on_node(10), where::interleaved(), where::blocked(),
+                               where::block_cyclic(1), where::block_cyclic(48), where::block_cyclic(5000)})
+        for (const std::uint64_t offset : {std::uint64_t{0}, whole / 3, whole - 1}) {
+          const shape machine{nodes, 16};
+          const std::uint64_t bytes = whole - offset;
+          std::vector<std::uint64_t> by_node(nodes), counted(nodes);
+          add_by_node({how, offset, whole}, bytes, machine, by_node.data());
+          const std::vector<unsigned> each = dealt(how, whole, {nodes, 1});
+          for (std::uint64_t at = offset; at < whole; ++at) {
+            const auto node = node_of_byte(how, whole, at, machine);
+            CHECK(node.has_value() == (how != where::first_touch()));
+            if (node) ++counted[*node];
+            if (node && how != where::interleaved()) CHECK(*node == each[at]);  // whose turns are units
+          }
+          CHECK(by_node == counted);
+        }
+}
+
 }  // namespace weft::memory

@@ -48,8 +48,7 @@ bool in_turns(const memory_placement& how, std::uint64_t unit) noexcept {
 void say_once(const char* why) noexcept {
   static detail::cell<std::uint32_t> said;
   if (base::shared(said).exchange(1, base::relaxed) != 0) return;
-  std::fprintf(stderr, "weft: pages of an array do not lie on the memory nodes that it asks for (%s); going on.\n",
-               why);
+  std::fprintf(stderr, "weft: pages do not lie on the memory nodes that they are meant for (%s); going on.\n", why);
 }
 
 }  // namespace
@@ -87,18 +86,11 @@ void* host::take(std::uint64_t bytes, const memory_placement& how, bool huge) co
   const std::uint64_t unit = units(huge).unit_bytes;
   // The system deals pages out in turns by their addresses, so the first page has one that is for node 0.
   const std::uint64_t step = huge ? unit : unit * nodes_;
-  const std::uint64_t mapped = round_up(bytes, unit), reserved = mapped + step;
-  void* const all = bytes > base::array_bytes_max
-                        ? MAP_FAILED
-                        : ::mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (all == MAP_FAILED)
+  const std::uint64_t mapped = round_up(std::min(bytes, base::array_bytes_max), unit);
+  auto* const begin =
+      bytes > base::array_bytes_max ? nullptr : static_cast<std::byte*>(map(mapped, step, promise::memory));
+  if (begin == nullptr)
     throw error("weft: no memory for an array of " + std::to_string(bytes) + " bytes: " + std::strerror(ENOMEM));
-  const auto from = reinterpret_cast<std::uintptr_t>(all);
-  const std::uint64_t before = round_up(from, step) - from;
-  WEFT_ASSERT(before <= step && (from + before) % unit == 0);
-  auto* const begin = static_cast<std::byte*>(all) + before;
-  if (before != 0) static_cast<void>(::munmap(all, before));
-  if (before != step) static_cast<void>(::munmap(begin + mapped, step - before));
   // Only a wish: not every kernel has huge pages. Ranges on one node may have them anyway, where the system likes to.
   if (huge) static_cast<void>(::madvise(begin, mapped, MADV_HUGEPAGE));
   if (nodes_ == 1) return begin;
@@ -110,6 +102,38 @@ void* host::take(std::uint64_t bytes, const memory_placement& how, bool huge) co
 void host::give_back(void* begin, std::uint64_t bytes, bool huge) const noexcept {
   WEFT_ASSERT(begin != nullptr && reinterpret_cast<std::uintptr_t>(begin) % units(huge).unit_bytes == 0);
   static_cast<void>(::munmap(begin, round_up(bytes, units(huge).unit_bytes)));
+}
+
+void* host::take_on(std::uint64_t bytes, std::uint64_t alignment, unsigned node, bool huge) const noexcept {
+  WEFT_ASSERT(node < nodes_);
+  auto* const begin = static_cast<std::byte*>(map(bytes, alignment, promise::memory));
+  if (begin == nullptr) return nullptr;
+  if (huge && alignment % huge_page_bytes_ == 0) static_cast<void>(::madvise(begin, bytes, MADV_HUGEPAGE));
+  if (nodes_ == 1) return begin;
+  if (const char* const refused = lay(begin, bytes, memory_placement::on_node(node), false)) say_once(refused);
+  return begin;
+}
+
+void* host::map(std::uint64_t bytes, std::uint64_t alignment, promise what) noexcept {
+  if (bytes > base::array_bytes_max) return nullptr;
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (what == promise::none ? MAP_NORESERVE : 0);
+  void* const all = ::mmap(nullptr, bytes + alignment, PROT_READ | PROT_WRITE, flags, -1, 0);
+  if (all == MAP_FAILED) return nullptr;
+  const auto from = reinterpret_cast<std::uintptr_t>(all);
+  const std::uint64_t before = round_up(from, alignment) - from;
+  auto* const begin = static_cast<std::byte*>(all) + before;
+  WEFT_ASSERT(before <= alignment && reinterpret_cast<std::uintptr_t>(begin) % alignment == 0);
+  if (before != 0) unmap(all, before);
+  if (before != alignment) unmap(begin + bytes, alignment - before);
+  return begin;
+}
+
+void host::unmap(void* begin, std::uint64_t bytes) noexcept {
+  if (::munmap(begin, bytes) != 0) forget(begin, bytes);  // one range would become two, and there are too many
+}
+
+void host::forget(void* begin, std::uint64_t bytes) noexcept {
+  static_cast<void>(::madvise(begin, bytes, MADV_DONTNEED));
 }
 
 const char* host::lay(std::byte* begin, std::uint64_t bytes, const memory_placement& how, bool huge) const {

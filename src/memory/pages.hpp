@@ -34,6 +34,17 @@ class host {
   // Gives back what take() returned for the same bytes and units.
   void give_back(void* begin, std::uint64_t bytes, bool huge) const noexcept;
 
+  // The same for who cuts it up: whole pages for one node, at a multiple of `alignment`, which is one of a page.
+  // nullptr if there is no such memory. `huge`: huge pages where `alignment` fits them.
+  [[nodiscard]] void* take_on(std::uint64_t bytes, std::uint64_t alignment, unsigned node, bool huge) const noexcept;
+  // Pages that are laid nowhere. The system promises memory for them, or none: then it may run out when they are
+  // touched, and there may be more of them than of memory.
+  enum class promise { memory, none };
+  [[nodiscard]] static void* map(std::uint64_t bytes, std::uint64_t alignment, promise what) noexcept;
+  static void unmap(void* begin, std::uint64_t bytes) noexcept;
+  // Whole pages are as if they had not been touched: zeros, and on no node.
+  static void forget(void* begin, std::uint64_t bytes) noexcept;
+
  private:
   // Returns nullptr, or why pages do not lie as asked.
   [[nodiscard]] const char* lay(std::byte* begin, std::uint64_t bytes, const memory_placement& how, bool huge) const;

@@ -91,7 +91,7 @@ TEST_CASE("pages: where nothing can be laid the program goes on, and stderr hear
         described.give_back(begin, 64 * page, false);
       }
     });
-    CHECK(said.find("weft: pages of an array do not lie on the memory nodes") == 0);
+    CHECK(said.find("weft: pages do not lie on the memory nodes") == 0);
     CHECK(std::count(said.begin(), said.end(), '\n') == 1);
   }
   hwloc_topology_destroy(raw);

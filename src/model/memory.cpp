@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/assert.hpp"
+#include "memory/home.hpp"
 
 namespace weft::model {
 namespace {
@@ -172,7 +173,10 @@ sharing::use_of_time memory::controller(unsigned node, std::uint64_t now_ps) con
 
 std::uint32_t memory::home(std::uint32_t region) const noexcept {
   if (region >= regions_.size() || regions_[region].first == none) return none;
-  return chunks_[regions_[region].first].home;
+  const std::uint32_t node = chunks_[regions_[region].first].home;
+  for (std::uint32_t at = chunks_[regions_[region].first].next; at != none; at = chunks_[at].next)
+    if (chunks_[at].home != node) return none;
+  return node;
 }
 
 // --- where the bytes come from
@@ -234,17 +238,8 @@ std::size_t memory::home_of_new(std::uint32_t number, const extent& r, std::size
     return spread ? (number + r.bytes / chunk_bytes) % nodes_ : here;
   }
   const detail::data_layout& l = layouts_[r.layout];
-  const std::uint64_t at = l.offset + r.bytes;
-  const std::uint64_t block = l.whole / nodes_ + (l.whole % nodes_ != 0 ? 1 : 0);
-  using kind = memory_placement::kind;
-  switch (l.how.how()) {
-  case kind::first_touch: return here;
-  case kind::on_node: return l.how.node() % nodes_;
-  case kind::interleaved: return at / chunk_bytes % nodes_;
-  case kind::blocked: return at / block;
-  case kind::block_cyclic: return at / l.how.block_bytes() % nodes_;
-  }
-  return here;
+  const weft::memory::shape machine{static_cast<unsigned>(nodes_), chunk_bytes};
+  return weft::memory::node_of_byte(l.how, l.whole, l.offset + r.bytes, machine).value_or(here);
 }
 
 std::uint32_t memory::new_chunk() {

@@ -86,7 +86,8 @@ class memory {
   [[nodiscard]] bytes_by_kind kinds() const noexcept;
   // Of a node's controller; nothing if it has no limit.
   [[nodiscard]] sharing::use_of_time controller(unsigned node, std::uint64_t now_ps) const;
-  // Where the first chunk of a region lives; caches::none before its first touch.
+  // The node where all chunks of a region live; caches::none if they live on several, or before its first touch. Cost:
+  // as many steps as chunks that are together.
   [[nodiscard]] std::uint32_t home(std::uint32_t region) const noexcept;
 
  private:

@@ -265,6 +265,7 @@ TEST_CASE("memory: first touch puts data near who touches, interleaving spreads 
   CHECK(touch.m.home(0) == 1);
   CHECK(touch.m.home(1) == caches::none);
   touch.read(0, 0, 80 * kib);  // the region grows: the new chunk is core 0's
+  CHECK(touch.m.home(0) == caches::none);
   CHECK(touch.m.moved().node_bytes == std::vector<std::uint64_t>{16 * kib, 128 * kib});
   m.memory.placement = memory_costs::home::interleave;
   runs spread(m);

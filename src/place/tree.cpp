@@ -8,8 +8,8 @@
 
 namespace weft::place {
 
-tree::tree(std::vector<core> cores, unsigned workers, std::vector<std::vector<unsigned>> apart)
-    : apart_(std::move(apart)), near_(workers) {
+tree::tree(std::vector<core> cores, unsigned workers, std::vector<std::vector<unsigned>> apart, memory_facts facts)
+    : apart_(std::move(apart)), facts_(std::move(facts)), near_(workers) {
   WEFT_ASSERT(!cores.empty() && workers > 0);
   for (unsigned w = 0; w < workers; ++w) seat_.push_back(cores[w % cores.size()]);
   for (const core& c : seat_) nodes_ = std::max(nodes_, c.node + 1);
@@ -47,6 +47,11 @@ void tree::find_servers(std::size_t memory_nodes) {
 unsigned tree::apart(unsigned node, unsigned other) const noexcept {
   if (node == other) return 0;
   return apart_.empty() ? 1 : apart_[node][other];
+}
+
+std::uint64_t tree::cost(const std::vector<std::uint64_t>& by_class, unsigned node, unsigned memory) const noexcept {
+  const unsigned at = apart(node, memory);
+  return by_class.empty() ? at : by_class[std::min<std::size_t>(at, by_class.size() - 1)];
 }
 
 unsigned tree::distance(unsigned a, unsigned b) const noexcept {

@@ -153,4 +153,21 @@ TEST_CASE("tree: memory nodes without workers are served by the nearest that has
   CHECK((one.memory_nodes() == 1 && one.served_by(5) == 0 && one.leaves() == 1));
 }
 
+TEST_CASE("tree: a line costs what its class of distance does, the last for all beyond, and without costs the class") {
+  const std::vector<std::vector<unsigned>> apart = {{0, 1, 3}, {1, 0, 2}, {3, 2, 0}};
+  const std::vector<core> cores = {{0, 0, 0}, {1, 1, 1}, {2, 2, 2}};
+  const tree plain(cores, 3, apart);
+  CHECK((plain.read_cost(0, 0) == 0 && plain.read_cost(0, 1) == 1 && plain.write_cost(0, 2) == 3));
+  CHECK((plain.unit_bytes() == 4096 && !plain.node_of_page(&plain)));
+  const tree reads(cores, 3, apart, {.read_line = {90, 150, 200}});
+  CHECK((reads.read_cost(1, 1) == 90 && reads.read_cost(1, 2) == 200 && reads.read_cost(0, 2) == 200));
+  CHECK(reads.write_cost(0, 1) == 150);
+  const tree both(cores, 3, apart,
+                  {.read_line = {90}, .write_line = {10, 20}, .unit_bytes = 16384, .node_of = [](const void*) {
+                     return std::optional<unsigned>(2);
+                   }});
+  CHECK((both.read_cost(0, 1) == 90 && both.write_cost(0, 0) == 10 && both.write_cost(0, 2) == 20));
+  CHECK((both.unit_bytes() == 16384 && both.node_of_page(&plain) == 2u));
+}
+
 }  // namespace weft::place

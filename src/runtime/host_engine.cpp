@@ -1,5 +1,6 @@
 // The scheduler on real cores.
 #include "machine/host/host.hpp"
+#include "memory/pages.hpp"
 #include "place/topology.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/options.hpp"
@@ -31,7 +32,13 @@ std::unique_ptr<sched::any_engine> make_host_engine(const options& opt) {
                                                         .stuck_ns = opt.stuck_ms * std::uint64_t{1'000'000}});
   if (opt.trace != nullptr) e->record(std::make_unique<trace::session>(opt.trace, opt.trace_mib, opt.counters));
   const unsigned n = e->the_machine().start(opt.workers, &engine::worker_entry, e.get(), cpus);
-  e->open(place::tree(cores, n, place::node_distances()), sched::find_policy(opt.policy));
+  auto apart = place::node_distances();
+  place::memory_facts facts;
+  if (apart.size() > 1) {
+    facts.unit_bytes = memory::host::here().units(false).unit_bytes;
+    facts.node_of = [](const void* p) { return memory::host::here().node_of(p); };
+  }
+  e->open(place::tree(cores, n, std::move(apart), std::move(facts)), sched::find_policy(opt.policy));
   e->the_machine().run();
   return e;
 }

@@ -48,6 +48,8 @@ std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
   model::machine m = model::with_cores(model::load_machine(opt.machine, opt.model.change), opt.workers);
   auto apart = m.apart;
   const std::uint64_t chunk_bytes = m.memory.chunk_bytes;
+  place::memory_facts facts{
+      .read_line = m.memory.read_line_ps, .write_line = m.memory.write_line_ps, .unit_bytes = m.memory.chunk_bytes};
   const machine::virtual_machine::setup setup{.seed = opt.seed,
                                               .random_order = by_priority || s.how == schedule::kind::random,
                                               .by_priority = by_priority,
@@ -75,7 +77,7 @@ std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
   }
   if (!decoupled(opt)) e->order(make_order(s, opt.seed));  // there the creator submits, and steps are nobody's
   e->the_machine().start(opt.workers, &engine::worker_entry, e.get(), opt.stack_kib * 1024);
-  place::tree places(e->the_machine().places(), opt.workers, std::move(apart));
+  place::tree places(e->the_machine().places(), opt.workers, std::move(apart), std::move(facts));
   memory::machine_shape& memory = e->machine_memory;
   memory = {.modelled = true, .units = {places.memory_nodes(), chunk_bytes}, .node_of_worker = {}};
   for (unsigned w = 0; w < places.workers(); ++w)

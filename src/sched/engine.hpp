@@ -44,6 +44,7 @@
 #include "sched/placement.hpp"
 #include "sched/poison.hpp"
 #include "sched/policy.hpp"
+#include "sched/pushed.hpp"
 #include "sched/queues.hpp"
 #include "sched/quiescence.hpp"
 #include "sched/readiness.hpp"
@@ -246,6 +247,8 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   urgent_source<M> urgent_{placement_, attention_};
   own_source<M> own_{placement_};
   box_source<M> box_;
+  pushed_source<M> pushed_here_{placement_};
+  pushed_elsewhere<M> pushed_elsewhere_{crew_, placement_, recording_};
   team_source<M> members_{placement_, crew_};
   node_source<M> nodes_{placement_};
   central_source<M> central_{placement_};

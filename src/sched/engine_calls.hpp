@@ -184,6 +184,8 @@ template <machine::machine M> run_counts engine<M>::statistics() const noexcept 
     c.steals += detail::peek(w->steals);
     c.sleeps += detail::peek(w->sleeps);
     c.suspends += detail::peek(w->suspends);
+    c.pushed += detail::peek(w->pushed);
+    c.refused += detail::peek(w->refused);
   }
   const machine::machine_counts m = machine_.counts();
   c.transfers = m.transfers;

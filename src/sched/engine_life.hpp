@@ -45,6 +45,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   if constexpr (M::foreign_threads) detail::poke(crew_.main().away, true);
   stealing_.open(*rules_);
   locality_.open(*places_);
+  pushed_elsewhere_.open(*places_);
   teams_.who().open(*places_);
   for (mates_source<M>* mates : {&leaf_mates_, &node_mates_})
     mates->open(*places_, rules_->elastic() == elasticity::node);
@@ -84,7 +85,11 @@ template <machine::machine M> void engine<M>::list_levels(worker& w) {
   switch (levels) {
   case search_levels::flat: break;
   case search_levels::near_to_far:
-  case search_levels::near_only: s.insert(s.end(), {&leaf_mates_, &home_, &node_mates_, &central_}); break;
+  case search_levels::near_only:
+    s.push_back(&leaf_mates_);
+    if (rules_->uses_nodes()) s.push_back(&home_);
+    s.insert(s.end(), {&node_mates_, &central_});
+    break;
   case search_levels::upwards: s.insert(s.end(), {&home_, &central_, &leaf_mates_}); break;
   }
   if (levels != search_levels::flat && levels != search_levels::near_to_far) {
@@ -94,6 +99,7 @@ template <machine::machine M> void engine<M>::list_levels(worker& w) {
   if (rules_->uses_nodes()) s.push_back(&nodes_);
   if (levels == search_levels::flat) s.push_back(&central_);
   s.push_back(&stealing_);
+  if (rules_->pushes()) s.push_back(&pushed_elsewhere_);
 }
 
 // Where each worker looks for work, in this order: nearest first.
@@ -108,6 +114,7 @@ template <machine::machine M> void engine<M>::list_sources() {
       s = {&creation_, &box_, &admission_, quiescent_source_.get()};
     } else {
       s = {&members_, &urgent_, &box_};
+      if (rules_->pushes()) s.push_back(&pushed_here_);
       if (creation_.on()) s.insert(s.end(), {&creation_.made(), &creation_});
       s.push_back(&own_);
       list_levels(*w);

@@ -25,7 +25,7 @@ unsigned answered[5];
 template <queue... Used> class sends_to final : public policy {
  public:
   using policy::policy;
-  destination ready(unsigned self, const detail::record& r) override {
+  destination ready(unsigned self, const detail::record& r, base::random&) override {
     constexpr queue all[] = {Used...};
     const queue where = all[(r.order + (self == nobody ? 0 : self)) % sizeof...(Used)];
     ++answered[static_cast<unsigned>(where)];

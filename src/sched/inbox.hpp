@@ -20,6 +20,15 @@ template <class M> class inbox {
     push_held(r);
   }
 
+  // The same if fewer than `most` wait; else returns false. Cost: one load where it is full, and no lock.
+  [[nodiscard]] bool push_if_room(detail::record* r, std::uint32_t most) noexcept {
+    if (size() >= most) return false;
+    base::locked<M> guard(lock_);
+    if (detail::peek(waiting_) >= most) return false;
+    push_held(r);
+    return true;
+  }
+
   // For who puts something into several at once: takes the lock, several in a fixed order; push_held(); gives it back.
   void hold() noexcept { base::acquire_lock<M>(lock_); }
   void release() noexcept { base::release_lock<M>(lock_); }

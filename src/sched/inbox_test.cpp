@@ -66,6 +66,37 @@ TEST_CASE("inbox: what is put on top comes out first, and the last of it before 
   }
 }
 
+namespace {
+// Three push as long as there is room for two, one pops.
+const char* tried_bounded(std::uint64_t seed) {
+  constexpr std::uint32_t most = 2, each = 6;
+  interleave::play<M> play(seed);
+  inbox<M> box;
+  record records[3 * each] = {};
+  unsigned pushed = 0, refused = 0, popped = 0;
+  const char* wrong = nullptr;
+  const auto body = [&](unsigned id) {
+    for (unsigned i = 0; id <= 3 && i < each; ++i)
+      box.push_if_room(&records[(id - 1) * each + i], most) ? ++pushed : ++refused;
+    while (id == 4 && (pushed + refused < 3 * each || popped < pushed) && !play.over()) {
+      if (box.size() > most) wrong = "more wait than there is room for";
+      box.pop() != nullptr ? static_cast<void>(++popped) : M::relax(1);
+    }
+  };
+  if (!play.run(4, body, [&] { return play.all_left(); })) wrong = "a record is lost";
+  return wrong;
+}
+}  // namespace
+
+TEST_CASE("inbox: a bounded push refuses what there is no room for") {
+  inbox<machine::host> box;
+  record r[3] = {};
+  CHECK((box.push_if_room(&r[0], 2) && box.push_if_room(&r[1], 2) && !box.push_if_room(&r[2], 2)));
+  CHECK((box.pop() == &r[0] && box.push_if_room(&r[2], 2) && box.size() == 2));
+  CHECK(!box.push_if_room(&r[0], 0));
+  interleave::all_seeds(300, tried_bounded);
+}
+
 TEST_CASE("inbox: gives the oldest, and nothing when it is empty") {
   inbox<machine::host> box;
   record r[3] = {};

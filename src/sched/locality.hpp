@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "memory/home.hpp"
 #include "place/tree.hpp"
 #include "weft/detail/record.hpp"
 #include "weft/near.hpp"
@@ -30,7 +31,8 @@ class locality {
     if (nodes == 1) return wanted(0);
     if (nodes > nodes_max) return spans;
     std::uint64_t bytes[nodes_max] = {};
-    for (std::size_t i = 0; i < count; ++i) add(hints[i], bytes, nodes);
+    const memory::shape machine{nodes, places_->unit_bytes()};
+    for (std::size_t i = 0; i < count; ++i) memory::add_by_node(hints[i].layout, hints[i].bytes, machine, bytes);
     std::uint64_t all = 0, most = 0;
     for (unsigned n = 0; n < nodes; ++n) all += bytes[n], most = std::max(most, bytes[n]);
     if (all == 0) return none;
@@ -59,34 +61,6 @@ class locality {
       if (way < shortest || (way == shortest && bytes[n] > bytes[best])) best = n, shortest = way;
     }
     return best;
-  }
-
-  // As the model places chunks (src/model/memory.cpp), to the byte.
-  static void add(const detail::near_clause& hint, std::uint64_t* bytes, unsigned nodes) noexcept {
-    using kind = memory_placement::kind;
-    const detail::data_layout& l = hint.layout;
-    switch (l.how.how()) {
-    case kind::first_touch: return;
-    case kind::on_node: bytes[l.how.node() % nodes] += hint.bytes; return;
-    case kind::interleaved:
-      for (unsigned n = 0; n < nodes; ++n) bytes[n] += hint.bytes / nodes;
-      return;
-    case kind::blocked:
-      return add_blocks(hint, std::max<std::uint64_t>((l.whole + nodes - 1) / nodes, 1), bytes, nodes);
-    case kind::block_cyclic: return add_blocks(hint, l.how.block_bytes(), bytes, nodes);
-    }
-  }
-  static void add_blocks(const detail::near_clause& hint, std::uint64_t block, std::uint64_t* bytes,
-                         unsigned nodes) noexcept {
-    const std::uint64_t rounds = hint.bytes / block / nodes;  // whole ones: as much on each node
-    for (unsigned n = 0; rounds != 0 && n < nodes; ++n) bytes[n] += rounds * block;
-    std::uint64_t at = hint.layout.offset;
-    for (std::uint64_t left = hint.bytes - rounds * block * nodes; left != 0;) {
-      const std::uint64_t here = std::min(left, block - at % block);
-      bytes[at / block % nodes] += here;
-      at += here;
-      left -= here;
-    }
   }
 
   const place::tree* places_ = nullptr;

@@ -67,7 +67,8 @@ TEST_CASE("locality: blocks in turns, and chunks everywhere") {
   CHECK(r.of({part(cyclic, 55, 10, 1000)}) == the_machine);
   CHECK(r.of({part(cyclic, 54, 10, 1000)}) == 1);
   CHECK(r.of({part(cyclic, 0, 400, 1000)}) == the_machine);
-  CHECK(r.of({part(where::interleaved(), 0, 4000, 4000)}) == the_machine);
+  CHECK(r.of({part(where::interleaved(), 0, 40'000, 40'000)}) == the_machine);
+  CHECK(r.of({part(where::interleaved(), 0, 4000, 4000)}) == 0);  // one page
 }
 
 TEST_CASE("locality: several hints count by their bytes, and what lies elsewhere by its way") {

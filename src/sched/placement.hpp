@@ -6,6 +6,7 @@
 //   what the task's clauses fix comes first (a pinned task goes to its worker, an urgent one to the queue that all look
 //   at first); then what the policy answers; a guest has no deque, so "own" is the central queue for it.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "base/limits.hpp"
 #include "place/tree.hpp"
 #include "sched/attention.hpp"
 #include "sched/crew.hpp"
@@ -40,6 +42,7 @@ template <class M> class placement {
     rules_ = &rules;
     own_only_ = rules.always_own_deque() && !ordering_.chooses();
     if (rules.uses_nodes()) nodes_ = std::vector<inbox<M>>(places.nodes());
+    if (rules.pushes()) pushed_ = std::vector<inbox<M>>(places.workers());
     if (rules.levels() != search_levels::flat) leaves_.open(places);
     stays_ = rules.levels() == search_levels::near_only || rules.levels() == search_levels::upwards;
     places_ = &places;
@@ -90,6 +93,21 @@ template <class M> class placement {
     WEFT_ASSERT(w.where != nullptr);
     const bool only_pushes = w.where->on == nullptr;
     if (only_pushes ? deque::expose(w) : deque::share(w)) notify_mates(w);
+  }
+  // What was pushed to w comes into its deque, but for the oldest, which is returned; nullptr if there was nothing.
+  // Who: w's thread.
+  [[nodiscard]] detail::record* take_in(worker<M>& w) {
+    WEFT_ASSERT(w.id < pushed_.size());
+    detail::record* const first = pushed_[w.id].pop();
+    if (first == nullptr) return nullptr;
+    for (std::uint32_t room = std::min(base::pushed_max, deque::room(w)); room != 0; --room) {
+      detail::record* const r = pushed_[w.id].pop();
+      if (r == nullptr) break;
+      put(w, r, destination::own());
+      w.own_deferred = true;
+    }
+    if (w.own_deferred) keep_within_reach(w);
+    return first;
   }
   // Puts all that is private within reach of thieves.
   void expose(worker<M>& w) noexcept {
@@ -188,6 +206,8 @@ template <class M> class placement {
   [[nodiscard]] sched::leaves<M>& leaves() noexcept { return leaves_; }
   // By number of memory node; empty unless the policy uses them.
   [[nodiscard]] std::vector<inbox<M>>& nodes() noexcept { return nodes_; }
+  // By number of worker, what was pushed to each; empty unless the policy pushes.
+  [[nodiscard]] std::vector<inbox<M>>& pushed() noexcept { return pushed_; }
   [[nodiscard]] unsigned node_of(const worker<M>& w) const noexcept {
     WEFT_ASSERT(places_ != nullptr);
     return places_->node_of(seat_of(w));
@@ -201,7 +221,7 @@ template <class M> class placement {
     const bool is_guest = w.role == role::guest;
     const destination wish = own_only_ || !detail::is_task(r)
                                  ? destination::own()
-                                 : rules_->ready(is_guest ? policy::nobody : seat_of(w), r);
+                                 : rules_->ready(is_guest ? policy::nobody : seat_of(w), r, w.rng);
     if (r.pin != detail::record::unpinned) return destination::worker(r.pin);
     if (r.urgent) return destination::urgent();
     return is_guest && wish.where == destination::queue::own ? destination::central() : wish;
@@ -250,6 +270,7 @@ template <class M> class placement {
       break;
     case destination::queue::worker:
       WEFT_ASSERT(d.number < crew_.seats());
+      if (d.bounded) return push(w, r, d.number);
       crew_[d.number].box.push(r);  // r may be gone from here on
       if (d.number != w.id) sleep_.notify(machine_, d.number);
       return;
@@ -259,6 +280,21 @@ template <class M> class placement {
       if (stays_) return notify_at(d.number);
       break;
     }
+    sleep_.notify(machine_);
+  }
+
+  // To that worker, if it has room and runs what others may run, too. It is told to look before its next body, or
+  // woken; else somebody is who searches, because its body may be long.
+  void push(worker<M>& w, detail::record* r, std::uint16_t to) {
+    WEFT_ASSERT(to < pushed_.size());
+    const bool goes = to != w.id && !crew_[to].is_special();
+    if (!goes || !pushed_[to].push_if_room(r, base::pushed_max)) {
+      if (goes) count_one(w.refused);
+      return put(w, r, w.role == role::guest ? destination::central() : destination::own());
+    }
+    count_one(w.pushed);
+    M::store(crew_[to].tick_limit, 0u, base::relaxed);
+    if (sleep_.is_asleep(to) && !(to == 0 && main_is_away())) return sleep_.notify(machine_, to);
     sleep_.notify(machine_);
   }
 
@@ -290,6 +326,7 @@ template <class M> class placement {
   detail::cell<std::uint8_t> absent_lock_;
   std::vector<gang<M>*> wait_for_main_;  // guarded by absent_lock_
   std::vector<inbox<M>> nodes_;
+  std::vector<inbox<M>> pushed_;
   sched::leaves<M> leaves_;
 };
 

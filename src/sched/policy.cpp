@@ -4,7 +4,7 @@
 
 namespace weft::sched {
 
-destination policy::ready(unsigned, const detail::record&) { return destination::own(); }
+destination policy::ready(unsigned, const detail::record&, base::random&) { return destination::own(); }
 
 unsigned policy::victim(unsigned self, unsigned i, base::random&) {
   WEFT_ASSERT(self < places_.workers() && i < places_.neighbours(self).size());

@@ -1,11 +1,12 @@
 // How to write a policy. A policy answers questions and owns nothing: no queue, no thread, no clock. The scheduler asks
 // at events, never per instruction; every question has a default answer:
 //
-//   ready(self, r)           task r became ready on worker self (policy::nobody: on a thread outside): where it goes.
+//   ready(self, r, rng)      task r became ready on worker self (policy::nobody: on a thread outside): where it goes.
 //                            own, where self takes the newest first and thieves the oldest; central, the one queue all
 //                            workers share, oldest first; the queue of a memory node, behind what waits there or
-//                            before it; or one worker. What the clauses of r fix (pin, priority) is stronger than the
-//                            answer. Default: own
+//                            before it; one worker; or pushed to a worker: it is for that one if it has room for it,
+//                            may be stolen from there, and else stays with self. What the clauses of r fix (pin,
+//                            priority) is stronger than the answer. Default: own
 //   victim(self, i, rng)     self has no work: whom to rob as i-th of this sweep, 0 <= i < workers-1. Over one sweep
 //                            every other worker must have a chance to be named, or its tasks may wait for it alone.
 //                            Default: the nearest first
@@ -38,11 +39,15 @@ struct destination {
   queue where = queue::own;
   std::uint16_t number = 0;  // of the worker or memory node
   bool on_top = false;       // of a memory node's queue: it is taken before what waits there
+  bool bounded = false;      // for that worker if it has room, which others may steal; else own
 
   [[nodiscard]] static constexpr destination own() noexcept { return {}; }
   [[nodiscard]] static constexpr destination central() noexcept { return {queue::central}; }
   [[nodiscard]] static constexpr destination urgent() noexcept { return {queue::urgent}; }
   [[nodiscard]] static constexpr destination worker(std::uint16_t id) noexcept { return {queue::worker, id}; }
+  [[nodiscard]] static constexpr destination pushed(std::uint16_t id) noexcept {
+    return {queue::worker, id, false, true};
+  }
   [[nodiscard]] static constexpr destination node(std::uint16_t n) noexcept { return {queue::node, n}; }
   [[nodiscard]] static constexpr destination top_of_node(std::uint16_t n) noexcept { return {queue::node, n, true}; }
 };
@@ -63,7 +68,7 @@ class policy {
 
   explicit policy(const place::tree& places) : places_(places) {}
   virtual ~policy() = default;
-  [[nodiscard]] virtual destination ready(unsigned self, const detail::record& r);
+  [[nodiscard]] virtual destination ready(unsigned self, const detail::record& r, base::random& rng);
   [[nodiscard]] virtual unsigned victim(unsigned self, unsigned i, base::random& rng);
   [[nodiscard]] virtual unsigned how_many(unsigned self, unsigned victim, unsigned available);
   [[nodiscard]] virtual unsigned width(unsigned self, const detail::record& r, unsigned least, unsigned most);
@@ -78,6 +83,8 @@ class policy {
   [[nodiscard]] virtual bool always_own_deque() const noexcept { return true; }
   // Whether ready() ever names a memory node; only then workers look there.
   [[nodiscard]] virtual bool uses_nodes() const noexcept { return false; }
+  // Whether it ever pushes to a worker; only then workers look for that.
+  [[nodiscard]] virtual bool pushes() const noexcept { return false; }
 
  protected:
   [[nodiscard]] const place::tree& places() const noexcept { return places_; }

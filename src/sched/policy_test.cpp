@@ -24,9 +24,9 @@ TEST_CASE("policy: by default tasks stay, and the nearest worker is robbed first
   policy p(places);
   const detail::record r{};
   base::random rng(1);
-  CHECK(p.ready(2, r).where == destination::queue::own);
-  CHECK(p.ready(policy::nobody, r).where == destination::queue::own);
-  CHECK((p.always_own_deque() && !p.uses_nodes()));
+  CHECK(p.ready(2, r, rng).where == destination::queue::own);
+  CHECK(p.ready(policy::nobody, r, rng).where == destination::queue::own);
+  CHECK((p.always_own_deque() && !p.uses_nodes() && !p.pushes()));
   CHECK(p.victim(0, 0, rng) == 1);
   CHECK(p.victim(3, 0, rng) == 2);
   std::set<unsigned> named;
@@ -37,6 +37,8 @@ TEST_CASE("policy: by default tasks stay, and the nearest worker is robbed first
 TEST_CASE("policy: destinations say where and, of workers and nodes, which") {
   CHECK((destination::worker(7).where == destination::queue::worker && destination::worker(7).number == 7));
   CHECK((destination::node(3).where == destination::queue::node && destination::node(3).number == 3));
+  CHECK((destination::pushed(7).where == destination::queue::worker && destination::pushed(7).number == 7));
+  CHECK((destination::pushed(7).bounded && !destination::worker(7).bounded));
   CHECK(destination::central().where == destination::queue::central);
   CHECK(destination::urgent().where == destination::queue::urgent);
 }

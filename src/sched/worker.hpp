@@ -119,6 +119,8 @@ template <class M> struct worker : detail::worker {
   detail::cell<std::uint64_t> steals;
   detail::cell<std::uint64_t> sleeps;
   detail::cell<std::uint64_t> suspends;
+  detail::cell<std::uint64_t> pushed;
+  detail::cell<std::uint64_t> refused;
   worker* next_guest = nullptr;  // guests.hpp
 
   [[nodiscard]] bool is_special() const noexcept { return role != sched::role::ordinary; }

@@ -1,6 +1,6 @@
 // What runs in a computer with several memory nodes, as its first and only process (boot.py): asks the kernel, page by
-// page, where arrays lie, against a count of its own, and on which node's cores tasks with hints run.
-// Says "numa: passed" on the console, or what is wrong, and switches the computer off.
+// page, where arrays lie, against a count of its own, on which node's cores tasks with hints run, and where blocks of
+// the memory pools are. Says "numa: passed" on the console, or what is wrong, and switches the computer off.
 #include <linux/reboot.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "memory/pools.hpp"
 #include "weft/weft.hpp"
 
 namespace {
@@ -154,6 +155,58 @@ void check_fills() {
   check_first_touch();
 }
 
+// Of every size, from every node, written by this thread.
+void check_pools() {
+  weft::memory::host_pages source(weft::memory::host::here(), true);
+  weft::memory::pools p(nodes, source);
+  std::size_t pages = 0, elsewhere = 0;
+  for (const std::size_t bytes :
+       {std::size_t{64}, std::size_t{3000}, 2 * page, 16 * page, huge_page / 2, huge_page, 2 * huge_page + 1})
+    for (int i = 0; i < 3; ++i)
+      for (unsigned n = 0; n < nodes; ++n) {
+        auto* const b = static_cast<char*>(p.take(bytes, n));
+        if (bytes >= page && p.node_of(b, bytes) != n) wrong("pools: an untouched block is not at its node");
+        for (std::size_t at = 0; at < bytes; at += 64) b[at] = 1;
+        const char* const first = b - reinterpret_cast<std::uintptr_t>(b) % page;
+        for (const int is : kernel_says(first, static_cast<std::size_t>(b + bytes - first)))
+          ++pages, elsewhere += is != static_cast<int>(n);
+        if (p.node_of(b, bytes) != n) wrong("pools: a block is said to lie elsewhere");
+        if (i != 0) p.give_back(b, bytes);
+      }
+  std::printf("numa: pools: %zu of %zu pages of blocks elsewhere\n", elsewhere, pages);
+  if (elsewhere != 0 || p.counts().strays != 0) wrong("pools: blocks lie on other nodes than they were taken for");
+}
+
+// More than a node has. What does not fit lies elsewhere; the pools find that out, and from then on what is taken for a
+// node is there or was never touched.
+void check_full_node(unsigned full) {
+  constexpr std::size_t bytes = std::size_t{1} << 20, blocks = 220;
+  weft::memory::host_pages source(weft::memory::host::here(), true);
+  weft::memory::pools p(nodes, source, {.whole_bytes_max = 1000 * bytes, .whole_ms_max = 1'000'000});
+  std::vector<char*> all;
+  std::size_t outside = 0;
+  for (std::size_t i = 0; i < blocks; ++i) {
+    char* const b = all.emplace_back(static_cast<char*>(p.take(bytes, full)));
+    for (std::size_t at = 0; at < bytes; at += page) b[at] = 1;
+  }
+  for (char* b : all) {
+    outside += kernel_says(b, 1)[0] != static_cast<int>(full);
+    p.give_back(b, bytes);
+  }
+  const std::size_t strays = p.counts().strays;
+  std::size_t again = 0, elsewhere = 0;
+  for (unsigned n = 0; n < nodes; ++n)
+    for (std::size_t i = 0; i < blocks; ++i) {
+      const auto* const b = static_cast<char*>(p.take(bytes, n));
+      const int is = kernel_says(b, 1)[0];  // -ENOENT: nobody touched it
+      again += is >= 0;
+      elsewhere += is >= 0 && is != static_cast<int>(n);
+    }
+  std::printf("numa: pools: of %zu MiB for node %u %zu lie outside, %zu are found; %zu taken again, %zu elsewhere\n",
+              blocks, full, outside, strays, again, elsewhere);
+  if (outside == 0 || strays != outside || again != blocks || elsewhere != 0) wrong("pools: a full node");
+}
+
 // Worker 0 is this thread and not bound by the runtime; here it stays on core 0. A second thread keeps the whole mask,
 // so that the process may use all cores.
 void check_all() {
@@ -167,6 +220,8 @@ void check_all() {
   sched_setaffinity(0, sizeof first, &first);
   check_that_it_finds();
   check_arrays(false);
+  check_pools();
+  check_full_node(1);
   check_fills();
   for (const char* policy : {"pufferfish", "hpt"})
     for (const unsigned workers : {0u, 1u}) check_tasks(policy, workers);

@@ -36,7 +36,9 @@ json report_json(const char* name, const apps::result& r, std::uint64_t seed) {
               {"calls", r.counts.calls},
               {"steals", r.counts.steals},
               {"sleeps", r.counts.sleeps},
-              {"suspends", r.counts.suspends}};
+              {"suspends", r.counts.suspends},
+              {"pushed", r.counts.pushed},
+              {"refused", r.counts.refused}};
   if (r.machine != "host")
     out.update({{"transfers", r.counts.transfers},
                 {"line_waits_ns", r.counts.line_waits_ns},

@@ -16,25 +16,29 @@ struct handle_state;
 struct data_layout;
 
 // What is known about the datum behind a handle. A name alone and a size alone stand in the handle itself; with both,
-// or with a layout over several nodes, they stand in a block of their own, which the first that needs it allocates. The
-// home, a memory node, always stands in the handle: placement asks for the home of each datum of each task. No lock, no
-// table.
+// or with a layout over several nodes, or an address, they stand in a block of their own, which the first that needs it
+// allocates. The home, a memory node, always stands in the handle: placement asks for the home of each datum of each
+// task. It was said, or it was found: where the data came to lie when they were first touched. No lock, no table.
 inline constexpr std::uint64_t bytes_max = std::uint64_t{1} << 40;
 inline constexpr std::uint16_t no_home = 0xffff;
 
 // Who: one thread, before the first task names h. Without memory for the block the name is lost.
 // bytes: at most bytes_max; 0: nobody knows. Forgets the layout.
 void set_bytes(handle_state& h, std::uint64_t bytes) noexcept;
-// The same, with a layout that has a meaning. Without memory for the block the layout is lost.
-void set_layout(handle_state& h, std::uint64_t bytes, const data_layout& layout) noexcept;
+// The same, with a layout that has a meaning, or an address. Without memory for the block they are lost.
+void set_layout(handle_state& h, std::uint64_t bytes, const data_layout& layout, const void* begin = nullptr) noexcept;
 // Who: any thread that may use h; text: static storage, or nullptr.
 void set_name(handle_state& h, const char* text) noexcept;
 // Who: any thread; beside set_name(), set_home() of others one of two values is kept, and no other field is lost.
 void set_home(handle_state& h, std::uint16_t node) noexcept;  // no_home: it is not known
+// The data of a first touch are on that node now. Nothing where a home was said, or without a size. Who: as set_home().
+void find_home(handle_state& h, std::uint16_t node) noexcept;
+[[nodiscard]] bool is_home_found(const handle_state& h) noexcept;
+[[nodiscard]] const void* address_of(const handle_state& h) noexcept;  // nullptr: nobody said it
 [[nodiscard]] std::uint64_t bytes_of(const handle_state& h) noexcept;
 [[nodiscard]] const char* name_in(const handle_state& h) noexcept;  // nullptr: unnamed
 [[nodiscard]] std::uint16_t home_of(const handle_state& h) noexcept;
-[[nodiscard]] data_layout layout_of(const handle_state& h) noexcept;  // on its home, if it has one and no other layout
+[[nodiscard]] data_layout layout_of(const handle_state& h) noexcept;  // as said: on its home, if it has no other layout
 void forget_block(handle_state& h) noexcept;                          // it is being destroyed
 
 inline constexpr unsigned alarm_bits = 8;

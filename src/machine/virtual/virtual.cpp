@@ -353,6 +353,7 @@ void virtual_machine::pay_body(const detail::record& r, detail::record& uses, un
   if (mode_ == mode::random || !find_uses(uses)) return compute(computing, r.name);
   for (model::use& u : uses_) u.bytes = std::max<std::uint64_t>(1, u.bytes / parts);
   move_data(computing, r.name);
+  find_homes(uses);
 }
 
 // --- sleep

@@ -252,6 +252,7 @@ class virtual_machine {
   void pay_body(const detail::record& r, detail::record& uses, unsigned parts);
   [[nodiscard]] bool find_uses(detail::record& r);
   void find_uses(std::span<const data_use> said);
+  void find_homes(detail::record& r);
   [[nodiscard]] std::uint32_t region_of(std::uint64_t key, const detail::data_layout& layout);
   [[nodiscard]] model::memory& data();
   [[nodiscard]] model::core_times times() const noexcept;
@@ -300,6 +301,7 @@ class virtual_machine {
   std::optional<model::memory> memory_;  // made when the first body moves data
   // By id of the handle, or by number of the range and chunk in it; numbered as they are met.
   std::unordered_map<std::uint64_t, std::uint32_t> regions_;
+  std::vector<bool> homed_;  // [region] its handle has been told where it lies
   static constexpr std::uint64_t from_range = std::uint64_t{1} << 63;
   std::vector<unsigned> watchers_;  // cores whose searches sleep
   std::vector<model::use> uses_;    // of the body that ends

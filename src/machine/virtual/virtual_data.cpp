@@ -47,8 +47,25 @@ void virtual_machine::find_uses(std::span<const data_use> said) {
   }
 }
 
+// Data of handles that were nowhere before r's body touched them have a home now, which placement may ask for. Each is
+// told once.
+void virtual_machine::find_homes(detail::record& r) {
+  for (std::uint32_t i = 0; i < r.access_count; ++i) {
+    const detail::access& a = r.accesses()[i];
+    if (!access::has_handle(a) || access::is_resource(a)) continue;
+    detail::handle_state& h = access::handle_of(a);
+    if (!h.sized) continue;
+    const auto at = regions_.find(h.id);
+    if (at == regions_.end() || homed_[at->second]) continue;
+    homed_[at->second] = true;
+    const std::uint32_t node = memory_->home(at->second);
+    if (node != model::caches::none) detail::find_home(h, static_cast<std::uint16_t>(node));
+  }
+}
+
 std::uint32_t virtual_machine::region_of(std::uint64_t key, const detail::data_layout& layout) {
   const auto [at, is_new] = regions_.try_emplace(key, static_cast<std::uint32_t>(regions_.size()));
+  if (is_new) homed_.push_back(false);
   if (is_new && layout.how.how() != memory_placement::kind::first_touch) data().place(at->second, layout);
   return at->second;
 }

@@ -9,7 +9,7 @@ namespace {
 class central final : public policy {
  public:
   using policy::policy;
-  destination ready(unsigned, const detail::record&) override { return destination::central(); }
+  destination ready(unsigned, const detail::record&, base::random&) override { return destination::central(); }
   bool always_own_deque() const noexcept override { return false; }
 };
 

@@ -10,7 +10,7 @@ namespace weft::sched {
 class hinted : public policy {
  public:
   explicit hinted(const place::tree& places) : policy(places) { wish_.open(places); }
-  destination ready(unsigned self, const detail::record& r) override {
+  destination ready(unsigned self, const detail::record& r, base::random&) override {
     if (!locality::is_node(r.near)) return r.near == locality::spans ? destination::central() : unhinted();
     const unsigned node = wish_.node(r.near);
     return self != nobody && places().node_of(self) == node ? destination::own()

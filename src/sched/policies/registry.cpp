@@ -21,6 +21,13 @@ constexpr policy_entry entries[] = {
     {{"shepherd", "one queue for the workers of each memory node, newest first (Qthreads)"}, &make_shepherd},
     {{"tao", "begin tasks with hints at the node of their data; steal one at a time, near to far (TAO)", true},
      &make_tao},
+    {{"push_input", "push tasks to the memory node of what they read; look near to far (OpenStream, input only)", true},
+     &make_push_input},
+    {{"push_output", "push tasks to the memory node of what they write (OpenStream, output only)", true},
+     &make_push_output},
+    {{"push_weighted", "push tasks to where what they read and write costs least (OpenStream, weighted)", true},
+     &make_push_weighted},
+    {{"push_random", "push the same tasks to random workers of random nodes", true}, &make_push_random},
 };
 }  // namespace
 

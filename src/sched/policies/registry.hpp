@@ -15,5 +15,9 @@ namespace weft::sched {
 [[nodiscard]] std::unique_ptr<policy> make_hpt(const place::tree& places);
 [[nodiscard]] std::unique_ptr<policy> make_shepherd(const place::tree& places);
 [[nodiscard]] std::unique_ptr<policy> make_tao(const place::tree& places);
+[[nodiscard]] std::unique_ptr<policy> make_push_input(const place::tree& places);
+[[nodiscard]] std::unique_ptr<policy> make_push_output(const place::tree& places);
+[[nodiscard]] std::unique_ptr<policy> make_push_weighted(const place::tree& places);
+[[nodiscard]] std::unique_ptr<policy> make_push_random(const place::tree& places);
 
 }  // namespace weft::sched

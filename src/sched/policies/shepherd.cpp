@@ -10,7 +10,7 @@ namespace {
 class shepherd final : public policy {
  public:
   using policy::policy;
-  destination ready(unsigned self, const detail::record&) override {
+  destination ready(unsigned self, const detail::record&, base::random&) override {
     if (self == nobody) return destination::central();
     return destination::top_of_node(static_cast<std::uint16_t>(places().node_of(self)));
   }

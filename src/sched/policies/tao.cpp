@@ -12,7 +12,7 @@ namespace {
 class tao final : public policy {
  public:
   explicit tao(const place::tree& places) : policy(places) { address_.open(places); }
-  destination ready(unsigned, const detail::record& r) override {
+  destination ready(unsigned, const detail::record& r, base::random&) override {
     if (!locality::is_node(r.near)) return destination::own();
     return destination::node(static_cast<std::uint16_t>(address_.node(r.near)));
   }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <deque>
 
+#include "held_back.hpp"
 #include "recorded.hpp"
 
 namespace weft::tool::sim {
@@ -18,8 +19,8 @@ std::uint64_t picoseconds(double nanoseconds) { return static_cast<std::uint64_t
 class replay_run {
  public:
   replay_run(const trace::file& f, const script& s, const replay_options& opt, const std::function<void(double)>& tell)
-      : file_(f), script_(s), opt_(opt), tell_(tell), teams_(f, opt.teams), rt_(opt.machine.options()),
-        report_every_(std::max<std::uint64_t>(1, s.tasks() / 256)) {
+      : file_(f), script_(s), opt_(opt), tell_(tell), teams_(f, opt.teams), held_(f.accesses),
+        rt_(opt.machine.options()), report_every_(std::max<std::uint64_t>(1, s.tasks() / 256)) {
     out_.tasks.resize(f.tasks.size());
     make_handles();
     make_accesses();
@@ -224,6 +225,15 @@ class replay_run {
 
   // by: none is the main program. A body waits where what it submits runs first: called, or as its stack is set aside.
   void submit(std::uint32_t t, std::uint32_t by) {
+    if (!held_.any()) return submit_now(t, by);
+    if (!held_.may(t, accesses_of(t))) return;
+    submit_now(t, by);
+    for (std::uint32_t next = held_.take(); next != none; next = held_.take()) submit_now(next, by);
+  }
+  [[nodiscard]] std::span<const trace::access> accesses_of(std::uint32_t t) const noexcept {
+    return std::span(file_.accesses).subspan(first_[t], first_[t + 1] - first_[t]);
+  }
+  void submit_now(std::uint32_t t, std::uint32_t by) {
     task_run& x = out_.tasks[t];
     x.submitter = here();
     x.submitted_ps = now();
@@ -315,6 +325,7 @@ class replay_run {
   const std::function<void(double)>& tell_;
   replayed out_;
   team_plan teams_;
+  held_back held_;
   runtime rt_;  // below what bodies write to, above the handles, which must go first
   std::deque<handle<void>> plain_;
   std::deque<resource> resources_;

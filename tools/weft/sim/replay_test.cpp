@@ -281,4 +281,16 @@ TEST_CASE("replay: what cannot be followed is refused") {
   CHECK_THROWS_WITH_AS(script{f}, doctest::Contains("no task ran"), error);
 }
 
+TEST_CASE("replay: a task that pops from a stream before anybody pushes comes behind those that feed it") {
+  const recorded run(2, [](runtime& rt) {
+    stream<int> s;
+    for (int i = 0; i < 3; ++i) rt.submit(pop(s, 4), cost(2 * ms), [](std::span<const int>) {});
+    for (int i = 0; i < 6; ++i) rt.submit(push(s, 2), cost(ms), [](std::span<int>) {});
+    rt.wait();
+  });
+  takes(run.on(1), 12);
+  takes(run.on(2), 7);   // each pop beside the two pushes of the next one
+  takes(run.on(12), 3);  // all pushes, all pops
+}
+
 }  // namespace weft::tool::sim
