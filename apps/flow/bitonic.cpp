@@ -20,7 +20,7 @@ namespace {
 using namespace flow;
 using value = std::int64_t;
 
-constexpr double cycles_to_merge = 12;  // a value; docs/guide/41-flow-programs.md
+constexpr double cycles_to_merge = 12;  // a value; docs/guide/43-flow-programs.md
 constexpr double cycles_to_sort = 11;   // a value and level
 
 struct parameters {

@@ -18,7 +18,7 @@ namespace {
 
 using namespace flow;
 
-constexpr double cycles_to_blur = 8, cycles_to_cross = 3.5;  // a pixel; docs/guide/41-flow-programs.md
+constexpr double cycles_to_blur = 8, cycles_to_cross = 3.5;  // a pixel; docs/guide/43-flow-programs.md
 
 struct parameters {
   std::size_t width = 256, height = 256, block_width = 64, block_height = 32;

@@ -17,7 +17,7 @@ namespace {
 
 using namespace flow;
 
-constexpr double cycles_per_distance = 1.25;  // for one dimension; docs/guide/41-flow-programs.md
+constexpr double cycles_per_distance = 1.25;  // for one dimension; docs/guide/43-flow-programs.md
 
 struct parameters {
   std::size_t points = 20'000, dimensions = 10, clusters = 11, block = 1'000, iterations = 5;

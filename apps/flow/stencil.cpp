@@ -24,7 +24,7 @@ struct kind {
   const char* example;
   unsigned dimensions;
   bool is_seidel;
-  double cycles;  // a cell; docs/guide/41-flow-programs.md says how they were measured
+  double cycles;  // a cell; docs/guide/43-flow-programs.md says how they were measured
   extent cells, block;
 };
 
