@@ -18,7 +18,7 @@ namespace {
 
 using namespace flow;
 
-constexpr double cycles_to_blur = 6, cycles_to_cross = 3;  // a pixel; docs/guide/41-flow-programs.md
+constexpr double cycles_to_blur = 8, cycles_to_cross = 3.5;  // a pixel; docs/guide/43-flow-programs.md
 
 struct parameters {
   std::size_t width = 256, height = 256, block_width = 64, block_height = 32;
@@ -44,13 +44,15 @@ void blur(const extent& n, const double* padded, double* out) {
 // A block, the column at its right, the row below, and the pixel beyond both.
 void find_edges(const extent& n, const double* own, const plane<const double>& right, const plane<const double>& below,
                 double corner, double* out) {
-  const auto at = [&](std::size_t x, std::size_t y) {
-    if (x < n.x) return y < n.y ? own[y * n.x + x] : below.at(x, 0);
-    return y < n.y ? right.at(y, 0) : corner;
-  };
-  for (std::size_t y = 0; y < n.y; ++y)
-    for (std::size_t x = 0; x < n.x; ++x)
-      out[y * n.x + x] = cross(at(x, y), at(x + 1, y), at(x, y + 1), at(x + 1, y + 1));
+  for (std::size_t y = 0; y < n.y; ++y) {
+    const double* const row = own + y * n.x;
+    const bool is_last = y + 1 == n.y;
+    const plane<const double> next = is_last ? below : plane<const double>{row + n.x, 1, 0};
+    const std::size_t end = n.x - 1;
+    for (std::size_t x = 0; x < end; ++x)
+      out[y * n.x + x] = cross(row[x], row[x + 1], next.at(x, 0), next.at(x + 1, 0));
+    out[y * n.x + end] = cross(row[end], right.at(y, 0), next.at(end, 0), is_last ? corner : right.at(y + 1, 0));
+  }
 }
 
 // Which of its neighbours a block has behind it.
@@ -75,8 +77,9 @@ class blur_roberts final : public program {
         grid_.each_cell(b, [this](std::size_t i, std::size_t x, std::size_t y, std::size_t z) {
           *image_.at(i) = near::noise(grid_.number(x, y, z));
         });
-      for (const area<double>* a : {&image_, &smooth_, &edges_})
-        if (a != &smooth_ || made != form::dsa) charge(0, a->stores(b * grid_.room(), cells(b)));
+      charge(0, image_.stores(b * grid_.room(), cells(b)));
+      if (made != form::dsa) smooth_.touch(b * grid_.room(), cells(b));
+      edges_.touch(b * grid_.room(), cells(b));
     });
   }
 

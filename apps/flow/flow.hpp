@@ -3,6 +3,7 @@
 // their order; and DSA, tasks that hand private buffers on through streams. A program is a list of stages, each of so
 // many items; a control program submits the items' tasks, from one thread or from tasks of its own (§2.1).
 #pragma once
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -58,6 +59,11 @@ template <class T> class area {
     if (is_model_only && n != 0) place_memory(begin_, n * sizeof(T), how);
   }
   [[nodiscard]] T* at(std::size_t i) const noexcept { return begin_ + i; }
+  // First use of elements that are computed before they are read: of their pages, and on modelled machines.
+  void touch(std::size_t from, std::size_t n) const {
+    if (data_.size() != 0) std::fill_n(begin_ + from, n, T{});
+    charge(0, stores(from, n));
+  }
   [[nodiscard]] data_use loads(std::size_t from, std::size_t n) const noexcept {
     return weft::loads(begin_ + from, n * sizeof(T));
   }
