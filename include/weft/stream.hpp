@@ -22,7 +22,9 @@
 // T is any type that can be moved and made by default; elements of one that is more than bytes are made when the memory
 // is taken. A body that pushes finds values of an earlier life or none: it must write all of its elements.
 //
-// If a task that pushes fails, those that pop from it are skipped, as with handles. A stream is not copied or moved.
+// If a task that pushes fails, those that pop from it are skipped, as with handles. A submission that throws, because a
+// body cannot be copied or memory ends, loses the elements that its task was to push: who pops them waits in vain, and
+// is named in the report. A stream is not copied or moved.
 // Its destructor waits for the tasks that use it; elements that nobody took are dropped, and end() says if there are
 // any. Cost: as an access to a handle, and some 40 ns; a stretch over several buffers is gathered, by copies.
 #pragma once

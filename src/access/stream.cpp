@@ -76,6 +76,7 @@ void take_memory_now(stream_buffer& b) {
   b.begin = begin;
   b.end = end;
   b.early = early;
+  b.lost = false;
   if (s.immediate) take_memory_now(b);
   b.next = nullptr;
   detail::poke(b.users, 2u);  // that of the stretch that calls for it, too
@@ -185,13 +186,18 @@ std::size_t match(stretch* s, std::size_t count, engine_base* engine) {
       entries += s[i].entries;
     }
   } catch (...) {
-    close_stretches(s, count);
+    unmatch(s, count);
     throw;
   }
   return entries;
 }
 
-void unmatch(stretch* s, std::size_t count) noexcept { close_stretches(s, count); }
+void unmatch(stretch* s, std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count; ++i)
+    if (s[i].kind == stretch_kind::push)
+      for_pieces(s[i], [](stream_buffer& b, std::uint64_t, std::uint64_t) { b.lost = true; });
+  close_stretches(s, count);
+}
 
 bool is_plain(const stretch& x) noexcept {
   const stream_buffer* b = x.first;
@@ -226,6 +232,8 @@ namespace {
 void destroy_list(stream_buffer* b, stream_buffer* stream_buffer::*link, std::uint32_t own_share) noexcept {
   while (b != nullptr) {
     stream_buffer* const behind = b->*link;
+    // A push that was not submitted has its place among the versions. If nobody waits for that, nobody ever brings it.
+    if (b->lost && peek(b->users) == own_share) b->handle.word.raw = weft::access::word_at(b->handle.registered);
     b->handle.drain();
     detail::set_name(b->handle, nullptr);
     base::shared(b->users).fetch_add(stream_buffer::orphan_bit + 1 - own_share, base::relaxed);

@@ -232,6 +232,26 @@ TEST_CASE("streams: threads outside and tasks submit to one stream; none is lost
   s.end();
 }
 
+TEST_CASE("streams: a submission that fails loses its elements; who pops them is told, and the stream ends") {
+  struct refuses {
+    refuses() = default;
+    refuses(const refuses&) { throw std::runtime_error("no copy"); }
+    void operator()(std::span<int>) const {}
+  };
+  for (const char* machine : {"host", "virtual"}) {
+    weft::runtime rt({.workers = 2, .machine = machine});
+    const refuses body;
+    weft::stream<int> alone, s("lossy");
+    CHECK_THROWS_WITH(rt.submit(weft::push(alone, 2), body), "no copy");
+    CHECK_THROWS_WITH(rt.submit(weft::push(s, 2), body), "no copy");
+    rt.submit(weft::push(s, 1), [](std::span<int>) {});
+    rt.wait();
+    rt.submit(weft::pop(s, 1), weft::named("hopes"), [](std::span<const int>) {});
+    CHECK_THROWS_WITH_AS(rt.wait(), doctest::Contains("task 'hopes' waits for version 1 of handle 'lossy'"),
+                         weft::error);
+  }
+}
+
 TEST_CASE("streams: nothing but words where a window cannot be") {
   weft::runtime rt({.workers = 1});
   weft::stream<int> s;
