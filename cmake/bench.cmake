@@ -41,6 +41,18 @@ add_executable(bench_handoff bench/handoff.cpp)
 target_link_libraries(bench_handoff PRIVATE weft::weft weft_strict)
 set_target_properties(bench_handoff PROPERTIES OUTPUT_NAME handoff RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
 
+# Nor these: elements that flow from task to task, a program for each system, which bench/flow/run.py has take turns.
+function(weft_bench_flow name)
+  add_executable(bench_flow_${name} bench/flow/${name}_flow.cpp bench/measure.cpp bench/problem.cpp
+                                    bench/recursion.cpp)
+  target_include_directories(bench_flow_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(bench_flow_${name} PRIVATE ${ARGN} weft_strict)
+  set_target_properties(bench_flow_${name} PROPERTIES OUTPUT_NAME ${name}
+                                                      RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench/flow)
+  target_compile_features(bench_flow_${name} PRIVATE cxx_std_20)
+endfunction()
+weft_bench_flow(weft weft::weft)
+
 # Nor this: what sorting costs, beside the standard library and oneTBB.
 add_executable(bench_sort bench/sort.cpp)
 target_link_libraries(bench_sort PRIVATE weft::weft weft_strict)
@@ -55,6 +67,7 @@ endif()
 find_package(TBB QUIET)
 if(TBB_FOUND)
   weft_bench_system(tbb bench/tbb_system.cpp TBB::tbb)
+  weft_bench_flow(tbb TBB::tbb)
   target_compile_definitions(bench_sort PRIVATE WEFT_BENCH_TBB)
   target_link_libraries(bench_sort PRIVATE TBB::tbb)
 endif()
