@@ -99,6 +99,7 @@ void join(stretch& x, stream_buffer& b, std::uint32_t entries, bool counted) noe
   if (!counted) base::shared(b.users).fetch_add(1, base::relaxed);
   if (x.buffers++ == 0) x.first = &b;
   x.entries += entries;
+  if (b.early) x.is_plain = false;
 }
 
 void match_push(stretch& x) {
@@ -197,13 +198,6 @@ void unmatch(stretch* s, std::size_t count) noexcept {
     if (s[i].kind == stretch_kind::push)
       for_pieces(s[i], [](stream_buffer& b, std::uint64_t, std::uint64_t) { b.lost = true; });
   close_stretches(s, count);
-}
-
-bool is_plain(const stretch& x) noexcept {
-  const stream_buffer* b = x.first;
-  for (std::uint32_t i = 0; i < x.buffers; ++i, b = i < x.buffers ? b->next : b)
-    if (b->early) return false;
-  return true;
 }
 
 access* note_stretch(const stretch& x, access* a) noexcept {

@@ -76,7 +76,7 @@ TEST_CASE("stream: a push makes a buffer, whoever pops parts of it reads the sam
   CHECK(a.kinds() == std::vector<std::uint8_t>{F});
   CHECK((b.kinds() == std::vector<std::uint8_t>{R} && c.kinds() == b.kinds()));
   CHECK((&a.handle(0) == &b.handle(0) && &a.handle(0) == &c.handle(0)));
-  CHECK((b.x.from == 0 && c.x.from == 4 && detail::is_plain(b.x) && detail::is_plain(a.x)));
+  CHECK((b.x.from == 0 && c.x.from == 4 && b.x.is_plain && a.x.is_plain));
   CHECK(a.handle(0).registered == 1);  // the push has its place already
   a.open();
   a.data()[4] = 44;
@@ -92,7 +92,7 @@ TEST_CASE("stream: a pop that comes first makes an early buffer, which counts el
   stream<std::uint64_t> s;
   clause p = pop(s, 5), a = push(s, 2), b = push(s, 4), q = pop(s, 1);
   CHECK((p.kinds() == std::vector<std::uint8_t>{T} && p.required(0) == 5));
-  CHECK(!detail::is_plain(p.x));
+  CHECK(!p.x.is_plain);
   CHECK((a.kinds() == std::vector<std::uint8_t>{F, amount} && a.required(1) == 2));
   CHECK((b.kinds() == std::vector<std::uint8_t>{F, amount, F} && b.required(1) == 3));
   CHECK((&b.handle(0) == &p.handle(0) && &b.handle(2) == &q.handle(0)));

@@ -51,12 +51,10 @@ template <class Clause, class... Rest> struct caller<Clause, Rest...> {
   [[nodiscard]] static handle_base& base_of(access* a) noexcept {
     return *reinterpret_cast<handle_base*>(a->handle_and_kind & handle_address_mask);
   }
-  // The last of its stretches is what the body sees.
+  // The last of its stretches is what the body sees; its accesses stand behind all others.
   template <class Body, class... Data> static void call_with_span(Body& body, access* a, beside at, Data&&... data) {
     constexpr std::size_t n = access_traits<Clause>::stretches;
     using element = typename access_traits<Clause>::element;
-    for (std::size_t i = 0; i < n; ++i)
-      if (at.stretches[i].kind != stretch_kind::push) a += at.stretches[i].entries;
     const stretch& seen = at.stretches[n - 1];
     caller<Rest...>::call(body, a, {at.counts, at.stretches + n}, static_cast<Data&&>(data)...,
                           std::span<element>(reinterpret_cast<element*>(seen.data), seen.size));

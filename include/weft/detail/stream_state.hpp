@@ -64,6 +64,7 @@ struct stretch {
   stream_buffer* first = nullptr;
   std::byte* data = nullptr;  // of the elements, in a row
   bool gathered = false;      // they lie in several buffers, and in a row only for this body
+  bool is_plain = true;       // its accesses are those of a plain task
 };
 
 // Gives the stretches of a task their elements, all at one moment: tasks that are submitted at the same time by several
@@ -75,8 +76,6 @@ struct stretch {
 void unmatch(stretch* s, std::size_t count) noexcept;
 // Writes the accesses of a stretch from `a` on. Returns where the next one's begin.
 access* note_stretch(const stretch& s, access* a) noexcept;
-// Whether all of them are accesses of a plain task: those that pop read or write, and those that push come last.
-[[nodiscard]] bool is_plain(const stretch& s) noexcept;
 
 // The body is about to run, on this thread: memory for what it pushes is taken here and now (OpenStream §3.2).
 // Errors: std::bad_alloc; what moving or copying elements throws.

@@ -44,10 +44,8 @@ template <class T> void note_stretches(const reuse_clause<T>& c, stretch*& at) n
   *at++ = {.stream = &c.to, .kind = stretch_kind::push, .size = c.size, .takes = c.size};
 }
 template <class Clause> void note_stretches(const Clause&, stretch*&) noexcept {}
-template <class Clause> void note(record& r, access*& a, const stretch*& at, const Clause& c) noexcept {
+template <class Clause> void note_unless_stream(record& r, access*& a, const Clause& c) noexcept {
   if constexpr (access_traits<Clause>::stretches == 0) note(r, a, c);
-  for (std::size_t i = 0; i < access_traits<Clause>::stretches; ++i, ++at)
-    if (at->kind != stretch_kind::push) a = note_stretch(*at, a);
 }
 inline void note(record& r, access*&, const name_clause& c) noexcept { r.name = c.text; }
 inline void note(record& r, access*&, const cost_clause& c) noexcept { r.cost_ps = c.amount; }
@@ -276,14 +274,16 @@ template <class Body, class... Clauses> struct builder {
       if (bytes > task_bytes_max) throw_too_wide(n.accesses);
       r = allocate(e, bytes, sizeof(kept));
       bool plain = list::plain;
-      for (const stretch& s : made) plain = plain && is_plain(s);
+      for (const stretch& s : made) plain = plain && s.is_plain;
       prepare(*r, invoke, bytes, static_cast<std::uint32_t>(n.accesses),
               static_cast<std::uint8_t>(n.exclusives < 2 ? n.exclusives : 2), plain);
       access* a = r->accesses();
-      const stretch* noted = made;
-      (note(*r, a, noted, clauses), ...);
-      for (const stretch& x : made)  // last: what pushes is registered already
-        if (x.kind == stretch_kind::push) a = note_stretch(x, a);
+      (note_unless_stream(*r, a, clauses), ...);
+      // Behind the others: what a stage keeps from item to item is waited for first, so its list is in order of
+      // submission, and not in that in which items come. Last what pushes, which is registered already.
+      for (const bool pushes : {false, true})
+        for (const stretch& x : made)
+          if ((x.kind == stretch_kind::push) == pushes) a = note_stretch(x, a);
       finish(e, *r, static_cast<Body&&>(body), clauses...);
     } catch (...) {
       unmatch(made, list::stretches);
