@@ -41,7 +41,16 @@ class recorder {
   // recording, which may be gone when the graph runs. Units of a resource, events and repeatable reductions cannot be
   // recorded, which the compiler says.
   template <class... Args> void submit(Args&&... clauses_and_body) {
-    detail::submit_checked(to_, static_cast<Args&&>(clauses_and_body)...);
+    using given = detail::arguments<Args...>;
+    static_assert(given::has_body,
+                  "weft: submit needs a body, and it comes last: rt.submit(weft::read(a), [](int x) {})");
+    if constexpr (given::has_body) {
+      static_assert(given::no_bare_handle, "weft: a handle alone does not say how the body uses it: write "
+                                           "weft::read(h), weft::write(h), weft::add(h) or weft::concurrent(h)");
+      static_assert(!given::no_bare_handle || given::all_clauses,
+                    "weft: every argument before the body must be a clause");
+      if constexpr (given::all_clauses) detail::submit(to_, static_cast<Args&&>(clauses_and_body)...);
+    }
   }
 
   recorder(const recorder&) = delete;

@@ -114,7 +114,16 @@ class runtime {
   // Cost: the table in README.md; nothing is allocated in the steady state for bodies up to about 400 bytes.
   // Errors: weft::error if one handle is named with two kinds, or is in use by another runtime.
   template <class... Args> void submit(Args&&... clauses_and_body) {
-    detail::submit_checked(*engine_, static_cast<Args&&>(clauses_and_body)...);
+    using given = detail::arguments<Args...>;
+    static_assert(given::has_body,
+                  "weft: submit needs a body, and it comes last: rt.submit(weft::read(a), [](int x) {})");
+    if constexpr (given::has_body) {
+      static_assert(given::no_bare_handle, "weft: a handle alone does not say how the body uses it: write "
+                                           "weft::read(h), weft::write(h), weft::add(h) or weft::concurrent(h)");
+      static_assert(!given::no_bare_handle || given::all_clauses,
+                    "weft: every argument before the body must be a clause");
+      if constexpr (given::all_clauses) detail::submit(*engine_, static_cast<Args&&>(clauses_and_body)...);
+    }
   }
   // A run of g (weft/graph.hpp), which behaves as one task with all accesses of its nodes.
   void submit(graph& g);
