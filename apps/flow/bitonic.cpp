@@ -78,6 +78,7 @@ class bitonic final : public program {
         network_(blocks_), cycles_(p.how->cycles_or(cycles_to_merge)), a_(room(), p.how->placement(), is_model_only),
         b_(is_streams() ? 0 : room(), p.how->placement(), is_model_only), tokens_(is_streams() ? 0 : 2 * blocks_),
         streams_(is_streams() ? blocks_ : 0), now_(blocks_ * (network_.stages() + 2)) {
+    allocate(*p.how, streams_);
     // Which of the two arrays a block is in before a stage: comparisons move it to the other.
     for (std::size_t s = 0; s < network_.stages(); ++s) {
       for (std::size_t b = 0; b < blocks_; ++b) now_[(s + 1) * blocks_ + b] = now_[s * blocks_ + b];

@@ -69,7 +69,9 @@ class blur_roberts final : public program {
         image_(grid_.all_room(), p.how->placement(), is_model_only),
         smooth_(made == form::dsa ? 0 : grid_.all_room(), p.how->placement(), is_model_only),
         edges_(grid_.all_room(), p.how->placement(), is_model_only), tokens_(made == form::dsa ? 0 : blocks()),
-        own_(made == form::dsa ? blocks() : 0), to_left_(own_.size()), to_above_(own_.size()), to_both_(own_.size()) {}
+        own_(made == form::dsa ? blocks() : 0), to_left_(own_.size()), to_above_(own_.size()), to_both_(own_.size()) {
+    allocate(*p.how, own_, to_left_, to_above_, to_both_);
+  }
 
   void fill(runtime& rt) {
     fill_blocks(rt, blocks(), [this](std::size_t b) {

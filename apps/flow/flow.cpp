@@ -27,21 +27,31 @@ bool setting::is_parallel() const {
   throw error("--control " + control + " is none: sequential or parallel");
 }
 
+bool setting::is_immediate() const {
+  if (allocation == "immediate") return true;
+  if (allocation == "deferred") return false;
+  throw error("--allocation " + allocation + " is none: deferred or immediate");
+}
+
 std::vector<option> setting::options(const std::shared_ptr<setting>& s) {
-  return {{"form", "serial, shm (tasks on shared arrays) or dsa (private buffers through streams)", &s->form},
-          {"layout", "how the shared arrays lie on memory nodes: interleaved, first-touch or blocked", &s->layout},
-          {"control", "who submits the tasks: sequential, the main thread; or parallel, tasks", &s->control},
-          {"creators", "tasks that submit the items of a stage in parallel; 0: one for each worker", &s->creators, 0,
-           100'000},
-          {"cycles", "of computing for one element on modelled machines; 0: as measured", &s->cycles, 0, 1'000'000},
-          {"model-only", "bodies cost cycles and bytes and do nothing: for sizes that this computer lacks",
-           &s->model_only}};
+  return {
+      {"form", "serial, shm (tasks on shared arrays) or dsa (private buffers through streams)", &s->form},
+      {"layout", "how the shared arrays lie on memory nodes: interleaved, first-touch or blocked", &s->layout},
+      {"control", "who submits the tasks: sequential, the main thread; or parallel, tasks", &s->control},
+      {"allocation", "of memory for streams: deferred, by who writes it; or immediate, on submission", &s->allocation},
+      {"creators", "tasks that submit the items of a stage in parallel; 0: one for each worker", &s->creators, 0,
+       100'000},
+      {"cycles", "of computing for one element on modelled machines; 0: as measured", &s->cycles, 0, 1'000'000},
+      {"model-only", "bodies cost cycles and bytes and do nothing: for sizes that this computer lacks",
+       &s->model_only}};
 }
 
 void setting::describe(result& r) const {
   r.add("form", form);
   r.add("layout", layout);
   r.add("control", control);
+  r.add("allocation", allocation);
+  r.add("buffers_peak_bytes", std::uint64_t{node_memory().peak});
   r.add("model_only", model_only);
 }
 

@@ -21,14 +21,16 @@ struct setting {
   std::string form = "dsa";
   std::string layout = "interleaved";
   std::string control = "parallel";
+  std::string allocation = "deferred";
   std::size_t creators = 0;
   std::size_t cycles = 0;
   bool model_only = false;
 
-  // Errors, of all three: weft::error for a word that is none of those in the option's help.
+  // Errors, of all four: weft::error for a word that is none of those in the option's help.
   [[nodiscard]] flow::form which() const;
   [[nodiscard]] memory_placement placement() const;
   [[nodiscard]] bool is_parallel() const;
+  [[nodiscard]] bool is_immediate() const;  // of memory for streams: taken on submission (§3.2)
   // Of computing for one element: the program's own number, unless the option says another.
   [[nodiscard]] double cycles_or(double own) const { return cycles != 0 ? static_cast<double>(cycles) : own; }
   [[nodiscard]] static std::vector<option> options(const std::shared_ptr<setting>& s);
@@ -129,6 +131,15 @@ class program {
  private:
   std::vector<std::uint32_t> ran_;
 };
+
+// Memory of streams as the setting says. Before anything is submitted.
+template <class... Streams> void allocate(const setting& s, Streams&... all) {
+  const bool on = s.is_immediate();
+  const auto tell = [on](auto& streams) {
+    for (auto& x : streams) x.immediate(on);
+  };
+  (tell(all), ...);
+}
 
 // In the form that the program was made in: a task on shared arrays, or a call.
 template <class Body> void submit_shared(runtime& rt, const program& p, const char* name, const tokens& reads,

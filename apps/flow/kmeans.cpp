@@ -76,6 +76,8 @@ class kmeans final : public program {
         centroids_(mean(), p.how->placement(), is_model_only), counted_(p.clusters),
         tokens_(made == form::dsa ? 0 : blocks_), own_(made == form::dsa ? blocks_ : 0), to_block_(own_.size()),
         of_block_(own_.size()) {
+    allocate(*p.how, own_, to_block_, of_block_);
+    kept_.immediate(p.how->is_immediate());
     for (std::size_t step = 1; step < blocks_; step *= 2) ++levels_;
   }
 

@@ -126,6 +126,17 @@ TEST_CASE("flow: the bits of plain loops, on any number of workers") {
           }
 }
 
+TEST_CASE("flow: memory taken on submission: the same bits, and more of it at a time") {
+  for (const sized& p : programs())
+    for (const char* control : {"sequential", "parallel"}) {
+      CAPTURE(std::string(p.name));
+      CAPTURE(std::string(control));
+      const settings how = {{"form", "dsa"}, {"control", control}, {"allocation", "immediate"}};
+      CHECK(run(p.name, with(p.small, how), "host", 4).ok());
+      CHECK(run(p.name, with(p.odd, how), "opteron-6282-64", 0).ok());
+    }
+}
+
 TEST_CASE("flow: odd sizes, blocks that are not whole, one block, any number of creators") {
   for (const sized& p : programs())
     for (const char* form : forms)
@@ -159,7 +170,7 @@ TEST_CASE("flow: the paper's machines, with every layout, and bodies that only c
 TEST_CASE("flow: options that cannot be meant are refused in words") {
   for (const sized& p : programs()) {
     CAPTURE(std::string(p.name));
-    for (const char* option : {"form", "layout", "control"})
+    for (const char* option : {"form", "layout", "control", "allocation"})
       CHECK_THROWS_WITH_AS(run(p.name, {{option, "sideways"}}, "virtual", 1), doctest::Contains("sideways is none"),
                            weft::error);
     CHECK_THROWS_WITH_AS(run(p.name, {{"form", "shm"}, {"model-only", true}}, "host", 1),

@@ -47,6 +47,7 @@ class stencil final : public program {
         b_(arrays_ == 2 ? grid_.all_room() : 0, p.how->placement(), is_model_only),
         tokens_(made == form::dsa ? 0 : arrays_ * blocks()), own_(made == form::dsa ? blocks() : 0),
         sides_(own_.size() * sides()) {
+    allocate(*p.how, own_, sides_);
     const extent& n = grid_.blocks();
     const std::size_t layers = k.dimensions == 1 ? n.x : k.dimensions == 2 ? n.y : n.z;
     const std::size_t most = p.how->creators != 0 ? p.how->creators : workers;

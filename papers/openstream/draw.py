@@ -1,0 +1,58 @@
+"""Figures 7, 9 and 10 of OpenStream as SVG and the figures behind them as tables, from the runs of run.py."""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from chart import Chart, Picture  # noqa: E402
+
+PROGRAMS = ["jacobi-2d", "kmeans"]
+MACHINES = {"opteron": "Opteron-64", "sgi": "SGI-192"}
+VERSIONS = {"base": "DSA-BASE", "input": "input only", "output": "output only", "weighted": "weighted", "dfa": "dfa",
+            "opt": "DSA-OPT", "shm": "SHM-BASE"}
+PUSHED = [v for v in VERSIONS if v not in ("base", "shm")]
+
+
+def shares(sweep, machine: str) -> tuple[list[list[float]], list[str]]:
+    return [[sweep.share(p, machine, v) for p in PROGRAMS] for v in VERSIONS], list(VERSIONS.values())
+
+
+def over_base(sweep, machine: str) -> tuple[list[list[float]], list[str]]:
+    return [[sweep.speedup(p, machine, v, "base") for p in PROGRAMS] for v in PUSHED], [VERSIONS[v] for v in PUSHED]
+
+
+def over_shared(sweep, machine: str) -> tuple[list[list[float]], list[str]]:
+    of = ["base", *PUSHED]
+    return [[sweep.speedup(p, machine, v, "shm") for p in PROGRAMS] for v in of], [VERSIONS[v] for v in of]
+
+
+FIGURES = {7: (shares, "Bytes from the own memory node", "per cent"),
+           9: (over_base, "Over DSA-BASE", "speed-up"),
+           10: (over_shared, "Over tasks on interleaved shared arrays", "speed-up")}
+
+
+def ask(sweep) -> None:
+    for figure, *_ in FIGURES.values():
+        for machine in MACHINES:
+            figure(sweep, machine)
+
+
+def all_figures(sweep, folder: pathlib.Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, (figure, title, axis) in FIGURES.items():
+        picture = Picture(720, 640)
+        for i, (machine, name) in enumerate(MACHINES.items()):
+            values, names = figure(sweep, machine)
+            chart = Chart(picture, (60, 60 + 300 * i, 640, 220), f"{title}, {name}", PROGRAMS,
+                          max(max(v) for v in values), ("", axis))
+            chart.bars(values, names)
+            picture.legend(60, 22, names)
+        picture.save(folder / f"figure-{number}.svg")
+
+
+def tables(sweep) -> dict[str, str]:
+    lines = ["| | | " + " | ".join(VERSIONS.values()) + " |", "|---" * (2 + len(VERSIONS)) + "|"]
+    for machine, name in MACHINES.items():
+        for p in PROGRAMS:
+            runs = [(sweep.seconds(p, machine, v) * 1e3, sweep.share(p, machine, v)) for v in VERSIONS]
+            lines.append(f"| {name} | {p} | " + " | ".join(f"{ms:,.0f} ms, {share:.0f} %" for ms, share in runs) + " |")
+    return {"runs": "\n".join(lines)}

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""Reproduces OpenStream's evaluation in virtual time, draws its figures and judges every number of its text.
+
+usage: papers/openstream/run.py [--weft build/release/weft] [--quick] [--json] [--figures DIR] [--update] [--pin] [-j N]
+
+Runs programs of Table 3 at the paper's sizes, with tasks on private buffers (DSA) and on shared arrays (SHM), on the
+paper's two machines. Bodies say what they compute and move, and do nothing.
+A figure of expected.json has a pinned value, ours, and the bounds of the paper's claim. Exit status 0 only if every
+run passed its own checks, every figure is as pinned within its tolerance, and the claims hold that are said to hold.
+--quick judges what k-means tells. --update writes the tables of README.md and the drawings beside it. --pin writes the
+values found into expected.json, after a change of the scheduler that moves virtual times.
+
+example: papers/openstream/run.py --weft build/release/weft --quick
+"""
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+import draw
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import claims  # noqa: E402
+from runs import run_all  # noqa: E402
+
+HERE = pathlib.Path(__file__).resolve().parent
+SECONDS_MAX = 1200  # of one run, against hangs
+MACHINES = {"opteron": "opteron-6282-64", "sgi": "sgi-uv2000-192"}
+NODES = {"opteron": 8, "sgi": 24}
+# Of Table 3: cells, and cells of a block on each machine.
+SQUARE, CUBOID = [2**14, 2**14], [2**10, 2**9, 2**9]
+STENCILS = {"jacobi-1d": ([2**28], [2**16], [2**16]),
+            "jacobi-2d": (SQUARE, [2**10, 2**6], [2**8, 2**8]),
+            "jacobi-3d": (CUBOID, [2**5, 2**6, 2**5], [2**4, 2**6, 2**6]),
+            "seidel-1d": ([2**28], [2**16], [2**16]),
+            "seidel-2d": (SQUARE, [2**8, 2**8], [2**7, 2**9]),
+            "seidel-3d": (CUBOID, [2**6, 2**5, 2**5], [2**4, 2**8, 2**4])}
+PROGRAMS = draw.PROGRAMS
+# Form, policy and when memory for streams is taken.
+VERSIONS = {"base": ("dsa", "near", "immediate"), "input": ("dsa", "push_input", "immediate"),
+            "output": ("dsa", "push_output", "immediate"), "weighted": ("dsa", "push_weighted", "immediate"),
+            "dfa": ("dsa", "near", "deferred"), "opt": ("dsa", "push_input", "deferred"),
+            "shm": ("shm", "near", "deferred")}
+ITERATIONS = 4  # of stencils, where the paper has 60
+# Bytes of arrays, interleaved over all nodes, that tasks load first and store last: what streams do not manage.
+UNMANAGED = {"jacobi": 2 * 8 * 2**28, "seidel": 2 * 8 * 2**28, "bitonic": 2 * 8 * 2**28, "kmeans": 4 * 409_600_000}
+
+
+def sizes(program: str, machine: str, iterations: int) -> list[str]:
+    """The program's options for Table 3."""
+    if program == "bitonic":
+        return ["--count", str(2**28), "--block", str(2**16)]
+    if program == "kmeans":
+        return ["--points", "40960000", "--block", "10000", "--dimensions", "10", "--clusters", "11", "--iterations",
+                str(iterations)]
+    cells, *blocks = STENCILS[program]
+    block = blocks[list(MACHINES).index(machine)]
+    named = [(f"--{kind}{axis}", str(n)) for kind, of in (("n", cells), ("b", block)) for axis, n in zip("xyz", of)]
+    return [word for pair in named for word in pair] + ["--iterations", str(iterations)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    program: str
+    machine: str
+    version: str
+    iterations: int = ITERATIONS
+    control: str = "parallel"
+
+    def arguments(self) -> list[str]:
+        form, policy, allocation = VERSIONS[self.version]
+        return [self.program, "--form", form, "--allocation", allocation, "--control", self.control, "--model-only",
+                *sizes(self.program, self.machine, self.iterations), "--policy", policy,
+                "--machine", MACHINES[self.machine]]
+
+    def command(self) -> str:
+        return "weft run " + " ".join(self.arguments())
+
+    def execute(self, weft: str) -> dict:
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
+        done = subprocess.run([weft, "run", *self.arguments(), "--json"], capture_output=True, text=True,
+                              timeout=SECONDS_MAX, env=environment)
+        reply = json.loads(done.stdout) if done.stdout else {}
+        if done.returncode != 0 or not reply.get("ok"):
+            raise RuntimeError(f"{self.command()}: {reply.get('error') or done.stderr or reply.get('checks')}")
+        return reply
+
+
+class Asked(dict):
+    """Replies before anything has run: remembers what is asked for, and says 1 to everything."""
+
+    def __missing__(self, run: Run) -> dict:
+        self[run] = Ones()
+        return self[run]
+
+
+class Ones(dict):
+    def __missing__(self, field: str) -> float:
+        return 1.0
+
+
+class Sweep:
+    """What follows from the replies. A figure of expected.json names a method and its arguments."""
+
+    def __init__(self, replies: dict[Run, dict]):
+        self.replies = replies
+
+    def of(self, field: str, *run, **more) -> float:
+        return self.replies[Run(*run, **more)][field]
+
+    def share(self, *run) -> float:
+        """Of all bytes from memory those of the own node, in per cent."""
+        local, remote = (self.of(f"{x}_bytes", *run) for x in ("local", "remote"))
+        return 100 * local / (local + remote)
+
+    def seconds(self, *run) -> float:
+        return self.of("seconds", *run)
+
+    def managed(self, program: str, machine: str, version: str, times: float = 1) -> float:
+        """The same without what is loaded first and stored last; or with it, for so many times the iterations."""
+        local, remote = (self.of(f"{x}_bytes", program, machine, version) for x in ("local", "remote"))
+        arrays = UNMANAGED[program.split("-")[0]]
+        kept, lost = local - arrays / NODES[machine], remote - arrays * (1 - 1 / NODES[machine])
+        if times == 1:
+            return 100 * kept / (kept + lost)
+        return 100 * (kept * times + arrays / NODES[machine]) / ((kept + lost) * times + arrays)
+
+    def of_inputs(self, program: str, machine: str) -> float:
+        """With deferred allocation, what is written is local; as much is read."""
+        return 2 * self.managed(program, machine, "opt") - 100
+
+    def of_60(self, program: str, machine: str, version: str) -> float:
+        """Local share as for the paper's iterations, from those that ran."""
+        return self.managed(program, machine, version, 60 / ITERATIONS)
+
+    def better(self, program: str, machine: str, version: str, than: str) -> float:
+        """Points by which the local share is higher."""
+        return self.share(program, machine, version) - self.share(program, machine, than)
+
+    def speedup(self, program: str, machine: str, version: str, over: str, *more) -> float:
+        return self.seconds(program, machine, over, *more) / self.seconds(program, machine, version, *more)
+
+    def greatest(self, machine: str, over: str) -> float:
+        return max(self.speedup(p, machine, "opt", over) for p in PROGRAMS)
+
+    def footprint(self, program: str, machine: str, control: str) -> float:
+        """The most that buffers took at a time: immediate over deferred allocation."""
+        peaks = [self.of("buffers_peak_bytes", program, machine, v, ITERATIONS, control) for v in ("base", "dfa")]
+        return peaks[0] / peaks[1]
+
+
+def value(sweep: Sweep, figure: dict) -> float:
+    method, *arguments = figure["value"]
+    return getattr(sweep, method)(*arguments)
+
+
+def wanted(figures: list[dict], drawn: bool) -> list[Run]:
+    asked = Asked()
+    for f in figures:
+        value(Sweep(asked), f)
+    if drawn:
+        draw.ask(Sweep(asked))
+    return list(asked)
+
+
+def judged(sweep: Sweep, figures: list[dict]) -> list[dict]:
+    return [claims.judged(f, value(sweep, f)) for f in figures]
+
+
+def arguments() -> argparse.Namespace:
+    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    args.add_argument("--weft", default="build/release/weft")
+    args.add_argument("--json", action="store_true")
+    args.add_argument("--quick", action="store_true")
+    args.add_argument("--figures", type=pathlib.Path, help="draw Figures 7 to 10 into this folder")
+    args.add_argument("--update", action="store_true", help="write README.md's tables and its drawings")
+    args.add_argument("--pin", action="store_true", help="write the values found into expected.json")
+    args.add_argument("-j", type=int, default=len(os.sched_getaffinity(0)), help="runs at a time")
+    opt = args.parse_args()
+    if opt.quick and (opt.update or opt.figures or opt.pin):
+        args.error("drawings, README.md and pins need the whole: leave --quick out")
+    return opt
+
+
+def main() -> int:
+    opt = arguments()
+    expected = json.loads((HERE / "expected.json").read_text())
+    figures = [f for f in expected["figures"] if not opt.quick or f.get("quick")]
+    began = time.monotonic()
+    sweep = Sweep(dict(run_all(opt.weft, wanted(figures, not opt.quick), max(1, opt.j))))
+    if opt.pin:
+        figures = claims.pinned(figures, judged(sweep, figures))
+        (HERE / "expected.json").write_text(claims.as_text({"figures": figures}))
+    rows = judged(sweep, figures)
+    folder = HERE / "figures" if opt.update else opt.figures
+    if folder is not None:
+        draw.all_figures(sweep, folder)
+    if opt.update:
+        claims.update(HERE / "README.md", {"figures": claims.table(rows), **draw.tables(sweep)})
+    ok = all(r["ok"] for r in rows)
+    if opt.json:
+        print(json.dumps({"figures": rows, "seconds": time.monotonic() - began, "ok": ok}, indent=2))
+    else:
+        claims.print_rows(rows)
+    return 0 if ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
