@@ -114,13 +114,14 @@ template <class M> class stall {
     [[nodiscard]] bool operator==(const standstill&) const = default;
   };
 
-  // Every source there is: w's, and of the others those that are theirs alone.
+  // Every source there is: w's, and of the others those that are theirs alone. Requests are shared and yet only the
+  // creator sees all of them: one that has announced sleep and not looked a last time may still have some.
   [[nodiscard]] bool anything_anywhere(worker<M>& w) noexcept {
     if (any_visible(w, false)) return true;
     for (const auto& other : use_.all) {
       if (other.get() == &w) continue;
       for (source<M>* s : other->sources)
-        if (!s->is().shared && s->visible(*other)) return true;
+        if ((!s->is().shared || other->role == role::creator) && s->visible(*other)) return true;
     }
     return false;
   }

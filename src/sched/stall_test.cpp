@@ -80,6 +80,25 @@ TEST_CASE("stall: not while something is visible, somebody is awake, or everythi
   f.s.all[1].sources.clear();
 }
 
+// Catches: a request that was handed over before the creator announced sleep, and that it will find at its last look.
+TEST_CASE("stall: not while the creator may still see a request that nobody else does") {
+  struct requests_source final : source<notes> {
+    requests_source() : source<notes>("requests", {.shared = true}) {}
+    [[nodiscard]] detail::record* take(worker<notes>&) override { return nullptr; }
+    [[nodiscard]] bool visible(worker<notes>& w) noexcept override { return w.role == role::creator; }
+  } requests;
+  fixture f;
+  f.s.all[1].sources = {&requests};
+  waiter a, b;
+  f.s.all[1].role = role::creator;
+  while_all_sleep(f.s, a, [&] { f.s.stall.look(f.s.w); });
+  CHECK(!a.stalled);
+  f.s.all[1].role = role::ordinary;
+  while_all_sleep(f.s, b, [&] { f.s.stall.look(f.s.w); });
+  CHECK(b.stalled);
+  f.s.all[1].sources.clear();
+}
+
 TEST_CASE("stall: not while a thread's call is under way, the runtime is paused, or the program is in no wait") {
   fixture f;
   waiter a, b;
