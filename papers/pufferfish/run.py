@@ -18,7 +18,6 @@ import json
 import math
 import os
 import pathlib
-import subprocess
 import sys
 import time
 
@@ -26,7 +25,7 @@ import draw
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import claims  # noqa: E402
-from runs import run_all  # noqa: E402
+from runs import Asked, reply, run_all  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SECONDS_MAX = 600  # of one run, against hangs
@@ -106,30 +105,11 @@ class Run:
                 " ".join(self.arguments()))
 
     def execute(self, weft: str) -> dict:
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
-        environment |= {"WEFT_CHANGE": self.changes(), "WEFT_SEARCH_US": SEARCH_US}
-        done = subprocess.run([weft, "run", *self.arguments(), "--json"], capture_output=True, text=True,
-                              timeout=SECONDS_MAX, env=environment)
-        reply = json.loads(done.stdout) if done.stdout else {}
-        if done.returncode != 0 or not reply.get("ok"):
-            raise RuntimeError(f"{self.command()}: {reply.get('error') or done.stderr or reply.get('checks')}")
-        joules, memory = reply["joules"], reply["local_bytes"] + reply["remote_bytes"]
-        return reply | {"joules_total": joules["total"], "bytes": memory,
-                        "bytes_behind_core": memory + reply["shared_bytes"] + reply["modified_bytes"],
+        said = reply(weft, self, SECONDS_MAX, {"WEFT_CHANGE": self.changes(), "WEFT_SEARCH_US": SEARCH_US})
+        joules, memory = said["joules"], said["local_bytes"] + said["remote_bytes"]
+        return said | {"joules_total": joules["total"], "bytes": memory,
+                        "bytes_behind_core": memory + said["shared_bytes"] + said["modified_bytes"],
                         "idle": joules["searching"] / (joules["searching"] + joules["running"])}
-
-
-class Asked(dict):
-    """Replies before anything has run: remembers what is asked for, and says 1 to everything."""
-
-    def __missing__(self, run: Run) -> dict:
-        self[run] = Ones()
-        return self[run]
-
-
-class Ones(dict):
-    def __missing__(self, field: str) -> float:
-        return 1.0
 
 
 def geomean(values: list[float]) -> float:

@@ -17,7 +17,6 @@ import dataclasses
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import time
 
@@ -26,7 +25,7 @@ import sort_tables
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import claims  # noqa: E402
-from runs import run_all  # noqa: E402
+from runs import Asked, reply, run_all  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SECONDS_MAX = 600  # of one run, against hangs
@@ -75,27 +74,7 @@ class Run:
         return (f"WEFT_CHANGE='{change}' " if change else "") + "weft run " + " ".join(self.arguments())
 
     def execute(self, weft: str) -> dict:
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
-        environment |= {"WEFT_CHANGE": CHANGES[self.change](self.workers)}
-        done = subprocess.run([weft, "run", *self.arguments(), "--json"], capture_output=True, text=True,
-                              timeout=SECONDS_MAX, env=environment)
-        reply = json.loads(done.stdout) if done.stdout else {}
-        if done.returncode != 0 or not reply.get("ok"):
-            raise RuntimeError(f"{self.command()}: {reply.get('error') or done.stderr or reply.get('checks')}")
-        return reply
-
-
-class Asked(dict):
-    """Replies before anything has run: remembers what is asked for, and says 1 to everything."""
-
-    def __missing__(self, run: Run) -> dict:
-        self[run] = Ones()
-        return self[run]
-
-
-class Ones(dict):
-    def __missing__(self, field: str) -> float:
-        return 1.0
+        return reply(weft, self, SECONDS_MAX, {"WEFT_CHANGE": CHANGES[self.change](self.workers)})
 
 
 class Sweep:
