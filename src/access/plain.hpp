@@ -65,6 +65,7 @@ register_plain(record* r, const detail::engine_base* engine, Seen seen) {
     ++h.registered;
     if (i != missing) base::release_lock<M>(h.lock);
   }
+  for (std::uint32_t i = n; i < r->access_count; ++i) M::work(model::step::submit_access, &handle_of(a[i]));
   seen(*r);
   WEFT_DEBUG_ASSERT(r->exclusives == 0 && !r->waits_exclusive);
   r->cursor = missing == n ? r->access_count : missing;
