@@ -5,6 +5,7 @@
 
 #include "access/condition_elements.hpp"
 #include "access/stream_buffer.hpp"
+#include "weft/detail/worker.hpp"
 #include "weft/error.hpp"
 #include "weft/memory_placement.hpp"
 #include "weft/stream.hpp"
@@ -54,9 +55,16 @@ constexpr std::uint64_t sized_from = 64;
   return b;
 }
 
+// Where its elements will lie; no_home: where the first push runs. What was found of its last life says nothing.
+void set_home(detail::handle_state& h, std::uint32_t node) noexcept {
+  const auto home = static_cast<std::uint16_t>(node);
+  if (detail::home_of(h) != home || detail::is_home_found(h)) detail::set_home(h, home);
+}
+
 void take_memory_now(stream_buffer& b) {
   try {
     detail::poke(b.data, b.early ? detail::take_memory(*b.type, b.end - b.begin) : detail::take_memory(b));
+    if (b.handle.sized && b.stream->engine != nullptr) b.stream->engine->renew_data(b.handle);
   } catch (...) {
     b.older = b.stream->failed;
     b.stream->failed = &b;
@@ -72,11 +80,11 @@ void take_memory_now(stream_buffer& b) {
   const std::uint64_t all = (end - begin) * s.type.bytes;
   const std::uint64_t bytes = all >= sized_from && all <= detail::bytes_max ? all : 0;
   if (detail::bytes_of(b.handle) != bytes) detail::set_bytes(b.handle, bytes);
-  if (s.immediate && bytes != 0) detail::set_layout(b.handle, bytes, {memory_placement::local(), 0, bytes});
+  if (bytes != 0) set_home(b.handle, s.immediate ? memory_placement::local().node() : detail::no_home);
   b.begin = begin;
   b.end = end;
   b.early = early;
-  b.lost = false;
+  detail::poke(b.lost, std::uint64_t{0});
   if (s.immediate) take_memory_now(b);
   b.next = nullptr;
   detail::poke(b.users, 2u);  // that of the stretch that calls for it, too
@@ -196,7 +204,9 @@ std::size_t match(stretch* s, std::size_t count, engine_base* engine) {
 void unmatch(stretch* s, std::size_t count) noexcept {
   for (std::size_t i = 0; i < count; ++i)
     if (s[i].kind == stretch_kind::push)
-      for_pieces(s[i], [](stream_buffer& b, std::uint64_t, std::uint64_t) { b.lost = true; });
+      for_pieces(s[i], [](stream_buffer& b, std::uint64_t, std::uint64_t n) {
+        base::shared(b.lost).fetch_add(b.early ? n : 1, base::relaxed);  // read when all who submit have ended
+      });
   close_stretches(s, count);
 }
 
@@ -222,12 +232,19 @@ stream_state* make_stream(const element_type& type, const char* name) {
 }
 
 namespace {
+// By how much the version of b falls short of what was registered when b was made, because nobody pushes any more: what
+// is missing of an early one, and what was matched for tasks that were not submitted after all. Tasks that wait for
+// that are not done, so the wait for them ends with a report.
+[[nodiscard]] std::uint64_t never_pushed(const stream_buffer& b) noexcept {
+  const std::uint64_t pushed = std::clamp(b.stream->pushed, b.begin, b.end);
+  return peek(b.lost) + (b.early ? b.end - pushed : 0);
+}
+
 // Waits for the tasks that use them. After a stall some are left, which never will run: these have the buffer then.
 void destroy_list(stream_buffer* b, stream_buffer* stream_buffer::*link, std::uint32_t own_share) noexcept {
   while (b != nullptr) {
     stream_buffer* const behind = b->*link;
-    // A push that was not submitted has its place among the versions. If nobody waits for that, nobody ever brings it.
-    if (b->lost && peek(b->users) == own_share) b->handle.word.raw = weft::access::word_at(b->handle.registered);
+    b->handle.registered -= never_pushed(*b);
     b->handle.drain();
     detail::set_name(b->handle, nullptr);
     base::shared(b->users).fetch_add(stream_buffer::orphan_bit + 1 - own_share, base::relaxed);
@@ -239,6 +256,7 @@ void destroy_list(stream_buffer* b, stream_buffer* stream_buffer::*link, std::ui
 
 void destroy_stream(stream_state* s) noexcept {
   // Those that are done first: of the others a task may still wait, and then end its own.
+  handle_state::await_registration();
   stream_buffer* const live = s->oldest;
   destroy_list(s->retired, &stream_buffer::older, 0);
   destroy_list(live, &stream_buffer::next, 1);

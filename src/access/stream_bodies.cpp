@@ -3,6 +3,7 @@
 
 #include "access/stream.hpp"
 #include "access/stream_buffer.hpp"
+#include "weft/detail/worker.hpp"
 #include "weft/error.hpp"
 
 namespace weft::detail {
@@ -55,12 +56,20 @@ void open_pop(stretch& x) {
   return x.buffers == 1 && x.first->begin == x.from && x.first->end == x.from + x.size;
 }
 
+// The datum behind `to` is the memory that was behind `from`, and lies where that does.
+void keep_place(const handle_state& from, handle_state& to) {
+  if (!to.sized) return;
+  set_home(to, home_of(from));
+  if (worker* const w = self_out_of_line(); w != nullptr) w->engine->renew_data(to);
+}
+
 // in: reuse; out: the push behind it. The elements of one become those of the other.
 void hand_on(stretch& in, stretch& out) {
   if (is_whole(in) && is_whole(out) && !is_small(*in.first) && peek(out.first->data) == nullptr) {
     out.data = peek(in.first->data);
     poke(out.first->data, out.data);
     poke(in.first->data, static_cast<std::byte*>(nullptr));
+    keep_place(in.first->handle, out.first->handle);
     return;
   }
   open_pop(in);

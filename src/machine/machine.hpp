@@ -21,7 +21,7 @@
 //   settle()          who: worker 0's thread, when it begins to run tasks, and so takes a core of its own
 //   jump(id, from, to, after)  switches the calling worker from one fiber to another, then runs after() on the latter
 //   charge(ps, uses)  the running body took so long and moved these data; nothing on real machines
-//   renew_data(handle)  the datum behind it is other memory from now on, laid as the handle says
+//   renew_data(handle)  the datum behind it is other memory from now on: laid as the handle says, or else the caller's
 //   begin_body(record), end_body(record)   the body is called, has returned; end_member(member, task, width): that of
 //                     one member of a team, before end_body(member)
 //   enter_runtime(), leave_runtime()       the program calls in, and goes on by itself

@@ -47,9 +47,13 @@ bool handle_state::idle() noexcept {
   return all_done && !open;
 }
 
-void handle_state::drain() noexcept {
+void handle_state::await_registration() noexcept {
   if (sched::decoupled::any()) [[unlikely]]
     sched::decoupled::await_all();
+}
+
+void handle_state::drain() noexcept {
+  await_registration();
   if (engine == nullptr) return;
   // The version first, then the lock: whoever advanced the version last did so by one compare-exchange, or inside the
   // lock. So once both are seen nobody touches this handle any more, and its runtime may be gone already.

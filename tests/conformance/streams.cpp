@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "../trace_file.hpp"
+#include "access/stream.hpp"
 #include "base/random.hpp"
 #include "weft/weft.hpp"
 
@@ -250,6 +251,36 @@ TEST_CASE("streams: a submission that fails loses its elements; who pops them is
     CHECK_THROWS_WITH_AS(rt.wait(), doctest::Contains("task 'hopes' waits for version 1 of handle 'lossy'"),
                          weft::error);
   }
+}
+
+TEST_CASE("streams: one that ends although elements that were named are never pushed does not wait for them") {
+  for (const char* machine : {"host", "virtual"})
+    for (const char* creation : {"inline", "decoupled"}) {
+      INFO(machine << " " << creation);
+      weft::runtime rt({.workers = 2, .machine = machine, .creation = creation});
+      weft::stream<int> s;
+      rt.submit(weft::push(s, 2), [](std::span<int>) {});
+      s.discard(5);
+      rt.submit(weft::push(s, 1), [](std::span<int>) {});
+      s.discard(4);
+      CHECK((s.pushed() == 3 && s.popped() == 9));
+    }
+}
+
+// Catches: a buffer that is used again and is still said to lie where its first life was.
+TEST_CASE("streams: a buffer's home is where its last push ran, on a modelled machine of several nodes") {
+  weft::runtime rt({.workers = 64, .machine = "opteron-6282-64"});
+  weft::stream<std::uint64_t> s;
+  constexpr std::size_t n = 4096;
+  std::vector<unsigned> homes;
+  for (const std::uint16_t worker : {std::uint16_t{9}, std::uint16_t{33}, std::uint16_t{63}}) {
+    rt.submit(weft::push(s, n), weft::pin(worker), [](std::span<std::uint64_t>) {});
+    rt.wait();
+    homes.push_back(weft::detail::home_of(s.state().newest->handle));
+    rt.submit(weft::pop(s, n), weft::pin(1), [](std::span<const std::uint64_t>) {});
+    rt.wait();
+  }
+  CHECK(homes == std::vector<unsigned>{1, 4, 7});
 }
 
 TEST_CASE("streams: nothing but words where a window cannot be") {

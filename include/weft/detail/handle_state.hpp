@@ -70,6 +70,7 @@ struct alignas(64) handle_state {
   }
   [[nodiscard]] bool idle() noexcept;  // whether all registered accesses are done; false while someone registers one
   void drain() noexcept;               // returns when no submitted task uses the handle; at once if none does
+  static void await_registration() noexcept;  // returns when what this thread has submitted is registered
 };
 static_assert(sizeof(handle_state) == 64);
 

@@ -37,7 +37,7 @@ struct stream_buffer {
   std::uint64_t end;
   std::uint64_t base;         // version before the first push
   bool early;                 // made by a task that pops
-  bool lost;                  // some of its elements never come: their task was not submitted after all
+  cell<std::uint64_t> lost;   // of its version: was matched for tasks that were not submitted after all
   cell<std::uint32_t> users;  // stretches that are not over, and 1 while elements may still be named; see orphan_bit
   cell<std::byte*> data;      // nullptr: not yet, or no more
   stream_buffer* next;        // the one behind it; guarded by the stream's lock, and fixed once it is not nullptr

@@ -17,6 +17,8 @@
 
 #include "base/assert.hpp"
 #include "base/lock.hpp"
+#include "memory/pages.hpp"
+#include "weft/detail/handle_state.hpp"
 
 namespace weft::machine {
 
@@ -237,6 +239,11 @@ std::uint64_t host::busy_ns() noexcept {
 std::uint64_t host::reserve_busy_ns() noexcept {
   base::locked<host> guard(threads_->ids_lock);
   return threads_->ids.empty() ? 0 : core_time_ns(threads_->ids.back());
+}
+
+void host::renew_data(detail::handle_state& h) noexcept {
+  const memory::host& here = memory::host::here();
+  if (here.nodes() > 1) detail::find_home(h, static_cast<std::uint16_t>(here.current_node()));
 }
 
 bool host::barrier_everywhere() noexcept {

@@ -113,7 +113,7 @@ class host {
   // Every running thread of this process passes a full barrier before this returns. False: the system has no such call.
   static bool barrier_everywhere() noexcept;
   static void charge(std::uint64_t, std::span<const data_use> = {}) noexcept {}
-  static void renew_data(const detail::handle_state&) noexcept {}
+  static void renew_data(detail::handle_state& h) noexcept;
   static void begin_body(const detail::record&) noexcept {}
   static void end_body(const detail::record&) noexcept {}
   static void end_member(const detail::record&, const detail::record&, unsigned) noexcept {}

@@ -74,6 +74,7 @@ void virtual_machine::renew_data(const detail::handle_state& h) {
   const auto at = regions_.find(h.id);
   if (at == regions_.end()) return;
   data().forget(at->second);
+  homed_[at->second] = false;
   if (const detail::data_layout layout = detail::layout_of(h); layout.how.how() != memory_placement::kind::first_touch)
     data().place(at->second, layout);
 }
