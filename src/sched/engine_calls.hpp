@@ -145,8 +145,8 @@ template <machine::machine M> void engine<M>::drain(detail::handle_state& h) noe
     wait_for(h);
   } catch (const error& e) {
     if (access::outstanding(h.word.raw, h.registered) != 0) {
-      std::fprintf(stderr, "weft: handle %s is destroyed while tasks need it. %s\n", access::name_of(h).c_str(),
-                   e.what());
+      std::fprintf(stderr, "weft: handle or stream %s is destroyed while tasks need it. %s\n",
+                   access::name_of(h).c_str(), e.what());
       abandon_uses_of(pool_.all(), h);
     }
   } catch (...) {

@@ -1,6 +1,7 @@
 // What runs in a computer with several memory nodes, as its first and only process (boot.py): asks the kernel, page by
 // page, where arrays lie, against a count of its own, on which node's cores tasks with hints run, and where blocks of
-// the memory pools are. Says "numa: passed" on the console, or what is wrong, and switches the computer off.
+// the memory pools and buffers of streams are. Says "numa: passed" on the console, or what is wrong, and switches the
+// computer off.
 #include <linux/reboot.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -207,6 +209,58 @@ void check_full_node(unsigned full) {
   if (outside == 0 || strays != outside || again != blocks || elsewhere != 0) wrong("pools: a full node");
 }
 
+struct line {
+  weft::stream<char> elements;
+  std::size_t pages = 0, elsewhere = 0, steps = 0, near = 0;
+};
+
+// Writes what lies behind the last step's. Memory for it was taken when this body began, so it is on this core's node.
+void step(line& l, std::span<const char> in, std::span<char> out) {
+  const int here = static_cast<int>(node_of_this_core());
+  if (!in.empty()) {
+    l.near += kernel_says(in.data() + in.size() / 2, 1)[0] == here;
+    ++l.steps;
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<char>(in.empty() ? i % 100 : in[i] + 1);
+  if (out.empty()) return;
+  const char* const first = out.data() + (page - reinterpret_cast<std::uintptr_t>(out.data()) % page) % page;
+  for (const int is : kernel_says(first, out.size() - page)) ++l.pages, l.elsewhere += is != here;
+}
+
+// Streams through tasks that are pushed to where their input lies.
+void check_streams(const char* policy) {
+  constexpr std::size_t n = 17 * page;
+  constexpr int steps = 12;
+  weft::runtime rt({.policy = policy});
+  std::vector<line> lines(3 * nodes);
+  for (int at = 0; at < steps; ++at)
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      line& l = lines[i];
+      if (at == 0)
+        rt.submit(weft::push(l.elements, n), weft::pin(static_cast<std::uint16_t>(i % rt.workers())),
+                  [&l](std::span<char> out) { step(l, {}, out); });
+      else if (at + 1 < steps)
+        rt.submit(weft::pop(l.elements, n), weft::push(l.elements, n),
+                  [&l](std::span<const char> in, std::span<char> out) { step(l, in, out); });
+      else
+        rt.submit(weft::pop(l.elements, n), [&l](std::span<const char> in) {
+          step(l, in, {});
+          for (std::size_t e = 0; e < in.size(); ++e)
+            if (in[e] != static_cast<char>(e % 100 + steps - 2)) return wrong("streams: an element has another value");
+        });
+    }
+  rt.wait();
+  line all;
+  for (const line& l : lines)
+    all.pages += l.pages, all.elsewhere += l.elsewhere, all.steps += l.steps, all.near += l.near;
+  std::printf("numa: streams, policy %s: %zu of %zu pages not at their producer; %zu of %zu consumers at their input\n",
+              policy, all.elsewhere, all.pages, all.near, all.steps);
+  if (all.elsewhere != 0 || all.pages != lines.size() * (steps - 1) * (n / page - 1))
+    wrong("streams: buffers lie on other nodes than their producers'");
+  if (all.steps != lines.size() * (steps - 1)) wrong("streams: a task did not run once");
+  if (2 * all.near < all.steps) wrong("streams: tasks ran far from their input");
+}
+
 // Worker 0 is this thread and not bound by the runtime; here it stays on core 0. A second thread keeps the whole mask,
 // so that the process may use all cores.
 void check_all() {
@@ -225,6 +279,7 @@ void check_all() {
   check_fills();
   for (const char* policy : {"pufferfish", "hpt"})
     for (const unsigned workers : {0u, 1u}) check_tasks(policy, workers);
+  for (const char* policy : {"push_input", "push_output", "push_weighted"}) check_streams(policy);
 }
 
 }  // namespace
