@@ -34,4 +34,11 @@ template <class T> [[nodiscard]] inline T take_number(cell<T>& c) noexcept {
   return __atomic_fetch_add(&c.raw, T{1}, __ATOMIC_RELAXED);
 }
 
+// Becomes the smaller of what it is and `value`. Order: relaxed. Cost: a plain load where it is smaller already.
+template <class T> inline void lower(cell<T>& c, T value) noexcept {
+  T now = peek(c);
+  while (value < now && !__atomic_compare_exchange_n(&c.raw, &now, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+}
+
 }  // namespace weft::detail
