@@ -114,9 +114,17 @@ typedef struct weft_counts {
   uint64_t steals;   /* tasks taken from another worker */
   uint64_t sleeps;   /* times a worker went to sleep */
   uint64_t suspends; /* waits that set a task or the main thread aside */
+  uint64_t pushed;   /* of the tasks, those that a policy has pushed to another worker, */
+  uint64_t refused;  /* and those that it would have: the other had no room */
+  /* Of modelled machines; 0 on real ones. */
+  uint64_t transfers;    /* cache lines of the scheduler's own that moved between cores */
+  uint64_t cached_bytes; /* data of handles with a size: what bodies found in caches, */
+  uint64_t local_bytes;  /* in their own memory node, */
+  uint64_t remote_bytes; /* and in others */
+  double joules;         /* of cores and memory, all together; -1 if the machine's file has no [energy] */
 } weft_counts;
 
-/* Fills what *counts has room for. Who: the thread that made the runtime, after a wait. */
+/* Fills what *counts has room for, by counts->size. Who: the thread that made the runtime, after a wait. */
 int weft_statistics(const weft_runtime* rt, weft_counts* counts);
 
 /* --- handles: data under the runtime's care, known by their versions */
@@ -163,6 +171,23 @@ const char* weft_handle_name(const weft_handle* h); /* NULL: none */
 /* How large the data is, in bytes, at most 2^40: what moving it takes on a modelled machine. 0: nothing. Who: as
  * above. */
 int weft_handle_set_bytes(weft_handle* h, uint64_t bytes);
+
+/* How a range of addresses lies on the memory nodes of a modelled machine; real ones accept it and move nothing. */
+enum weft_placement {
+  WEFT_FIRST_TOUCH = 0, /* with whoever uses them first: nothing is known; right before the memory is freed */
+  WEFT_ON_NODE = 1,     /* all on node `value`, from 0 */
+  WEFT_INTERLEAVED = 2, /* chunk after chunk on the next node */
+  WEFT_BLOCKED = 3,     /* as many equal blocks as nodes */
+  WEFT_BLOCK_CYCLIC = 4 /* blocks of `value` bytes on the nodes in turn */
+};
+
+/* Says so, in the place of what was said before of ranges that overlap it. value: 0 where the kind has none.
+ * Errors: WEFT_MISUSE if the range is none, or for what `placement` and `value` cannot mean. */
+int weft_place_memory(const void* begin, uint64_t bytes, uint32_t placement, uint64_t value);
+
+/* The data of h are these bytes: as weft_handle_set_bytes, and they lie as weft_place_memory was told; first touch
+ * outside of all such ranges. Errors: also if only a part of them is in such a range. */
+int weft_handle_lies_at(weft_handle* h, const void* begin, uint64_t bytes);
 
 /* The memory given to create. For a look at the data after weft_wait or weft_wait_handle. */
 void* weft_handle_data(const weft_handle* h);

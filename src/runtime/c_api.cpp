@@ -73,6 +73,21 @@ namespace {
   return access::outstanding(detail::peek(s.word), s.registered) != 0 || s.group_kind == detail::kind_reduce;
 }
 
+[[nodiscard]] memory_placement placement_of(std::uint32_t kind, std::uint64_t value) {
+  require(value == 0 || kind == WEFT_ON_NODE || kind == WEFT_BLOCK_CYCLIC, "weft_place_memory",
+          "value is not 0, and only WEFT_ON_NODE and WEFT_BLOCK_CYCLIC have one");
+  switch (kind) {
+  case WEFT_FIRST_TOUCH: return memory_placement::first_touch();
+  case WEFT_ON_NODE:
+    require(value <= UINT32_MAX, "weft_place_memory", "there is no such node");
+    return memory_placement::on_node(static_cast<std::uint32_t>(value));
+  case WEFT_INTERLEAVED: return memory_placement::interleaved();
+  case WEFT_BLOCKED: return memory_placement::blocked();
+  case WEFT_BLOCK_CYCLIC: return memory_placement::block_cyclic(value);
+  default: throw error("weft: weft_place_memory: placement is " + std::to_string(kind) + "; see enum weft_placement");
+  }
+}
+
 // weft::runtime keeps its engine to itself and hands it to whatever builds the records of a body type; so this is a
 // body type whose builder only looks.
 struct engine_wanted {
@@ -192,7 +207,10 @@ int weft_statistics(const weft_runtime* rt, weft_counts* counts) {
     const weft::runtime::counts c = callable(rt, "weft_statistics").rt.statistics();
     const std::size_t size = given(counts, "weft_statistics").size;
     require(size >= sizeof(std::size_t) && size <= 4096, "weft_statistics", "counts->size must be sizeof(weft_counts)");
-    const weft_counts known = {size, c.tasks, c.steals, c.sleeps, c.suspends};
+    const weft_counts known = {size,          c.tasks,        c.steals,
+                               c.sleeps,      c.suspends,     c.pushed,
+                               c.refused,     c.transfers,    c.cached_bytes,
+                               c.local_bytes, c.remote_bytes, c.energy.modelled ? c.energy.total() : -1};
     std::memset(counts, 0, size);
     std::memcpy(counts, &known, std::min(size, sizeof known));
   });
@@ -236,6 +254,12 @@ int weft_handle_set_name(weft_handle* h, const char* name) {
 }
 int weft_handle_set_bytes(weft_handle* h, uint64_t bytes) {
   return guarded([=] { given(h, "weft_handle_set_bytes").bytes(bytes); });
+}
+int weft_place_memory(const void* begin, uint64_t bytes, uint32_t placement, uint64_t value) {
+  return guarded([=] { weft::place_memory(begin, bytes, placement_of(placement, value)); });
+}
+int weft_handle_lies_at(weft_handle* h, const void* begin, uint64_t bytes) {
+  return guarded([=] { given(h, "weft_handle_lies_at").lies_at(begin, bytes); });
 }
 const char* weft_handle_name(const weft_handle* h) {
   return answer<const char*>(nullptr, [=] { return given(h, "weft_handle_name").name(); });
