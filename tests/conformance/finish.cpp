@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "crews.hpp"
 #include "replay.hpp"
 #include "weft/weft.hpp"
 
@@ -46,15 +46,6 @@ void count(std::vector<std::atomic<int>>& seen, std::size_t from, std::size_t to
 }
 bool each_once(const std::vector<std::atomic<int>>& seen) {
   return std::all_of(seen.begin(), seen.end(), [](const auto& n) { return n == 1; });
-}
-
-[[nodiscard]] std::string thrown_by(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const std::runtime_error& e) {
-    return e.what();
-  }
-  return "";
 }
 
 }  // namespace

@@ -6,36 +6,18 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "crews.hpp"
 #include "replay.hpp"
 #include "weft/weft.hpp"
 
 namespace {
 
 constexpr unsigned crews[] = {1, 2, 3, 4, 7, 9, 16};
-
-[[nodiscard]] std::string thrown_by(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "";
-}
-template <class Check> void on_each_crew(Check check) {
-  for (const char* machine : {"host", "virtual"})
-    for (const unsigned workers : crews) {
-      INFO(machine << ", " << workers << " workers");
-      const deadline limit(std::string("guests on ") + machine + " with " + std::to_string(workers) + " workers");
-      weft::runtime rt({.workers = workers, .machine = machine});
-      check(rt);
-    }
-}
 
 [[nodiscard]] std::vector<unsigned> mask_of_this_thread() {
   cpu_set_t set;
@@ -55,7 +37,7 @@ template <class Check> void on_each_crew(Check check) {
 }  // namespace
 
 TEST_CASE("guests: one for each call of all members, and who comes after sees what it did") {
-  on_each_crew([](weft::runtime& rt) {
+  on_each_crew(crews, [](weft::runtime& rt) {
     for (const unsigned width : {1u, 2u, 3u, 16u}) {
       int guests = 0;  // not atomic: they come one after the other
       std::atomic<int> wrong = 0;
@@ -77,7 +59,7 @@ TEST_CASE("guests: one for each call of all members, and who comes after sees wh
 }
 
 TEST_CASE("guests: crossing streams of all widths, from all workers") {
-  on_each_crew([](weft::runtime& rt) {
+  on_each_crew(crews, [](weft::runtime& rt) {
     std::atomic<long> guests = 0, members = 0, wanted = 0;
     for (unsigned s = 0; s < 8; ++s)
       rt.submit([&, s] {
@@ -211,7 +193,7 @@ TEST_CASE("guests: jobs that wait for each other run all at once, on the workers
 }
 
 TEST_CASE("guests: one that throws: its member gets that, the others are told, and so is the wait") {
-  on_each_crew([](weft::runtime& rt) {
+  on_each_crew(crews, [](weft::runtime& rt) {
     for (const unsigned width : {1u, 2u, 4u}) {
       std::atomic<int> told = 0, passed = 0, after = 0;
       rt.submit(weft::team(width), weft::named("panel"), [&](weft::team_context& t) {
@@ -235,7 +217,7 @@ TEST_CASE("guests: one that throws: its member gets that, the others are told, a
 }
 
 TEST_CASE("guests: none comes to a team of which a member has thrown, or has left") {
-  on_each_crew([](weft::runtime& rt) {
+  on_each_crew(crews, [](weft::runtime& rt) {
     if (rt.workers() < 2) return;
     std::atomic<int> guests = 0;
     for (const bool throws : {true, false}) {
@@ -300,7 +282,7 @@ TEST_CASE("guests: in a scope that is cancelled while its member is running, it 
 }
 
 TEST_CASE("guests: teams in teams") {
-  on_each_crew([](weft::runtime& rt) {
+  on_each_crew(crews, [](weft::runtime& rt) {
     std::atomic<int> guests = 0, teams = 0;
     for (int k = 0; k < 10; ++k)
       rt.submit(weft::team(3), [&](weft::team_context& t) {

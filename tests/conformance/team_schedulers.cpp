@@ -6,18 +6,19 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "crews.hpp"
 #include "replay.hpp"
 #include "weft/weft.hpp"
 
 namespace {
 
 constexpr unsigned crews[] = {1, 2, 3, 4, 7, 9, 16};
+constexpr const char* orders[] = {"time", "random"};
 constexpr unsigned widths[] = {1, 2, 3, 4, 5, 6, 7, 8};
 
 // A scheduler of so many layers of so many units, each layer after the one before: run(t, body) calls body(layer, i).
@@ -53,26 +54,6 @@ template <class Check, class... S> void fold(Check check, weft::team_scheduler_l
 }
 template <class Check> void for_each_scheduler(Check check) { fold(check, weft::team_schedulers{}); }
 
-[[nodiscard]] std::string thrown_by(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "";
-}
-template <class Check> void on_each_crew(Check check) {
-  for (const char* machine : {"host", "virtual"})
-    for (const char* schedule : {"time", "random"})
-      for (const unsigned workers : crews) {
-        if (machine[0] == 'h' && schedule[0] == 'r') continue;
-        INFO(machine << ", " << workers << " workers, " << schedule);
-        const deadline limit(std::string("private schedulers on ") + machine + ", " + std::to_string(workers));
-        weft::runtime rt({.workers = workers, .machine = machine, .model = {.schedule = schedule}});
-        check(rt);
-      }
-}
-
 // What came too early, or not once.
 struct layers_done {
   unsigned units;
@@ -92,7 +73,7 @@ struct layers_done {
 
 TEST_CASE("team schedulers: each unit once, and none before the layer in front of it is done") {
   for_each_scheduler([]<class S>() {
-    on_each_crew([](weft::runtime& rt) {
+    on_each_crew(crews, orders, [](weft::runtime& rt) {
       for (const unsigned width : widths)
         for (const auto& [layers, units] : {std::pair{1u, 1u}, {1u, 9u}, {4u, 1u}, {3u, 4u}, {5u, 7u}, {0u, 3u}}) {
           const S s(layers, units);
@@ -109,7 +90,7 @@ TEST_CASE("team schedulers: each unit once, and none before the layer in front o
 
 TEST_CASE("team schedulers: one after the other in one team, and a dynamic loop between") {
   for_each_scheduler([]<class S>() {
-    on_each_crew([](weft::runtime& rt) {
+    on_each_crew(crews, orders, [](weft::runtime& rt) {
       const S s(3, 4);
       for (const unsigned width : {2u, 5u}) {
         layers_done first(3, 4), second(3, 4);
@@ -130,7 +111,7 @@ TEST_CASE("team schedulers: one after the other in one team, and a dynamic loop 
 
 TEST_CASE("team schedulers: many teams at once, of all widths, which share one scheduler") {
   for_each_scheduler([]<class S>() {
-    on_each_crew([](weft::runtime& rt) {
+    on_each_crew(crews, orders, [](weft::runtime& rt) {
       const S s(3, 4);
       std::atomic<int> incomplete = 0;
       for (unsigned k = 0; k < 40; ++k)
@@ -147,7 +128,7 @@ TEST_CASE("team schedulers: many teams at once, of all widths, which share one s
 
 TEST_CASE("team schedulers: units that wait, and that are teams with a scheduler of their own") {
   for_each_scheduler([]<class S>() {
-    on_each_crew([](weft::runtime& rt) {
+    on_each_crew(crews, orders, [](weft::runtime& rt) {
       const S outer(2, 3), inner(2, 2);
       std::atomic<int> done = 0;
       for (const unsigned width : {1u, 2u, 4u})
@@ -167,7 +148,7 @@ TEST_CASE("team schedulers: units that wait, and that are teams with a scheduler
 
 TEST_CASE("team schedulers: a unit throws: no unit after it begins, and the wait gets what was thrown") {
   for_each_scheduler([]<class S>() {
-    on_each_crew([](weft::runtime& rt) {
+    on_each_crew(crews, orders, [](weft::runtime& rt) {
       for (const unsigned width : {1u, 2u, 3u, 8u}) {
         std::atomic<int> too_late = 0, told = 0, members = 0;
         const S s(3, 4);
@@ -213,7 +194,7 @@ TEST_CASE("team schedulers: the same program gives the same virtual times, and u
 
 TEST_CASE("team schedulers: members that stay awake, in teams that cross, and where one is long in coming") {
   for_each_scheduler([]<class S>() {
-    on_each_crew([](weft::runtime& rt) {
+    on_each_crew(crews, orders, [](weft::runtime& rt) {
       const S s(3, 4);
       std::atomic<int> done = 0;
       for (unsigned k = 0; k < 20; ++k)

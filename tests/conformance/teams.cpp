@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "crews.hpp"
 #include "replay.hpp"
 #include "weft/weft.hpp"
 
@@ -18,29 +18,10 @@ namespace {
 
 constexpr unsigned crews[] = {1, 2, 3, 4, 7, 9, 16, 25, 64};
 
-[[nodiscard]] std::string thrown_by(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "";
-}
-template <class Check> void on_each_crew(Check check) {
-  for (const char* machine : {"host", "virtual"})
-    for (const unsigned workers : crews) {
-      if (machine[0] == 'h' && workers > 16) continue;
-      INFO(machine << ", " << workers << " workers");
-      const deadline limit(std::string("teams on ") + machine + " with " + std::to_string(workers) + " workers");
-      weft::runtime rt({.workers = workers, .machine = machine});
-      check(rt);
-    }
-}
-
 }  // namespace
 
 TEST_CASE("teams: each member once, and a width greater than the machine is as wide as that") {
-  on_each_crew([](weft::runtime& rt) {
+  on_each_crew(crews, [](weft::runtime& rt) {
     for (const unsigned width : {1u, 2u, 3u, 4u, 5u, 8u, 16u, 100u}) {
       std::vector<std::atomic<int>> came(128);
       std::atomic<unsigned> wide = 0;
@@ -67,7 +48,7 @@ TEST_CASE("teams: a range of widths, and what cannot be one") {
 }
 
 TEST_CASE("teams: what members do before a barrier comes before what any does after") {
-  on_each_crew([](weft::runtime& rt) {
+  on_each_crew(crews, [](weft::runtime& rt) {
     const unsigned width = std::min(5u, rt.workers());
     std::vector<int> at(width, 0);
     std::atomic<int> wrong = 0;
@@ -85,7 +66,7 @@ TEST_CASE("teams: what members do before a barrier comes before what any does af
 }
 
 TEST_CASE("teams: loops give each iteration to one member, whatever the schedule") {
-  on_each_crew([](weft::runtime& rt) {
+  on_each_crew(crews, [](weft::runtime& rt) {
     for (const unsigned width : {1u, 2u, 3u, 7u}) {
       for (const int n : {0, 1, 2, 6, 7, 8, 1000}) {
         std::vector<std::atomic<int>> done(static_cast<std::size_t>(n) + 1);
@@ -109,7 +90,7 @@ TEST_CASE("teams: loops give each iteration to one member, whatever the schedule
 }
 
 TEST_CASE("teams: reduce, scan and broadcast, in the order of ranks") {
-  on_each_crew([](weft::runtime& rt) {
+  on_each_crew(crews, [](weft::runtime& rt) {
     std::atomic<int> wrong = 0;
     for (const unsigned width : {1u, 2u, 5u, 16u})
       rt.submit(weft::team(width), [&](weft::team_context& t) {
@@ -193,7 +174,7 @@ TEST_CASE("teams: one that completes with an event is done when both are, and hi
 }
 
 TEST_CASE("teams: one member throws: the others are told at their barrier, and the wait gets what was thrown") {
-  on_each_crew([](weft::runtime& rt) {
+  on_each_crew(crews, [](weft::runtime& rt) {
     for (unsigned who = 0; who < std::min(4u, rt.workers()); ++who) {
       std::atomic<int> told = 0, passed = 0;
       weft::handle<int> x{0};
@@ -225,7 +206,7 @@ TEST_CASE("teams: a collective step without a member that has left is an error, 
 }
 
 TEST_CASE("teams: members wait for tasks, for handles, in finishes, and for teams of their own") {
-  on_each_crew([](weft::runtime& rt) {
+  on_each_crew(crews, [](weft::runtime& rt) {
     std::atomic<long> inner = 0;
     long members = 0, teams = 0;
     for (const unsigned width : {2u, 3u, 16u}) {
@@ -254,7 +235,7 @@ TEST_CASE("teams: members wait for tasks, for handles, in finishes, and for team
 }
 
 TEST_CASE("teams: crossing streams of all widths, from all workers") {
-  on_each_crew([](weft::runtime& rt) {
+  on_each_crew(crews, [](weft::runtime& rt) {
     std::atomic<long> members = 0, wanted = 0;
     std::vector<weft::handle<long>> x(4);
     for (unsigned s = 0; s < 8; ++s)
