@@ -38,12 +38,22 @@ namespace weft {
 struct ordered_counts {
   std::uint64_t committed = 0;  // calls of bodies that counted: as many as a serial run makes
   std::uint64_t started = 0;    // calls of bodies, whatever became of them
+  std::uint64_t in_order = 0;   // of those that counted, calls that did not run ahead: where that does not pay
   double seconds = 0;           // of run(), on the clock of the machine it ran on; modelled cycles in seconds of it
+  // Speculative: how long bodies one after the other would have taken, by what those in order took; more than `seconds`
+  // means that it paid. And how far ahead of the oldest body others may run at the end, in calls.
+  double serial_seconds = 0;
+  std::size_t window = 0;
 };
 
 struct ordered_options {
   // "speculative" (default), "serial", "oracle", "swarm". nullptr: what WEFT_ORDERED says, or the default.
   const char* executor = nullptr;
+  // Speculative: so many calls may be ahead of the oldest, 1 to 2^20. 0: it adapts to how many of them are in vain.
+  std::size_t window = 0;
+  // Speculative: bodies run ahead also where that does not pay. By default they then run in order for a while, so that
+  // the loss stays small against all.
+  bool always_ahead = false;
 };
 
 // What a body has of the section it runs in. It is good until the body returns, for the thread that runs it.

@@ -19,6 +19,7 @@ struct named_maker {
   ordered_run::maker make;
 };
 constexpr named_maker makers[] = {
+    {"speculative", &ordered_run::make_speculative},
     {"serial", &ordered_run::make_serial},
 };
 
@@ -45,7 +46,7 @@ void throw_back_in_time(std::uint64_t now, std::uint64_t asked) {
 std::unique_ptr<ordered_executor> make_ordered(runtime& rt, const ordered_options& options) {
   const char* const given = options.executor;
   const char* const variable = given == nullptr ? value_of_variable("ordered") : nullptr;
-  const std::string_view name = given != nullptr ? given : variable != nullptr ? variable : "serial";
+  const std::string_view name = given != nullptr ? given : variable != nullptr ? variable : makers[0].name;
   for (const named_maker& m : makers)
     if (m.name == name) return m.make(rt, options);
   if (variable != nullptr) refuse_variable(unknown(name) + " (WEFT_ORDERED)");
