@@ -15,7 +15,7 @@
 #include "base/assert.hpp"
 #include "ordered/speculative_task.hpp"
 
-namespace weft::ordered_run {
+namespace weft::speculative {
 
 [[nodiscard]] inline bool before(const task& a, const task& b) noexcept {
   if (a.call.timestamp != b.call.timestamp) return a.call.timestamp < b.call.timestamp;
@@ -133,4 +133,4 @@ class admitted_tasks {
   std::size_t size_ = 0;
 };
 
-}  // namespace weft::ordered_run
+}  // namespace weft::speculative

@@ -8,7 +8,7 @@
 
 #include "ordered/speculative_task.hpp"
 
-namespace weft::ordered_run {
+namespace weft::speculative {
 
 class footprint {
  public:
@@ -18,11 +18,11 @@ class footprint {
     ++run_;
   }
   // The access of that word, new if there was none.
-  [[nodiscard]] access& of(std::uintptr_t word) {
+  [[nodiscard]] word_access& of(std::uintptr_t word) {
     std::size_t at = slot_of(word);
     for (; slots_[at].run == run_; at = (at + 1) & mask())
       if (slots_[at].word == word) return *slots_[at].to;
-    access& a = set_->add();
+    word_access& a = set_->add();
     a.word = word;
     a.by = of_;
     slots_[at] = {word, run_, &a};
@@ -34,7 +34,7 @@ class footprint {
   struct slot {
     std::uintptr_t word = 0;
     std::uint64_t run = 0;
-    access* to = nullptr;
+    word_access* to = nullptr;
   };
   [[nodiscard]] std::size_t mask() const noexcept { return slots_.size() - 1; }
   [[nodiscard]] std::size_t slot_of(std::uintptr_t word) const noexcept {
@@ -43,7 +43,7 @@ class footprint {
   void grow() {
     slots_.assign(slots_.size() * 2, {});
     for (std::size_t i = 0; i < set_->size(); ++i) {
-      access& a = (*set_)[i];
+      word_access& a = (*set_)[i];
       std::size_t at = slot_of(a.word);
       while (slots_[at].run == run_) at = (at + 1) & mask();
       slots_[at] = {a.word, run_, &a};
@@ -56,4 +56,4 @@ class footprint {
   std::vector<slot> slots_ = std::vector<slot>(64);
 };
 
-}  // namespace weft::ordered_run
+}  // namespace weft::speculative

@@ -1,8 +1,8 @@
 // Whether running ahead pays, and for how long not to. A section alternates between two ways: `in order`, bodies one
 // after the other on one worker and nothing logged, as the serial executor does; and `ahead`. Time in order tells what a
 // body costs serially. Time ahead is held against that: what has happened meanwhile would have taken so long serially;
-// if it took longer, the difference is lost. More than a small allowance ends it, and then bodies run in order for so
-// long that the loss is a small part of all, and each time twice as long as the last.
+// if it took longer, the difference is lost. More than a small allowance ends it. Then bodies run in order, each time
+// twice as long as the last, and for so long that what is lost in all, less what was gained, is a small part of that.
 //
 // Bodies differ, so what happened ahead is measured by the time of the bodies themselves, times what a body costs in
 // order for each nanosecond that it takes ahead: learned at the beginning of each stretch, when the bodies are like
@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace weft::ordered_run {
+namespace weft::speculative {
 
 class payoff {
  public:
@@ -59,9 +59,8 @@ class payoff {
   }
   // It has ended, and nothing runs ahead any more.
   void end_ahead(double now) noexcept {
-    const double loss = std::max(0.0, (now - period_began_) - worth());
     close(now);
-    in_order_ns_ = std::max(2 * in_order_ns_, loss / loss_part);
+    in_order_ns_ = std::max(2 * in_order_ns_, (total_ns_ - serial_ns_) / loss_part);
     losing_ = false;
   }
 
@@ -74,7 +73,7 @@ class payoff {
   static constexpr double stretch_ns = 100'000;  // some wake-ups of a worker, so that one does not decide
   static constexpr double period_ns = 2'000'000;
   static constexpr double allowance_min_ns = 60'000;
-  static constexpr double loss_part = 0.04;  // of the time in order that follows a loss
+  static constexpr double loss_part = 0.04;  // what is lost in all, of the time in order that follows
 
   [[nodiscard]] double allowance_ns() const noexcept { return std::max(allowance_min_ns, 0.01 * total_ns_); }
   [[nodiscard]] double worth() noexcept {
@@ -104,4 +103,4 @@ class payoff {
   double scale_ = 0;
 };
 
-}  // namespace weft::ordered_run
+}  // namespace weft::speculative

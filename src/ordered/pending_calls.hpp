@@ -10,7 +10,7 @@
 
 #include "ordered/commit_order.hpp"
 
-namespace weft::ordered_run {
+namespace weft::speculative {
 
 // Tasks that are nobody's. They are kept until the section ends, and their memory with them.
 class task_pool {
@@ -121,4 +121,4 @@ class pending_calls {
   task_heap unborn_;
 };
 
-}  // namespace weft::ordered_run
+}  // namespace weft::speculative

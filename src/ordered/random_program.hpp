@@ -9,7 +9,7 @@
 #include "weft/ordered.hpp"
 #include "weft/runtime.hpp"
 
-namespace weft::ordered_run {
+namespace weft::speculative {
 
 struct random_program {
   std::uint64_t seed = 1;
@@ -43,8 +43,7 @@ struct random_program {
     return static_cast<std::uint64_t>(old);
   }
   void pass() const {
-    for (volatile unsigned i = 0; i < spin; i = i + 1) {
-    }
+    for (unsigned i = 0; i < spin; ++i) asm volatile("");
     if (charge_ns > 0) weft::charge(charge_ns);
   }
   static void body(ordered_context& x, std::uint64_t now, random_program* p, std::uint64_t who, unsigned left) {
@@ -89,4 +88,4 @@ struct random_program {
   }
 };
 
-}  // namespace weft::ordered_run
+}  // namespace weft::speculative

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace weft::ordered_run {
+namespace weft::speculative {
 
 class speculation_window {
  public:
@@ -34,4 +34,4 @@ class speculation_window {
   std::size_t runs_ = 0, in_vain_ = 0;
 };
 
-}  // namespace weft::ordered_run
+}  // namespace weft::speculative

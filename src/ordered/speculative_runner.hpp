@@ -14,7 +14,7 @@
 #include "weft/ordered.hpp"
 #include "weft/runtime.hpp"
 
-namespace weft::ordered_run {
+namespace weft::speculative {
 
 static_assert(std::endian::native == std::endian::little, "a word's first byte is its lowest");
 
@@ -144,7 +144,7 @@ template <class M> class runner final : public detail::ordered_hooks {
     }
     check();
     for_each_word(from, bytes, [&](std::uintptr_t word, byte_mask mask, unsigned first, unsigned here, std::size_t at) {
-      access& a = footprint_.of(word);
+      word_access& a = footprint_.of(word);
       const byte_mask missing = static_cast<byte_mask>(mask & ~(a.read | a.written));
       if (missing != 0) {
         waits_for = versions_.read(*task_, a, missing);
@@ -160,7 +160,7 @@ template <class M> class runner final : public detail::ordered_hooks {
     }
     check();
     for_each_word(to, bytes, [&](std::uintptr_t word, byte_mask mask, unsigned first, unsigned here, std::size_t at) {
-      access& a = footprint_.of(word);
+      word_access& a = footprint_.of(word);
       std::memcpy(reinterpret_cast<std::byte*>(&a.value) + first, static_cast<const std::byte*>(from) + at, here);
       a.written = static_cast<byte_mask>(a.written | mask);
     });
@@ -203,4 +203,4 @@ template <class M> class runner final : public detail::ordered_hooks {
   bool in_order_ = false;
 };
 
-}  // namespace weft::ordered_run
+}  // namespace weft::speculative

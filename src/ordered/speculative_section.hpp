@@ -21,7 +21,7 @@
 #include "weft/ordered.hpp"
 #include "weft/runtime.hpp"
 
-namespace weft::ordered_run {
+namespace weft::speculative {
 
 template <class M> class section;
 
@@ -271,4 +271,4 @@ template <class M> class section final : public detail::ordered_executor, sectio
   bool committing_ = false;  // somebody writes to base memory
 };
 
-}  // namespace weft::ordered_run
+}  // namespace weft::speculative

@@ -12,13 +12,13 @@
 #include "ordered/word.hpp"
 #include "weft/detail/ordered.hpp"
 
-namespace weft::ordered_run {
+namespace weft::speculative {
 
 struct task;
 
 // What one run did with one word. It is the entry in the lists of readers and versions of that word, too (versions.hpp),
 // so registering allocates nothing.
-struct access {
+struct word_access {
   std::uintptr_t word = 0;
   task* by = nullptr;
   void* bucket = nullptr;   // once it was looked up
@@ -26,28 +26,28 @@ struct access {
   byte_mask read = 0;       // bytes that came from others; non-zero: it is in the list of readers
   byte_mask written = 0;
   bool published = false;  // it is in the list of versions
-  access* next_reader = nullptr;
-  access* previous_reader = nullptr;
-  access* next_version = nullptr;
-  access* previous_version = nullptr;
+  word_access* next_reader = nullptr;
+  word_access* previous_reader = nullptr;
+  word_access* next_version = nullptr;
+  word_access* previous_version = nullptr;
 };
 
 // The accesses of a run. They stay where they are while it grows; cleared, it keeps its memory.
 class access_set {
  public:
-  [[nodiscard]] access& add() {
-    if (size_ == blocks_.size() * block) blocks_.push_back(std::make_unique<access[]>(block));
-    access& a = (*this)[size_++];
-    a = access{};
+  [[nodiscard]] word_access& add() {
+    if (size_ == blocks_.size() * block) blocks_.push_back(std::make_unique<word_access[]>(block));
+    word_access& a = (*this)[size_++];
+    a = word_access{};
     return a;
   }
-  [[nodiscard]] access& operator[](std::size_t i) noexcept { return blocks_[i / block][i % block]; }
+  [[nodiscard]] word_access& operator[](std::size_t i) noexcept { return blocks_[i / block][i % block]; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   void clear() noexcept { size_ = 0; }
 
  private:
   static constexpr std::size_t block = 16;
-  std::vector<std::unique_ptr<access[]>> blocks_;
+  std::vector<std::unique_ptr<word_access[]>> blocks_;
   std::size_t size_ = 0;
 };
 
@@ -123,4 +123,4 @@ struct alignas(64) task {
   }
 }
 
-}  // namespace weft::ordered_run
+}  // namespace weft::speculative

@@ -8,7 +8,7 @@
 #include "ordered/random_program.hpp"
 #include "weft/weft.hpp"
 
-using weft::ordered_run::random_program;
+using weft::speculative::random_program;
 
 namespace {
 
@@ -19,9 +19,9 @@ random_program program(std::uint64_t seed) {
   random_program p;
   p.seed = seed;
   p.words = std::uint64_t{1} << seed % 8;
-  p.roots = 5 + seed % 40;
+  p.roots = static_cast<unsigned>(5 + seed % 40);
   p.later = seed % 4;
-  p.children = 1 + seed % 3;
+  p.children = static_cast<unsigned>(1 + seed % 3);
   p.spin = seed % 3 == 0 ? 300 : 0;
   return p;
 }

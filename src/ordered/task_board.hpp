@@ -13,7 +13,7 @@
 #include "ordered/speculative_runner.hpp"
 #include "ordered/versions.hpp"
 
-namespace weft::ordered_run {
+namespace weft::speculative {
 
 template <class M> class task_board {
  public:
@@ -319,4 +319,4 @@ template <class M> class task_board {
   std::size_t garbage_bytes_ = 0;
 };
 
-}  // namespace weft::ordered_run
+}  // namespace weft::speculative

@@ -9,7 +9,7 @@
 
 #include "base/atomic.hpp"
 
-namespace weft::ordered_run {
+namespace weft::speculative {
 
 using byte_mask = std::uint8_t;
 inline constexpr byte_mask whole_word = 0xff;
@@ -106,4 +106,4 @@ template <class F> void for_each_word(const void* address, std::size_t bytes, F&
   }
 }
 
-}  // namespace weft::ordered_run
+}  // namespace weft::speculative
