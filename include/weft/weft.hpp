@@ -19,6 +19,7 @@
 #include "weft/node_memory.hpp"
 #include "weft/numa_array.hpp"
 #include "weft/ordered_for.hpp"
+#include "weft/ordered.hpp"
 #include "weft/range.hpp"
 #include "weft/reduction.hpp"
 #include "weft/repeatable.hpp"

@@ -1,0 +1,198 @@
+// What an ordered section costs and gains on real cores, beside the same work in a plain loop and in the serial
+// executor. All take turns in one process, so that what disturbs one disturbs its rivals; a figure is the median of the
+// rounds, and each pass has its result compared with the loop's.
+//
+//   ordered transactions [WORKERS [ROUNDS [BODY_NS]]]   0, 10 and 100 % of them change one word that all of these read
+//   ordered access [ROUNDS]                             cycles for each tracked access, in cache, one worker
+//   ordered losses [WORKERS [ROUNDS]]                   programs that cannot gain: time over that of the serial executor
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/measure.hpp"
+#include "weft/weft.hpp"
+
+namespace weft::bench {
+namespace {
+
+// A bank: a transaction reads some accounts, computes, and changes them. `hot` percent change the first account, too.
+struct bank {
+  std::uint64_t transactions;
+  unsigned hot;
+  unsigned accesses;  // half of them loads, half stores, to words of a transaction's own few
+  std::uint64_t rounds;
+  bool chained = false;  // each creates the next
+  std::vector<std::uint64_t> accounts = std::vector<std::uint64_t>(4096);
+
+  void reset() {
+    for (std::size_t i = 0; i < accounts.size(); ++i) accounts[i] = i;
+  }
+  [[nodiscard]] static std::uint64_t mixed(std::uint64_t x) noexcept {
+    x *= 0x9e3779b97f4a7c15u;
+    return x ^ x >> 31;
+  }
+  template <class X> void transact(X& x, std::uint64_t i) {
+    const std::uint64_t draw = mixed(i + 1);
+    const bool is_hot = draw % 100 < hot;
+    std::uint64_t sum = is_hot ? x.load(accounts[0]) : 0;
+    const std::size_t first = 64 + 8 * (draw >> 40) % 4000;
+    for (unsigned a = 0; a < accesses / 2; ++a) sum += x.load(accounts[first + a % 8]);
+    spin(rounds);
+    for (unsigned a = 0; a < accesses / 2; ++a) x.store(accounts[first + a % 8], mixed(sum + a));
+    if (is_hot) x.store(accounts[0], sum);
+  }
+};
+
+struct plain {
+  static std::uint64_t load(const std::uint64_t& from) noexcept { return from; }
+  static void store(std::uint64_t& to, std::uint64_t value) noexcept { to = value; }
+};
+
+void call(ordered_context& x, std::uint64_t now, bank* b) {
+  b->transact(x, now);
+  if (b->chained && now + 1 < b->transactions) x.at(now + 1, call, b);
+}
+
+double in_loop(bank& b) {
+  b.reset();
+  plain x;
+  const auto begin = steady::now();
+  for (std::uint64_t i = 0; i < b.transactions; ++i) b.transact(x, i);
+  return nanoseconds(steady::now() - begin).count();
+}
+
+struct pass {
+  double ns;
+  ordered_counts counts;
+};
+pass in_section(bank& b, runtime& rt, const ordered_options& o, const std::vector<std::uint64_t>& expected) {
+  b.reset();
+  const auto begin = steady::now();
+  ordered q(rt, o);
+  for (std::uint64_t i = 0; i < (b.chained ? 1 : b.transactions); ++i) q.at(i, call, &b);
+  q.run();
+  const double ns = nanoseconds(steady::now() - begin).count();
+  if (b.accounts != expected || q.counts().committed != b.transactions) {
+    std::fprintf(stderr, "ordered: '%s' has left what the loop does not leave\n", o.executor);
+    std::exit(1);
+  }
+  return {ns, q.counts()};
+}
+
+struct figures {
+  double loop, serial, speculative;  // nanoseconds a transaction, medians
+  ordered_counts counts;             // of the last pass
+};
+figures compare(bank b, runtime& rt, int rounds, const ordered_options& o = {.executor = "speculative"}) {
+  std::vector<double> loop, serial, speculative;
+  figures f{};
+  const double n = static_cast<double>(b.transactions);
+  for (int r = 0; r < rounds; ++r) {
+    loop.push_back(in_loop(b) / n);
+    const std::vector<std::uint64_t> expected = b.accounts;
+    serial.push_back(in_section(b, rt, {.executor = "serial"}, expected).ns / n);
+    const pass p = in_section(b, rt, o, expected);
+    speculative.push_back(p.ns / n);
+    f.counts = p.counts;
+  }
+  f.loop = median(loop);
+  f.serial = median(serial);
+  f.speculative = median(speculative);
+  return f;
+}
+
+void print(const std::string& what, const figures& f) {
+  std::printf("%-34s %9.1f %9.1f %9.1f   %5.2fx  %8llu %8llu %6zu\n", what.c_str(), f.loop, f.serial, f.speculative,
+              f.serial / f.speculative, static_cast<unsigned long long>(f.counts.started),
+              static_cast<unsigned long long>(f.counts.in_order), f.counts.window);
+}
+void print_head() {
+  std::printf("%-34s %9s %9s %9s   %6s  %8s %8s %6s\n", "ns a transaction", "loop", "serial", "specul.", "gain",
+              "started", "in order", "window");
+}
+
+void transactions(unsigned workers, int rounds, double body_ns) {
+  runtime rt({.workers = workers});
+  const auto spins = static_cast<std::uint64_t>(body_ns / calibrate_spin());
+  const auto count = static_cast<std::uint64_t>(2e8 / body_ns);
+  print_head();
+  for (const unsigned hot : {0u, 10u, 100u}) {
+    const bank b{.transactions = count, .hot = hot, .accesses = 10, .rounds = spins};
+    print(std::to_string(hot) + " % conflicts", compare(b, rt, rounds));
+    print(std::to_string(hot) + " % conflicts, always ahead",
+          compare(b, rt, rounds, {.executor = "speculative", .always_ahead = true}));
+  }
+}
+
+[[nodiscard]] double cycles_per_ns() {
+#if defined(__x86_64__)
+  const auto begin = steady::now();
+  const std::uint64_t first = __builtin_ia32_rdtsc();
+  while (nanoseconds(steady::now() - begin).count() < 2e7) {
+  }
+  return static_cast<double>(__builtin_ia32_rdtsc() - first) / nanoseconds(steady::now() - begin).count();
+#else
+  return 1;  // nanoseconds, then
+#endif
+}
+
+// A transaction with many accesses against one with few, so that what a call costs does not count.
+void access_cost(int rounds) {
+  runtime rt({.workers = 1});
+  const double cycles = cycles_per_ns();
+  const bank few{.transactions = 20'000, .hot = 0, .accesses = 2, .rounds = 0};
+  bank many = few;
+  many.accesses = 16;  // each word once
+  std::printf("cycles for each access beyond those of the loop, each word once in a call\n");
+  for (const bool ahead : {false, true}) {
+    const ordered_options o{.executor = "speculative", .always_ahead = ahead};
+    const figures f = compare(few, rt, rounds, o), m = compare(many, rt, rounds, o);
+    const double extra = (m.speculative - m.loop - (f.speculative - f.loop)) / 14;
+    const double serial = (m.serial - m.loop - (f.serial - f.loop)) / 14;
+    std::printf("  %-14s %6.1f   (serial executor %.1f)\n", ahead ? "always ahead" : "default", extra * cycles,
+                serial * cycles);
+  }
+}
+
+void losses(unsigned workers, int rounds) {
+  runtime rt({.workers = workers});
+  const double spin_ns = calibrate_spin();
+  print_head();
+  for (const bool chained : {false, true})
+    for (const unsigned hot : {0u, 30u, 100u})
+      for (const double body_ns : {0.0, 300.0, 3'000.0, 30'000.0}) {
+        const bank b{.transactions = static_cast<std::uint64_t>(5e7 / (body_ns + 100)),
+                     .hot = hot,
+                     .accesses = 10,
+                     .rounds = static_cast<std::uint64_t>(body_ns / spin_ns),
+                     .chained = chained};
+        print(std::to_string(static_cast<int>(body_ns)) + " ns, " + std::to_string(hot) + " %" +
+                  (chained ? ", a chain" : ""),
+              compare(b, rt, rounds));
+      }
+}
+
+}  // namespace
+}  // namespace weft::bench
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  const auto number = [&](int i, int otherwise) { return argc > i ? std::atoi(argv[i]) : otherwise; };
+  if (what == "transactions" && number(2, 2) > 0 && number(4, 10'000) > 0)
+    weft::bench::transactions(static_cast<unsigned>(number(2, 2)), number(3, 9), number(4, 10'000));
+  else if (what == "access")
+    weft::bench::access_cost(number(2, 21));
+  else if (what == "losses" && number(2, 2) > 0)
+    weft::bench::losses(static_cast<unsigned>(number(2, 2)), number(3, 5));
+  else {
+    std::fprintf(stderr, "usage: ordered transactions [WORKERS [ROUNDS [BODY_NS]]] | access [ROUNDS] | "
+                         "losses [WORKERS [ROUNDS]]\n");
+    return 2;
+  }
+  return 0;
+}

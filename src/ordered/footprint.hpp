@@ -1,0 +1,59 @@
+// What the run that goes on has accessed so far, by word: so that a word is looked up among the versions once, and a
+// body reads what it has written itself.
+// Who: the thread that runs the body.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "ordered/speculative_task.hpp"
+
+namespace weft::speculative {
+
+class footprint {
+ public:
+  void begin(task& t) noexcept {
+    of_ = &t;
+    set_ = &t.this_run();
+    ++run_;
+  }
+  // The access of that word, new if there was none.
+  [[nodiscard]] word_access& of(std::uintptr_t word) {
+    std::size_t at = slot_of(word);
+    for (; slots_[at].run == run_; at = (at + 1) & mask())
+      if (slots_[at].word == word) return *slots_[at].to;
+    word_access& a = set_->add();
+    a.word = word;
+    a.by = of_;
+    slots_[at] = {word, run_, &a};
+    if (set_->size() * 2 > slots_.size()) grow();
+    return a;
+  }
+
+ private:
+  struct slot {
+    std::uintptr_t word = 0;
+    std::uint64_t run = 0;
+    word_access* to = nullptr;
+  };
+  [[nodiscard]] std::size_t mask() const noexcept { return slots_.size() - 1; }
+  [[nodiscard]] std::size_t slot_of(std::uintptr_t word) const noexcept {
+    return ((word >> 3) * 0x9e3779b97f4a7c15u >> 40) & mask();
+  }
+  void grow() {
+    slots_.assign(slots_.size() * 2, {});
+    for (std::size_t i = 0; i < set_->size(); ++i) {
+      word_access& a = (*set_)[i];
+      std::size_t at = slot_of(a.word);
+      while (slots_[at].run == run_) at = (at + 1) & mask();
+      slots_[at] = {a.word, run_, &a};
+    }
+  }
+
+  task* of_ = nullptr;
+  access_set* set_ = nullptr;
+  std::uint64_t run_ = 0;
+  std::vector<slot> slots_ = std::vector<slot>(64);
+};
+
+}  // namespace weft::speculative

@@ -1,0 +1,62 @@
+#include "weft/ordered.hpp"
+
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/near_name.hpp"
+#include "ordered/executors.hpp"
+#include "runtime/variables.hpp"
+#include "weft/error.hpp"
+
+namespace weft {
+
+namespace {
+
+struct named_maker {
+  std::string_view name;
+  ordered_run::maker make;
+};
+constexpr named_maker makers[] = {
+    {"speculative", &ordered_run::make_speculative},
+    {"serial", &ordered_run::make_serial},
+};
+
+[[nodiscard]] std::string unknown(std::string_view name) {
+  std::vector<std::string> known;
+  std::string list;
+  for (const named_maker& m : makers) {
+    known.emplace_back(m.name);
+    list += (list.empty() ? "" : ", ") + std::string(m.name);
+  }
+  return "weft: there is no executor '" + std::string(name) + "' for ordered sections" +
+         base::did_you_mean(name, known) + ". There are: " + list;
+}
+
+}  // namespace
+
+namespace detail {
+
+void throw_back_in_time(std::uint64_t now, std::uint64_t asked) {
+  throw error("weft: a body at timestamp " + std::to_string(now) + " creates one for " + std::to_string(asked) +
+              ", which is over. Give it the same timestamp or a later one");
+}
+
+std::unique_ptr<ordered_executor> make_ordered(runtime& rt, const ordered_options& options) {
+  const char* const given = options.executor;
+  const char* const variable = given == nullptr ? value_of_variable("ordered") : nullptr;
+  const std::string_view name = given != nullptr ? given : variable != nullptr ? variable : makers[0].name;
+  for (const named_maker& m : makers)
+    if (m.name == name) return m.make(rt, options);
+  if (variable != nullptr) refuse_variable(unknown(name) + " (WEFT_ORDERED)");
+  throw error(unknown(name));
+}
+
+}  // namespace detail
+
+ordered::ordered(runtime& rt, const ordered_options& options) : executor_(detail::make_ordered(rt, options)) {}
+ordered::~ordered() = default;
+ordered_counts ordered::counts() const { return executor_->counts(); }
+
+}  // namespace weft

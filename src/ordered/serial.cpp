@@ -1,0 +1,92 @@
+// The reference: a heap by (timestamp, number of creation), one body after the other.
+#include <chrono>
+#include <queue>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "ordered/executors.hpp"
+
+namespace weft::ordered_run {
+
+namespace {
+
+class serial final : public detail::ordered_executor, detail::ordered_hooks {
+ public:
+  void create(const detail::ordered_call& call) override {
+    std::uint32_t slot;
+    if (free_.empty()) {
+      slot = static_cast<std::uint32_t>(calls_.size());
+      calls_.push_back(call);
+    } else {
+      slot = free_.back();
+      free_.pop_back();
+      calls_[slot] = call;
+    }
+    heap_.push({call.timestamp, created_++, slot});
+  }
+
+  void run() override {
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+      run_all();
+    } catch (...) {
+      heap_ = {};
+      calls_.clear();
+      free_.clear();
+      throw;
+    }
+    counts_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+
+  [[nodiscard]] ordered_counts counts() const override { return counts_; }
+
+ private:
+  struct entry {
+    std::uint64_t timestamp;
+    std::uint64_t number;
+    std::uint32_t slot;
+    friend bool operator<(const entry& a, const entry& b) noexcept {
+      return a.timestamp != b.timestamp ? a.timestamp > b.timestamp : a.number > b.number;
+    }
+  };
+
+  void run_all() {
+    ordered_context x(*this, true);
+    while (!heap_.empty()) {
+      const entry next = heap_.top();
+      heap_.pop();
+      const detail::ordered_call call = calls_[next.slot];
+      free_.push_back(next.slot);
+      x.set_timestamp(next.timestamp);
+      ++counts_.started;
+      call.run(x, next.timestamp, call.argument);
+      ++counts_.committed;
+    }
+  }
+
+  void load(const void*, void*, std::size_t) override { WEFT_ASSERT(!"a plain context asks nobody"); }
+  void store(void*, const void*, std::size_t) override { WEFT_ASSERT(!"a plain context asks nobody"); }
+  void read_only(const void*, std::size_t) override {}
+  void work(std::uint64_t) override {}
+  void* allocate(std::size_t bytes, std::size_t alignment) override {
+    return ::operator new(bytes, std::align_val_t(alignment));
+  }
+  void release(void* at, std::size_t bytes, std::size_t alignment) override {
+    ::operator delete(at, bytes, std::align_val_t(alignment));
+  }
+  void serialize() override {}
+
+  std::priority_queue<entry> heap_;
+  std::vector<detail::ordered_call> calls_;
+  std::vector<std::uint32_t> free_;
+  std::uint64_t created_ = 0;
+  ordered_counts counts_;
+};
+
+}  // namespace
+
+std::unique_ptr<detail::ordered_executor> make_serial(runtime&, const ordered_options&) {
+  return std::make_unique<serial>();
+}
+
+}  // namespace weft::ordered_run

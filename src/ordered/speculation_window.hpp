@@ -1,0 +1,37 @@
+// How many tasks may be ahead of the oldest. It is halved when more than a fifth of the runs were in vain lately, and
+// doubled when less than a tenth were; never below the number of workers.
+// Who: whoever holds the section's lock.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+
+namespace weft::speculative {
+
+class speculation_window {
+ public:
+  static constexpr std::size_t tasks_max = 1024;  // what they keep is at most that many sets of accesses
+
+  // `fixed`: it stays so; 0: it adapts.
+  speculation_window(std::size_t workers, std::size_t fixed) noexcept
+      : least_(fixed != 0 ? fixed : std::min(std::max<std::size_t>(workers, 2), tasks_max)),
+        most_(fixed != 0 ? fixed : tasks_max), tasks_(std::min(4 * least_, most_)) {}
+
+  [[nodiscard]] std::size_t tasks() const noexcept { return tasks_; }
+  void ran(bool in_vain) noexcept {
+    ++runs_;
+    in_vain_ += in_vain ? 1 : 0;
+    if (runs_ < std::max<std::size_t>(runs_min, tasks_)) return;
+    if (in_vain_ * 5 > runs_)
+      tasks_ = std::max(tasks_ / 2, least_);
+    else if (in_vain_ * 10 < runs_)
+      tasks_ = std::min(tasks_ * 2, most_);
+    runs_ = in_vain_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t runs_min = 32;
+  std::size_t least_, most_, tasks_;
+  std::size_t runs_ = 0, in_vain_ = 0;
+};
+
+}  // namespace weft::speculative

@@ -1,0 +1,206 @@
+// Runs bodies for a section, one at a time, and answers what they ask: ahead of their order, where loads are logged and
+// stores, calls and memory are kept until the body has returned, or in order, where things are just done.
+// Who: the one thread that takes part in the section with it.
+#pragma once
+#include <bit>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "ordered/footprint.hpp"
+#include "ordered/versions.hpp"
+#include "weft/ordered.hpp"
+#include "weft/runtime.hpp"
+
+namespace weft::speculative {
+
+static_assert(std::endian::native == std::endian::little, "a word's first byte is its lowest");
+
+inline void free_memory(const allocation& a) noexcept { ::operator delete(a.at, a.bytes, std::align_val_t(a.alignment)); }
+
+// What a body's questions need of the section.
+class section_side {
+ public:
+  [[nodiscard]] virtual bool is_oldest(const task& t) = 0;
+  virtual void create_in_order(const detail::ordered_call& call) = 0;
+
+ protected:
+  ~section_side() = default;
+};
+
+enum class outcome : std::uint8_t {
+  published,   // what it did can be seen by those that come after it
+  stale,       // it has read what is not so any more, or is dead
+  waits,       // for the run of another: `waits_for`
+  first_only,  // for all that come before it
+};
+
+template <class M> class runner final : public detail::ordered_hooks {
+ public:
+  runner(section_side& section, versions<M>& seen, const runtime& rt)
+      : section_(section), versions_(seen), runtime_(rt), x_(*this, false) {}
+
+  // Runs the body of t ahead and publishes what it did. Whatever comes of it, no access of a run before this one is
+  // registered any more but what is published.
+  [[nodiscard]] outcome run(task& t) {
+    begin(t);
+    const double began = runtime_.now_ns();
+    try {
+      t.call.run(x_, t.call.timestamp, t.call.argument);
+    } catch (const given_up&) {
+    } catch (...) {
+      error = std::current_exception();
+    }
+    ended_ns = runtime_.now_ns();
+    t.body_ns = ended_ns - began;
+    if (M::load(t.stale, base::acquire) != 0) came_to_ = outcome::stale;
+    if (came_to_ == outcome::published)
+      publish(t);
+    else
+      forget(t);
+    return came_to_;
+  }
+
+  // Calls the body in order. Errors: what it throws.
+  void call_in_order(const detail::ordered_call& call) {
+    x_.set_timestamp(call.timestamp);
+    call.run(x_, call.timestamp, call.argument);
+  }
+  // A modelled machine is told of what bodies do in order, too.
+  void be_in_order(bool on) noexcept {
+    in_order_ = on;
+    x_.set_plain(on && !M::modelled);
+  }
+
+  // What the last run did beside its accesses.
+  std::vector<detail::ordered_call> created;
+  std::vector<allocation> allocated;
+  std::vector<allocation> released;
+  std::exception_ptr error;
+  std::vector<task_ref> made_stale;
+  task_ref waits_for;
+  double ended_ns = 0;
+
+ private:
+  struct given_up {};  // thrown out of a body whose run is in vain
+
+  // Of an instruction, on a modelled machine: one in each cycle at 2.5 GHz.
+  static constexpr double instruction_ns = 0.4;
+
+  void begin(task& t) {
+    task_ = &t;
+    ++t.runs;
+    if (t.published) M::store(t.redone, std::uint32_t{1}, base::release);
+    access_set& last = t.last_run();
+    for (std::size_t i = 0; i < last.size(); ++i) versions_.forget_read(last[i]);
+    M::store(t.stale, std::uint32_t{0}, base::release);  // of what this run reads nothing is known yet
+    t.this_run().clear();
+    footprint_.begin(t);
+    created.clear();
+    allocated.clear();
+    released.clear();
+    made_stale.clear();
+    error = nullptr;
+    came_to_ = outcome::published;
+    x_.set_timestamp(t.call.timestamp);
+  }
+  void publish(task& t) {
+    access_set& now = t.this_run();
+    for (std::size_t i = 0; i < now.size(); ++i)
+      if (now[i].written != 0) versions_.publish(now[i], made_stale);
+    access_set& last = t.last_run();
+    for (std::size_t i = 0; i < last.size(); ++i) versions_.retract(last[i], made_stale);
+    last.clear();
+    t.live = static_cast<std::uint8_t>(1 - t.live);
+    t.published = true;
+    M::store(t.redone, std::uint32_t{0}, base::release);
+  }
+  void forget(task& t) noexcept {
+    access_set& now = t.this_run();
+    for (std::size_t i = 0; i < now.size(); ++i) versions_.forget_read(now[i]);
+    now.clear();
+    created.clear();
+    error = nullptr;
+  }
+
+  [[noreturn]] void give_up(outcome why) {
+    came_to_ = why;
+    throw given_up();
+  }
+  // A body that caught what ended it is told again.
+  void check() {
+    if (came_to_ != outcome::published) [[unlikely]]
+      throw given_up();
+    if (detail::peek(task_->stale) != 0) [[unlikely]]
+      give_up(outcome::stale);
+  }
+
+  void load(const void* from, void* to, std::size_t bytes) override {
+    if (in_order_) {
+      std::memcpy(to, from, bytes);
+      return;
+    }
+    check();
+    for_each_word(from, bytes, [&](std::uintptr_t word, byte_mask mask, unsigned first, unsigned here, std::size_t at) {
+      word_access& a = footprint_.of(word);
+      const byte_mask missing = static_cast<byte_mask>(mask & ~(a.read | a.written));
+      if (missing != 0) {
+        waits_for = versions_.read(*task_, a, missing);
+        if (waits_for.to != nullptr) give_up(outcome::waits);
+      }
+      std::memcpy(static_cast<std::byte*>(to) + at, reinterpret_cast<const std::byte*>(&a.value) + first, here);
+    });
+  }
+  void store(void* to, const void* from, std::size_t bytes) override {
+    if (in_order_) {
+      std::memcpy(to, from, bytes);
+      return;
+    }
+    check();
+    for_each_word(to, bytes, [&](std::uintptr_t word, byte_mask mask, unsigned first, unsigned here, std::size_t at) {
+      word_access& a = footprint_.of(word);
+      std::memcpy(reinterpret_cast<std::byte*>(&a.value) + first, static_cast<const std::byte*>(from) + at, here);
+      a.written = static_cast<byte_mask>(a.written | mask);
+    });
+  }
+  void read_only(const void*, std::size_t) override {}
+  void work(std::uint64_t instructions) override {
+    if constexpr (M::modelled) charge(static_cast<double>(instructions) * instruction_ns);
+  }
+  void create(const detail::ordered_call& call) override {
+    if (in_order_)
+      section_.create_in_order(call);
+    else
+      created.push_back(call);
+  }
+  void* allocate(std::size_t bytes, std::size_t alignment) override {
+    void* const at = ::operator new(bytes, std::align_val_t(alignment));
+    if (!in_order_) allocated.push_back({at, bytes, alignment});
+    return at;
+  }
+  void release(void* at, std::size_t bytes, std::size_t alignment) override {
+    if (at == nullptr) return;
+    if (in_order_)
+      free_memory({at, bytes, alignment});
+    else
+      released.push_back({at, bytes, alignment});
+  }
+  void serialize() override {
+    if (in_order_) return;
+    check();
+    if (!section_.is_oldest(*task_)) give_up(outcome::first_only);
+  }
+
+  section_side& section_;
+  versions<M>& versions_;
+  const runtime& runtime_;
+  ordered_context x_;
+  footprint footprint_;
+  task* task_ = nullptr;
+  outcome came_to_ = outcome::published;
+  bool in_order_ = false;
+};
+
+}  // namespace weft::speculative

@@ -1,0 +1,274 @@
+// A section on the workers of a runtime (speculative.md). Whoever takes part runs tasks while there are any it may, and
+// leaves when there are none: nobody waits in here. Who finds more than it can run itself invites another, a task of
+// the runtime like any. What becomes of tasks is the board's; here is who does what when, and whether bodies run ahead
+// or in order.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "base/lock.hpp"
+#include "ordered/payoff.hpp"
+#include "ordered/speculation_window.hpp"
+#include "ordered/speculative_runner.hpp"
+#include "ordered/task_board.hpp"
+#include "ordered/versions.hpp"
+#include "weft/event.hpp"
+#include "weft/ordered.hpp"
+#include "weft/runtime.hpp"
+
+namespace weft::speculative {
+
+template <class M> class section;
+
+// Who takes part in a run. It outlives the run: an invitation may come too late.
+template <class M> struct crew {
+  alignas(64) detail::cell<std::uint8_t> lock;  // the section's
+  section<M>* to = nullptr;                     // until the run is over
+  unsigned invited = 0;
+  unsigned active = 0;
+};
+
+// The right to take part. It is the capture of a task, which a cancelled scope may drop.
+template <class M> class invitation {
+ public:
+  explicit invitation(std::shared_ptr<crew<M>> to) noexcept : to_(std::move(to)) {}  // counted by who makes it
+  invitation(invitation&&) noexcept = default;
+  invitation& operator=(invitation&&) = delete;
+  ~invitation() {
+    if (to_ == nullptr) return;
+    const base::locked<M> guard(to_->lock);
+    --to_->invited;
+  }
+  void accept() {
+    const std::shared_ptr<crew<M>> c = std::move(to_);
+    section<M>::take_part(*c);
+  }
+
+ private:
+  std::shared_ptr<crew<M>> to_;
+};
+
+template <class M> class section final : public detail::ordered_executor, section_side {
+ public:
+  section(runtime& rt, const ordered_options& o)
+      : runtime_(rt), payoff_(rt.workers() > 1, !o.always_ahead), window_(rt.workers(), o.window) {}
+
+  void create(const detail::ordered_call& call) override { board_.create(call); }
+
+  void run() override {
+    if (board_.pending.empty()) return;
+    const double began = runtime_.now_ns();
+    event over("the end of an ordered section");
+    over_ = &over;
+    crew_ = std::make_shared<crew<M>>();
+    crew_->to = this;
+    crew_->invited = 1;
+    in_order_next_ = payoff_.begins_in_order();
+    if (!in_order_next_) payoff_.begin_ahead(began);
+    runtime_.submit(completes(over), named("ordered section"),
+                    [i = invitation<M>(crew_)]() mutable { i.accept(); });
+    try {
+      over.wait();
+    } catch (...) {  // the scope around it is cancelled, and it never began
+      board_.drop_all();
+      throw;
+    }
+    board_.free_garbage();
+    const double ended = runtime_.now_ns();
+    if (!in_order_next_) payoff_.end_ahead(ended);
+    counts_.seconds += (ended - began) * 1e-9;
+    if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
+
+  [[nodiscard]] ordered_counts counts() const override {
+    ordered_counts c = counts_;
+    c.window = window_.tasks();
+    c.serial_seconds = payoff_.serial_ns() * 1e-9;
+    return c;
+  }
+
+  // The body of a task that was invited.
+  static void take_part(crew<M>& c) {
+    event* over = nullptr;
+    {
+      const base::locked<M> guard(c.lock);
+      --c.invited;
+      if (c.to == nullptr) return;
+      ++c.active;
+      section& s = *c.to;
+      s.work_on();
+      --c.active;
+      if (c.active == 0) {
+        WEFT_ASSERT(s.is_over());
+        over = s.over_;
+        c.to = nullptr;
+      }
+    }
+    if (over != nullptr) over->fulfil();  // nobody touches the section any more
+  }
+
+ private:
+  enum class turn : std::uint8_t { nothing, ahead, in_order };
+
+  // Who: holds the lock, and holds it again after.
+  void work_on() {
+    std::unique_ptr<runner<M>> r;
+    if (runners_.empty()) {
+      section_side& side = *this;
+      r = std::make_unique<runner<M>>(side, versions_, runtime_);
+    } else {
+      r = std::move(runners_.back());
+      runners_.pop_back();
+    }
+    task* t = nullptr;
+    for (turn mine = next(t); mine != turn::nothing; mine = next(t)) {
+      if (mine == turn::in_order)
+        run_in_order(*r);
+      else
+        run_ahead(*r, *t);
+    }
+    runners_.push_back(std::move(r));
+  }
+
+  [[nodiscard]] turn next(task*& t) {
+    for (;;) {
+      if (in_order_) return turn::nothing;
+      commit();
+      if (in_order_) return turn::nothing;
+      if (failure_ != nullptr) {
+        board_.drop_all();
+        return turn::nothing;
+      }
+      if (emptying_) {
+        if (board_.running() != 0 || committing_) return turn::nothing;
+        board_.take_all_back();
+        emptying_ = false;
+        if (stopping_) {
+          stopping_ = false;
+          in_order_next_ = true;
+          payoff_.end_ahead(runtime_.now_ns());
+        }
+      }
+      if (board_.nothing_admitted()) board_.free_garbage();
+      if (in_order_next_) {
+        if (board_.pending.empty()) return turn::nothing;
+        in_order_ = true;
+        return turn::in_order;
+      }
+      t = board_.pick(window_.tasks());
+      return t != nullptr ? turn::ahead : turn::nothing;
+    }
+  }
+  [[nodiscard]] bool is_over() const noexcept {
+    return board_.pending.empty() && board_.nothing_admitted() && !in_order_ && !committing_;
+  }
+
+  void run_ahead(runner<M>& r, task& t) {
+    const bool invite = crew_->active + crew_->invited < runtime_.workers() && board_.has_more(window_.tasks());
+    if (invite) ++crew_->invited;
+    base::release_lock<M>(crew_->lock);
+    if (invite) runtime_.submit(named("ordered helper"), [i = invitation<M>(crew_)]() mutable { i.accept(); });
+    const outcome came_to = r.run(t);
+    base::acquire_lock<M>(crew_->lock);
+    ++counts_.started;
+    window_.ran(t.runs > 1);
+    (void)board_.settle(t, came_to, r);
+    if (emptying_ || failure_ != nullptr) return;
+    stopping_ = !payoff_.go_on(r.ended_ns);
+    emptying_ = stopping_ || board_.much_garbage();
+  }
+
+  // Bodies one after the other, until the payoff wants to look again whether running ahead is faster.
+  void run_in_order(runner<M>& r) {
+    WEFT_ASSERT(board_.nothing_admitted() && board_.running() == 0);
+    base::release_lock<M>(crew_->lock);
+    std::exception_ptr failure;
+    r.be_in_order(true);
+    const double began = runtime_.now_ns();
+    double now = began;
+    std::uint64_t tasks = 0;
+    try {
+      detail::ordered_call call;
+      while (!board_.pending.none_numbered()) {
+        board_.pending.take_first_numbered(call);
+        r.call_in_order(call);
+        if (++tasks % look_every != 0) continue;
+        now = runtime_.now_ns();
+        if (payoff_.enough_in_order(tasks, now - began)) break;
+      }
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    r.be_in_order(false);
+    now = runtime_.now_ns();
+    base::acquire_lock<M>(crew_->lock);
+    counts_.started += tasks + (failure != nullptr ? 1 : 0);
+    counts_.committed += tasks;
+    counts_.in_order += tasks;
+    payoff_.was_in_order(tasks, now - began);
+    in_order_ = false;
+    if (failure != nullptr) failure_ = failure;
+    if (!board_.pending.empty() && failure_ == nullptr) {
+      in_order_next_ = false;
+      payoff_.begin_ahead(now);
+    }
+  }
+
+  // What has happened is made so, by one at a time and without the lock: of these nothing changes any more.
+  void commit() {
+    while (!committing_ && failure_ == nullptr) {
+      task* batch[commits_at_once];
+      std::size_t n = 0;
+      for (task* t = board_.next_to_commit(nullptr); t != nullptr; t = board_.next_to_commit(t)) {
+        batch[n++] = t;
+        if (n == commits_at_once || t->error != nullptr) break;
+      }
+      if (n == 0) return;
+      committing_ = true;
+      base::release_lock<M>(crew_->lock);
+      for (std::size_t i = 0; i < n; ++i) {
+        access_set& all = batch[i]->last_run();
+        for (std::size_t a = 0; a < all.size(); ++a) versions_.commit(all[a]);
+      }
+      base::acquire_lock<M>(crew_->lock);
+      committing_ = false;
+      for (std::size_t i = 0; i < n; ++i) {
+        payoff_.happened(batch[i]->body_ns);
+        counts_.committed += batch[i]->error == nullptr ? 1 : 0;
+        failure_ = board_.happened(*batch[i]);
+      }
+    }
+  }
+
+  [[nodiscard]] bool is_oldest(const task& t) override {
+    const base::locked<M> guard(crew_->lock);
+    return board_.is_oldest(t);
+  }
+  void create_in_order(const detail::ordered_call& call) override { board_.create(call); }
+
+  static constexpr std::uint64_t look_every = 8;  // tasks in order from one look at the clock to the next
+  static constexpr std::size_t commits_at_once = 16;
+
+  runtime& runtime_;
+  versions<M> versions_;
+  task_board<M> board_{versions_};
+  payoff payoff_;
+  speculation_window window_;
+  std::shared_ptr<crew<M>> crew_;
+  event* over_ = nullptr;
+  std::vector<std::unique_ptr<runner<M>>> runners_;
+  std::exception_ptr failure_;
+  ordered_counts counts_;
+  bool in_order_next_ = false;
+  bool in_order_ = false;    // somebody runs bodies in order, and nobody else does anything
+  bool emptying_ = false;    // nothing is admitted until nothing runs
+  bool stopping_ = false;    // and then bodies run in order
+  bool committing_ = false;  // somebody writes to base memory
+};
+
+}  // namespace weft::speculative
