@@ -16,7 +16,8 @@
 //   speculative   bodies run ahead of their order on real cores, and again where that was wrong
 //   serial        one after the other, in order: the reference
 //   oracle        serial, and it notes what each body costs and touches, and how many could have run at a time
-//   swarm         the architecture of the Swarm paper, modelled: cycles in place of nanoseconds
+//   swarm         the architecture of the Swarm paper, modelled: cycles in place of nanoseconds. Of equal timestamps
+//                 it takes any first, as that architecture does
 //
 // A body may run before those that come earlier in order, and read what is not yet as it will be. It is then called
 // again or forgotten, and its stores never happened. Until then it must do no harm: bounds of what it loaded are to be
@@ -33,6 +34,8 @@
 #include "weft/detail/ordered.hpp"
 
 namespace weft {
+
+struct swarm_options;
 
 // What bodies got and did. Of executors that never speculate, started and committed are equal.
 struct ordered_counts {
@@ -54,6 +57,8 @@ struct ordered_options {
   // Speculative: bodies run ahead also where that does not pay. By default they then run in order for a while, so that
   // the loss stays small against all.
   bool always_ahead = false;
+  // The chip that "swarm" models (weft/swarm.hpp). nullptr: what WEFT_SWARM says, or that of the paper.
+  const swarm_options* swarm = nullptr;
 };
 
 // What a body has of the section it runs in. It is good until the body returns, for the thread that runs it.

@@ -21,6 +21,7 @@ struct named_maker {
 constexpr named_maker makers[] = {
     {"speculative", &ordered_run::make_speculative},
     {"serial", &ordered_run::make_serial},
+    {"swarm", &ordered_run::make_swarm},
 };
 
 [[nodiscard]] std::string unknown(std::string_view name) {

@@ -1,0 +1,156 @@
+#include "ordered/swarm/cores.hpp"
+
+#include <algorithm>
+
+#include "ordered/swarm/bodies.hpp"
+#include "ordered/swarm/commits.hpp"
+#include "ordered/swarm/enqueues.hpp"
+#include "ordered/swarm/spills.hpp"
+
+namespace weft::swarm {
+
+namespace {
+
+constexpr std::size_t stack_bytes = 256 * 1024;
+
+void switch_to(chip& c, core* from, core* to) {
+  machine::fiber& left = from != nullptr ? *from->stack : *c.main;
+  machine::fiber& entered = to != nullptr ? *to->stack : *c.main;
+  c.running = to;
+  left.jump(entered, nullptr);
+}
+
+// Lets happen what is next, until it is `me` that goes on (nullptr: until the run ends).
+void pass_time(chip& c, core* me) {
+  while (!c.ending) {
+    const wheel<event>::entry e = c.events.pop();
+    switch (e.what.what) {
+    case event::kind::wake: {
+      auto* const next = static_cast<core*>(e.what.who);
+      if (next->generation != e.what.generation) break;
+      if (next == me) return;
+      return switch_to(c, me, next);
+    }
+    case event::kind::arrive: arrive(c, *static_cast<task*>(e.what.who)); break;
+    case event::kind::come_back: come_back(c, *static_cast<task*>(e.what.who)); break;
+    case event::kind::look: look_at_virtual_times(c); break;
+    case event::kind::apply: apply_global_virtual_time(c); break;
+    }
+  }
+  if (me != nullptr) switch_to(c, me, nullptr);
+}
+
+// One dequeue a cycle and tile: virtual times are unique by that. Returns its cycle.
+cycle dequeue_cycle(tile& t, core& me) {
+  const cycle at = std::max(me.time, t.next_dequeue);
+  t.next_dequeue = at + 1;
+  return at;
+}
+
+void core_loop(chip& c, core& me) {
+  tile& t = c.tile_of(me);
+  while (!c.ending) {
+    sync(c, me);
+    if (must_coalesce(c, t)) {
+      coalesce(c, me);
+      continue;
+    }
+    task* const next = take_next(c, t);
+    if (next == nullptr) {
+      t.idle_cores |= 1u << (me.number - t.first_core);
+      block(c, me, core::waits::idle);
+      t.idle_cores &= ~(1u << (me.number - t.first_core));
+      count_cycles(c, me, spent::empty);
+      continue;
+    }
+    me.time = dequeue_cycle(t, me);
+    if (next->does == task::role::splitter)
+      split(c, me, *next);
+    else
+      execute(c, me, *next);
+  }
+}
+
+void core_main(void* argument) {
+  core& me = *static_cast<core*>(argument);
+  core_loop(*me.of, me);
+  me.of->running = nullptr;
+  me.stack->jump_out(*me.of->main);
+}
+
+}  // namespace
+
+void run_cores(chip& c) {
+  machine::fiber main;
+  c.main = &main;
+  c.ending = false;
+  for (auto& each : c.cores) {
+    each->time = each->counted = c.events.now();
+    each->stack = std::make_unique<machine::fiber>(stack_bytes, &core_main, each.get());
+    wake(c, *each, c.events.now());
+  }
+  c.events.push(c.events.now() + c.options.gvt_period, {event::kind::look, 0, nullptr});
+  pass_time(c, nullptr);
+  for (auto& each : c.cores) {  // each leaves its body, where it is in one, and its stack
+    switch_to(c, nullptr, each.get());
+    each->stack.reset();
+  }
+  cycle end = c.events.now();
+  for (auto& each : c.cores) end = std::max(end, each->time);
+  for (auto& each : c.cores) {
+    each->time = end;
+    count_cycles(c, *each, spent::empty);
+  }
+  c.events.clear();
+  c.events.advance(end);
+  c.count_occupancy();
+  c.statistics.cycles = end;
+  c.main = nullptr;
+}
+
+void sync(chip& c, core& me) {
+  if (c.events.next() > me.time) {
+    if (me.time > c.events.now()) c.events.advance(me.time);
+    return;
+  }
+  c.events.push(std::max(me.time, c.events.now()), {event::kind::wake, me.generation, &me});
+  pass_time(c, &me);
+  if (me.killed) throw aborted_execution();
+}
+
+void block(chip& c, core& me, core::waits why) {
+  me.waiting = why;
+  ++me.generation;
+  if (why != core::waits::idle) preempt_if_needed(c, c.tile_of(me));
+  pass_time(c, &me);
+  me.waiting = core::waits::no;
+}
+
+void wake(chip& c, core& who, cycle at) {
+  ++who.generation;
+  who.time = std::max({who.time, at, c.events.now()});
+  c.events.push(who.time, {event::kind::wake, who.generation, &who});
+}
+
+void kill(chip& c, core& who, cycle at) {
+  who.killed = true;
+  who.runs = nullptr;
+  ++who.generation;
+  who.time = std::max(at, who.counted);
+  c.events.push(std::max(who.time, c.events.now()), {event::kind::wake, who.generation, &who});
+}
+
+void count_cycles(chip& c, core& me, spent what) noexcept {
+  const cycle passed = me.time - me.counted;
+  me.counted = me.time;
+  auto& all = c.statistics.core_cycles;
+  switch (what) {
+  case spent::task: me.runs->spent += passed; break;
+  case spent::aborted: all.aborted += passed; break;
+  case spent::spill: all.spill += passed; break;
+  case spent::stall: all.stall += passed; break;
+  case spent::empty: all.empty += passed; break;
+  }
+}
+
+}  // namespace weft::swarm

@@ -1,0 +1,15 @@
+// The chip's options: their names in a text, and what they can be.
+#pragma once
+#include "weft/ordered.hpp"
+#include "weft/swarm.hpp"
+
+namespace weft::swarm {
+
+struct chip;
+
+// Errors: weft::error naming the option, its value and what it may be.
+void require_possible(const swarm_options& options);
+// Who: tests. The section's executor is "swarm".
+[[nodiscard]] chip& chip_of(ordered& section);
+
+}  // namespace weft::swarm

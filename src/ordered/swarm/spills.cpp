@@ -1,0 +1,85 @@
+#include "ordered/swarm/spills.hpp"
+
+#include <algorithm>
+
+#include "ordered/swarm/cores.hpp"
+#include "ordered/swarm/enqueues.hpp"
+
+namespace weft::swarm {
+
+cycle own_access(chip& c, const core& me, line l, bool write) {
+  if (c.caches.hit(me.number, l, write)) return 0;
+  return c.caches.access({me.tile, me.number, {}, false}, l, write, nullptr);
+}
+
+void coalesce(chip& c, core& me) {
+  tile& where = c.tile_of(me);
+  where.coalescing = true;
+  ++c.statistics.tasks.coalescers;
+  std::vector<task*> taken;
+  for (task* const t : where.idle.all())
+    if (t->parent == nullptr && t != where.idle.first()) taken.push_back(t);
+  const std::size_t many = std::min<std::size_t>(taken.size(), std::max(2u, c.options.spill_tasks));
+  WEFT_ASSERT(many >= 2);
+  const auto later = [](const task* a, const task* b) { return a->key() > b->key(); };
+  std::nth_element(taken.begin(), taken.begin() + static_cast<std::ptrdiff_t>(many - 1), taken.end(), later);
+  taken.resize(many);
+  std::sort(taken.begin(), taken.end(), later);
+  for (task* const t : taken) {
+    where.idle.erase(t);
+    --where.certain_idle;
+    t->is = task::phase::spilled;
+  }
+  me.holds = taken.back()->call.timestamp;
+  me.time += c.options.task_instruction;  // the coalescer's own dequeue
+  if (where.spill_blocks.empty()) where.spill_blocks.push_back(c.all_lines.fresh(std::max(2u, c.options.spill_tasks)));
+  const line block = where.spill_blocks.back();  // the one used last, which is in the cache
+  where.spill_blocks.pop_back();
+  for (std::size_t i = 0; i < many; ++i)
+    me.time += c.options.task_instruction + 1 + own_access(c, me, block + static_cast<line>(i), true);
+  me.time += 2 * c.options.task_instruction;  // enqueues the splitter, and finishes
+  sync(c, me);
+  task& splitter = *c.tasks.take();
+  splitter.does = task::role::splitter;
+  splitter.call = {};
+  splitter.call.timestamp = taken.back()->call.timestamp;
+  splitter.age = taken.back()->age;
+  splitter.tile = static_cast<std::uint16_t>(where.number);
+  splitter.spilled_to = block;
+  splitter.inside = std::move(taken);
+  for (std::size_t i = 0; i < many; ++i) leave_entry(c, *splitter.inside[i]);
+  c.take_task_entry(where);
+  c.statistics.tasks.spilled += many;
+  me.holds.reset();
+  where.coalescing = false;
+  count_cycles(c, me, spent::spill);
+  make_idle(c, splitter);
+}
+
+void split(chip& c, core& me, task& splitter) {
+  tile& where = c.tile_of(me);
+  ++c.statistics.tasks.splitters;
+  me.holds = splitter.call.timestamp;
+  me.time += c.options.task_instruction;
+  for (std::size_t i = 0; i < splitter.inside.size(); ++i)
+    me.time += c.options.task_instruction + 1 + own_access(c, me, splitter.spilled_to + static_cast<line>(i), false);
+  me.time += c.options.task_instruction;
+  sync(c, me);
+  std::vector<task*> inside = std::move(splitter.inside);
+  where.spill_blocks.push_back(splitter.spilled_to);
+  leave_entry(c, splitter);
+  c.tasks.give_back(&splitter);
+  for (std::size_t i = inside.size(); i-- != 0;) {  // the earliest was put in last
+    if (where.task_queue_full()) {
+      ++c.statistics.tasks.overflowed;
+      where.overflow.push(inside[i]);
+      continue;
+    }
+    c.take_task_entry(where);
+    make_idle(c, *inside[i]);
+  }
+  me.holds.reset();
+  count_cycles(c, me, spent::spill);
+}
+
+}  // namespace weft::swarm

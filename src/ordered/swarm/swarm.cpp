@@ -1,0 +1,97 @@
+// The executor: an ordered section on a modelled chip.
+#include "weft/swarm.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "ordered/executors.hpp"
+#include "ordered/swarm/chip.hpp"
+#include "ordered/swarm/cores.hpp"
+#include "ordered/swarm/enqueues.hpp"
+#include "ordered/swarm/options.hpp"
+#include "runtime/variables.hpp"
+#include "weft/error.hpp"
+
+namespace weft {
+
+namespace {
+
+constexpr double clock_hz = 2e9;
+
+class swarm_executor final : public detail::ordered_executor {
+ public:
+  explicit swarm_executor(const swarm_options& options) : chip_(options) {}
+
+  void create(const detail::ordered_call& call) override { roots_.push_back(call); }
+
+  void run() override {
+    if (roots_.empty()) return;
+    chip_.error = nullptr;
+    enqueue_roots();
+    swarm::run_cores(chip_);
+    if (chip_.error != nullptr) std::rethrow_exception(chip_.error);
+  }
+  [[nodiscard]] ordered_counts counts() const override {
+    const swarm_statistics& s = chip_.statistics;
+    return {.committed = s.tasks.committed,
+            .started = s.tasks.started,
+            .seconds = static_cast<double>(s.cycles) / clock_hz};
+  }
+  [[nodiscard]] swarm::chip& chip() noexcept { return chip_; }
+
+ private:
+  // A few go to task queues. More are in memory, and a helper creates them, in parts.
+  void enqueue_roots() {
+    const swarm::cycle now = chip_.events.now();
+    if (roots_.size() <= chip_.options.children) {
+      for (const detail::ordered_call& call : roots_) swarm::send(chip_, nullptr, 0, call, now);
+      roots_.clear();
+      return;
+    }
+    auto list = std::make_shared<swarm::call_list>();
+    list->calls.swap(roots_);
+    list->first = chip_.all_lines.fresh(static_cast<std::uint32_t>(list->calls.size() / 2 + 1));
+    const auto many = static_cast<std::uint32_t>(list->calls.size());
+    swarm::send_helper(chip_, nullptr, 0, {std::move(list), 0, many}, now);
+  }
+
+  std::vector<detail::ordered_call> roots_;
+  swarm::chip chip_;
+};
+
+}  // namespace
+
+namespace ordered_run {
+
+std::unique_ptr<detail::ordered_executor> make_swarm(runtime&, const ordered_options& options) {
+  swarm_options chip;
+  if (options.swarm != nullptr) {
+    chip = *options.swarm;
+    swarm::require_possible(chip);
+  } else if (const char* const text = value_of_variable("swarm")) {
+    try {
+      chip = swarm_options_from(text);
+    } catch (const error& wrong) {
+      refuse_variable(std::string(wrong.what()) + " (WEFT_SWARM)");
+    }
+  }
+  return std::make_unique<swarm_executor>(chip);
+}
+
+}  // namespace ordered_run
+
+const swarm_statistics& statistics_of(ordered& section) {
+  auto* const found = dynamic_cast<swarm_executor*>(&section.executor());
+  if (found == nullptr)
+    throw error("weft: this ordered section has no modelled chip, so no statistics of one. Ask for it: "
+                "weft::ordered(rt, {.executor = \"swarm\"})");
+  return found->chip().statistics;
+}
+
+namespace swarm {
+
+chip& chip_of(ordered& section) { return static_cast<swarm_executor&>(section.executor()).chip(); }
+
+}  // namespace swarm
+
+}  // namespace weft

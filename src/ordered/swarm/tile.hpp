@@ -1,0 +1,69 @@
+// A tile's task unit: a task queue with its order queue, a commit queue, and what it has put to memory (Swarm §4.2,
+// §4.7). Entries are counted; tasks are records elsewhere.
+// Invariant: tasks that hold an entry <= size of the task queue, but for one in an emergency (swarm.md, "Full queues").
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "base/assert.hpp"
+#include "ordered/swarm/order_queue.hpp"
+#include "ordered/swarm/signature.hpp"
+#include "ordered/swarm/task.hpp"
+#include "weft/swarm.hpp"
+
+namespace weft::swarm {
+
+struct tile {
+  static constexpr std::uint32_t own_lines_count = 1024;
+
+  std::uint32_t number = 0;
+  std::uint32_t first_core = 0, cores = 0;
+  std::uint64_t task_entries = 0, commit_entries = 0;  // how many there are
+  std::uint64_t task_used = 0, commit_used = 0;
+  order_queue<task> idle;
+  order_queue<task> overflow;      // in memory, all without a parent; smaller keys than splitters would have
+  std::uint64_t certain_idle = 0;  // of the idle ones, those without a parent: they may be spilled
+  task* emergency = nullptr;       // who holds the entry that does not exist
+  bool coalescing = false;
+  bool may_dequeue = true;
+  cycle next_dequeue = 0;
+  std::uint32_t idle_cores = 0;     // bits
+  std::uint32_t waiting_cores = 0;  // bits: for an entry of the commit queue
+  // Tasks that run or have finished, by their slots in the signatures. nullptr: free.
+  std::vector<task*> slots;
+  std::vector<std::uint32_t> free_slots;
+  std::vector<signatures> sets;  // read, written; none where sets are precise
+  line own_lines = 0;            // for arguments that do not fit descriptors; used in turn
+  std::uint64_t own_cursor = 0;
+  std::vector<line> spill_blocks;  // free ones: lines for the descriptors of one splitter
+
+  [[nodiscard]] bool task_queue_full() const noexcept { return task_used >= task_entries; }
+  [[nodiscard]] bool commit_queue_full() const noexcept { return commit_used >= commit_entries; }
+
+  void take_slot(task& t) {
+    if (free_slots.empty()) {
+      const auto old = static_cast<std::uint32_t>(slots.size());
+      slots.resize(std::max<std::size_t>(2 * slots.size(), 64));
+      for (auto i = static_cast<std::uint32_t>(slots.size()); i-- != old;) free_slots.push_back(i);
+      for (signatures& s : sets) s.grow(static_cast<std::uint32_t>(slots.size()));
+    }
+    t.slot = free_slots.back();
+    free_slots.pop_back();
+    slots[t.slot] = &t;
+  }
+  void leave_slot(task& t) {
+    WEFT_ASSERT(slots[t.slot] == &t);
+    slots[t.slot] = nullptr;
+    free_slots.push_back(t.slot);
+  }
+  // The finished task of the latest virtual time, or nullptr.
+  [[nodiscard]] task* last_finished() const noexcept {
+    task* last = nullptr;
+    for (task* t : slots)
+      if (t != nullptr && t->is == task::phase::finished && (last == nullptr || last->at < t->at)) last = t;
+    return last;
+  }
+};
+
+}  // namespace weft::swarm
