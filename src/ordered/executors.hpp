@@ -9,5 +9,6 @@ namespace weft::ordered_run {
 using maker = std::unique_ptr<detail::ordered_executor> (*)(runtime&, const ordered_options&);
 
 std::unique_ptr<detail::ordered_executor> make_serial(runtime& rt, const ordered_options& options);
+std::unique_ptr<detail::ordered_executor> make_oracle(runtime& rt, const ordered_options& options);
 
 }  // namespace weft::ordered_run

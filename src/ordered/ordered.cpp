@@ -20,6 +20,7 @@ struct named_maker {
 };
 constexpr named_maker makers[] = {
     {"serial", &ordered_run::make_serial},
+    {"oracle", &ordered_run::make_oracle},
 };
 
 [[nodiscard]] std::string unknown(std::string_view name) {
