@@ -22,6 +22,7 @@ constexpr named_maker makers[] = {
     {"speculative", &ordered_run::make_speculative},
     {"serial", &ordered_run::make_serial},
     {"swarm", &ordered_run::make_swarm},
+    {"oracle", &ordered_run::make_oracle},
 };
 
 [[nodiscard]] std::string unknown(std::string_view name) {

@@ -1,0 +1,20 @@
+// When something has ended, in instructions since the beginning, under each of the limits that the oracle tries.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace weft::ordered_run {
+
+struct moments {
+  enum limit : std::size_t { unlimited, window_1024, window_64, in_flight_1024, in_flight_64, loop, queue, limits };
+  std::array<std::uint64_t, limits> at{};
+
+  void not_before(const moments& other) noexcept {
+    for (std::size_t i = 0; i < limits; ++i) at[i] = std::max(at[i], other.at[i]);
+  }
+  friend bool operator==(const moments&, const moments&) = default;
+};
+
+}  // namespace weft::ordered_run
