@@ -18,6 +18,7 @@
 #include "weft/near.hpp"
 #include "weft/node_memory.hpp"
 #include "weft/numa_array.hpp"
+#include "weft/pipeline.hpp"
 #include "weft/range.hpp"
 #include "weft/reduction.hpp"
 #include "weft/repeatable.hpp"
