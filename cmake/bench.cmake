@@ -52,6 +52,7 @@ function(weft_bench_flow name)
   target_compile_features(bench_flow_${name} PRIVATE cxx_std_20)
 endfunction()
 weft_bench_flow(weft weft::weft)
+weft_bench_flow(weft_pipeline weft::weft)
 
 # Nor this: what sorting costs, beside the standard library and oneTBB.
 add_executable(bench_sort bench/sort.cpp)

@@ -21,6 +21,7 @@
 #include "weft/oracle.hpp"
 #include "weft/ordered.hpp"
 #include "weft/ordered_for.hpp"
+#include "weft/pipeline.hpp"
 #include "weft/range.hpp"
 #include "weft/reduction.hpp"
 #include "weft/repeatable.hpp"

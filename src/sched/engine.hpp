@@ -41,6 +41,7 @@
 #include "sched/hosting.hpp"
 #include "sched/locality.hpp"
 #include "sched/ordering.hpp"
+#include "sched/pipelines.hpp"
 #include "sched/placement.hpp"
 #include "sched/poison.hpp"
 #include "sched/policy.hpp"
@@ -128,6 +129,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void yield() override;
   void pause(bool on) override;
   void* exchange(detail::handle_state& h, detail::cell<void*>& c, void* value) override;
+  [[nodiscard]] detail::pipeline_gates& pipelines() noexcept override { return pipelines_; }
   [[nodiscard]] bool try_exclusive(detail::handle_state& h) override;
   void release_exclusive(detail::handle_state& h) override;
   [[nodiscard]] void* workspace(std::size_t bytes) override;
@@ -273,6 +275,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   branches<M> branches_{{placement_, suspension_, ordering_, admission_, stall_}};
   scopes<M> scopes_{waits_, stall_, quiescence_};
   graphs<M> graphs_{placement_, ordering_, tempo_};
+  sched::pipelines<M, crew<M>> pipelines_{machine_, crew_};
   search<M> search_;
   std::unique_ptr<quiescent_source> quiescent_source_;
   const void* owner_thread_;  // identity of the thread that made the runtime

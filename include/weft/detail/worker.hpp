@@ -27,6 +27,7 @@ struct team_state;
 struct unit_order;
 struct guest_call;
 struct graph_state;
+struct pipeline_gates;
 
 // Of each stack that bodies run on: the worker that is on it. A wait may take a body to another worker, and its stack
 // goes with it; so whoever keeps a reference to this need not ask the thread who it is. weft::here is this.
@@ -76,6 +77,8 @@ struct engine_base {
   virtual void heal(graph_state& g) = 0;
   // For streams: the datum behind h is other memory from now on. Who: a body that is to write it first.
   virtual void renew_data(handle_state& h) = 0;
+  // For weft::pipeline.
+  [[nodiscard]] virtual pipeline_gates& pipelines() noexcept = 0;
   // What hints want, as record::near keeps it.
   [[nodiscard]] virtual std::uint8_t near(const near_clause* hints, std::size_t count) noexcept = 0;
   virtual void wait_all() = 0;
