@@ -35,6 +35,7 @@ std::vector<app> all_apps() {
   apps.push_back(tao_dag_app());
   apps.push_back(tao_sort_app());
   apps.push_back(taskgenx_app());
+  apps.push_back(traverse_app());
   apps.push_back(uts_app());
   std::ranges::move(stencil_apps(), std::back_inserter(apps));
   std::ranges::sort(apps, {}, [](const app& a) { return std::string_view(a.name); });

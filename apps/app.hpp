@@ -94,6 +94,7 @@ struct app {
 [[nodiscard]] app tao_dag_app();
 [[nodiscard]] app tao_sort_app();
 [[nodiscard]] app taskgenx_app();
+[[nodiscard]] app traverse_app();
 [[nodiscard]] app uts_app();
 
 // Throws weft::error if `bytes` will not fit in what the machine has left, before an allocation that Linux would grant

@@ -21,10 +21,10 @@ memory_placement setting::placement() const {
   throw error("--layout " + layout + " is none: interleaved, first-touch or blocked");
 }
 
-bool setting::is_parallel() const {
-  if (control == "parallel") return true;
-  if (control == "sequential") return false;
-  throw error("--control " + control + " is none: sequential or parallel");
+bool setting::is_sequential() const {
+  if (control != "sequential" && control != "parallel" && control != "chained")
+    throw error("--control " + control + " is none: sequential, parallel or chained");
+  return control == "sequential";
 }
 
 bool setting::is_immediate() const {
@@ -37,7 +37,10 @@ std::vector<option> setting::options(const std::shared_ptr<setting>& s) {
   return {
       {"form", "serial, shm (tasks on shared arrays) or dsa (private buffers through streams)", &s->form},
       {"layout", "how the shared arrays lie on memory nodes: interleaved, first-touch or blocked", &s->layout},
-      {"control", "who submits the tasks: sequential, the main thread; or parallel, tasks", &s->control},
+      {"control",
+       "who submits the tasks: sequential, the main thread; parallel, tasks; or, of stencils with streams, chained: "
+       "each the next one of its block",
+       &s->control},
       {"allocation", "of memory for streams: deferred, by who writes it; or immediate, on submission", &s->allocation},
       {"creators", "tasks that submit the items of a stage in parallel; 0: one for each worker", &s->creators, 0,
        100'000},
@@ -107,18 +110,19 @@ void submit_by_tasks(runtime& rt, const setting& s, program& p, progress& bar) {
 }  // namespace
 
 double drive(runtime& rt, const setting& s, program& p, progress& bar) {
-  const bool is_modelled = std::strcmp(rt.machine(), "host") != 0, is_parallel = s.is_parallel();
+  if (s.is_chained() && !p.is_chained()) throw error("--control chained is for stencils with --form dsa");
+  const bool is_modelled = std::strcmp(rt.machine(), "host") != 0, is_sequential = s.is_sequential();
   if (p.is_model_only && !is_modelled) throw error("--model-only needs a modelled machine: --machine NAME");
   if (is_modelled) p.ns_per_cycle = measure_cycle(rt);
   const double start = rt.now_ns();
   if (p.made == form::serial) {
     rt.submit(named("serial"), [&rt, &p] { do_all(rt, p); });
     rt.wait();
-  } else if (is_parallel) {
-    submit_by_tasks(rt, s, p, bar);
-  } else {
+  } else if (is_sequential) {
     do_all(rt, p);
     rt.wait();
+  } else {
+    submit_by_tasks(rt, s, p, bar);
   }
   bar.report(1);
   return (rt.now_ns() - start) * 1e-9;

@@ -29,7 +29,8 @@ struct setting {
   // Errors, of all four: weft::error for a word that is none of those in the option's help.
   [[nodiscard]] flow::form which() const;
   [[nodiscard]] memory_placement placement() const;
-  [[nodiscard]] bool is_parallel() const;
+  [[nodiscard]] bool is_sequential() const;
+  [[nodiscard]] bool is_chained() const { return control == "chained"; }  // see program::is_chained
   [[nodiscard]] bool is_immediate() const;  // of memory for streams: taken on submission (§3.2)
   // Of computing for one element: the program's own number, unless the option says another.
   [[nodiscard]] double cycles_or(double own) const { return cycles != 0 ? static_cast<double>(cycles) : own; }
@@ -111,6 +112,8 @@ class program {
   [[nodiscard]] virtual std::size_t items(std::size_t stage) const = 0;
   // Submits the tasks of an item or, in the serial form, does what they would do.
   virtual void go(runtime& rt, std::size_t stage, std::size_t item) = 0;
+  // Whether tasks submit each other once the first are there.
+  [[nodiscard]] virtual bool is_chained() const { return false; }
   // Of all tasks with a body that computes.
   [[nodiscard]] virtual std::size_t bodies() const = 0;
 

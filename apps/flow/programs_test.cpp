@@ -137,6 +137,46 @@ TEST_CASE("flow: memory taken on submission: the same bits, and more of it at a 
     }
 }
 
+TEST_CASE("flow: stencils whose tasks submit each other: the same bits, and no more than three buffers of a block") {
+  for (const sized& p : programs()) {
+    CAPTURE(std::string(p.name));
+    const settings how = {{"form", "dsa"}, {"control", "chained"}};
+    if (!std::string_view(p.name).starts_with("jacobi") && !std::string_view(p.name).starts_with("seidel")) {
+      CHECK_THROWS_WITH_AS(run(p.name, how, "virtual", 2), doctest::Contains("is for stencils"), weft::error);
+      continue;
+    }
+    CHECK_THROWS_AS(run(p.name, {{"form", "shm"}, {"control", "chained"}}, "virtual", 2), weft::error);
+    for (const char* machine : {"host", "opteron-6282-64"})
+      for (const char* allocation : {"deferred", "immediate"})
+        for (const unsigned workers : {1u, 3u, 16u}) {
+          const settings all = with(how, {{"allocation", allocation}});
+          CHECK(run(p.name, with(p.small, all), machine, workers).ok());
+          CHECK(run(p.name, with(p.odd, all), machine, workers).ok());
+          CHECK(run(p.name, with(p.one_block, all), machine, workers).ok());
+        }
+  }
+  const settings many = {{"nx", 1 << 16},       {"bx", 1 << 12},      {"iterations", 50},
+                         {"form", "dsa"},       {"model-only", true}, {"allocation", "immediate"},
+                         {"control", "chained"}};
+  for (const field& f : run("jacobi-1d", many, "opteron-6282-64", 16).fields)
+    if (f.name == "buffers_peak_bytes") CHECK(std::get<std::uint64_t>(f.value) < 4u * 8 * (1 << 16));
+}
+
+TEST_CASE("flow: a buffer's lines cost what its node is away, as Tables 1 and 2 of the paper have them") {
+  const auto ms = [](const char* machine, int node, bool adds) {
+    const result r = run("traverse", {{"mib", 64}, {"node", node}, {"adds", adds}, {"model-only", true}}, machine, 0);
+    CHECK(r.ok());
+    return std::get<double>(r.fields.front().value);
+  };
+  CHECK(ms("opteron-6282-64", 0, false) == doctest::Approx(1288.5).epsilon(0.01));
+  CHECK(ms("opteron-6282-64", 3, true) == doctest::Approx(5601.3).epsilon(0.01));
+  CHECK(ms("sgi-uv2000-192", 1, false) == doctest::Approx(4563.1).epsilon(0.01));
+  CHECK(ms("sgi-uv2000-192", 16, true) == doctest::Approx(7673.1).epsilon(0.01));
+  for (const bool adds : {false, true})
+    CHECK(run("traverse", {{"mib", 1}, {"threads", 2}, {"sets", 3}, {"passes", 2}, {"adds", adds}}, "host", 2).ok());
+  CHECK_THROWS_AS(run("traverse", {{"threads", 3}}, "virtual", 2), weft::error);
+}
+
 TEST_CASE("flow: odd sizes, blocks that are not whole, one block, any number of creators") {
   for (const sized& p : programs())
     for (const char* form : forms)

@@ -46,12 +46,12 @@ class stencil final : public program {
         arrays_(k.is_seidel || made == form::dsa ? 1 : 2), a_(grid_.all_room(), p.how->placement(), is_model_only),
         b_(arrays_ == 2 ? grid_.all_room() : 0, p.how->placement(), is_model_only),
         tokens_(made == form::dsa ? 0 : arrays_ * blocks()), own_(made == form::dsa ? blocks() : 0),
-        sides_(own_.size() * sides()) {
+        sides_(own_.size() * sides()), is_chained_(p.how->is_chained() && made == form::dsa) {
     allocate(*p.how, own_, sides_);
     const extent& n = grid_.blocks();
     const std::size_t layers = k.dimensions == 1 ? n.x : k.dimensions == 2 ? n.y : n.z;
     const std::size_t most = p.how->creators != 0 ? p.how->creators : workers;
-    slabs_ = made != form::serial && p.how->is_parallel() ? std::min(most, layers) : 1;
+    slabs_ = made != form::serial && !p.how->is_sequential() ? std::min(most, layers) : 1;
   }
 
   void fill(runtime& rt) {
@@ -66,14 +66,16 @@ class stencil final : public program {
   }
 
   // Blocks in slabs of whole layers, so that a slab touches the one before it and the one behind it only. Where a step
-  // takes what was computed in the same step, a slab is a stage behind the one before.
-  [[nodiscard]] std::size_t stages() const override { return (steps() - 1) * pace() + (slabs_ - 1) * lag() + 1; }
+  // takes what was computed in the same step, a slab is a stage behind the one before. Chained, the tasks of a block
+  // submit each other, all but the first.
+  [[nodiscard]] std::size_t stages() const override { return (controlled() - 1) * pace() + (slabs_ - 1) * lag() + 1; }
   [[nodiscard]] std::size_t items(std::size_t) const override { return slabs_; }
+  [[nodiscard]] bool is_chained() const override { return is_chained_; }
   [[nodiscard]] std::size_t bodies() const override { return steps() * blocks(); }
   void go(runtime& rt, std::size_t stage, std::size_t slab) override {
     if (stage < slab * lag() || (stage - slab * lag()) % pace() != 0) return;
     const std::size_t step = (stage - slab * lag()) / pace();
-    if (step >= steps()) return;
+    if (step >= controlled()) return;
     for (std::size_t b = first_of(slab); b < first_of(slab + 1); ++b)
       made == form::dsa ? go_streams(rt, step, b) : go_shared(rt, step, b);
   }
@@ -86,6 +88,7 @@ class stencil final : public program {
   [[nodiscard]] std::size_t pace() const { return kind_.is_seidel ? 2 : 1; }
   // With streams one for loading comes first, and one for storing last.
   [[nodiscard]] std::size_t steps() const { return iterations_ + (made == form::dsa ? 2 : 0); }
+  [[nodiscard]] std::size_t controlled() const { return is_chained_ ? 1 : steps(); }
   [[nodiscard]] std::size_t sides() const { return 2 * kind_.dimensions; }
   [[nodiscard]] std::size_t blocks() const { return grid_.blocks().count(); }
   [[nodiscard]] std::size_t cells(std::size_t b) const { return grid_.shape(b).count(); }
@@ -166,16 +169,25 @@ class stencil final : public program {
     const std::size_t n = cells(b);
     if (step == 0)
       rt.submit(named("load"), computing(0), push(own_[b], n), push(to_side(b, S), given(step, b, S))...,
-                [this, b](std::span<double> now, output<S>... out) { load(b, now, {out...}); });
+                [this, &rt, b](std::span<double> now, output<S>... out) {
+                  go_on(rt, 0, b);
+                  load(b, now, {out...});
+                });
     else if (step > iterations_)
       rt.submit(named("store"), computing(0), pop(own_[b], n),
                 [this, b](std::span<const double> last) { store(b, last); });
     else
-      rt.submit(named(kind_.name), computing(cycles_ * static_cast<double>(n)), pop(own_[b], n),
-                pop(from_side(b, S), taken(b, S))..., push(own_[b], n), push(to_side(b, S), given(step, b, S))...,
-                [this, b](std::span<const double> was, input<S>... in, std::span<double> now, output<S>... out) {
-                  body_streams(b, was, {in...}, now, {out...});
-                });
+      rt.submit(
+          named(kind_.name), computing(cycles_ * static_cast<double>(n)), pop(own_[b], n),
+          pop(from_side(b, S), taken(b, S))..., push(own_[b], n), push(to_side(b, S), given(step, b, S))...,
+          [this, &rt, step, b](std::span<const double> was, input<S>... in, std::span<double> now, output<S>... out) {
+            go_on(rt, step, b);
+            body_streams(b, was, {in...}, now, {out...});
+          });
+  }
+  // With a chain the task of the next step is there when this one has what it needs.
+  void go_on(runtime& rt, std::size_t step, std::size_t b) {
+    if (is_chained_) go_streams(rt, step + 1, b);
   }
   void give(std::size_t b, std::span<const double> now, std::initializer_list<std::span<double>> out) const {
     std::size_t side = 0;
@@ -219,6 +231,7 @@ class stencil final : public program {
   area<double> a_, b_;
   std::vector<handle<void>> tokens_;
   std::vector<stream<double>> own_, sides_;
+  const bool is_chained_;
   std::size_t slabs_ = 1;
 };
 

@@ -5,7 +5,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from chart import Chart, Picture  # noqa: E402
 
-PROGRAMS = ["jacobi-2d", "kmeans"]
+PROGRAMS = ["jacobi-1d", "jacobi-2d", "jacobi-3d", "seidel-1d", "seidel-2d", "seidel-3d", "kmeans", "blur-roberts",
+            "bitonic"]
 MACHINES = {"opteron": "Opteron-64", "sgi": "SGI-192"}
 VERSIONS = {"base": "DSA-BASE", "input": "input only", "output": "output only", "weighted": "weighted", "dfa": "dfa",
             "opt": "DSA-OPT", "shm": "SHM-BASE"}
@@ -39,10 +40,10 @@ def ask(sweep) -> None:
 def all_figures(sweep, folder: pathlib.Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for number, (figure, title, axis) in FIGURES.items():
-        picture = Picture(720, 640)
+        picture = Picture(1080, 640)
         for i, (machine, name) in enumerate(MACHINES.items()):
             values, names = figure(sweep, machine)
-            chart = Chart(picture, (60, 60 + 300 * i, 640, 220), f"{title}, {name}", PROGRAMS,
+            chart = Chart(picture, (60, 60 + 300 * i, 1000, 220), f"{title}, {name}", PROGRAMS,
                           max(max(v) for v in values), ("", axis))
             chart.bars(values, names)
             picture.legend(60, 22, names)

@@ -38,28 +38,43 @@ STENCILS = {"jacobi-1d": ([2**28], [2**16], [2**16]),
             "seidel-1d": ([2**28], [2**16], [2**16]),
             "seidel-2d": (SQUARE, [2**8, 2**8], [2**7, 2**9]),
             "seidel-3d": (CUBOID, [2**6, 2**5, 2**5], [2**4, 2**8, 2**4])}
+BLUR = {"opteron": (2**15, [2**9, 2**6]), "sgi": (2**16, [2**10, 2**6])}  # pixels of a side, and of a block
+VALUES = 2**28  # of bitonic
 PROGRAMS = draw.PROGRAMS
 # Form, policy and when memory for streams is taken.
 VERSIONS = {"base": ("dsa", "near", "immediate"), "input": ("dsa", "push_input", "immediate"),
             "output": ("dsa", "push_output", "immediate"), "weighted": ("dsa", "push_weighted", "immediate"),
             "dfa": ("dsa", "near", "deferred"), "opt": ("dsa", "push_input", "deferred"),
             "shm": ("shm", "near", "deferred")}
-ITERATIONS = 4  # of stencils, where the paper has 60
-# Bytes of arrays, interleaved over all nodes, that tasks load first and store last: what streams do not manage.
-UNMANAGED = {"jacobi": 2 * 8 * 2**28, "seidel": 2 * 8 * 2**28, "bitonic": 2 * 8 * 2**28, "kmeans": 4 * 409_600_000}
+HEURISTICS = ["input", "output", "weighted", "dfa", "opt"]
+ITERATIONS = 20  # where the paper has 60
+# Nodes of a buffer that are so far from node 0, by rows of Tables 1 and 2.
+APART = {"opteron": [0, 1, 2, 3], "sgi": [0, 1, 2, 16]}
+
+
+def sides(kind: str, of: list[int]) -> list[str]:
+    return [word for axis, n in zip("xyz", of) for word in (f"--{kind}{axis}", str(n))]
 
 
 def sizes(program: str, machine: str, iterations: int) -> list[str]:
     """The program's options for Table 3."""
     if program == "bitonic":
-        return ["--count", str(2**28), "--block", str(2**16)]
+        return ["--count", str(VALUES), "--block", str(2**16)]
     if program == "kmeans":
         return ["--points", "40960000", "--block", "10000", "--dimensions", "10", "--clusters", "11", "--iterations",
                 str(iterations)]
+    if program == "blur-roberts":
+        side, block = BLUR[machine]
+        return sides("n", [side, side]) + sides("b", block)
     cells, *blocks = STENCILS[program]
-    block = blocks[list(MACHINES).index(machine)]
-    named = [(f"--{kind}{axis}", str(n)) for kind, of in (("n", cells), ("b", block)) for axis, n in zip("xyz", of)]
-    return [word for pair in named for word in pair] + ["--iterations", str(iterations)]
+    return sides("n", cells) + sides("b", blocks[list(MACHINES).index(machine)]) + ["--iterations", str(iterations)]
+
+
+def unmanaged(program: str, machine: str) -> int:
+    """Bytes of arrays, interleaved over all nodes, that tasks load first and store last: what streams do not manage."""
+    if program == "kmeans":
+        return 4 * 409_600_000
+    return 2 * 8 * (BLUR[machine][0]**2 if program == "blur-roberts" else 2**28)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,13 +83,32 @@ class Run:
     machine: str
     version: str
     iterations: int = ITERATIONS
-    control: str = "parallel"
+    control: str = ""  # as the paper's: tasks submit tasks
 
     def arguments(self) -> list[str]:
         form, policy, allocation = VERSIONS[self.version]
-        return [self.program, "--form", form, "--allocation", allocation, "--control", self.control, "--model-only",
+        control = self.control or ("chained" if self.program in STENCILS and form == "dsa" else "parallel")
+        return [self.program, "--form", form, "--allocation", allocation, "--control", control, "--model-only",
                 *sizes(self.program, self.machine, self.iterations), "--policy", policy,
                 "--machine", MACHINES[self.machine]]
+
+    def command(self) -> str:
+        return "weft run " + " ".join(self.arguments())
+
+    def execute(self, weft: str) -> dict:
+        return reply(weft, self, SECONDS_MAX)
+
+
+@dataclasses.dataclass(frozen=True)
+class Traversal:
+    """Of 1 GiB, by the core that Tables 1 and 2 have."""
+    machine: str
+    hops: int  # a row of the table
+    adds: bool
+
+    def arguments(self) -> list[str]:
+        return ["traverse", "--mib", "1024", "--node", str(APART[self.machine][self.hops]), "--model-only",
+                *(["--adds"] if self.adds else []), "--machine", MACHINES[self.machine]]
 
     def command(self) -> str:
         return "weft run " + " ".join(self.arguments())
@@ -86,11 +120,15 @@ class Run:
 class Sweep:
     """What follows from the replies. A figure of expected.json names a method and its arguments."""
 
-    def __init__(self, replies: dict[Run, dict]):
+    def __init__(self, replies: dict):
         self.replies = replies
 
     def of(self, field: str, *run, **more) -> float:
         return self.replies[Run(*run, **more)][field]
+
+    def traversal(self, machine: str, hops: int, adds: bool) -> float:
+        """Milliseconds."""
+        return 1e3 * self.replies[Traversal(machine, hops, adds)]["seconds"]
 
     def share(self, *run) -> float:
         """Of all bytes from memory those of the own node, in per cent."""
@@ -103,7 +141,7 @@ class Sweep:
     def managed(self, program: str, machine: str, version: str, times: float = 1) -> float:
         """The same without what is loaded first and stored last; or with it, for so many times the iterations."""
         local, remote = (self.of(f"{x}_bytes", program, machine, version) for x in ("local", "remote"))
-        arrays = UNMANAGED[program.split("-")[0]]
+        arrays = unmanaged(program, machine)
         kept, lost = local - arrays / NODES[machine], remote - arrays * (1 - 1 / NODES[machine])
         if times == 1:
             return 100 * kept / (kept + lost)
@@ -121,11 +159,30 @@ class Sweep:
         """Points by which the local share is higher."""
         return self.share(program, machine, version) - self.share(program, machine, than)
 
+    def least_better(self, machine: str, version: str, than: str, programs: list[str] = PROGRAMS) -> float:
+        return min(self.better(p, machine, version, than) for p in programs)
+
+    def behind_best(self, machine: str, programs: list[str] = PROGRAMS) -> float:
+        """Points of DSA-OPT over output only and weighted, the better of both, where it has the fewest."""
+        return min(self.better(p, machine, "opt", v) for p in programs for v in ("output", "weighted"))
+
+    def gains_least(self, program: str, machine: str) -> float:
+        """How many of the other programs gain more points by DSA-OPT."""
+        return sum(self.better(p, machine, "opt", "base") > self.better(program, machine, "opt", "base")
+                   for p in PROGRAMS if p != program)
+
     def speedup(self, program: str, machine: str, version: str, over: str, *more) -> float:
         return self.seconds(program, machine, over, *more) / self.seconds(program, machine, version, *more)
 
     def greatest(self, machine: str, over: str) -> float:
         return max(self.speedup(p, machine, "opt", over) for p in PROGRAMS)
+
+    def first(self, machine: str) -> float:
+        """Programs in which DSA-OPT is the fastest way to have private buffers, or as fast within 2 %."""
+        return sum(all(self.speedup(p, machine, "opt", v) >= 0.98 for v in VERSIONS if v != "shm") for p in PROGRAMS)
+
+    def higher_on_sgi(self) -> float:
+        return sum(self.speedup(p, "sgi", "opt", "base") > self.speedup(p, "opteron", "opt", "base") for p in PROGRAMS)
 
     def footprint(self, program: str, machine: str, control: str) -> float:
         """The most that buffers took at a time: immediate over deferred allocation."""
