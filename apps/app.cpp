@@ -18,6 +18,9 @@ std::vector<app> all_apps() {
   apps.push_back(blur_roberts_app());
   apps.push_back(cholesky_app());
   apps.push_back(cilksort_app());
+  apps.push_back(compress_app());
+  apps.push_back(fft_app());
+  apps.push_back(fm_radio_app());
   apps.push_back(heat_app());
   apps.push_back(independent_app());
   apps.push_back(kmeans_app());

@@ -76,6 +76,9 @@ struct app {
 [[nodiscard]] app blur_roberts_app();
 [[nodiscard]] app cholesky_app();
 [[nodiscard]] app cilksort_app();
+[[nodiscard]] app compress_app();
+[[nodiscard]] app fft_app();
+[[nodiscard]] app fm_radio_app();
 [[nodiscard]] app heat_app();
 [[nodiscard]] app independent_app();
 [[nodiscard]] app kmeans_app();

@@ -9,6 +9,7 @@ find_path(LAPACK_INCLUDE_DIR lapack.h REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_writer.hpp REQUIRED)
+find_package(BZip2 QUIET)  # without it `weft run compress` says so
 
 # Static library of all sources of a folder. Includes are written from the repository root or from beside the file.
 function(weft_part name folder)
@@ -25,6 +26,10 @@ target_compile_definitions(
   weft_apps
   PUBLIC WEFT_DATA_DIR="${PROJECT_SOURCE_DIR}/apps/cholesky/data"  # in the build tree
          WEFT_DATA_DIR_INSTALLED="../${CMAKE_INSTALL_DATADIR}/weft")  # from the folder of the installed tool
+if(BZIP2_FOUND)
+  target_link_libraries(weft_apps PRIVATE BZip2::BZip2)
+  target_compile_definitions(weft_apps PRIVATE WEFT_BZIP2)
+endif()
 include(cmake/bench.cmake)
 add_library(weft_bench STATIC bench/problem.cpp bench/recursion.cpp bench/measure.cpp bench/systems.cpp)  # no system
 target_include_directories(weft_bench PUBLIC ${PROJECT_SOURCE_DIR})

@@ -18,6 +18,7 @@ libcli11-dev||command line of the weft tool
 nlohmann-json3-dev||output of the weft tool as JSON
 libprotozero-dev||timelines for Perfetto
 libopenblas-pthread-dev||tile kernels of the apps (the serial OpenBLAS is not thread-safe)
+libbz2-dev||blocks that `weft run compress` packs
 liblapacke-dev||tile factorisation of the apps
 doctest-dev||unit tests
 librapidcheck-dev||property tests

@@ -11,6 +11,9 @@
 //   peek(s, n)         sees the next n elements and takes none: for several that read the same
 //   reuse(in, out, n)  pops n from one stream and pushes them to another in place        body gets std::span<T>
 //
+// push, pop and peek take an array of streams as well, as one clause: n elements of each. The body gets a span of
+// spans, one for each stream: std::span<const std::span<T>>, or of std::span<const T>.
+//
 // Elements are matched in the order of submission, each push and pop with the next ones, whatever their sizes: one push
 // of 100 may feed ten pops of 10, and the other way round. A task may be submitted before the one that feeds it; it
 // waits. If nobody ever does, the report of a program that cannot go on says which elements of which stream are
@@ -40,6 +43,8 @@
 
 namespace weft {
 
+template <class T> class stream;
+
 namespace detail {
 
 [[nodiscard]] stream_state* make_stream(const element_type& type, const char* name);
@@ -52,6 +57,7 @@ struct stream_counts {
   std::uint64_t pushed, popped;
 };
 [[noreturn]] void throw_takes_unseen(std::uint64_t takes, std::uint64_t sees);  // weft::error
+[[noreturn]] void throw_many_streams(std::size_t count, std::size_t most);      // weft::error
 [[nodiscard]] stream_counts counts_of(stream_state& s) noexcept;
 
 template <class T> struct element_functions {
@@ -94,6 +100,13 @@ template <class T> struct reuse_clause {
   stream_state& from;
   stream_state& to;
   std::uint64_t size;
+};
+// Of each stream of an array; a record has room for `Most` of them.
+template <class T, stretch_kind Kind, std::size_t Most> struct streams_clause {
+  stream<T>* all;
+  std::size_t count;
+  std::uint64_t size;
+  std::uint64_t takes;
 };
 
 }  // namespace detail
@@ -152,6 +165,51 @@ template <class T> [[nodiscard]] auto peek(stream<T>& s, std::size_t n) noexcept
 // are moved. Tasks that peeked at them before are waited for.
 template <class T> [[nodiscard]] auto reuse(stream<T>& in, stream<T>& out, std::size_t n) noexcept {
   return detail::reuse_clause<T>{in.state(), out.state(), n};
+}
+
+// ---- arrays of streams: a C array, std::array, std::span, std::vector, whatever has its streams in a row.
+
+namespace detail {
+template <class S> inline constexpr bool is_stream = false;
+template <class T> inline constexpr bool is_stream<stream<T>> = true;
+template <class R> using streams_in = decltype(std::span(std::declval<R&>()));
+template <class R>
+concept stream_array = requires { requires is_stream<typename streams_in<R>::element_type>; };
+template <class R> using carried_by = typename streams_in<R>::element_type::value_type;
+
+// How many streams there may be where the type does not say; so many on both sides of a task are all it may name.
+inline constexpr std::size_t streams_max = stretches_max / 2;
+template <class R, std::size_t Most> inline constexpr std::size_t most_streams =
+    Most != 0                                      ? Most
+    : streams_in<R>::extent == std::dynamic_extent ? streams_max
+                                                   : streams_in<R>::extent;
+
+template <stretch_kind Kind, std::size_t Most, class R>
+[[nodiscard]] auto clause_of(R& all, std::size_t size, std::size_t takes) {
+  const streams_in<R> in(all);
+  constexpr std::size_t most = most_streams<R, Most>;
+  if (in.size() > most) [[unlikely]]
+    throw_many_streams(in.size(), most);
+  return streams_clause<carried_by<R>, Kind, most>{in.data(), in.size(), size, takes};
+}
+}  // namespace detail
+
+// Most: of streams, where the type of the array does not say how many there are; 0: 8. The streams outlive the
+// submission, the array need not. Errors: weft::error for more streams, and if it is to take more than it sees.
+template <std::size_t Most = 0, detail::stream_array R> [[nodiscard]] auto push(R&& all, std::size_t n) {
+  return detail::clause_of<detail::stretch_kind::push, Most>(all, n, n);
+}
+template <std::size_t Most = 0, detail::stream_array R> [[nodiscard]] auto pop(R&& all, std::size_t n) {
+  return detail::clause_of<detail::stretch_kind::pop, Most>(all, n, n);
+}
+template <std::size_t Most = 0, detail::stream_array R>
+[[nodiscard]] auto pop(R&& all, std::size_t n, std::size_t sees) {
+  if (sees < n) [[unlikely]]
+    detail::throw_takes_unseen(n, sees);
+  return detail::clause_of<detail::stretch_kind::pop, Most>(all, sees, n);
+}
+template <std::size_t Most = 0, detail::stream_array R> [[nodiscard]] auto peek(R&& all, std::size_t n) {
+  return detail::clause_of<detail::stretch_kind::peek, Most>(all, n, 0);
 }
 
 }  // namespace weft

@@ -169,6 +169,7 @@ class locked_streams {
       if (++spins % 64 == 0) std::this_thread::yield();
   }
   void add(stream_state* s) noexcept {
+    if (s == nullptr) return;
     std::size_t at = 0;
     while (at < size_ && all_[at] < s) ++at;
     if (at < size_ && all_[at] == s) return;
@@ -294,6 +295,13 @@ void end_stream(stream_state& s) {
 void throw_takes_unseen(std::uint64_t takes, std::uint64_t sees) {
   throw error("weft: pop(s, " + std::to_string(takes) + ", " + std::to_string(sees) + ") takes more elements than it " +
               "sees; the last number, what it sees, is the larger one");
+}
+
+void throw_many_streams(std::size_t count, std::size_t most) {
+  throw error("weft: an array of " + std::to_string(count) + " streams is named by a clause with room for " +
+              std::to_string(most) + "; say how many there may be: weft::push<" +
+              std::to_string(std::min(count, stretches_max)) + ">(streams, n), at most " +
+              std::to_string(stretches_max) + " of all clauses of a task");
 }
 
 }  // namespace detail

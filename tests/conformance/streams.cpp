@@ -283,6 +283,63 @@ TEST_CASE("streams: a buffer's home is where its last push ran, on a modelled ma
   CHECK(homes == std::vector<unsigned>{1, 4, 7});
 }
 
+// Rows of a matrix become its columns: who pushes names all streams, and who pops finds a piece of each row in its own.
+TEST_CASE("streams: an array of them is one clause, on both sides") {
+  for (const char* machine : {"host", "virtual"})
+    for (const unsigned workers : {1u, 2u, 5u}) {
+      INFO(machine << " " << workers);
+      weft::runtime rt({.workers = workers, .machine = machine});
+      constexpr std::uint64_t rounds = 10, n = 12;
+      std::vector<weft::stream<std::uint64_t>> wide(12);
+      weft::stream<std::uint64_t> three[3];
+      check c, sums;
+      for (std::uint64_t r = 0; r < rounds; ++r) {
+        rt.submit(weft::push<12>(wide, n), [r](std::span<const std::span<std::uint64_t>> out) {
+          for (std::size_t k = 0; k < out.size(); ++k) std::iota(out[k].begin(), out[k].end(), r * n + k);
+        });
+        rt.submit(
+            weft::peek<12>(wide, 2), weft::push(three, 1),
+            [&c, r](std::span<const std::span<const std::uint64_t>> in, std::span<const std::span<std::uint64_t>> out) {
+              for (std::size_t k = 0; k < in.size(); ++k) c.look(in[k], r * n + k, 0);
+              for (const std::span<std::uint64_t> x : out) x[0] = in.size();
+            });
+        for (std::size_t half : {0, 6})
+          rt.submit(weft::pop(std::span(wide).subspan(half, 6), n, n),
+                    [&c, r, half](std::span<const std::span<const std::uint64_t>> in) {
+                      for (std::size_t k = 0; k < in.size(); ++k) c.look(in[k], r * n + half + k, n);
+                    });
+        rt.submit(weft::pop(three, 1), [&sums](std::span<const std::span<const std::uint64_t>> in) {
+          for (const std::span<const std::uint64_t> x : in) sums.look(x, 12, 1);
+        });
+      }
+      rt.wait();
+      CHECK((c.wrong == 0 && c.taken == rounds * 12 * n && c.seen == rounds * 12 * (n + 2)));
+      CHECK((sums.wrong == 0 && sums.taken == 3 * rounds));
+      for (weft::stream<std::uint64_t>& s : wide) s.end();
+    }
+}
+
+TEST_CASE("streams: arrays with less in them than there is room for, and with more") {
+  weft::runtime rt({.workers = 2});
+  std::vector<weft::stream<int>> none, nine(9);
+  int calls = 0;
+  rt.submit(weft::push(none, 5), weft::pop(std::span(nine).first(2), 0),
+            [&calls](std::span<const std::span<int>> out, std::span<const std::span<const int>> in) {
+              calls += out.empty() && in.size() == 2 && in[1].empty();
+            });
+  rt.submit(weft::push(std::span<weft::stream<int>, 1>(&nine[3], 1), 2),
+            [&calls](std::span<const std::span<int>> out) { calls += out.size() == 1 && out[0].size() == 2; });
+  rt.wait();
+  CHECK(calls == 2);
+  CHECK((nine[3].pushed() == 2 && nine[2].pushed() == 0));
+  CHECK_THROWS_WITH_AS(static_cast<void>(weft::push(nine, 1)),
+                       "weft: an array of 9 streams is named by a clause with room for 8; say how many there may be: "
+                       "weft::push<9>(streams, n), at most 16 of all clauses of a task",
+                       weft::error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(weft::pop<9>(nine, 3, 2)), doctest::Contains("takes more elements"),
+                       weft::error);
+}
+
 TEST_CASE("streams: nothing but words where a window cannot be") {
   weft::runtime rt({.workers = 1});
   weft::stream<int> s;

@@ -28,14 +28,18 @@ template <class... Rest> struct caller {
     static_assert(std::is_invocable_v<Body&, Data...>,
                   "weft: the body must take the data of its access clauses in clause order: const T& for read, T& for "
                   "write, add and concurrent, weft::view<const T> or weft::view<T> for a range, nothing for "
-                  "handle<void>, std::span<T> for push, std::span<const T> for pop; before them, in a team, "
+                  "handle<void>, std::span<T> for push, std::span<const T> for pop, std::span<const std::span<T>> "
+                  "and std::span<const std::span<const T>> where these name an array of streams; before them, in a "
+                  "team, "
                   "weft::team_context&");
     static_cast<void>(body(static_cast<Data&&>(data)...));
   }
 };
 template <class Clause, class... Rest> struct caller<Clause, Rest...> {
   template <class Body, class... Data> static void call(Body& body, access* a, beside at, Data&&... data) {
-    if constexpr (access_traits<Clause>::stretches != 0) {
+    if constexpr (access_traits<Clause>::is_array_of_streams) {
+      call_with_spans(body, a, at, static_cast<Data&&>(data)...);
+    } else if constexpr (access_traits<Clause>::stretches != 0) {
       call_with_span(body, a, at, static_cast<Data&&>(data)...);
     } else if constexpr (access_traits<Clause>::is_range) {
       call_with_view(body, a, at, static_cast<Data&&>(data)...);
@@ -58,6 +62,16 @@ template <class Clause, class... Rest> struct caller<Clause, Rest...> {
     const stretch& seen = at.stretches[n - 1];
     caller<Rest...>::call(body, a, {at.counts, at.stretches + n}, static_cast<Data&&>(data)...,
                           std::span<element>(reinterpret_cast<element*>(seen.data), seen.size));
+  }
+  template <class Body, class... Data> static void call_with_spans(Body& body, access* a, beside at, Data&&... data) {
+    constexpr std::size_t most = access_traits<Clause>::stretches;
+    using element = typename access_traits<Clause>::element;
+    std::span<element> all[most];
+    std::size_t count = 0;
+    for (; count < most && at.stretches[count].stream != nullptr; ++count)
+      all[count] = {reinterpret_cast<element*>(at.stretches[count].data), at.stretches[count].size};
+    caller<Rest...>::call(body, a, {at.counts, at.stretches + most}, static_cast<Data&&>(data)...,
+                          std::span<const std::span<element>>(all, count));
   }
   template <class Body, class... Data> static void call_with_view(Body& body, access* a, beside at, Data&&... data) {
     using T = typename access_traits<Clause>::type;

@@ -21,7 +21,8 @@ template <class Clause> struct access_traits {
   static constexpr bool is_clause = false;
   static constexpr bool is_range = false;
   static constexpr std::size_t stretches = 0;  // of streams
-  static constexpr bool is_numbered = false;   // its task keeps a number for it
+  static constexpr bool is_array_of_streams = false;
+  static constexpr bool is_numbered = false;  // its task keeps a number for it
   static constexpr bool exclusive_group = false;
   static constexpr bool plain = false;
 };
@@ -88,6 +89,11 @@ template <class T, stretch_kind Kind> struct access_traits<stream_clause<T, Kind
   static constexpr bool plain = true;  // unless its stretch says otherwise
   static constexpr std::size_t stretches = 1;
   using element = std::conditional_t<Kind == stretch_kind::push, T, const T>;
+};
+template <class T, stretch_kind Kind, std::size_t Most> struct access_traits<streams_clause<T, Kind, Most>>
+    : access_traits<stream_clause<T, Kind>> {
+  static constexpr std::size_t stretches = Most;
+  static constexpr bool is_array_of_streams = true;
 };
 template <class T> struct access_traits<reuse_clause<T>> : access_traits<void> {
   static constexpr bool is_clause = true;

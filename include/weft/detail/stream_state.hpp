@@ -54,7 +54,7 @@ enum class stretch_kind : std::uint8_t { push, pop, peek, reuse };
 
 // One clause of one task. Filled in by match(); `data` is there while the body runs.
 struct stretch {
-  stream_state* stream = nullptr;
+  stream_state* stream = nullptr;  // nullptr: none, for an array has fewer streams than there is room for
   stretch_kind kind = stretch_kind::push;
   std::uint32_t buffers = 0;  // in which it lies, from `first` on
   std::uint32_t entries = 0;  // accesses that it takes: one a buffer, and one more for an amount

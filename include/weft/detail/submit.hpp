@@ -39,6 +39,12 @@ inline void note(record&, access*& a, const use_clause& c) noexcept {
 template <class T, stretch_kind Kind> void note_stretches(const stream_clause<T, Kind>& c, stretch*& at) noexcept {
   *at++ = {.stream = &c.from, .kind = Kind, .size = c.size, .takes = c.takes};
 }
+template <class T, stretch_kind Kind, std::size_t Most>
+void note_stretches(const streams_clause<T, Kind, Most>& c, stretch*& at) noexcept {
+  for (std::size_t i = 0; i < c.count; ++i)
+    at[i] = {.stream = &c.all[i].state(), .kind = Kind, .size = c.size, .takes = c.takes};
+  at += Most;
+}
 template <class T> void note_stretches(const reuse_clause<T>& c, stretch*& at) noexcept {
   *at++ = {.stream = &c.from, .kind = stretch_kind::reuse, .size = c.size, .takes = c.size};
   *at++ = {.stream = &c.to, .kind = stretch_kind::push, .size = c.size, .takes = c.size};
