@@ -26,7 +26,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -153,7 +152,7 @@ class ordered {
   [[nodiscard]] detail::ordered_executor& executor() noexcept { return *executor_; }
 
  private:
-  std::unique_ptr<detail::ordered_executor> executor_;
+  detail::ordered_executor* const executor_;
 };
 
 }  // namespace weft

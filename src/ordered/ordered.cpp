@@ -45,12 +45,12 @@ void throw_back_in_time(std::uint64_t now, std::uint64_t asked) {
               ", which is over. Give it the same timestamp or a later one");
 }
 
-std::unique_ptr<ordered_executor> make_ordered(runtime& rt, const ordered_options& options) {
+ordered_executor* make_ordered(runtime& rt, const ordered_options& options) {
   const char* const given = options.executor;
   const char* const variable = given == nullptr ? value_of_variable("ordered") : nullptr;
   const std::string_view name = given != nullptr ? given : variable != nullptr ? variable : makers[0].name;
   for (const named_maker& m : makers)
-    if (m.name == name) return m.make(rt, options);
+    if (m.name == name) return m.make(rt, options).release();
   if (variable != nullptr) refuse_variable(unknown(name) + " (WEFT_ORDERED)");
   throw error(unknown(name));
 }
@@ -58,7 +58,7 @@ std::unique_ptr<ordered_executor> make_ordered(runtime& rt, const ordered_option
 }  // namespace detail
 
 ordered::ordered(runtime& rt, const ordered_options& options) : executor_(detail::make_ordered(rt, options)) {}
-ordered::~ordered() = default;
+ordered::~ordered() { delete executor_; }
 ordered_counts ordered::counts() const { return executor_->counts(); }
 
 }  // namespace weft

@@ -3,8 +3,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -54,7 +52,7 @@ class ordered_executor {
   [[nodiscard]] virtual ordered_counts counts() const = 0;
 };
 
-[[nodiscard]] std::unique_ptr<ordered_executor> make_ordered(runtime& rt, const ordered_options& options);
+[[nodiscard]] ordered_executor* make_ordered(runtime& rt, const ordered_options& options);  // the caller deletes it
 [[noreturn]] void throw_back_in_time(std::uint64_t now, std::uint64_t asked);  // weft::error
 
 // The arguments of a call, one behind the other as a struct has them.
@@ -66,7 +64,7 @@ template <class First, class... Rest> struct packed<First, Rest...> {
 };
 template <class First, class... Rest>
 void put(packed<First, Rest...>* at, const First& first, const Rest&... rest) noexcept {
-  std::memcpy(static_cast<void*>(&at->first), &first, sizeof first);  // what is between parts stays 0
+  __builtin_memcpy(static_cast<void*>(&at->first), &first, sizeof first);  // what is between parts stays 0
   if constexpr (sizeof...(Rest) != 0) put(&at->rest, rest...);
 }
 template <class Function, class First, class... Rest, class... Before>
