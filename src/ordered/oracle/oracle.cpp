@@ -3,6 +3,7 @@
 // what waits, not with bodies.
 #include "weft/oracle.hpp"
 
+#include <cstring>
 #include <chrono>
 #include <queue>
 #include <vector>
