@@ -4,7 +4,8 @@
 //
 //   ordered transactions [WORKERS [ROUNDS [BODY_NS]]]   0, 10 and 100 % of them change one word that all of these read
 //   ordered access [ROUNDS]                             cycles for each tracked access, in cache, one worker
-//   ordered losses [WORKERS [ROUNDS]]                   programs that cannot gain: time over that of the serial executor
+//   ordered losses [WORKERS [ROUNDS]]                   programs that cannot gain: time over that of the serial
+//   executor
 #include <chrono>
 #include <cstdint>
 #include <cstdio>

@@ -16,6 +16,8 @@
 //   speculative   bodies run ahead of their order on real cores, and again where that was wrong
 //   serial        one after the other, in order: the reference
 //   oracle        serial, and it notes what each body costs and touches, and how many could have run at a time
+//   levels        bodies of one timestamp at the same time and in any order, one timestamp after the other: for those
+//                 that come to the same in any order, which costs no copies, and nothing runs twice
 //   swarm         the architecture of the Swarm paper, modelled: cycles in place of nanoseconds. Of equal timestamps
 //                 it takes any first, as that architecture does
 //
@@ -49,7 +51,7 @@ struct ordered_counts {
 };
 
 struct ordered_options {
-  // "speculative" (default), "serial", "oracle", "swarm". nullptr: what WEFT_ORDERED says, or the default.
+  // "speculative" (default), "serial", "levels", "oracle", "swarm". nullptr: what WEFT_ORDERED says, or the default.
   const char* executor = nullptr;
   // Speculative: so many calls may be ahead of the oldest, 1 to 2^20. 0: it adapts to how many of them are in vain.
   std::size_t window = 0;
@@ -81,6 +83,14 @@ class ordered_context {
       to = value;
     else
       hooks_.store(&to, &value, sizeof(T));
+  }
+  // Stores `value` if what is there is `expected`, to the bit; returns whether it was. Nobody stores there meanwhile,
+  // also where bodies of one timestamp run at the same time.
+  template <class T>
+  bool exchange_if(T& at, const std::type_identity_t<T>& expected, const std::type_identity_t<T>& value) {
+    static_assert(std::has_unique_object_representations_v<T> && sizeof(T) <= 8 && alignof(T) == sizeof(T),
+                  "weft: what is exchanged is a number or pointer of at most 8 bytes, or an aligned struct of such");
+    return hooks_.exchange_if(&at, &expected, &value, sizeof(T));
   }
   // What no body of the section ever writes.
   template <class T> [[nodiscard]] const T& read(const T& from) {

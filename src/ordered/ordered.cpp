@@ -19,9 +19,8 @@ struct named_maker {
   ordered_run::maker make;
 };
 constexpr named_maker makers[] = {
-    {"speculative", &ordered_run::make_speculative},
-    {"serial", &ordered_run::make_serial},
-    {"swarm", &ordered_run::make_swarm},
+    {"speculative", &ordered_run::make_speculative}, {"serial", &ordered_run::make_serial},
+    {"levels", &ordered_run::make_levels},           {"swarm", &ordered_run::make_swarm},
     {"oracle", &ordered_run::make_oracle},
 };
 

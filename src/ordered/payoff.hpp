@@ -1,8 +1,9 @@
 // Whether running ahead pays, and for how long not to. A section alternates between two ways: `in order`, bodies one
-// after the other on one worker and nothing logged, as the serial executor does; and `ahead`. Time in order tells what a
-// body costs serially. Time ahead is held against that: what has happened meanwhile would have taken so long serially;
-// if it took longer, the difference is lost. More than a small allowance ends it. Then bodies run in order, each time
-// twice as long as the last, and for so long that what is lost in all, less what was gained, is a small part of that.
+// after the other on one worker and nothing logged, as the serial executor does; and `ahead`. Time in order tells what
+// a body costs serially. Time ahead is held against that: what has happened meanwhile would have taken so long
+// serially; if it took longer, the difference is lost. More than a small allowance ends it. Then bodies run in order,
+// each time twice as long as the last, and for so long that what is lost in all, less what was gained, is a small part
+// of that.
 //
 // Bodies differ, so what happened ahead is measured by the time of the bodies themselves, times what a body costs in
 // order for each nanosecond that it takes ahead: learned at the beginning of each stretch, when the bodies are like

@@ -14,7 +14,8 @@ template class section<machine::virtual_machine>;
 namespace weft::ordered_run {
 
 std::unique_ptr<detail::ordered_executor> make_speculative(runtime& rt, const ordered_options& options) {
-  if (std::string_view(rt.machine()) == machine::host::name()) return std::make_unique<speculative::section<machine::host>>(rt, options);
+  if (std::string_view(rt.machine()) == machine::host::name())
+    return std::make_unique<speculative::section<machine::host>>(rt, options);
   return std::make_unique<speculative::section<machine::virtual_machine>>(rt, options);
 }
 

@@ -18,7 +18,9 @@ namespace weft::speculative {
 
 static_assert(std::endian::native == std::endian::little, "a word's first byte is its lowest");
 
-inline void free_memory(const allocation& a) noexcept { ::operator delete(a.at, a.bytes, std::align_val_t(a.alignment)); }
+inline void free_memory(const allocation& a) noexcept {
+  ::operator delete(a.at, a.bytes, std::align_val_t(a.alignment));
+}
 
 // What a body's questions need of the section.
 class section_side {

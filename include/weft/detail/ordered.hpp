@@ -31,6 +31,14 @@ class ordered_hooks {
  public:
   virtual void load(const void* from, void* to, std::size_t bytes) = 0;
   virtual void store(void* to, const void* from, std::size_t bytes) = 0;
+  // Where nobody else runs, or what both load and store do is undone if somebody stored between them.
+  [[nodiscard]] virtual bool exchange_if(void* at, const void* expected, const void* value, std::size_t bytes) {
+    std::byte now[8];
+    load(at, now, bytes);
+    const bool same = __builtin_memcmp(now, expected, bytes) == 0;
+    if (same) store(at, value, bytes);
+    return same;
+  }
   virtual void read_only(const void* at, std::size_t bytes) = 0;
   virtual void work(std::uint64_t instructions) = 0;
   virtual void create(const ordered_call& call) = 0;
@@ -53,7 +61,7 @@ class ordered_executor {
 };
 
 [[nodiscard]] ordered_executor* make_ordered(runtime& rt, const ordered_options& options);  // the caller deletes it
-[[noreturn]] void throw_back_in_time(std::uint64_t now, std::uint64_t asked);  // weft::error
+[[noreturn]] void throw_back_in_time(std::uint64_t now, std::uint64_t asked);               // weft::error
 
 // The arguments of a call, one behind the other as a struct has them.
 template <class... Parts> struct packed;

@@ -3,8 +3,8 @@
 // what waits, not with bodies.
 #include "weft/oracle.hpp"
 
-#include <cstring>
 #include <chrono>
+#include <cstring>
 #include <queue>
 #include <vector>
 
