@@ -18,6 +18,8 @@
 //   oracle        serial, and it notes what each body costs and touches, and how many could have run at a time
 //   levels        bodies of one timestamp at the same time and in any order, one timestamp after the other: for those
 //                 that come to the same in any order, which costs no copies, and nothing runs twice
+//   relaxed       bodies at the same time, the earliest soon but not first, never two with the same first argument: for
+//                 those that come to the same in any order in the end, as relaxing the edges of a graph does
 //   swarm         the architecture of the Swarm paper, modelled: cycles in place of nanoseconds. Of equal timestamps
 //                 it takes any first, as that architecture does
 //
@@ -40,7 +42,7 @@ struct swarm_options;
 
 // What bodies got and did. Of executors that never speculate, started and committed are equal.
 struct ordered_counts {
-  std::uint64_t committed = 0;  // calls of bodies that counted: as many as a serial run makes
+  std::uint64_t committed = 0;  // calls of bodies that counted: as many as a serial run makes; "relaxed" may need more
   std::uint64_t started = 0;    // calls of bodies, whatever became of them
   std::uint64_t in_order = 0;   // of those that counted, calls that did not run ahead: where that does not pay
   double seconds = 0;           // of run(), on the clock of the machine it ran on; modelled cycles in seconds of it
@@ -51,7 +53,7 @@ struct ordered_counts {
 };
 
 struct ordered_options {
-  // "speculative" (default), "serial", "levels", "oracle", "swarm". nullptr: what WEFT_ORDERED says, or the default.
+  // "speculative" (default), "serial", "levels", "relaxed", "oracle", "swarm". nullptr: what WEFT_ORDERED says, or the default.
   const char* executor = nullptr;
   // Speculative: so many calls may be ahead of the oldest, 1 to 2^20. 0: it adapts to how many of them are in vain.
   std::size_t window = 0;

@@ -11,6 +11,7 @@ using maker = std::unique_ptr<detail::ordered_executor> (*)(runtime&, const orde
 std::unique_ptr<detail::ordered_executor> make_speculative(runtime& rt, const ordered_options& options);
 std::unique_ptr<detail::ordered_executor> make_serial(runtime& rt, const ordered_options& options);
 std::unique_ptr<detail::ordered_executor> make_levels(runtime& rt, const ordered_options& options);
+std::unique_ptr<detail::ordered_executor> make_relaxed(runtime& rt, const ordered_options& options);
 std::unique_ptr<detail::ordered_executor> make_swarm(runtime& rt, const ordered_options& options);
 std::unique_ptr<detail::ordered_executor> make_oracle(runtime& rt, const ordered_options& options);
 

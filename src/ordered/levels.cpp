@@ -2,16 +2,13 @@
 // same timestamp form the next wave, and only then comes the next timestamp. Nothing is logged, copied or run twice.
 // The calls of a wave stand in the order in which a serial run creates them, whoever ran their parents: each block of
 // 32 calls keeps what it creates, and the blocks are put together in order.
-#include <cstring>
 #include <exception>
 #include <map>
-#include <new>
 #include <utility>
 #include <vector>
 
 #include "ordered/executors.hpp"
-#include "ordered/word.hpp"
-#include "weft/error.hpp"
+#include "ordered/side_by_side.hpp"
 #include "weft/for_each.hpp"
 #include "weft/runtime.hpp"
 
@@ -21,18 +18,10 @@ namespace {
 
 constexpr std::size_t block_calls = 32;
 
-struct allocation {
-  void* at;
-  std::size_t bytes, alignment;
-};
-void free_memory(const allocation& a) noexcept { ::operator delete(a.at, a.bytes, std::align_val_t(a.alignment)); }
-
-// Some calls of a wave, which one worker runs, and what they leave. Loads and stores are relaxed atomics, as others run
-// at the same time.
-class block final : public detail::ordered_hooks {
+// Some calls of a wave, which one worker runs, and what they leave.
+class block final : public side_by_side {
  public:
   std::vector<detail::ordered_call> created;
-  std::vector<allocation> released;
   std::exception_ptr thrown;
   std::uint64_t done = 0;
 
@@ -50,50 +39,8 @@ class block final : public detail::ordered_hooks {
   }
 
  private:
-  void load(const void* from, void* to, std::size_t bytes) override {
-    using namespace speculative;
-    for_each_word(from, bytes, [&](std::uintptr_t word, byte_mask mask, unsigned first, unsigned here, std::size_t at) {
-      const std::uint64_t value = read_memory(word, mask) >> (8 * first);
-      std::memcpy(static_cast<std::byte*>(to) + at, &value, here);
-    });
-  }
-  void store(void* to, const void* from, std::size_t bytes) override {
-    using namespace speculative;
-    for_each_word(to, bytes, [&](std::uintptr_t word, byte_mask mask, unsigned first, unsigned here, std::size_t at) {
-      std::uint64_t value = 0;
-      std::memcpy(&value, static_cast<const std::byte*>(from) + at, here);
-      write_memory(word, value << (8 * first), mask);
-    });
-  }
-  [[nodiscard]] bool exchange_if(void* at, const void* expected, const void* value, std::size_t bytes) override {
-    switch (bytes) {
-    case 1: return exchange<std::uint8_t>(at, expected, value);
-    case 2: return exchange<std::uint16_t>(at, expected, value);
-    case 4: return exchange<std::uint32_t>(at, expected, value);
-    default: return exchange<std::uint64_t>(at, expected, value);
-    }
-  }
-  template <class T> [[nodiscard]] static bool exchange(void* at, const void* expected, const void* value) noexcept {
-    T was, becomes;
-    std::memcpy(&was, expected, sizeof was);
-    std::memcpy(&becomes, value, sizeof becomes);
-    return base::atomic_ref<T>(*static_cast<T*>(at))
-        .compare_exchange_strong(was, becomes, base::relaxed, base::relaxed);
-  }
-  void read_only(const void*, std::size_t) override {}
-  void work(std::uint64_t) override {}
   void create(const detail::ordered_call& call) override { created.push_back(call); }
-  void* allocate(std::size_t bytes, std::size_t alignment) override {
-    return ::operator new(bytes, std::align_val_t(alignment));
-  }
-  void release(void* at, std::size_t bytes, std::size_t alignment) override {
-    if (at != nullptr) released.push_back({at, bytes, alignment});
-  }
-  void serialize() override {
-    throw error(
-        "weft: executor 'levels' runs bodies of one timestamp at the same time, and this one wants to be the oldest "
-        "(serialize). Use the executor 'speculative' or 'serial'");
-  }
+  [[nodiscard]] const char* executor() const noexcept override { return "levels"; }
 };
 
 class levels final : public detail::ordered_executor {
@@ -129,7 +76,7 @@ class levels final : public detail::ordered_executor {
     for (block& b : blocks) {
       counts_.committed += b.done;
       counts_.started += b.done + (b.thrown != nullptr ? 1 : 0);
-      for (const allocation& a : b.released) free_memory(a);  // nobody of this wave looks there any more
+      b.free_released();  // nobody of this wave looks there any more
       if (thrown == nullptr) thrown = b.thrown;
       for (const detail::ordered_call& c : b.created) later_[c.timestamp].push_back(c);
     }

@@ -20,7 +20,8 @@ struct named_maker {
 };
 constexpr named_maker makers[] = {
     {"speculative", &ordered_run::make_speculative}, {"serial", &ordered_run::make_serial},
-    {"levels", &ordered_run::make_levels},           {"swarm", &ordered_run::make_swarm},
+    {"levels", &ordered_run::make_levels},           {"relaxed", &ordered_run::make_relaxed},
+    {"swarm", &ordered_run::make_swarm},
     {"oracle", &ordered_run::make_oracle},
 };
 

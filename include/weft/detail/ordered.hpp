@@ -23,6 +23,7 @@ struct ordered_call {
   std::uint64_t timestamp;
   std::uint32_t bytes;      // of arguments that are used; those behind are 0
   std::uint32_t arguments;  // how many there are: an architecture has registers for so many
+  std::uint64_t object;     // the first of them, or its first 8 bytes: what the call is about
   alignas(16) std::byte argument[room];
 };
 
@@ -75,6 +76,12 @@ void put(packed<First, Rest...>* at, const First& first, const Rest&... rest) no
   __builtin_memcpy(static_cast<void*>(&at->first), &first, sizeof first);  // what is between parts stays 0
   if constexpr (sizeof...(Rest) != 0) put(&at->rest, rest...);
 }
+template <class... Rest> [[nodiscard]] std::uint64_t object_of(const Rest&...) noexcept { return 0; }
+template <class First, class... Rest> [[nodiscard]] std::uint64_t object_of(const First& first, const Rest&...) noexcept {
+  std::uint64_t bytes = 0;
+  __builtin_memcpy(&bytes, &first, sizeof first < sizeof bytes ? sizeof first : sizeof bytes);
+  return bytes;
+}
 template <class Function, class First, class... Rest, class... Before>
 void call_with(const packed<First, Rest...>& all, Function&& function, const Before&... before) {
   if constexpr (sizeof...(Rest) == 0)
@@ -101,6 +108,7 @@ template <class Body, class... Arguments>
   call.timestamp = timestamp;
   call.bytes = sizeof(all);
   call.arguments = sizeof...(Arguments);
+  call.object = object_of(arguments...);
   put(reinterpret_cast<all*>(call.argument), body, arguments...);
   return call;
 }

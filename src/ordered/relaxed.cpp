@@ -1,0 +1,136 @@
+// Relaxed: whoever takes part runs one of the earliest calls there are, and leaves when there are none; nobody waits in
+// here. Who creates calls while some of the workers are not here asks for one more. It is over when the last has left:
+// each looks for calls after its last body, and one that is created by another is that one's to find.
+// Bodies about one object, the first argument, take turns, by a lock for each of many groups of objects. What a body
+// creates is pushed when it has let go of that, so no lock is held where another is taken.
+#include <algorithm>
+#include <exception>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/lock.hpp"
+#include "machine/host/host.hpp"
+#include "machine/virtual/virtual.hpp"
+#include "ordered/executors.hpp"
+#include "ordered/relaxed_queue.hpp"
+#include "ordered/side_by_side.hpp"
+#include "weft/event.hpp"
+#include "weft/finish.hpp"
+#include "weft/runtime.hpp"
+
+namespace weft::ordered_run {
+
+namespace {
+
+class body_side final : public side_by_side {
+ public:
+  std::vector<detail::ordered_call> created;
+
+ private:
+  void create(const detail::ordered_call& call) override { created.push_back(call); }
+  [[nodiscard]] const char* executor() const noexcept override { return "relaxed"; }
+};
+
+template <class M> class relaxed final : public detail::ordered_executor {
+ public:
+  explicit relaxed(runtime& rt) : runtime_(rt), queue_(rt.workers()) {}
+
+  void create(const detail::ordered_call& call) override { roots_.push_back(call); }
+
+  void run() override {
+    const double began = runtime_.now_ns();
+    // Outside of tasks nothing may ask the machine for anything.
+    detail::poke(here_, std::uint32_t{1});
+    weft::finish([this] {
+      weft::async(named("ordered section"), [this] {
+        base::random rng(1);
+        for (const detail::ordered_call& c : roots_) queue_.push(c, rng);
+        take_part(0);
+      });
+    });
+    roots_.clear();
+    released_.clear();
+    counts_.seconds += (runtime_.now_ns() - began) * 1e-9;
+    counts_.committed = detail::peek(done_);
+    counts_.started = counts_.committed + detail::peek(failed_);
+    if (thrown_ == nullptr) return;
+    queue_.clear();
+    detail::poke(stop_, std::uint8_t{0});
+    std::rethrow_exception(std::exchange(thrown_, nullptr));
+  }
+
+  [[nodiscard]] ordered_counts counts() const override { return counts_; }
+
+ private:
+  static constexpr unsigned groups = 4096;  // of objects
+  static constexpr unsigned object_bits = 4;
+
+  // Who: a helper.
+  void invite() {
+    const std::uint32_t n = M::fetch_add(here_, std::uint32_t{1}, base::relaxed);
+    weft::async(named("ordered helper"), [this, n] { take_part(n); });
+  }
+
+  void take_part(std::uint32_t number) {
+    base::random rng(number + 2);
+    auto side = std::make_unique<body_side>();
+    ordered_context x(*side, false);
+    detail::ordered_call call;
+    std::uint64_t done = 0;
+    while (M::load(stop_, base::relaxed) == 0 && queue_.take(call, rng)) {
+      if (!call_body(x, call)) break;
+      ++done;
+      for (const detail::ordered_call& c : side->created) queue_.push(c, rng);
+      if (!side->created.empty() && M::load(here_, base::relaxed) < runtime_.workers()) invite();
+      side->created.clear();
+    }
+    M::fetch_add(done_, done, base::relaxed);
+    M::fetch_add(here_, ~std::uint32_t{0}, base::relaxed);
+    const base::locked<M> guard(lock_);
+    released_.push_back(std::move(side));  // others may look at what its bodies have released
+  }
+
+  [[nodiscard]] bool call_body(ordered_context& x, const detail::ordered_call& call) {
+    const base::locked<M> turn(turns_[(call.object >> object_bits ^ call.object >> 18) % groups]);
+    x.set_timestamp(call.timestamp);
+    try {
+      call.run(x, call.timestamp, call.argument);
+      return true;
+    } catch (...) {
+      failed(call.timestamp, std::current_exception());
+      return false;
+    }
+  }
+
+  void failed(std::uint64_t timestamp, std::exception_ptr what) {
+    const base::locked<M> guard(lock_);
+    M::fetch_add(failed_, std::uint64_t{1}, base::relaxed);
+    M::store(stop_, std::uint8_t{1}, base::relaxed);
+    if (thrown_ != nullptr && timestamp >= thrown_at_) return;
+    thrown_ = std::move(what);
+    thrown_at_ = timestamp;
+  }
+
+  runtime& runtime_;
+  relaxed_queue<M> queue_;
+  std::vector<detail::ordered_call> roots_;
+  std::vector<detail::cell<std::uint8_t>> turns_{groups};
+  detail::cell<std::uint32_t> here_;  // who takes part, or is about to
+  detail::cell<std::uint64_t> done_, failed_;
+  detail::cell<std::uint8_t> stop_;
+  detail::cell<std::uint8_t> lock_;  // of what follows
+  std::vector<std::unique_ptr<body_side>> released_;
+  std::exception_ptr thrown_;
+  std::uint64_t thrown_at_ = 0;
+  ordered_counts counts_;
+};
+
+}  // namespace
+
+std::unique_ptr<detail::ordered_executor> make_relaxed(runtime& rt, const ordered_options&) {
+  if (std::string_view(rt.machine()) == machine::host::name()) return std::make_unique<relaxed<machine::host>>(rt);
+  return std::make_unique<relaxed<machine::virtual_machine>>(rt);
+}
+
+}  // namespace weft::ordered_run
