@@ -53,7 +53,8 @@ struct ordered_counts {
 };
 
 struct ordered_options {
-  // "speculative" (default), "serial", "levels", "relaxed", "oracle", "swarm". nullptr: what WEFT_ORDERED says, or the default.
+  // "speculative" (default), "serial", "levels", "relaxed", "oracle", "swarm". nullptr: what WEFT_ORDERED says, or the
+  // default.
   const char* executor = nullptr;
   // Speculative: so many calls may be ahead of the oldest, 1 to 2^20. 0: it adapts to how many of them are in vain.
   std::size_t window = 0;

@@ -52,7 +52,9 @@ class levels final : public detail::ordered_executor {
   void run() override {
     const double began = runtime_.now_ns();
     try {
-      while (!later_.empty()) run_wave();
+      run_section(runtime_, [this] {
+        while (!later_.empty()) run_wave();
+      });
     } catch (...) {
       later_.clear();
       throw;

@@ -19,8 +19,10 @@ struct named_maker {
   ordered_run::maker make;
 };
 constexpr named_maker makers[] = {
-    {"speculative", &ordered_run::make_speculative}, {"serial", &ordered_run::make_serial},
-    {"levels", &ordered_run::make_levels},           {"relaxed", &ordered_run::make_relaxed},
+    {"speculative", &ordered_run::make_speculative},
+    {"serial", &ordered_run::make_serial},
+    {"levels", &ordered_run::make_levels},
+    {"relaxed", &ordered_run::make_relaxed},
     {"swarm", &ordered_run::make_swarm},
     {"oracle", &ordered_run::make_oracle},
 };

@@ -15,8 +15,6 @@
 #include "ordered/executors.hpp"
 #include "ordered/relaxed_queue.hpp"
 #include "ordered/side_by_side.hpp"
-#include "weft/event.hpp"
-#include "weft/finish.hpp"
 #include "weft/runtime.hpp"
 
 namespace weft::ordered_run {
@@ -40,15 +38,18 @@ template <class M> class relaxed final : public detail::ordered_executor {
 
   void run() override {
     const double began = runtime_.now_ns();
-    // Outside of tasks nothing may ask the machine for anything.
     detail::poke(here_, std::uint32_t{1});
-    weft::finish([this] {
-      weft::async(named("ordered section"), [this] {
+    try {
+      run_section(runtime_, [this] {
         base::random rng(1);
         for (const detail::ordered_call& c : roots_) queue_.push(c, rng);
         take_part(0);
       });
-    });
+    } catch (...) {
+      roots_.clear();
+      queue_.clear();
+      throw;
+    }
     roots_.clear();
     released_.clear();
     counts_.seconds += (runtime_.now_ns() - began) * 1e-9;
@@ -69,7 +70,7 @@ template <class M> class relaxed final : public detail::ordered_executor {
   // Who: a helper.
   void invite() {
     const std::uint32_t n = M::fetch_add(here_, std::uint32_t{1}, base::relaxed);
-    weft::async(named("ordered helper"), [this, n] { take_part(n); });
+    runtime_.submit(named("ordered helper"), [this, n] { take_part(n); });
   }
 
   void take_part(std::uint32_t number) {

@@ -1,6 +1,6 @@
-// A priority queue for several that gives one of the earliest calls, not the earliest (a MultiQueue: Rihani, Sanders and
-// Dementiev, SPAA 2015): two heaps for each worker. A call goes into a random one; who takes one looks at two random
-// heaps and takes from the one whose first is earlier. So workers seldom meet.
+// A priority queue for several that gives one of the earliest calls, not the earliest (a MultiQueue: Rihani, Sanders
+// and Dementiev, SPAA 2015): two heaps for each worker. A call goes into a random one; who takes one looks at two
+// random heaps and takes from the one whose first is earlier. So workers seldom meet.
 //
 // A heap's `first` is what a look may go by; it is changed under the heap's lock, and a look that is late costs a try.
 // Who: any thread; `rng` is its own.

@@ -77,7 +77,8 @@ void put(packed<First, Rest...>* at, const First& first, const Rest&... rest) no
   if constexpr (sizeof...(Rest) != 0) put(&at->rest, rest...);
 }
 template <class... Rest> [[nodiscard]] std::uint64_t object_of(const Rest&...) noexcept { return 0; }
-template <class First, class... Rest> [[nodiscard]] std::uint64_t object_of(const First& first, const Rest&...) noexcept {
+template <class First, class... Rest>
+[[nodiscard]] std::uint64_t object_of(const First& first, const Rest&...) noexcept {
   std::uint64_t bytes = 0;
   __builtin_memcpy(&bytes, &first, sizeof first < sizeof bytes ? sizeof first : sizeof bytes);
   return bytes;
