@@ -4,7 +4,8 @@
 //
 //   ordered transactions [WORKERS [ROUNDS [BODY_NS]]]   0, 10 and 100 % of them change one word that all of these read
 //   ordered access [ROUNDS]                             cycles for each tracked access, in cache, one worker
-//   ordered losses [WORKERS [ROUNDS]]                   programs that cannot gain: time over that of the serial executor
+//   ordered losses [WORKERS [ROUNDS]]                   programs that cannot gain: time over that of the serial
+//   executor
 #include <sys/resource.h>
 
 #include <chrono>
@@ -112,7 +113,7 @@ double without_order(bank& b, runtime& rt) {
 
 struct figures {
   double loop, free, serial, speculative, cpu;  // nanoseconds a transaction, medians
-  ordered_counts counts;             // of the last pass
+  ordered_counts counts;                        // of the last pass
 };
 figures compare(bank b, runtime& rt, int rounds, const ordered_options& o = {.executor = "speculative"}) {
   std::vector<double> loop, free, serial, speculative, cpu;
@@ -137,14 +138,14 @@ figures compare(bank b, runtime& rt, int rounds, const ordered_options& o = {.ex
 }
 
 void print(const std::string& what, const figures& f) {
-  std::printf("%-30s %9.1f %9.1f %9.1f %9.1f %9.1f  %5.2fx %5.2fx %8llu %8llu %6zu\n", what.c_str(), f.loop, f.free, f.serial,
-              f.speculative, f.cpu, f.serial / f.speculative, f.counts.serial_seconds / f.counts.seconds, static_cast<unsigned long long>(f.counts.started),
-              static_cast<unsigned long long>(f.counts.in_order), f.counts.window);
+  std::printf("%-30s %9.1f %9.1f %9.1f %9.1f %9.1f  %5.2fx %5.2fx %8llu %8llu %6zu\n", what.c_str(), f.loop, f.free,
+              f.serial, f.speculative, f.cpu, f.serial / f.speculative, f.counts.serial_seconds / f.counts.seconds,
+              static_cast<unsigned long long>(f.counts.started), static_cast<unsigned long long>(f.counts.in_order),
+              f.counts.window);
 }
 void print_head() {
-  std::printf("%-30s %9s %9s %9s %9s %9s  %6s %6s %8s %8s %6s\n", "ns a transaction", "loop", "free", "serial", "specul.", "its CPU", "gain",
-              "own",
-              "started", "in order", "window");
+  std::printf("%-30s %9s %9s %9s %9s %9s  %6s %6s %8s %8s %6s\n", "ns a transaction", "loop", "free", "serial",
+              "specul.", "its CPU", "gain", "own", "started", "in order", "window");
 }
 
 void transactions(unsigned workers, int rounds, double body_ns) {

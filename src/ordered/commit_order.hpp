@@ -1,6 +1,6 @@
-// The order of a section's tasks, which is that of a serial run: by timestamp, and of equal ones the one that is created
-// first. Of a task whose parent has happened the number of its creation is known. Of another it is not, but that of two
-// such the one is first whose parent is, and of one parent's the first child.
+// The order of a section's tasks, which is that of a serial run: by timestamp, and of equal ones the one that is
+// created first. Of a task whose parent has happened the number of its creation is known. Of another it is not, but
+// that of two such the one is first whose parent is, and of one parent's the first child.
 //
 // Admitted tasks stand in a list in that order, each with a label that grows along it, so that anybody can compare two
 // without the section's lock (`precedes`). A new one gets a label between those beside it. If there is none left, all

@@ -114,7 +114,7 @@ TEST_CASE("ordered, pending calls: numbered and unborn ones come out in one orde
     calls.push_unborn(t);
   }
   CHECK(!calls.any_before(parent));
-  const std::vector<std::pair<std::uint64_t, bool>> expected{{4, true},  {4, true},  {4, false}, {5, false},
+  const std::vector<std::pair<std::uint64_t, bool>> expected{{4, true}, {4, true},  {4, false}, {5, false},
                                                              {6, true}, {6, false}, {9, true}};
   std::vector<std::pair<std::uint64_t, bool>> got;
   while (!calls.empty()) {

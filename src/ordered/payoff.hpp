@@ -1,8 +1,9 @@
 // Whether running ahead pays, and for how long not to. A section alternates between two ways: `in order`, bodies one
-// after the other on one worker and nothing logged, as the serial executor does; and `ahead`. Time in order tells what a
-// body costs serially. Time ahead is held against that: what has happened meanwhile would have taken so long serially;
-// if it took longer, the difference is lost. More than a small allowance ends it. Then bodies run in order, each time
-// twice as long as the last, and for so long that what is lost in all, less what was gained, is a small part of that.
+// after the other on one worker and nothing logged, as the serial executor does; and `ahead`. Time in order tells what
+// a body costs serially. Time ahead is held against that: what has happened meanwhile would have taken so long
+// serially; if it took longer, the difference is lost. More than a small allowance ends it. Then bodies run in order,
+// each time twice as long as the last, and for so long that what is lost in all, less what was gained, is a small part
+// of that.
 //
 // Bodies differ, so what happened ahead is measured by the time of the bodies themselves, times what a body costs in
 // order for each nanosecond that it takes ahead: learned at the beginning of each stretch, when the bodies are like
@@ -42,8 +43,8 @@ class payoff {
   // A task that ran ahead has happened; its last run took so long.
   void happened(double body_ns) noexcept {
     ++happened_;
-    // A body that takes many times as long as others has most likely lost its core meanwhile, and that is worth nothing.
-    // If bodies do take longer now, the mean follows soon.
+    // A body that takes many times as long as others has most likely lost its core meanwhile, and that is worth
+    // nothing. If bodies do take longer now, the mean follows soon.
     const double counted = mean_ns_ == 0 ? body_ns : std::min(body_ns, body_times_max * mean_ns_);
     mean_ns_ += (counted - mean_ns_) / (mean_ns_ == 0 ? 1 : 16);
     bodies_ns_ += counted;

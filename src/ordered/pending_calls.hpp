@@ -1,7 +1,7 @@
-// Calls that are not admitted. Those whose parent has happened are numbered as a serial run numbers them; they are never
-// taken back and may be many, so they are kept as a serial executor keeps them: a heap of keys, and the calls in slots.
-// The others are tasks already, children of admitted ones, and any of them may be taken back.
-// Who: whoever holds the section's lock, or, while bodies run in order, the one that runs them.
+// Calls that are not admitted. Those whose parent has happened are numbered as a serial run numbers them; they are
+// never taken back and may be many, so they are kept as a serial executor keeps them: a heap of keys, and the calls in
+// slots. The others are tasks already, children of admitted ones, and any of them may be taken back. Who: whoever holds
+// the section's lock, or, while bodies run in order, the one that runs them.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A random program of ordered bodies, for tests: its loads, stores and calls depend on a seed, and on what it has loaded
-// so far. Whatever runs it must leave the same bytes as the serial executor, and make as many calls that count.
+// A random program of ordered bodies, for tests: its loads, stores and calls depend on a seed, and on what it has
+// loaded so far. Whatever runs it must leave the same bytes as the serial executor, and make as many calls that count.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -13,7 +13,7 @@ namespace weft::speculative {
 
 struct random_program {
   std::uint64_t seed = 1;
-  std::size_t words = 16;   // of shared memory
+  std::size_t words = 16;  // of shared memory
   unsigned roots = 20;
   unsigned depth = 4;       // generations of calls
   unsigned children = 2;    // at most, of each call
@@ -56,12 +56,12 @@ struct random_program {
       const bool writes = (draw >> 20) % 2 == 0;
       std::uint64_t seen = 0;
       switch ((draw >> 24) % 5) {
-        case 0: seen = change(x, bytes[at * 8 + (draw >> 32) % 8], draw >> 40, writes); break;
-        case 1: seen = change(x, reinterpret_cast<std::uint16_t*>(bytes)[at * 4 + (draw >> 32) % 4], draw, writes); break;
-        case 2: seen = change(x, reinterpret_cast<std::uint32_t*>(bytes)[at * 2 + (draw >> 32) % 2], draw, writes); break;
-        case 3: seen = change(x, p->memory[at], draw, writes); break;
-        default:
-          if (writes) x.store(p->memory[at], (draw >> 50) % 3);  // few values: runs again often find the same
+      case 0: seen = change(x, bytes[at * 8 + (draw >> 32) % 8], draw >> 40, writes); break;
+      case 1: seen = change(x, reinterpret_cast<std::uint16_t*>(bytes)[at * 4 + (draw >> 32) % 4], draw, writes); break;
+      case 2: seen = change(x, reinterpret_cast<std::uint32_t*>(bytes)[at * 2 + (draw >> 32) % 2], draw, writes); break;
+      case 3: seen = change(x, p->memory[at], draw, writes); break;
+      default:
+        if (writes) x.store(p->memory[at], (draw >> 50) % 3);  // few values: runs again often find the same
       }
       state = mixed(state, seen);
       p->pass();
@@ -78,7 +78,8 @@ struct random_program {
     memory.assign(words, 0);
     for (std::size_t i = 0; i < words; ++i) memory[i] = mixed(seed, i);
     ordered q(rt, o);
-    for (unsigned r = 0; r < roots; ++r) q.at(mixed(seed, r) % (later * roots / 4 + 1), body, this, mixed(seed, r), depth);
+    for (unsigned r = 0; r < roots; ++r)
+      q.at(mixed(seed, r) % (later * roots / 4 + 1), body, this, mixed(seed, r), depth);
     q.run();
     return {memory, q.counts().committed, q.counts()};
   }

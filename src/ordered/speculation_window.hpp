@@ -9,8 +9,8 @@ namespace weft::speculative {
 
 class speculation_window {
  public:
-  // For each worker: enough to go on beside a body that takes as many times longer than others, and what they keep still
-  // fits a cache.
+  // For each worker: enough to go on beside a body that takes as many times longer than others, and what they keep
+  // still fits a cache.
   static constexpr std::size_t tasks_of_worker = 64;
 
   // `fixed`: it stays so; 0: it adapts.

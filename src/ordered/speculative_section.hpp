@@ -70,8 +70,7 @@ template <class M> class section final : public detail::ordered_executor, oldest
     crew_->invited = 1;
     in_order_next_ = payoff_.begins_in_order();
     if (!in_order_next_) payoff_.begin_ahead(began);
-    runtime_.submit(completes(over), named("ordered section"),
-                    [i = invitation<M>(crew_)]() mutable { i.accept(); });
+    runtime_.submit(completes(over), named("ordered section"), [i = invitation<M>(crew_)]() mutable { i.accept(); });
     try {
       over.wait();
     } catch (...) {  // the scope around it is cancelled, and it never began

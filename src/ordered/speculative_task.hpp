@@ -16,8 +16,8 @@ namespace weft::speculative {
 
 struct task;
 
-// What one run did with one word. It is the entry in the lists of readers and versions of that word, too (versions.hpp),
-// so registering allocates nothing.
+// What one run did with one word. It is the entry in the lists of readers and versions of that word, too
+// (versions.hpp), so registering allocates nothing.
 struct word_access {
   std::uintptr_t word = 0;
   task* by = nullptr;

@@ -137,11 +137,14 @@ TEST_CASE("ordered, speculative: a storm: each stores what all behind it have re
     all a;
     weft::ordered q(rt, {.executor = "speculative", .window = window, .always_ahead = true});
     for (std::uint64_t i = 0; i < 300; ++i)
-      q.at(i, [](weft::ordered_context& x, std::uint64_t now, all* to) {
-        std::uint64_t sum = now;
-        for (const std::uint64_t& w : to->words) sum += x.load(w);
-        x.store(to->words[now % 64], sum);
-      }, &a);
+      q.at(
+          i,
+          [](weft::ordered_context& x, std::uint64_t now, all* to) {
+            std::uint64_t sum = now;
+            for (const std::uint64_t& w : to->words) sum += x.load(w);
+            x.store(to->words[now % 64], sum);
+          },
+          &a);
     q.run();
     all expected;
     for (std::uint64_t i = 0; i < 300; ++i) {
@@ -160,18 +163,27 @@ TEST_CASE("ordered, speculative: a run again keeps the children that it creates 
   } s;
   weft::runtime rt({.workers = 8, .machine = "virtual"});
   weft::ordered q(rt, ahead);
-  q.at(0, [](weft::ordered_context& x, std::uint64_t, shared* to) {
-    weft::charge(100'000);
-    x.store(to->value, 1);
-  }, &s);
-  q.at(1, [](weft::ordered_context& x, std::uint64_t, shared* to) {
-    x.store(to->sums[0], x.load(to->value));  // goes wrong at first
-    for (std::uint64_t i = 1; i < 100; ++i)
-      x.at(1 + i, [](weft::ordered_context& y, std::uint64_t now, shared* t) {
-        weft::charge(1'000);
-        y.store(t->sums[now - 1], now);
-      }, to);
-  }, &s);
+  q.at(
+      0,
+      [](weft::ordered_context& x, std::uint64_t, shared* to) {
+        weft::charge(100'000);
+        x.store(to->value, 1);
+      },
+      &s);
+  q.at(
+      1,
+      [](weft::ordered_context& x, std::uint64_t, shared* to) {
+        x.store(to->sums[0], x.load(to->value));  // goes wrong at first
+        for (std::uint64_t i = 1; i < 100; ++i)
+          x.at(
+              1 + i,
+              [](weft::ordered_context& y, std::uint64_t now, shared* t) {
+                weft::charge(1'000);
+                y.store(t->sums[now - 1], now);
+              },
+              to);
+      },
+      &s);
   q.run();
   CHECK(q.counts().committed == 101);
   CHECK(q.counts().started == 102);
@@ -192,22 +204,26 @@ TEST_CASE("ordered, speculative: what the first body in order throws ends the ru
         weft::ordered q(rt, {.executor = "speculative", .always_ahead = always});
         shared s;
         for (std::uint64_t i = 1; i <= 200; ++i)
-          q.at(i, [](weft::ordered_context& x, std::uint64_t now, shared* t) {
-            const std::uint64_t b = x.load(t->b);
-            if (x.load(t->a) != b) throw std::logic_error("a zombie has seen what is never so");
-            x.store(t->a, b + now);
-            x.store(t->b, b + now);
-            x.store(t->last, now);
-            x.at(now, [](weft::ordered_context&, std::uint64_t) {});
-            if (now % 75 == 0) throw std::runtime_error(std::to_string(now));
-          }, &s);
+          q.at(
+              i,
+              [](weft::ordered_context& x, std::uint64_t now, shared* t) {
+                const std::uint64_t b = x.load(t->b);
+                if (x.load(t->a) != b) throw std::logic_error("a zombie has seen what is never so");
+                x.store(t->a, b + now);
+                x.store(t->b, b + now);
+                x.store(t->last, now);
+                x.at(now, [](weft::ordered_context&, std::uint64_t) {});
+                if (now % 75 == 0) throw std::runtime_error(std::to_string(now));
+              },
+              &s);
         CHECK_THROWS_WITH(q.run(), "75");
         CHECK(s.last == 75);
         CHECK(s.a == 75 * 76 / 2);
         CHECK(q.counts().committed == 2 * 74);
         q.run();  // nothing is left
         CHECK(s.last == 75);
-        q.at(5, [](weft::ordered_context& x, std::uint64_t now, shared* t) { x.store(t->last, now); }, &s);
+        q.at(
+            5, [](weft::ordered_context& x, std::uint64_t now, shared* t) { x.store(t->last, now); }, &s);
         q.run();
         CHECK(s.last == 5);
       }
@@ -223,13 +239,16 @@ TEST_CASE("ordered, speculative: serialize comes back in order, once for each bo
       log l;
       weft::ordered q(rt, o);
       for (std::uint64_t i = 0; i < 300; ++i)
-        q.at(i, [](weft::ordered_context& x, std::uint64_t now, log* to) {
-          const std::uint64_t sum = x.load(to->sum) + now;
-          x.store(to->sum, sum);
-          if (now % 3 != 0) return;
-          x.serialize();
-          to->seen.push_back(sum);
-        }, &l);
+        q.at(
+            i,
+            [](weft::ordered_context& x, std::uint64_t now, log* to) {
+              const std::uint64_t sum = x.load(to->sum) + now;
+              x.store(to->sum, sum);
+              if (now % 3 != 0) return;
+              x.serialize();
+              to->seen.push_back(sum);
+            },
+            &l);
       q.run();
       REQUIRE(l.seen.size() == 100);
       for (std::uint64_t i = 0; i < 100; ++i) CHECK(l.seen[i] == 3 * i * (3 * i + 1) / 2);
@@ -250,19 +269,22 @@ TEST_CASE("ordered, speculative: memory is taken by what happens only, and relea
     stack s;
     weft::ordered q(rt, ahead);
     for (std::uint64_t i = 0; i < 20'000; ++i)  // more than may wait to be released
-      q.at(i, [](weft::ordered_context& x, std::uint64_t now, stack* to) {
-        node* const top = x.load(to->top);
-        if (now % 2 == 0) {
-          node* const n = x.allocate<node>();
-          x.store(n->value, now);
-          x.store(n->next, top);
-          x.store(to->top, n);
-        } else if (top != nullptr) {  // a zombie may see none
-          x.store(to->sum, x.load(to->sum) * 3 + x.load(top->value));
-          x.store(to->top, x.load(top->next));
-          x.release(top);
-        }
-      }, &s);
+      q.at(
+          i,
+          [](weft::ordered_context& x, std::uint64_t now, stack* to) {
+            node* const top = x.load(to->top);
+            if (now % 2 == 0) {
+              node* const n = x.allocate<node>();
+              x.store(n->value, now);
+              x.store(n->next, top);
+              x.store(to->top, n);
+            } else if (top != nullptr) {  // a zombie may see none
+              x.store(to->sum, x.load(to->sum) * 3 + x.load(top->value));
+              x.store(to->top, x.load(top->next));
+              x.release(top);
+            }
+          },
+          &s);
     q.run();
     std::uint64_t expected = 0;
     for (std::uint64_t i = 0; i < 20'000; i += 2) expected = expected * 3 + i;
@@ -295,10 +317,13 @@ TEST_CASE("ordered, speculative: sections in tasks, beside each other, and in a 
       for (std::size_t i = 0; i < programs.size(); ++i) all.push_back({&rt, &programs[i], &expected[i], &same[i]});
       same.assign(programs.size(), 0);
       for (inner& one : all)
-        outer.at(1, [](weft::ordered_context& x, std::uint64_t, inner* in) {
-          x.serialize();  // what a section inside stores, it stores
-          *in->same = in->p->run(*in->rt, ahead) == *in->e ? 1 : 0;
-        }, &one);
+        outer.at(
+            1,
+            [](weft::ordered_context& x, std::uint64_t, inner* in) {
+              x.serialize();  // what a section inside stores, it stores
+              *in->same = in->p->run(*in->rt, ahead) == *in->e ? 1 : 0;
+            },
+            &one);
       outer.run();
       for (const int s : same) CHECK(s == 1);
     }
@@ -315,11 +340,14 @@ TEST_CASE("ordered, speculative: a body submits ordinary tasks when it is certai
     weft::handle<std::uint64_t>* factor;
   } w{&rt, &total, &factor};
   for (std::uint64_t i = 1; i <= 100; ++i)
-    q.at(i, [](weft::ordered_context& x, std::uint64_t now, world* in) {
-      const std::uint64_t f = in->rt->get(*in->factor);
-      x.serialize();
-      in->rt->submit(weft::write(*in->total), [f, now](std::uint64_t& t) { t = t % 1000003 * f + now; });
-    }, &w);
+    q.at(
+        i,
+        [](weft::ordered_context& x, std::uint64_t now, world* in) {
+          const std::uint64_t f = in->rt->get(*in->factor);
+          x.serialize();
+          in->rt->submit(weft::write(*in->total), [f, now](std::uint64_t& t) { t = t % 1000003 * f + now; });
+        },
+        &w);
   q.run();
   std::uint64_t expected = 0;
   for (std::uint64_t i = 1; i <= 100; ++i) expected = expected % 1000003 * 7 + i;
@@ -334,7 +362,8 @@ TEST_CASE("ordered, speculative: in a scope that is cancelled it says so and is 
     weft::ordered q(rt, ahead);
     weft::finish(stop, [&] {
       stop.cancel();
-      q.at(1, [](weft::ordered_context& x, std::uint64_t now, std::uint64_t* c) { x.store(*c, now); }, &called);
+      q.at(
+          1, [](weft::ordered_context& x, std::uint64_t now, std::uint64_t* c) { x.store(*c, now); }, &called);
       try {
         q.run();
       } catch (const weft::error&) {
@@ -352,8 +381,14 @@ TEST_CASE("ordered: the default is speculative, and with one worker bodies run i
   weft::ordered q(rt);
   std::uint64_t sum = 0;
   for (std::uint64_t i = 1; i <= 100; ++i)
-    q.at(i, [](weft::ordered_context& x, std::uint64_t now, std::uint64_t* s) { x.store(*s, x.load(*s) + now); }, &sum);
+    q.at(
+        i, [](weft::ordered_context& x, std::uint64_t now, std::uint64_t* s) { x.store(*s, x.load(*s) + now); }, &sum);
   q.run();
   CHECK(sum == 5050);
   CHECK((q.counts().committed == 100 && q.counts().started == 100 && q.counts().in_order == 100));
+}
+TEST_CASE("ordered, speculative: a window that cannot be meant is refused") {
+  weft::runtime rt({.workers = 1});
+  CHECK_THROWS_WITH_AS(weft::ordered(rt, {.executor = "speculative", .window = std::size_t{1} << 21}),
+                       doctest::Contains("a window of 2097152 calls; at most 1048576 may be ahead"), weft::error);
 }

@@ -63,12 +63,12 @@ template <class M> class task_board {
       return false;
     }
     switch (came_to) {
-      case outcome::published: return keep(t, r);
-      case outcome::first_only: t.wants_first = true; break;
-      case outcome::waits:
-        if (wait_for(t, r.waits_for)) return false;
-        break;
-      case outcome::stale: break;
+    case outcome::published: return keep(t, r);
+    case outcome::first_only: t.wants_first = true; break;
+    case outcome::waits:
+      if (wait_for(t, r.waits_for)) return false;
+      break;
+    case outcome::stale: break;
     }
     make_ready(t);
     return false;
@@ -146,7 +146,7 @@ template <class M> class task_board {
   }
 
  private:
-  static constexpr std::size_t garbage_max = 8192;                        // so that emptying the window for it is rare,
+  static constexpr std::size_t garbage_max = 8192;  // so that emptying the window for it is rare,
   static constexpr std::size_t garbage_bytes_max = std::size_t{16} << 20;  // and it does not fill the caches for long
 
   [[nodiscard]] task* begin(task& t) noexcept {

@@ -123,7 +123,8 @@ template <class M> class versions {
     return at;
   }
   // What those from `at` on make of these bytes.
-  [[nodiscard]] static seen visible(const bucket&, std::uintptr_t word, byte_mask mask, const word_access* at) noexcept {
+  [[nodiscard]] static seen visible(const bucket&, std::uintptr_t word, byte_mask mask,
+                                    const word_access* at) noexcept {
     seen s{0, nullptr};
     for (; at != nullptr && mask != 0; at = at->next_version) {
       const byte_mask here = static_cast<byte_mask>(at->written & mask);
@@ -147,7 +148,8 @@ template <class M> class versions {
     for (word_access* r = b.readers; r != nullptr; r = r->next_reader) {
       byte_mask theirs = static_cast<byte_mask>(r->read & changed);
       if (r->word != from.word || theirs == 0 || !precedes(*from.by, *r->by)) continue;
-      for (const word_access* v = b.versions; v != nullptr && theirs != 0 && precedes(*from.by, *v->by); v = v->next_version)
+      for (const word_access* v = b.versions; v != nullptr && theirs != 0 && precedes(*from.by, *v->by);
+           v = v->next_version)
         if (v->word == from.word && precedes(*v->by, *r->by)) theirs = static_cast<byte_mask>(theirs & ~v->written);
       if (theirs == 0 || detail::peek(r->by->stale) != 0) continue;
       M::store(r->by->stale, std::uint32_t{1}, base::release);  // its thread and those that read its values see it

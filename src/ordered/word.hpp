@@ -1,5 +1,5 @@
-// Memory as the speculative executor keeps it: words of 8 bytes that lie at multiples of 8, and of each a mask that says
-// which of its bytes are meant, bit i for the byte at address + i. An access of any size is a row of these. Bytes
+// Memory as the speculative executor keeps it: words of 8 bytes that lie at multiples of 8, and of each a mask that
+// says which of its bytes are meant, bit i for the byte at address + i. An access of any size is a row of these. Bytes
 // outside the mask are never read or written: they may belong to somebody else.
 #pragma once
 #include <array>
