@@ -64,15 +64,15 @@ class serial final : public detail::ordered_executor, detail::ordered_hooks {
     }
   }
 
-  void load(const void*, void*, std::size_t) override { WEFT_ASSERT(!"a plain context asks nobody"); }
-  void store(void*, const void*, std::size_t) override { WEFT_ASSERT(!"a plain context asks nobody"); }
+  void load(const void*, void*, std::size_t) override { WEFT_ASSERT(false && "a plain context asks nobody"); }
+  void store(void*, const void*, std::size_t) override { WEFT_ASSERT(false && "a plain context asks nobody"); }
   void read_only(const void*, std::size_t) override {}
   void work(std::uint64_t) override {}
   void* allocate(std::size_t bytes, std::size_t alignment) override {
     return ::operator new(bytes, std::align_val_t(alignment));
   }
-  void release(void* at, std::size_t bytes, std::size_t alignment) override {
-    ::operator delete(at, bytes, std::align_val_t(alignment));
+  void release(void* at, std::size_t, std::size_t alignment) override {
+    ::operator delete(at, std::align_val_t(alignment));
   }
   void serialize() override {}
 

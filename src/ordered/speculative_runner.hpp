@@ -19,9 +19,7 @@ namespace weft::speculative {
 
 static_assert(std::endian::native == std::endian::little, "a word's first byte is its lowest");
 
-inline void free_memory(const allocation& a) noexcept {
-  ::operator delete(a.at, a.bytes, std::align_val_t(a.alignment));
-}
+inline void free_memory(const allocation& a) noexcept { ::operator delete(a.at, std::align_val_t(a.alignment)); }
 
 // Who can tell whether a task is the oldest.
 class oldest_known {
