@@ -6,6 +6,8 @@
 //   ordered access [ROUNDS]                             cycles for each tracked access, in cache, one worker
 //   ordered losses [WORKERS [ROUNDS]]                   programs that cannot gain: time over that of the serial
 //   executor
+#include <sys/resource.h>
+
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -67,12 +69,22 @@ double in_loop(bank& b) {
   return nanoseconds(steady::now() - begin).count();
 }
 
+// CPU time of the process: what a gain is paid with, and what it could be where nobody else uses the cores.
+[[nodiscard]] double cpu_ns() noexcept {
+  rusage u;
+  getrusage(RUSAGE_SELF, &u);
+  return 1e9 * static_cast<double>(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+         1e3 * static_cast<double>(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
 struct pass {
   double ns;
+  double cpu;
   ordered_counts counts;
 };
 pass in_section(bank& b, runtime& rt, const ordered_options& o, const std::vector<std::uint64_t>& expected) {
   b.reset();
+  const double cpu = cpu_ns();
   const auto begin = steady::now();
   ordered q(rt, o);
   for (std::uint64_t i = 0; i < (b.chained ? 1 : b.transactions); ++i) q.at(i, call, &b);
@@ -82,39 +94,58 @@ pass in_section(bank& b, runtime& rt, const ordered_options& o, const std::vecto
     std::fprintf(stderr, "ordered: '%s' has left what the loop does not leave\n", o.executor);
     std::exit(1);
   }
-  return {ns, q.counts()};
+  return {ns, cpu_ns() - cpu, q.counts()};
+}
+
+// The same without any order, as two tasks for each worker: what these cores give at best. Its result is nobody's.
+double without_order(bank& b, runtime& rt) {
+  const std::uint64_t parts = 2 * rt.workers();
+  const auto begin = steady::now();
+  for (std::uint64_t p = 0; p < parts; ++p)
+    rt.submit([&b, p, parts] {
+      bank own{.transactions = 0, .hot = b.hot, .accesses = b.accesses, .rounds = b.rounds};
+      plain x;
+      for (std::uint64_t i = p; i < b.transactions; i += parts) own.transact(x, i);
+    });
+  rt.wait();
+  return nanoseconds(steady::now() - begin).count();
 }
 
 struct figures {
-  double loop, serial, speculative;  // nanoseconds a transaction, medians
-  ordered_counts counts;             // of the last pass
+  double loop, free, serial, speculative, cpu;  // nanoseconds a transaction, medians
+  ordered_counts counts;                        // of the last pass
 };
 figures compare(bank b, runtime& rt, int rounds, const ordered_options& o = {.executor = "speculative"}) {
-  std::vector<double> loop, serial, speculative;
+  std::vector<double> loop, free, serial, speculative, cpu;
   figures f{};
   const double n = static_cast<double>(b.transactions);
   for (int r = 0; r < rounds; ++r) {
     loop.push_back(in_loop(b) / n);
     const std::vector<std::uint64_t> expected = b.accounts;
+    free.push_back(without_order(b, rt) / n);
     serial.push_back(in_section(b, rt, {.executor = "serial"}, expected).ns / n);
     const pass p = in_section(b, rt, o, expected);
     speculative.push_back(p.ns / n);
+    cpu.push_back(p.cpu / n);
     f.counts = p.counts;
   }
   f.loop = median(loop);
+  f.free = median(free);
   f.serial = median(serial);
   f.speculative = median(speculative);
+  f.cpu = median(cpu);
   return f;
 }
 
 void print(const std::string& what, const figures& f) {
-  std::printf("%-34s %9.1f %9.1f %9.1f   %5.2fx  %8llu %8llu %6zu\n", what.c_str(), f.loop, f.serial, f.speculative,
-              f.serial / f.speculative, static_cast<unsigned long long>(f.counts.started),
-              static_cast<unsigned long long>(f.counts.in_order), f.counts.window);
+  std::printf("%-30s %9.1f %9.1f %9.1f %9.1f %9.1f  %5.2fx %5.2fx %8llu %8llu %6zu\n", what.c_str(), f.loop, f.free,
+              f.serial, f.speculative, f.cpu, f.serial / f.speculative, f.counts.serial_seconds / f.counts.seconds,
+              static_cast<unsigned long long>(f.counts.started), static_cast<unsigned long long>(f.counts.in_order),
+              f.counts.window);
 }
 void print_head() {
-  std::printf("%-34s %9s %9s %9s   %6s  %8s %8s %6s\n", "ns a transaction", "loop", "serial", "specul.", "gain",
-              "started", "in order", "window");
+  std::printf("%-30s %9s %9s %9s %9s %9s  %6s %6s %8s %8s %6s\n", "ns a transaction", "loop", "free", "serial",
+              "specul.", "its CPU", "gain", "own", "started", "in order", "window");
 }
 
 void transactions(unsigned workers, int rounds, double body_ns) {

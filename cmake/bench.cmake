@@ -54,6 +54,13 @@ endfunction()
 weft_bench_flow(weft weft::weft)
 weft_bench_flow(weft_pipeline weft::weft)
 
+# Nor this: what ordered sections cost and gain, beside a plain loop and the serial executor.
+add_executable(bench_ordered bench/ordered.cpp bench/measure.cpp bench/problem.cpp bench/recursion.cpp)
+target_include_directories(bench_ordered PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(bench_ordered PRIVATE weft::weft weft_strict)
+set_target_properties(bench_ordered PROPERTIES OUTPUT_NAME ordered RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+target_compile_features(bench_ordered PRIVATE cxx_std_20)
+
 # Nor this: what sorting costs, beside the standard library and oneTBB.
 add_executable(bench_sort bench/sort.cpp)
 target_link_libraries(bench_sort PRIVATE weft::weft weft_strict)

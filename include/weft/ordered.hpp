@@ -25,8 +25,10 @@
 //
 // A body may run before those that come earlier in order, and read what is not yet as it will be. It is then called
 // again or forgotten, and its stores never happened. Until then it must do no harm: bounds of what it loaded are to be
-// checked before they are used, and a loop must end for any values. What it does beside load and store is not undone:
-// serialize() first. Data that no body writes may be read plainly, or by read(), which tells a model about it.
+// checked before they are used, a pointer may be null or to what was released, and a loop must end for any values. What
+// it does beside load and store is not undone: serialize() first. So it is with ordinary tasks: those that a body
+// submits after serialize() are submitted in order, and only by what happens. Data that no body writes may be read
+// plainly, or by read(), which tells a model about it.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -104,7 +104,7 @@ TEST_CASE("ordered, pending calls: numbered and unborn ones come out in one orde
   weft::detail::ordered_call c{};
   for (const std::uint64_t t : {9u, 4u, 4u, 6u}) {
     c.timestamp = t;
-    calls.push(c, 10 + t + (t == 4 ? calls.any_before(parent) : 0u));
+    calls.create(c);
   }
   for (std::uint32_t i = 0; i < 3; ++i) {
     task& t = pool.take();

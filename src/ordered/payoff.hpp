@@ -43,7 +43,11 @@ class payoff {
   // A task that ran ahead has happened; its last run took so long.
   void happened(double body_ns) noexcept {
     ++happened_;
-    bodies_ns_ += body_ns;
+    // A body that takes many times as long as others has most likely lost its core meanwhile, and that is worth
+    // nothing. If bodies do take longer now, the mean follows soon.
+    const double counted = mean_ns_ == 0 ? body_ns : std::min(body_ns, body_times_max * mean_ns_);
+    mean_ns_ += (counted - mean_ns_) / (mean_ns_ == 0 ? 1 : 16);
+    bodies_ns_ += counted;
   }
   // Ahead, now and then: whether to go on.
   [[nodiscard]] bool go_on(double now) noexcept {
@@ -74,6 +78,7 @@ class payoff {
   static constexpr double stretch_ns = 100'000;  // some wake-ups of a worker, so that one does not decide
   static constexpr double period_ns = 2'000'000;
   static constexpr double allowance_min_ns = 60'000;
+  static constexpr double body_times_max = 8;
   static constexpr double loss_part = 0.04;  // what is lost in all, of the time in order that follows
 
   [[nodiscard]] double allowance_ns() const noexcept { return std::max(allowance_min_ns, 0.01 * total_ns_); }
@@ -102,6 +107,7 @@ class payoff {
   std::uint64_t happened_ = 0;
   double bodies_ns_ = 0;
   double scale_ = 0;
+  double mean_ns_ = 0;  // of bodies that ran ahead, lately
 };
 
 }  // namespace weft::speculative

@@ -69,9 +69,9 @@ TEST_CASE("ordered, window: it halves where runs are in vain and doubles where t
   speculation_window w(4, 0);
   CHECK(w.tasks() == 16);
   for (int i = 0; i < 10'000; ++i) w.ran(false);
-  CHECK(w.tasks() == speculation_window::tasks_max);
+  CHECK(w.tasks() == 4 * speculation_window::tasks_of_worker);
   for (int i = 0; i < 10'000; ++i) w.ran(i % 7 == 0);  // between a tenth and a fifth
-  CHECK(w.tasks() == speculation_window::tasks_max);
+  CHECK(w.tasks() == 4 * speculation_window::tasks_of_worker);
   for (int i = 0; i < 10'000; ++i) w.ran(i % 4 == 0);
   CHECK(w.tasks() == 4);
   speculation_window fixed(4, 3);

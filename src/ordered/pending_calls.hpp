@@ -44,6 +44,9 @@ class pending_calls {
  public:
   [[nodiscard]] bool empty() const noexcept { return heap_.empty() && unborn_.empty(); }
 
+  // The number of the next call that a serial run would create.
+  [[nodiscard]] std::uint64_t next_number() noexcept { return numbers_++; }
+  void create(const detail::ordered_call& call) { push(call, next_number()); }
   void push(const detail::ordered_call& call, std::uint64_t number) {
     std::uint32_t slot;
     if (free_.empty()) {
@@ -55,7 +58,7 @@ class pending_calls {
       calls_[slot] = call;
     }
     heap_.push_back({call.timestamp, number, slot});
-    std::push_heap(heap_.begin(), heap_.end(), later);
+    std::push_heap(heap_.begin(), heap_.end(), is_later());
   }
   void push_unborn(task& t) {
     t.now = phase::pending;
@@ -87,7 +90,7 @@ class pending_calls {
   // The same as a call, where all are numbered.
   [[nodiscard]] bool none_numbered() const noexcept { return heap_.empty(); }
   void take_first_numbered(detail::ordered_call& call) {
-    std::pop_heap(heap_.begin(), heap_.end(), later);
+    std::pop_heap(heap_.begin(), heap_.end(), is_later());
     const std::uint32_t slot = heap_.back().slot;
     heap_.pop_back();
     call = calls_[slot];
@@ -111,14 +114,17 @@ class pending_calls {
     std::uint64_t number;
     std::uint32_t slot;
   };
-  [[nodiscard]] static bool later(const entry& a, const entry& b) noexcept {
-    return a.timestamp != b.timestamp ? a.timestamp > b.timestamp : a.number > b.number;
-  }
+  struct is_later {  // no function: its address would keep the compiler from putting it into the heap's loops
+    [[nodiscard]] bool operator()(const entry& a, const entry& b) const noexcept {
+      return a.timestamp != b.timestamp ? a.timestamp > b.timestamp : a.number > b.number;
+    }
+  };
 
   std::vector<entry> heap_;
   std::vector<detail::ordered_call> calls_;
   std::vector<std::uint32_t> free_;
   task_heap unborn_;
+  std::uint64_t numbers_ = 0;
 };
 
 }  // namespace weft::speculative

@@ -41,7 +41,7 @@ class side_by_side : public detail::ordered_hooks {
   side_by_side& operator=(const side_by_side&) = delete;
   // Who: when nobody looks there any more.
   void free_released() noexcept {
-    for (const memory& m : released_) ::operator delete(m.at, m.bytes, std::align_val_t(m.alignment));
+    for (const memory& m : released_) ::operator delete(m.at, std::align_val_t(m.alignment));
     released_.clear();
   }
 
@@ -52,7 +52,7 @@ class side_by_side : public detail::ordered_hooks {
  private:
   struct memory {
     void* at;
-    std::size_t bytes, alignment;
+    std::size_t alignment;
   };
 
   void load(const void* from, void* to, std::size_t bytes) override {
@@ -90,8 +90,8 @@ class side_by_side : public detail::ordered_hooks {
   void* allocate(std::size_t bytes, std::size_t alignment) override {
     return ::operator new(bytes, std::align_val_t(alignment));
   }
-  void release(void* at, std::size_t bytes, std::size_t alignment) override {
-    if (at != nullptr) released_.push_back({at, bytes, alignment});
+  void release(void* at, std::size_t, std::size_t alignment) override {
+    if (at != nullptr) released_.push_back({at, alignment});
   }
   void serialize() override {
     throw error("weft: executor '" + std::string(executor()) +

@@ -9,12 +9,14 @@ namespace weft::speculative {
 
 class speculation_window {
  public:
-  static constexpr std::size_t tasks_max = 1024;  // what they keep is at most that many sets of accesses
+  // For each worker: enough to go on beside a body that takes as many times longer than others, and what they keep
+  // still fits a cache.
+  static constexpr std::size_t tasks_of_worker = 64;
 
   // `fixed`: it stays so; 0: it adapts.
   speculation_window(std::size_t workers, std::size_t fixed) noexcept
-      : least_(fixed != 0 ? fixed : std::min(std::max<std::size_t>(workers, 2), tasks_max)),
-        most_(fixed != 0 ? fixed : tasks_max), tasks_(std::min(4 * least_, most_)) {}
+      : least_(fixed != 0 ? fixed : std::max<std::size_t>(workers, 2)),
+        most_(fixed != 0 ? fixed : least_ * tasks_of_worker), tasks_(std::min(4 * least_, most_)) {}
 
   [[nodiscard]] std::size_t tasks() const noexcept { return tasks_; }
   void ran(bool in_vain) noexcept {

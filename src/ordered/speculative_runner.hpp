@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ordered/footprint.hpp"
+#include "ordered/pending_calls.hpp"
 #include "ordered/versions.hpp"
 #include "weft/ordered.hpp"
 #include "weft/runtime.hpp"
@@ -18,18 +19,15 @@ namespace weft::speculative {
 
 static_assert(std::endian::native == std::endian::little, "a word's first byte is its lowest");
 
-inline void free_memory(const allocation& a) noexcept {
-  ::operator delete(a.at, a.bytes, std::align_val_t(a.alignment));
-}
+inline void free_memory(const allocation& a) noexcept { ::operator delete(a.at, std::align_val_t(a.alignment)); }
 
-// What a body's questions need of the section.
-class section_side {
+// Who can tell whether a task is the oldest.
+class oldest_known {
  public:
   [[nodiscard]] virtual bool is_oldest(const task& t) = 0;
-  virtual void create_in_order(const detail::ordered_call& call) = 0;
 
  protected:
-  ~section_side() = default;
+  ~oldest_known() = default;
 };
 
 enum class outcome : std::uint8_t {
@@ -41,8 +39,8 @@ enum class outcome : std::uint8_t {
 
 template <class M> class runner final : public detail::ordered_hooks {
  public:
-  runner(section_side& section, versions<M>& seen, const runtime& rt)
-      : section_(section), versions_(seen), runtime_(rt), x_(*this, false) {}
+  runner(oldest_known& section, versions<M>& seen, pending_calls& pending, const runtime& rt)
+      : section_(section), versions_(seen), pending_(pending), runtime_(rt), x_(*this, false) {}
 
   // Runs the body of t ahead and publishes what it did. Whatever comes of it, no access of a run before this one is
   // registered any more but what is published.
@@ -173,7 +171,7 @@ template <class M> class runner final : public detail::ordered_hooks {
   }
   void create(const detail::ordered_call& call) override {
     if (in_order_)
-      section_.create_in_order(call);
+      pending_.create(call);
     else
       created.push_back(call);
   }
@@ -195,8 +193,9 @@ template <class M> class runner final : public detail::ordered_hooks {
     if (!section_.is_oldest(*task_)) give_up(outcome::first_only);
   }
 
-  section_side& section_;
+  oldest_known& section_;
   versions<M>& versions_;
+  pending_calls& pending_;
   const runtime& runtime_;
   ordered_context x_;
   footprint footprint_;

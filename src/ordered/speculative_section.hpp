@@ -53,12 +53,12 @@ template <class M> class invitation {
   std::shared_ptr<crew<M>> to_;
 };
 
-template <class M> class section final : public detail::ordered_executor, section_side {
+template <class M> class section final : public detail::ordered_executor, oldest_known {
  public:
   section(runtime& rt, const ordered_options& o)
       : runtime_(rt), payoff_(rt.workers() > 1, !o.always_ahead), window_(rt.workers(), o.window) {}
 
-  void create(const detail::ordered_call& call) override { board_.create(call); }
+  void create(const detail::ordered_call& call) override { board_.pending.create(call); }
 
   void run() override {
     if (board_.pending.empty()) return;
@@ -118,8 +118,8 @@ template <class M> class section final : public detail::ordered_executor, sectio
   void work_on() {
     std::unique_ptr<runner<M>> r;
     if (runners_.empty()) {
-      section_side& side = *this;
-      r = std::make_unique<runner<M>>(side, versions_, runtime_);
+      oldest_known& self = *this;
+      r = std::make_unique<runner<M>>(self, versions_, board_.pending, runtime_);
     } else {
       r = std::move(runners_.back());
       runners_.pop_back();
@@ -190,15 +190,17 @@ template <class M> class section final : public detail::ordered_executor, sectio
     r.be_in_order(true);
     const double began = runtime_.now_ns();
     double now = began;
-    std::uint64_t tasks = 0;
+    std::uint64_t tasks = 0, step = 8, look_at = step;
     try {
       detail::ordered_call call;
       while (!board_.pending.none_numbered()) {
         board_.pending.take_first_numbered(call);
         r.call_in_order(call);
-        if (++tasks % look_every != 0) continue;
-        now = runtime_.now_ns();
+        if (++tasks < look_at) continue;
+        const double before = std::exchange(now, runtime_.now_ns());
         if (payoff_.enough_in_order(tasks, now - began)) break;
+        step = now - before < look_ns / 2 ? 2 * step : now - before > look_ns ? (step + 1) / 2 : step;
+        look_at = tasks + step;
       }
     } catch (...) {
       failure = std::current_exception();
@@ -248,9 +250,8 @@ template <class M> class section final : public detail::ordered_executor, sectio
     const base::locked<M> guard(crew_->lock);
     return board_.is_oldest(t);
   }
-  void create_in_order(const detail::ordered_call& call) override { board_.create(call); }
 
-  static constexpr std::uint64_t look_every = 8;  // tasks in order from one look at the clock to the next
+  static constexpr double look_ns = 20'000;  // in order, from one look at the clock to the next, about
   static constexpr std::size_t commits_at_once = 16;
 
   runtime& runtime_;

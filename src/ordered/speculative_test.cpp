@@ -387,3 +387,8 @@ TEST_CASE("ordered: the default is speculative, and with one worker bodies run i
   CHECK(sum == 5050);
   CHECK((q.counts().committed == 100 && q.counts().started == 100 && q.counts().in_order == 100));
 }
+TEST_CASE("ordered, speculative: a window that cannot be meant is refused") {
+  weft::runtime rt({.workers = 1});
+  CHECK_THROWS_WITH_AS(weft::ordered(rt, {.executor = "speculative", .window = std::size_t{1} << 21}),
+                       doctest::Contains("a window of 2097152 calls; at most 1048576 may be ahead"), weft::error);
+}

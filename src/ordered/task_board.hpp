@@ -24,9 +24,6 @@ template <class M> class task_board {
 
   pending_calls pending;
 
-  // A call that is created in order: a root, or by a body that runs in order.
-  void create(const detail::ordered_call& call) { pending.push(call, numbers_++); }
-
   [[nodiscard]] bool nothing_admitted() const noexcept { return admitted_.empty(); }
   [[nodiscard]] std::size_t running() const noexcept { return running_; }
   [[nodiscard]] bool is_oldest(const task& t) const noexcept {
@@ -89,7 +86,7 @@ template <class M> class task_board {
   [[nodiscard]] std::exception_ptr happened(task& t) {
     WEFT_ASSERT(admitted_.first() == &t && t.now == phase::committing);
     for (task* c : t.children) {
-      const std::uint64_t number = numbers_++;
+      const std::uint64_t number = pending.next_number();
       if (c->now == phase::pending) {
         pending.take_back(*c);
         pending.push(c->call, number);
@@ -312,7 +309,6 @@ template <class M> class task_board {
   task_pool pool_;
   admitted_tasks admitted_;
   task_heap ready_;
-  std::uint64_t numbers_ = 0;
   std::size_t running_ = 0;
   std::vector<task*> doomed_;
   std::vector<allocation> garbage_;
