@@ -265,7 +265,7 @@ void finish(chip& c, core& me) {
   });
   leave_if_killed(me);
   count_cycles(c, me, spent::task);
-  c.take_commit_entry(where);
+  c.take_commit_entry(where, t);
   t.is = task::phase::finished;
   t.runs_on = nullptr;
   me.runs = nullptr;

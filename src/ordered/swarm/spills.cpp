@@ -38,7 +38,7 @@ void coalesce(chip& c, core& me) {
   where.coalescing = true;
   ++c.statistics.tasks.coalescers;
   std::vector<task*> taken;
-  for (task* const t : where.idle.all())
+  for (const auto& [key, t] : where.idle.all())
     if (t->parent == nullptr && t != where.idle.first()) taken.push_back(t);
   const std::size_t many = std::min<std::size_t>(taken.size(), std::max(2u, c.options.spill_tasks));
   WEFT_ASSERT(many >= 2);

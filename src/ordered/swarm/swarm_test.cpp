@@ -94,9 +94,9 @@ TEST_CASE("swarm: a task bomb goes off in any chip") {
     for (const std::uint32_t queue : {2u, 64u}) {
       for (int i = 0; i < 4; ++i) memory[i] = {};
       bench b({.cores = cores, .task_queue = queue, .commit_queue = queue / 2, .audit = 1});
-      b.q.at(0, bomb, &memory[0].of[0], 4u, 8u);
-      CHECK(b.run().tasks.committed == 1 + 8 + 64 + 512 + 4096);
-      CHECK(memory[0].of[32] == 4096);
+      b.q.at(0, bomb, &memory[0].of[0], 4u, 5u);
+      CHECK(b.run().tasks.committed == 1 + 5 + 25 + 125 + 625);
+      CHECK(memory[0].of[32] == 625);
     }
 }
 
