@@ -24,7 +24,8 @@ TEST_CASE("swarm allocator: blocks are apart, aligned, and used again") {
   std::map<std::byte*, block> taken;
   for (int i = 0; i < 5000; ++i) {
     if (draw.below(5) < 3) {
-      const block b{1 + draw.below(draw.below(20) == 0 ? 100'000 : 300), std::size_t{1} << draw.below(8), draw.below(2)};
+      const block b{1 + draw.below(draw.below(20) == 0 ? 100'000 : 300), std::size_t{1} << draw.below(8),
+                    draw.below(2)};
       auto* const at = static_cast<std::byte*>(a.take(b.tile, b.bytes, b.alignment));
       REQUIRE(number(at) % b.alignment == 0);
       REQUIRE(number(at) % 64 == 0);

@@ -86,7 +86,7 @@ struct chip {
   base::random draw;
   std::uint64_t age = 0;
   virtual_time gvt, gvt_seen;
-  std::uint64_t stuck_periods = 0;     // all cores have waited, and the global virtual time stood still
+  std::uint64_t stuck_periods = 0;           // all cores have waited, and the global virtual time stood still
   std::vector<tile::entry> ready_to_commit;  // kept for its memory
   cycle occupied_since = 0;
   bool ending = false;

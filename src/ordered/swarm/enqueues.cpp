@@ -62,7 +62,7 @@ task* take_overflow(chip& c, tile& where) {
     if (holder != nullptr) {
       const bool began = holder->is == task::phase::running || holder->is == task::phase::finished;
       if (began && t.call.timestamp < holder->call.timestamp) {  // of equal ones the holder's virtual time is earlier
-        const victim later{holder, cause::resources};  // it comes back to memory, and we get what it had
+        const victim later{holder, cause::resources};            // it comes back to memory, and we get what it had
         static_cast<void>(abort_tasks(c, {&later, 1}, where.number));
       }
       return nullptr;

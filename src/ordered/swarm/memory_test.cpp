@@ -23,7 +23,8 @@ struct note_checks final : conflict_check {
 };
 
 struct setting {
-  explicit setting(const weft::swarm_options& given = {}) : options(given), net(16, 3), caches(options, net, all, counts) {
+  explicit setting(const weft::swarm_options& given = {})
+      : options(given), net(16, 3), caches(options, net, all, counts) {
     static_cast<void>(all.fresh(1 << 20));
   }
   weft::swarm_options options;
@@ -48,9 +49,9 @@ TEST_CASE("swarm memory: latencies of Table 3, level by level") {
   CHECK(s.access(0, 10, l, false) == 2 + 7 + 9 + 2 * s.net.to_memory(0, l) + 120);
   CHECK(s.caches.hit(0, l, false));
   CHECK_FALSE(s.caches.hit(0, l, true));
-  CHECK(s.access(1, 20, l, false) == 2 + 7);                       // L2; the tile's check is shorter
+  CHECK(s.access(1, 20, l, false) == 2 + 7);                  // L2; the tile's check is shorter
   CHECK(s.access(4, 20, l, false) == 2 + 7 + 2 * 3 + 9 + 7);  // from the tile that had it to itself
-  CHECK(s.access(0, 30, l, true) == 2 + 7 + 9 + 2 * 3 + 7);        // takes it from tile 1
+  CHECK(s.access(0, 30, l, true) == 2 + 7 + 9 + 2 * 3 + 7);   // takes it from tile 1
   CHECK(s.caches.hit(0, l, true));
   CHECK_FALSE(s.caches.hit(1, l, false));
   CHECK_FALSE(s.caches.hit(4, l, false));

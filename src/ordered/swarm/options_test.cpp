@@ -17,11 +17,17 @@ TEST_CASE("swarm options: what cannot be is refused in words") {
     const char* text;
     const char* why;
   };
-  for (const wrong w : {wrong{"core=3", "no option 'core'"}, {"core=3", "did you mean cores?"},
-                        {"cores", "write name=value"}, {"cores=many", "whole number from 1 to 256, not 'many'"},
-                        {"cores=4x", "not '4x'"}, {"cores=", "not ''"}, {"cores=99999999999", "not '99999999999'"},
-                        {"cores=0", "it may be 1 to 256"}, {"cores=10", "do not make whole tiles of 4"},
-                        {"cores=256,tile_cores=1", "more than 64 tiles"}, {"bloom_bits=2000", "no power of two a way"},
+  for (const wrong w : {wrong{"core=3", "no option 'core'"},
+                        {"core=3", "did you mean cores?"},
+                        {"cores", "write name=value"},
+                        {"cores=many", "whole number from 1 to 256, not 'many'"},
+                        {"cores=4x", "not '4x'"},
+                        {"cores=", "not ''"},
+                        {"cores=99999999999", "not '99999999999'"},
+                        {"cores=0", "it may be 1 to 256"},
+                        {"cores=10", "do not make whole tiles of 4"},
+                        {"cores=256,tile_cores=1", "more than 64 tiles"},
+                        {"bloom_bits=2000", "no power of two a way"},
                         {"bloom_ways=3", "no power of two a way"}}) {
     CAPTURE(w.text);
     CHECK_THROWS_WITH_AS(static_cast<void>(weft::swarm_options_from(w.text)), doctest::Contains(w.why), weft::error);

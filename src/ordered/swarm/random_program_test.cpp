@@ -21,7 +21,7 @@ struct alignas(4096) cells {
   std::uint64_t of[512] = {};
   std::uint32_t used = 64;
   std::uint32_t depth = 6;
-  bool unique = true;  // timestamps
+  bool unique = true;   // timestamps
   bool blocks = false;  // take and release memory
 };
 

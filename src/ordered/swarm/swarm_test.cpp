@@ -421,7 +421,8 @@ TEST_CASE("swarm: a commit queue that is too small costs time, an unbounded one 
 TEST_CASE("swarm: statistics are the chip's, and options are checked") {
   weft::runtime rt({.workers = 1});
   weft::ordered serial(rt, {.executor = "serial"});
-  CHECK_THROWS_WITH_AS(static_cast<void>(weft::statistics_of(serial)), doctest::Contains("no modelled chip"), weft::error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(weft::statistics_of(serial)), doctest::Contains("no modelled chip"),
+                       weft::error);
   weft::swarm_options chip{.cores = 6};
   CHECK_THROWS_WITH_AS(weft::ordered(rt, {.executor = "swarm", .swarm = &chip}),
                        doctest::Contains("6 cores do not make whole tiles of 4"), weft::error);
