@@ -50,7 +50,7 @@ class closure {
       t->discard = discard;
       chip_.statistics.core_cycles.aborted += t->spent;
       t->spent = 0;
-      if (t->is == phase::finished) chip_.leave_commit_entry(chip_.tiles[t->tile]);
+      if (t->is == phase::finished) chip_.leave_commit_entry(chip_.tiles[t->tile], *t);
       t->is = phase::aborting;
       items.push_back({.who = t, .of = of == UINT32_MAX ? static_cast<std::uint32_t>(items.size()) : of});
       return;

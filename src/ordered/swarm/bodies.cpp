@@ -68,7 +68,7 @@ class body_hooks final : public detail::ordered_hooks {
     in_lines(at, bytes, [&](const std::byte* part, std::size_t, std::size_t n) {
       const line l = begin_access(part, n);
       if (!chip_.caches.hit(me_.number, l, false)) return miss(l, false);
-      ++chip_.statistics.checks.l1;
+      count_hit();
       note(l, false);
     });
   }
@@ -143,14 +143,13 @@ class body_hooks final : public detail::ordered_hooks {
   [[nodiscard]] line begin_access(const std::byte* at, std::size_t bytes) {
     me_.time += (bytes + word_bytes - 1) / word_bytes;
     sync_if_ahead(chip_, me_);
-    ++chip_.statistics.checks.accesses;
     return chip_.all_lines.of(at);
   }
   // What is at the line may be read or written when it returns, until the core waits for anything.
   void access(const std::byte* at, std::size_t bytes, bool write) {
     const line l = begin_access(at, bytes);
     if (chip_.caches.hit(me_.number, l, write)) {
-      ++chip_.statistics.checks.l1;
+      count_hit();
       note(l, write);
     } else {
       sync(chip_, me_);
@@ -158,7 +157,12 @@ class body_hooks final : public detail::ordered_hooks {
     }
     if (chip_.options.audit != 0) audit_access(chip_, *me_.runs, l, write);
   }
+  void count_hit() noexcept {
+    ++chip_.statistics.checks.accesses;
+    ++chip_.statistics.checks.l1;
+  }
   void miss(line l, bool write) {
+    ++chip_.statistics.checks.accesses;
     task& t = *me_.runs;
     conflicts with(chip_, t, false);
     me_.time += chip_.caches.access({me_.tile, me_.number, t.at, false}, l, write, &with);
@@ -261,7 +265,7 @@ void finish(chip& c, core& me) {
   });
   leave_if_killed(me);
   count_cycles(c, me, spent::task);
-  c.take_commit_entry(where);
+  c.take_commit_entry(where, t);
   t.is = task::phase::finished;
   t.runs_on = nullptr;
   me.runs = nullptr;

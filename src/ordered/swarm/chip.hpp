@@ -86,8 +86,8 @@ struct chip {
   base::random draw;
   std::uint64_t age = 0;
   virtual_time gvt, gvt_seen;
-  std::uint64_t stuck_periods = 0;     // all cores have waited, and the global virtual time stood still
-  std::vector<task*> ready_to_commit;  // kept for its memory
+  std::uint64_t stuck_periods = 0;           // all cores have waited, and the global virtual time stood still
+  std::vector<tile::entry> ready_to_commit;  // kept for its memory
   cycle occupied_since = 0;
   bool ending = false;
   std::exception_ptr error;  // of the body that ends the run
@@ -117,16 +117,17 @@ struct chip {
     WEFT_ASSERT(t.task_used != 0);
     --t.task_used;
   }
-  void take_commit_entry(tile& t) noexcept {
+  void take_commit_entry(tile& where, task& t) {
     count_occupancy();
     ++commit_entries;
-    if (++t.commit_used > statistics.tasks.commit_queue_max) statistics.tasks.commit_queue_max = t.commit_used;
+    where.enter_commit_queue(t);
+    if (where.finished.size() > statistics.tasks.commit_queue_max)
+      statistics.tasks.commit_queue_max = where.finished.size();
   }
-  void leave_commit_entry(tile& t) noexcept {
+  void leave_commit_entry(tile& where, task& t) {
     count_occupancy();
     --commit_entries;
-    WEFT_ASSERT(t.commit_used != 0);
-    --t.commit_used;
+    where.leave_commit_queue(t);
   }
   void start_waiting(task& t) noexcept {
     t.previous_waiting = nullptr;

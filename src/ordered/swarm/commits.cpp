@@ -41,7 +41,7 @@ void commit(chip& c, task& t) {
   WEFT_ASSERT(t.refused == 0);
   forget_accesses(c, t);
   where.leave_slot(t);
-  c.leave_commit_entry(where);
+  c.leave_commit_entry(where, t);
   leave_entry(c, t);
   c.statistics.core_cycles.committed += t.spent;
   ++(t.does == task::role::body ? c.statistics.tasks.committed : c.statistics.tasks.helpers);
@@ -68,7 +68,7 @@ void end_by(chip& c, task& thrower) {
   c.count_occupancy();
   for (tile& where : c.tiles) {
     while (where.task_used != 0) c.leave_task_entry(where);
-    while (where.commit_used != 0) c.leave_commit_entry(where);
+    while (!where.finished.empty()) c.leave_commit_entry(where, *where.finished.back().who);
     where.idle.clear();
     where.overflow.clear();
     where.certain_idle = 0;
@@ -103,15 +103,13 @@ void apply_global_virtual_time(chip& c) {
   c.gvt = c.gvt_seen;
   ++c.statistics.gvt_updates;
   c.statistics.traffic.gvt += (c.tiles.size() - 1) * (local_time_bytes + global_time_bytes);
-  std::vector<task*>& ready = c.ready_to_commit;
+  std::vector<tile::entry>& ready = c.ready_to_commit;
   ready.clear();
-  for (tile& where : c.tiles) {
-    if (where.commit_used == 0) continue;
-    for (task* const t : where.slots)
-      if (t != nullptr && t->is == task::phase::finished && t->at < c.gvt) ready.push_back(t);
-  }
-  std::sort(ready.begin(), ready.end(), [](const task* a, const task* b) { return a->at < b->at; });
-  for (task* const t : ready) {
+  for (tile& where : c.tiles)
+    for (const tile::entry& e : where.finished)
+      if (e.at < c.gvt) ready.push_back(e);
+  std::sort(ready.begin(), ready.end(), [](const tile::entry& a, const tile::entry& b) { return a.at < b.at; });
+  for (const auto& [at, t] : ready) {
     if (t->error != nullptr) return end_by(c, *t);
     commit(c, *t);
   }

@@ -60,8 +60,9 @@ task* take_overflow(chip& c, tile& where) {
   if (where.task_queue_full()) {
     task* const holder = where.emergency;
     if (holder != nullptr) {
-      if (t.key() < holder->key() && (holder->is == task::phase::running || holder->is == task::phase::finished)) {
-        const victim later{holder, cause::resources};  // it comes back to memory, and we get what it had
+      const bool began = holder->is == task::phase::running || holder->is == task::phase::finished;
+      if (began && t.call.timestamp < holder->call.timestamp) {  // of equal ones the holder's virtual time is earlier
+        const victim later{holder, cause::resources};            // it comes back to memory, and we get what it had
         static_cast<void>(abort_tasks(c, {&later, 1}, where.number));
       }
       return nullptr;

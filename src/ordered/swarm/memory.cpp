@@ -108,16 +108,9 @@ std::uint32_t memory::ask_tiles(const who& w, line l, bool write, conflict_check
   for (; others != 0; others &= others - 1) {
     const auto tile = static_cast<unsigned>(std::countr_zero(others));
     const conflict_check::answer a = check.check(tile, l, write);
-    if (!a.may_have) {  // and what the tile still has cached does not permit what it is forgotten for
+    if (!a.may_have) {  // and coherence takes from it the permission to do that again unseen
       lines_.state(l).writers &= ~(1ull << tile);
       if (write) lines_.state(l).readers &= ~(1ull << tile);
-    }
-    const std::size_t at = find(l2_tags_, l2_set(tile, l), options_.l2_ways, l);
-    if (at != absent && l2_[at].state != shared && !write) {
-      l2_[at].state = shared;
-      share_l1(tile, l, l2_[at].cores);
-    } else if (at != absent && write) {
-      drop_l2(tile, l);
     }
     sent(home, tile, header_bytes, w.rollback);
     sent(tile, home, header_bytes, w.rollback);

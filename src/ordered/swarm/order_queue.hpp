@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/assert.hpp"
@@ -11,56 +12,64 @@ namespace weft::swarm {
 
 template <class Task> class order_queue {
  public:
+  using key = std::pair<std::uint64_t, std::uint64_t>;
+  struct entry {
+    key first;  // beside the task, which is somewhere else
+    Task* who;
+  };
+
   [[nodiscard]] bool empty() const noexcept { return heap_.empty(); }
   [[nodiscard]] std::size_t size() const noexcept { return heap_.size(); }
-  [[nodiscard]] Task* first() const noexcept { return heap_.empty() ? nullptr : heap_.front(); }
-  [[nodiscard]] std::span<Task* const> all() const noexcept { return heap_; }
+  [[nodiscard]] Task* first() const noexcept { return heap_.empty() ? nullptr : heap_.front().who; }
+  [[nodiscard]] std::span<const entry> all() const noexcept { return heap_; }
 
   void push(Task* t) {
-    heap_.push_back(t);
-    rise(heap_.size() - 1, t);
+    heap_.push_back({});
+    rise(heap_.size() - 1, {t->key(), t});
   }
   Task* pop() {
-    Task* const t = heap_.front();
+    Task* const t = heap_.front().who;
     erase(t);
     return t;
   }
   void erase(Task* t) {
     const std::size_t at = t->heap_place;
-    WEFT_ASSERT(at < heap_.size() && heap_[at] == t);
-    Task* const last = heap_.back();
+    WEFT_ASSERT(at < heap_.size() && heap_[at].who == t);
+    const entry last = heap_.back();
     heap_.pop_back();
-    if (last == t) return;
-    rise(at, last);
-    if (heap_[at] == last) sink(at, last);
+    if (last.who == t) return;
+    if (at != 0 && last.first < heap_[(at - 1) / 2].first)
+      rise(at, last);
+    else
+      sink(at, last);
   }
   void clear() noexcept { heap_.clear(); }
 
  private:
-  void place(std::size_t at, Task* t) noexcept {
-    heap_[at] = t;
-    t->heap_place = static_cast<std::uint32_t>(at);
+  void place(std::size_t at, const entry& e) noexcept {
+    heap_[at] = e;
+    e.who->heap_place = static_cast<std::uint32_t>(at);
   }
-  void rise(std::size_t at, Task* t) noexcept {
-    while (at != 0 && t->key() < heap_[(at - 1) / 2]->key()) {
+  void rise(std::size_t at, const entry& e) noexcept {
+    while (at != 0 && e.first < heap_[(at - 1) / 2].first) {
       place(at, heap_[(at - 1) / 2]);
       at = (at - 1) / 2;
     }
-    place(at, t);
+    place(at, e);
   }
-  void sink(std::size_t at, Task* t) noexcept {
+  void sink(std::size_t at, const entry& e) noexcept {
     for (;;) {
       std::size_t child = 2 * at + 1;
       if (child >= heap_.size()) break;
-      if (child + 1 < heap_.size() && heap_[child + 1]->key() < heap_[child]->key()) ++child;
-      if (!(heap_[child]->key() < t->key())) break;
+      if (child + 1 < heap_.size() && heap_[child + 1].first < heap_[child].first) ++child;
+      if (!(heap_[child].first < e.first)) break;
       place(at, heap_[child]);
       at = child;
     }
-    place(at, t);
+    place(at, e);
   }
 
-  std::vector<Task*> heap_;
+  std::vector<entry> heap_;
 };
 
 }  // namespace weft::swarm

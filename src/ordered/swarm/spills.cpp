@@ -12,12 +12,33 @@ cycle own_access(chip& c, const core& me, line l, bool write) {
   return c.caches.access({me.tile, me.number, {}, false}, l, write, nullptr);
 }
 
+namespace {
+
+// The time to take tasks out of the queue, or to put them there, and to store or load their descriptors: a function, a
+// timestamp and the arguments of each, one behind the other.
+cycle descriptors(chip& c, const core& me, line first, const std::vector<task*>& tasks, bool write) {
+  constexpr std::uint32_t words_of_line = 8;
+  cycle time = 0;
+  std::uint32_t words = 0;
+  line stored = first - 1;
+  for (const task* t : tasks) {
+    const std::uint32_t more = 2 + std::min(t->call.arguments, c.options.registers);
+    time += c.options.task_instruction + more;
+    words += more;
+    for (; stored + 1 < first + (words + words_of_line - 1) / words_of_line; ++stored)
+      time += own_access(c, me, stored + 1, write);
+  }
+  return time;
+}
+
+}  // namespace
+
 void coalesce(chip& c, core& me) {
   tile& where = c.tile_of(me);
   where.coalescing = true;
   ++c.statistics.tasks.coalescers;
   std::vector<task*> taken;
-  for (task* const t : where.idle.all())
+  for (const auto& [key, t] : where.idle.all())
     if (t->parent == nullptr && t != where.idle.first()) taken.push_back(t);
   const std::size_t many = std::min<std::size_t>(taken.size(), std::max(2u, c.options.spill_tasks));
   WEFT_ASSERT(many >= 2);
@@ -35,8 +56,7 @@ void coalesce(chip& c, core& me) {
   if (where.spill_blocks.empty()) where.spill_blocks.push_back(c.all_lines.fresh(std::max(2u, c.options.spill_tasks)));
   const line block = where.spill_blocks.back();  // the one used last, which is in the cache
   where.spill_blocks.pop_back();
-  for (std::size_t i = 0; i < many; ++i)
-    me.time += c.options.task_instruction + 1 + own_access(c, me, block + static_cast<line>(i), true);
+  me.time += descriptors(c, me, block, taken, true);
   me.time += 2 * c.options.task_instruction;  // enqueues the splitter, and finishes
   sync(c, me);
   task& splitter = *c.tasks.take();
@@ -61,8 +81,7 @@ void split(chip& c, core& me, task& splitter) {
   ++c.statistics.tasks.splitters;
   me.holds = splitter.call.timestamp;
   me.time += c.options.task_instruction;
-  for (std::size_t i = 0; i < splitter.inside.size(); ++i)
-    me.time += c.options.task_instruction + 1 + own_access(c, me, splitter.spilled_to + static_cast<line>(i), false);
+  me.time += descriptors(c, me, splitter.spilled_to, splitter.inside, false);
   me.time += c.options.task_instruction;
   sync(c, me);
   std::vector<task*> inside = std::move(splitter.inside);

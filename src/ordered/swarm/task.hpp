@@ -67,6 +67,7 @@ struct task {
   task* previous_waiting = nullptr;
   std::uint32_t heap_place = 0;
   std::uint32_t slot = 0;  // in its tile's sets
+  std::uint32_t commit_place = 0;
   std::uint16_t tile = 0;
   std::uint16_t children = 0;
   std::uint16_t refused = 0;  // of its children, which wait for an entry

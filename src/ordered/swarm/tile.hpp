@@ -19,8 +19,13 @@ struct tile {
 
   std::uint32_t number = 0;
   std::uint32_t first_core = 0, cores = 0;
+  struct entry {
+    virtual_time at;
+    task* who;
+  };
   std::uint64_t task_entries = 0, commit_entries = 0;  // how many there are
-  std::uint64_t task_used = 0, commit_used = 0;
+  std::uint64_t task_used = 0;
+  std::vector<entry> finished;  // the commit queue
   order_queue<task> idle;
   order_queue<task> overflow;      // in memory, all without a parent; smaller keys than splitters would have
   std::uint64_t certain_idle = 0;  // of the idle ones, those without a parent: they may be spilled
@@ -39,7 +44,7 @@ struct tile {
   std::vector<line> spill_blocks;  // free ones: lines for the descriptors of one splitter
 
   [[nodiscard]] bool task_queue_full() const noexcept { return task_used >= task_entries; }
-  [[nodiscard]] bool commit_queue_full() const noexcept { return commit_used >= commit_entries; }
+  [[nodiscard]] bool commit_queue_full() const noexcept { return finished.size() >= commit_entries; }
 
   void take_slot(task& t) {
     if (free_slots.empty()) {
@@ -57,12 +62,21 @@ struct tile {
     slots[t.slot] = nullptr;
     free_slots.push_back(t.slot);
   }
+  void enter_commit_queue(task& t) {
+    t.commit_place = static_cast<std::uint32_t>(finished.size());
+    finished.push_back({t.at, &t});
+  }
+  void leave_commit_queue(task& t) {
+    WEFT_ASSERT(finished[t.commit_place].who == &t);
+    finished[t.commit_place] = finished.back();
+    finished[t.commit_place].who->commit_place = t.commit_place;
+    finished.pop_back();
+  }
   // The finished task of the latest virtual time, or nullptr.
   [[nodiscard]] task* last_finished() const noexcept {
-    task* last = nullptr;
-    for (task* t : slots)
-      if (t != nullptr && t->is == task::phase::finished && (last == nullptr || last->at < t->at)) last = t;
-    return last;
+    const auto earlier = [](const entry& a, const entry& b) { return a.at < b.at; };
+    const auto last = std::max_element(finished.begin(), finished.end(), earlier);
+    return last == finished.end() ? nullptr : last->who;
   }
 };
 
