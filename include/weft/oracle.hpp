@@ -1,6 +1,7 @@
 // What the oracle says about an ordered section: how large its bodies are, what they touch, and how many of them could
 // have run at a time, had it been known what they would touch (Swarm §2.2).
 //
+//   #include <weft/oracle.hpp>               // not in weft.hpp
 //   weft::ordered q(rt, {.executor = "oracle"});
 //   ...
 //   q.run();
@@ -45,7 +46,7 @@ struct oracle_statistics {
   oracle_spread reads;              // words it loads or reads, each once
   oracle_spread writes;             // words it stores, each once
   oracle_parallelism parallelism;
-  bool is_loop = false;  // the order is that of a loop over the roots: all that one creates, then the next
+  bool is_loop = false;  // there are several roots, and order is a loop over them: all that one creates, then the next
 };
 
 // Of all that has run in the section. Errors: weft::error if its executor is another one.

@@ -222,7 +222,7 @@ oracle_statistics oracle::statistics() const {
   s.size = sizes_.get();
   s.reads = reads_.get();
   s.writes = writes_.get();
-  s.is_loop = loop_.is_program();
+  s.is_loop = loop_.is_program() && roots_ > 1;
   const auto over = [](std::uint64_t all, std::uint64_t longest) {
     return longest == 0 ? 0 : static_cast<double>(all) / static_cast<double>(longest);
   };
