@@ -20,7 +20,7 @@ class random_numbers {
   }
   // 0 to n - 1; the bias is below n / 2^64.
   [[nodiscard]] std::uint64_t below(std::uint64_t n) noexcept {
-    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * n) >> 64);
+    return static_cast<std::uint64_t>((static_cast<wide>(next()) * n) >> 64);
   }
   [[nodiscard]] std::uint64_t between(std::uint64_t low, std::uint64_t high) noexcept {
     return low + below(high - low + 1);
@@ -31,6 +31,7 @@ class random_numbers {
   }
 
  private:
+  __extension__ using wide = unsigned __int128;
   std::uint64_t state_;
 };
 

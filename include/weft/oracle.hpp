@@ -33,8 +33,8 @@ struct oracle_parallelism {
   double in_flight_64 = 0;
   // What an ideal scheme finds that speculates on the sequential program (thread-level speculation, Swarm §3): the
   // better of two programs. One is a loop that takes a body from a priority queue: who puts something into it holds up
-  // the next round. The other is a loop over what the section was given, each with all that it creates; it is a program
-  // only where the order is such.
+  // the next round. The other is a loop over what the section was given. A round is such a body with all that it
+  // creates, and waits for the rounds that it reads from. It is a program only where the order is such.
   double sequential = 0;
 };
 
