@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Reproduces Table 1 of the Swarm paper: what ordered programs could gain, by the oracle, and judges every number of it.
+"""Reproduces Table 1 of the Swarm paper: what ordered programs could gain, by the oracle. Judges every number of it.
 
 usage: papers/swarm/run.py [--weft build/release/weft] [--quick] [--json] [--update] [--pin] [-j N]
 
 Runs the paper's six programs, each on an input made to match the paper's, with the executor `oracle`: bodies run one
 after the other, and it is computed how many could have run at a time. A program also checks its result against a serial
 reference. A figure of expected.json has a pinned value, ours, and the bounds of the paper's claim. Exit status 0 only if
-every run passed its own checks, every figure is as pinned within its tolerance, and the claims hold that are said to hold.
+every run passed its own checks, every figure is as pinned within its tolerance, and the claims hold that are said to
+hold.
 --quick judges two of the programs. --update writes the table of README.md. --pin writes the values found into
 expected.json, after a change of programs or inputs.
 
