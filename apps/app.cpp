@@ -14,26 +14,35 @@ namespace weft::apps {
 
 std::vector<app> all_apps() {
   std::vector<app> apps;
+  apps.push_back(astar_app());
+  apps.push_back(bfs_app());
   apps.push_back(bitonic_app());
   apps.push_back(blur_roberts_app());
   apps.push_back(cholesky_app());
   apps.push_back(cilksort_app());
+  apps.push_back(colouring_app());
   apps.push_back(compress_app());
+  apps.push_back(des_app());
   apps.push_back(fft_app());
   apps.push_back(fm_radio_app());
   apps.push_back(heat_app());
   apps.push_back(independent_app());
   apps.push_back(kmeans_app());
+  apps.push_back(ledger_app());
   apps.push_back(lulesh_app());
   apps.push_back(micro_count_app());
   apps.push_back(micro_dependencies_app());
   apps.push_back(micro_grain_app());
   apps.push_back(micro_graph_app());
+  apps.push_back(msf_app());
   apps.push_back(nbody_app());
+  apps.push_back(network_app());
   apps.push_back(shallow_water_app());
+  apps.push_back(silo_app());
   apps.push_back(sor_app());
   apps.push_back(sparse_lu_app());
   apps.push_back(srad_app());
+  apps.push_back(sssp_app());
   apps.push_back(stencil_app());
   apps.push_back(tao_dag_app());
   apps.push_back(tao_sort_app());

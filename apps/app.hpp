@@ -72,26 +72,35 @@ struct app {
 // Every app there is, in the order of a list. Made anew at each call: option targets belong to the returned objects.
 [[nodiscard]] std::vector<app> all_apps();
 
+[[nodiscard]] app astar_app();
+[[nodiscard]] app bfs_app();
 [[nodiscard]] app bitonic_app();
 [[nodiscard]] app blur_roberts_app();
 [[nodiscard]] app cholesky_app();
 [[nodiscard]] app cilksort_app();
+[[nodiscard]] app colouring_app();
 [[nodiscard]] app compress_app();
+[[nodiscard]] app des_app();
 [[nodiscard]] app fft_app();
 [[nodiscard]] app fm_radio_app();
 [[nodiscard]] app heat_app();
 [[nodiscard]] app independent_app();
 [[nodiscard]] app kmeans_app();
+[[nodiscard]] app ledger_app();
 [[nodiscard]] app lulesh_app();
 [[nodiscard]] app micro_count_app();
 [[nodiscard]] app micro_dependencies_app();
 [[nodiscard]] app micro_grain_app();
 [[nodiscard]] app micro_graph_app();
+[[nodiscard]] app msf_app();
 [[nodiscard]] app nbody_app();
+[[nodiscard]] app network_app();
 [[nodiscard]] app shallow_water_app();
+[[nodiscard]] app silo_app();
 [[nodiscard]] app sor_app();
 [[nodiscard]] app sparse_lu_app();
 [[nodiscard]] app srad_app();
+[[nodiscard]] app sssp_app();
 [[nodiscard]] app stencil_app();
 [[nodiscard]] std::vector<app> stencil_apps();  // Jacobi's and Seidel's, in one to three dimensions
 [[nodiscard]] app tao_dag_app();

@@ -1,6 +1,7 @@
 // What the oracle says about an ordered section: how large its bodies are, what they touch, and how many of them could
 // have run at a time, had it been known what they would touch (Swarm §2.2).
 //
+//   #include <weft/oracle.hpp>               // not in weft.hpp
 //   weft::ordered q(rt, {.executor = "oracle"});
 //   ...
 //   q.run();
@@ -32,8 +33,8 @@ struct oracle_parallelism {
   double in_flight_64 = 0;
   // What an ideal scheme finds that speculates on the sequential program (thread-level speculation, Swarm §3): the
   // better of two programs. One is a loop that takes a body from a priority queue: who puts something into it holds up
-  // the next round. The other is a loop over what the section was given, each with all that it creates; it is a program
-  // only where the order is such.
+  // the next round. The other is a loop over what the section was given. A round is such a body with all that it
+  // creates, and waits for the rounds that it reads from. It is a program only where the order is such.
   double sequential = 0;
 };
 
@@ -45,7 +46,7 @@ struct oracle_statistics {
   oracle_spread reads;              // words it loads or reads, each once
   oracle_spread writes;             // words it stores, each once
   oracle_parallelism parallelism;
-  bool is_loop = false;  // the order is that of a loop over the roots: all that one creates, then the next
+  bool is_loop = false;  // there are several roots, and order is a loop over them: all that one creates, then the next
 };
 
 // Of all that has run in the section. Errors: weft::error if its executor is another one.

@@ -18,7 +18,6 @@
 #include "weft/near.hpp"
 #include "weft/node_memory.hpp"
 #include "weft/numa_array.hpp"
-#include "weft/oracle.hpp"
 #include "weft/ordered.hpp"
 #include "weft/ordered_for.hpp"
 #include "weft/pipeline.hpp"

@@ -8,11 +8,13 @@
 namespace weft::ordered_run {
 
 struct moments {
-  enum limit : std::size_t { unlimited, window_1024, window_64, in_flight_1024, in_flight_64, loop, queue, limits };
+  enum limit : std::size_t { unlimited, window_1024, window_64, in_flight_1024, in_flight_64, queue, limits };
   std::array<std::uint64_t, limits> at{};
+  std::uint64_t round = 0;  // of the loop over roots (sequential.hpp), which knows when it ends; 0: none
 
   void not_before(const moments& other) noexcept {
     for (std::size_t i = 0; i < limits; ++i) at[i] = std::max(at[i], other.at[i]);
+    round = std::max(round, other.round);
   }
   friend bool operator==(const moments&, const moments&) = default;
 };

@@ -100,10 +100,12 @@ class oracle final : public detail::ordered_executor, detail::ordered_hooks {
       puts_.clear();
       ready_ = w.born;
       ++counts_.started;
+      loop_.enter(w.root, w.is_root);
       w.call.run(x, next.timestamp, w.call.argument);
       ended(w, waiting_now);
       ++counts_.committed;
     }
+    loop_.run_ended();
     run_ended_ = all_ended_;
   }
 
@@ -115,7 +117,6 @@ class oracle final : public detail::ordered_executor, detail::ordered_hooks {
     no_earlier(moments::window_64, window_64_.opens());
     no_earlier(moments::in_flight_1024, in_flight_1024_.opens());
     no_earlier(moments::in_flight_64, in_flight_64_.opens());
-    no_earlier(moments::loop, loop_.next(w.root, w.is_root, run_ended_.at[moments::loop]));
     const std::uint64_t taken = queue_.take(waiting_now);
     for (std::size_t l = 0; l < moments::limits; ++l)
       if (l != moments::queue) end.at[l] += instructions_;
@@ -124,7 +125,8 @@ class oracle final : public detail::ordered_executor, detail::ordered_hooks {
     window_64_.ended(end.at[moments::window_64]);
     in_flight_1024_.ended(end.at[moments::in_flight_1024]);
     in_flight_64_.ended(end.at[moments::in_flight_64]);
-    loop_.ended(end.at[moments::loop]);
+    loop_.ran(instructions_);
+    end.round = loop_.round();
     all_ended_.not_before(end);
     note(end);
     end.at[moments::queue] = run_ended_.at[moments::queue];  // the queue alone says when a child can be taken
@@ -169,7 +171,10 @@ class oracle final : public detail::ordered_executor, detail::ordered_hooks {
       footprint::entry& e = touched_.of(word);
       const bool all_mine = (e.written & which) == which;
       if (e.read == 0 && !all_mine)
-        if (const moments* const there = writers_.find(word)) ready_.not_before(*there);
+        if (const moments* const there = writers_.find(word)) {
+          ready_.not_before(*there);
+          loop_.reads_from(there->round);
+        }
       e.read = 1;
     });
     std::memcpy(to, from, bytes);
@@ -186,7 +191,7 @@ class oracle final : public detail::ordered_executor, detail::ordered_hooks {
     return ::operator new(bytes, std::align_val_t(alignment));
   }
   void release(void* at, std::size_t bytes, std::size_t alignment) override {
-    ::operator delete(at, bytes, std::align_val_t(alignment));
+    ::operator delete(at, std::align_val_t(alignment));
   }
   void serialize() override {}
 
@@ -223,7 +228,7 @@ oracle_statistics oracle::statistics() const {
   s.size = sizes_.get();
   s.reads = reads_.get();
   s.writes = writes_.get();
-  s.is_loop = loop_.is_program();
+  s.is_loop = loop_.is_program() && roots_ > 1;
   const auto over = [](std::uint64_t all, std::uint64_t longest) {
     return longest == 0 ? 0 : static_cast<double>(all) / static_cast<double>(longest);
   };
@@ -234,7 +239,7 @@ oracle_statistics oracle::statistics() const {
                    .in_flight_1024 = parallelism(moments::in_flight_1024),
                    .in_flight_64 = parallelism(moments::in_flight_64),
                    .sequential = over(s.instructions + queue_.spent(), all_ended_.at[moments::queue])};
-  if (s.is_loop) s.parallelism.sequential = std::max(s.parallelism.sequential, parallelism(moments::loop));
+  if (s.is_loop) s.parallelism.sequential = std::max(s.parallelism.sequential, over(s.instructions, loop_.longest()));
   return s;
 }
 

@@ -1,9 +1,11 @@
 // The two sequential programs that thread-level speculation could start from (Swarm §3), and what of them overlaps at
 // best. The queue of the first is a binary heap; its instructions are part of the program.
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace weft::ordered_run {
 
@@ -31,24 +33,53 @@ class queue_program {
   std::uint64_t spent_ = 0;  // instructions on it
 };
 
-// A loop over roots: each calls what it creates, so that its bodies are one after the other.
+// A loop over roots: each calls what it creates, so that a round is a root with all that follows from it. As a body
+// waits for whole bodies, a round waits for whole rounds: for those that stored what it reads.
 class loop_program {
  public:
-  // Returns when the next body may begin, which belongs to this root; the first of a root is not held up.
-  [[nodiscard]] std::uint64_t next(std::uint64_t root, bool is_root, std::uint64_t first) noexcept {
-    if (is_root)
-      ended_ = first;
-    else if (root != root_)
+  // The next body belongs to this root.
+  void enter(std::uint64_t root, bool is_root) {
+    if (is_root) {
+      end_round();
+      is_open_ = true;
+    } else if (root != root_) {
       is_program_ = false;
+    }
     root_ = root;
-    return ended_;
   }
-  void ended(std::uint64_t when) noexcept { ended_ = when; }
+  // Of the body that has been entered, as of what it stores.
+  [[nodiscard]] std::uint64_t round() const noexcept { return ended_.size() + 1; }
+  // It reads what this round has stored.
+  void reads_from(std::uint64_t round) noexcept {
+    if (round != 0 && round <= ended_.size()) begins_ = std::max(begins_, ended_[round - 1]);
+  }
+  void ran(std::uint64_t instructions) noexcept { instructions_ += instructions; }
+  // No round of another run begins before this.
+  void run_ended() {
+    end_round();
+    begins_ = earliest_ = longest_;
+  }
+  // When the last round ends. Who: after run_ended().
+  [[nodiscard]] std::uint64_t longest() const noexcept { return longest_; }
   [[nodiscard]] bool is_program() const noexcept { return is_program_; }
 
  private:
+  void end_round() {
+    if (!is_open_) return;
+    ended_.push_back(begins_ + instructions_);
+    longest_ = std::max(longest_, ended_.back());
+    begins_ = earliest_;
+    instructions_ = 0;
+    is_open_ = false;
+  }
+
+  std::vector<std::uint64_t> ended_;  // when each round has
   std::uint64_t root_ = 0;
-  std::uint64_t ended_ = 0;
+  std::uint64_t begins_ = 0;        // the round that is open
+  std::uint64_t instructions_ = 0;  // of it
+  std::uint64_t earliest_ = 0;
+  std::uint64_t longest_ = 0;
+  bool is_open_ = false;
   bool is_program_ = true;
 };
 

@@ -1,0 +1,93 @@
+// Breadth-first search of a mesh (Swarm §2.2), its levels as timestamps: bodies of a level need not wait for the one
+// before, but for those next to them. The mesh is a wall of bricks, alike hugetric-00020 in degree and, at the sizes of
+// the paper, in nodes and levels. Check: the levels that a plain search finds, and as many calls.
+#include <memory>
+#include <numeric>
+
+#include "../app.hpp"
+#include "random.hpp"
+#include "search.hpp"
+#include "section.hpp"
+
+namespace weft::apps {
+namespace {
+
+using order::search;
+
+struct parameters {
+  std::size_t width = 400;
+  std::size_t height = 213;
+  bool shuffled = false;
+  order::section_setting section;
+};
+
+// Instructions beside the loads and stores, so that a visit of a node of degree 3 takes 47 and a vain one 10: then mean
+// and 90th percentile are those of the paper's Table 1.
+constexpr std::uint64_t visit_instructions = 5, arc_instructions = 11, vain_instructions = 8;
+
+void visit(ordered_context& x, std::uint64_t level, const search* s, std::uint64_t node) {
+  search::node& n = x.read(s->nodes)[node];
+  if (x.load(n.distance) != order::unreached) return x.work(vain_instructions);
+  x.store(n.distance, level);
+  x.work(visit_instructions);
+  const order::arc* const arcs = x.read(s->arcs);
+  const std::uint64_t last = x.read(n.last);
+  for (std::uint64_t i = x.read(n.first); i < last; ++i) {
+    x.work(arc_instructions);
+    x.at(level + 1, visit, s, x.read(arcs[i].to));
+  }
+}
+
+order::graph make_mesh(const parameters& p, std::uint64_t seed, std::uint64_t& source) {
+  require_memory("a mesh of " + std::to_string(p.width) + " x " + std::to_string(p.height),
+                 static_cast<double>(p.width) * static_cast<double>(p.height) * 250);
+  order::graph g = order::brick_wall(p.width, p.height);
+  source = order::middle_of(p.width, p.height);
+  if (!p.shuffled) return g;
+  std::vector<std::uint64_t> number(g.nodes());
+  std::iota(number.begin(), number.end(), 0u);
+  order::random_numbers(seed).shuffle(number);
+  source = number[source];
+  return order::renumbered(g, number);
+}
+
+result run(const parameters& p, const weft::options& opt) {
+  runtime rt(opt);
+  ordered q(rt, p.section.get());
+  std::uint64_t source = 0;
+  const order::graph g = make_mesh(p, opt.seed, source);
+  std::vector<search::node> nodes = order::nodes_of(g);
+  const search s{nodes.data(), g.arcs.data()};
+  q.at(0, visit, &s, source);
+  result r;
+  order::run_section(r, rt, q, p.section);
+  std::vector<std::uint64_t> expected;
+  const double serial = order::host_seconds([&] { expected = order::levels_from(g, source); });
+  std::uint64_t levels = 0, reached = 0;
+  for (const std::uint64_t level : expected)
+    if (level != order::unreached) levels = std::max(levels, level + 1), ++reached;
+  r.add("nodes", std::uint64_t{g.nodes()});
+  r.add("nodes_reached", reached);
+  r.add("arcs", std::uint64_t{g.arcs.size()});
+  r.add("levels", levels);
+  r.add("reference_seconds", serial, "s");
+  r.checks.push_back(order::as_serial("levels", order::distances_of(nodes), expected));
+  r.checks.push_back(order::each_call_once(q, order::calls_of(g, expected)));
+  return r;
+}
+
+}  // namespace
+
+app bfs_app() {
+  auto p = std::make_shared<parameters>();
+  return {.name = "bfs",
+          .summary = "breadth-first search of a mesh, ordered by level",
+          .example = "bfs --width 400 --height 213",
+          .options = {{"width", "nodes of the mesh from left to right", &p->width, 2, 100'000},
+                      {"height", "nodes from top to bottom", &p->height, 1, 100'000},
+                      {"shuffled", "nodes lie in memory at random", &p->shuffled},
+                      p->section.executor_option()},
+          .run = [p](const weft::options& opt, progress&) { return run(*p, opt); }};
+}
+
+}  // namespace weft::apps

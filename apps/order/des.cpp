@@ -1,0 +1,175 @@
+// Discrete-event simulation of a circuit (Swarm §2.2): a body is a signal that arrives at a pin of a gate. If that
+// changes what the gate says, a body for each pin it drives comes after the gate's delay. A signal on its way is a
+// record that its sender fills and its receiver reads. Each gate notes how often it was asked, how often it changed,
+// and how long it has been high, which is what power is computed from. Check: all that every gate has noted, and the
+// number of signals, as a plain event loop has them.
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include <queue>
+#include <tuple>
+#include <vector>
+
+#include "../app.hpp"
+#include "circuit.hpp"
+#include "section.hpp"
+
+namespace weft::apps {
+namespace {
+
+struct parameters {
+  std::size_t adders = 32;
+  std::size_t toggles = 100;
+  order::section_setting section;
+};
+
+// What the simulation knows of a gate.
+struct gate_state {
+  std::uint64_t pins = 0;
+  std::uint64_t says = 0;
+  std::uint64_t asked = 0;
+  std::uint64_t changes = 0;
+  std::uint64_t changed_at = 0;
+  std::uint64_t high = 0;  // time
+  friend bool operator==(const gate_state&, const gate_state&) = default;
+};
+
+struct simulation {
+  const order::gate* gates;
+  const order::fanout* fanouts;
+  gate_state* states;
+  std::uint64_t count;
+};
+
+struct signal {
+  std::uint64_t gate;
+  std::uint64_t pin;
+  std::uint64_t value;
+  std::uint64_t sender;
+  std::uint64_t sent_at;
+};
+
+// Instructions beside the loads and stores, so that mean and 90th percentile are near those of the paper's Table 1.
+constexpr std::uint64_t signal_instructions = 248, send_instructions = 25;
+
+void arrive(ordered_context& x, std::uint64_t now, const simulation* s, signal* what);
+
+void send(ordered_context& x, std::uint64_t now, const simulation* s, std::uint64_t from, std::uint64_t value) {
+  const order::gate* const g = &x.read(s->gates)[from];
+  const order::fanout* const fanouts = x.read(s->fanouts);
+  const std::uint64_t last = x.read(g->last);
+  for (std::uint64_t i = x.read(g->first); i < last; ++i) {
+    x.work(send_instructions);
+    signal* const out = x.allocate<signal>();
+    x.store(*out, {x.read(fanouts[i].gate), x.read(fanouts[i].pin), value, from, now});
+    x.at(now + x.read(g->delay), arrive, s, out);
+  }
+}
+
+// A pin has another value from now on.
+void change(ordered_context& x, std::uint64_t now, const simulation* s, std::uint64_t at, std::uint64_t pin,
+            std::uint64_t value) {
+  if (at >= x.read(s->count)) return;  // a record of another time
+  gate_state& state = x.read(s->states)[at];
+  x.work(signal_instructions);
+  const std::uint64_t pins = (x.load(state.pins) & ~(std::uint64_t{1} << pin)) | value << pin;
+  x.store(state.pins, pins);
+  x.store(state.asked, x.load(state.asked) + 1);
+  const std::uint64_t before = x.load(state.says);
+  const std::uint64_t says = order::output_of(x.read(x.read(s->gates)[at].kind), pins);
+  if (says == before) return;
+  x.store(state.says, says);
+  x.store(state.changes, x.load(state.changes) + 1);
+  if (before == 1) x.store(state.high, x.load(state.high) + now - x.load(state.changed_at));
+  x.store(state.changed_at, now);
+  send(x, now, s, at, says);
+}
+
+void arrive(ordered_context& x, std::uint64_t now, const simulation* s, signal* what) {
+  const signal in = x.load(*what);
+  x.release(what);
+  change(x, now, s, in.gate, in.pin & 1, in.value & 1);
+}
+
+void begin(ordered_context& x, std::uint64_t now, const simulation* s, std::uint64_t at, std::uint64_t value) {
+  change(x, now, s, at, 0, value);
+}
+
+std::vector<gate_state> first_states(const order::circuit& c) {
+  std::vector<gate_state> all(c.gates.size());
+  std::vector<std::uint64_t> order;
+  // All inputs are 0: what follows from that, until nothing changes.
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].says = order::output_of(c.gates[i].kind, 0);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      for (std::uint64_t f = c.gates[i].first; f < c.gates[i].last; ++f) {
+        gate_state& to = all[c.fanouts[f].gate];
+        to.pins = (to.pins & ~(std::uint64_t{1} << c.fanouts[f].pin)) | all[i].says << c.fanouts[f].pin;
+        const std::uint64_t says = order::output_of(c.gates[c.fanouts[f].gate].kind, to.pins);
+        changed |= says != to.says;
+        to.says = says;
+      }
+  }
+  return all;
+}
+
+// A plain event loop. Returns the number of signals.
+std::uint64_t simulate(const order::circuit& c, std::vector<gate_state>& states) {
+  using event = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
+  std::priority_queue<event, std::vector<event>, std::greater<>> queue;  // time, number, gate, pin, value
+  std::uint64_t number = 0;
+  for (const order::toggle& t : c.toggles) queue.emplace(t.time, number++, t.gate, 0, t.value);
+  while (!queue.empty()) {
+    const auto [now, _, at, pin, value] = queue.top();
+    queue.pop();
+    gate_state& g = states[at];
+    ++g.asked;
+    g.pins = value != 0 ? g.pins | (std::uint64_t{1} << pin) : g.pins & ~(std::uint64_t{1} << pin);
+    const std::uint64_t says = order::output_of(c.gates[at].kind, g.pins);
+    if (says == g.says) continue;
+    if (g.says == 1) g.high += now - g.changed_at;
+    g.says = says, g.changed_at = now, ++g.changes;
+    for (std::uint64_t f = c.gates[at].first; f < c.gates[at].last; ++f)
+      queue.emplace(now + c.gates[at].delay, number++, c.fanouts[f].gate, c.fanouts[f].pin, says);
+  }
+  return number;
+}
+
+result run(const parameters& p, const weft::options& opt) {
+  require_memory("a circuit of " + std::to_string(p.adders) + " adders",
+                 static_cast<double>(p.adders) * (2000 + static_cast<double>(p.toggles) * 3 * 250));
+  runtime rt(opt);
+  ordered q(rt, p.section.get());
+  const order::circuit c = order::adders(p.adders, p.toggles, opt.seed);
+  std::vector<gate_state> states = first_states(c), expected = states;
+  const simulation s{c.gates.data(), c.fanouts.data(), states.data(), c.gates.size()};
+  for (const order::toggle& t : c.toggles) q.at(t.time, begin, &s, t.gate, t.value);
+  result r;
+  order::run_section(r, rt, q, p.section);
+  std::uint64_t signals = 0;
+  const double serial = order::host_seconds([&] { signals = simulate(c, expected); });
+  r.add("gates", std::uint64_t{c.gates.size()});
+  r.add("toggles", std::uint64_t{c.toggles.size()});
+  r.add("signals", signals);
+  r.add("reference_seconds", serial, "s");
+  r.checks.push_back(order::as_serial("gates", states, expected));
+  r.checks.push_back(order::each_call_once(q, signals));
+  return r;
+}
+
+}  // namespace
+
+app des_app() {
+  auto p = std::make_shared<parameters>();
+  return {.name = "des",
+          .summary = "event simulation of a circuit of adders, ordered by time",
+          .example = "des --adders 32 --toggles 100",
+          .options = {{"adders", "of three bits each", &p->adders, 1, 1'000'000},
+                      {"toggles", "of each input", &p->toggles, 1, 1'000'000},
+                      p->section.executor_option()},
+          .run = [p](const weft::options& opt, progress&) { return run(*p, opt); }};
+}
+
+}  // namespace weft::apps

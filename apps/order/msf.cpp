@@ -1,0 +1,147 @@
+// The minimum spanning forest of a graph by Kruskal's algorithm (Swarm §2.2): a body for each edge, its length the
+// timestamp, so that the sort is the order of bodies. With --sorted the edges are sorted before, and a body's timestamp
+// is its place. Edges of equal length come in the order of the input. Check: the very edges that sorting
+// and a plain union-find choose, and as many calls as edges.
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../app.hpp"
+#include "graph.hpp"
+#include "section.hpp"
+
+namespace weft::apps {
+namespace {
+
+struct parameters {
+  std::size_t scale = 12;
+  std::size_t drawn = 200'000;
+  bool sorted = false;
+  std::string link = "number";
+  order::section_setting section;
+};
+
+// An edge, and what becomes of it.
+struct candidate {
+  std::uint64_t a, b, length;
+  std::uint64_t number;  // in the input
+  std::uint64_t chosen;
+};
+
+// Trees over the nodes. Each has a word: the number of a node nearer to the root or, of a root, that of nodes plus the
+// size of its tree. Linked by size, the root of a large tree is stored with each edge that joins something to it; by
+// number it stays as it is, trees are deeper, and bodies have next to nothing in common.
+struct forest {
+  std::uint64_t* up;
+  std::uint64_t nodes;
+  bool by_size;
+};
+
+struct root {
+  std::uint64_t at;
+  std::uint64_t size;
+};
+
+// The work beside the loads and stores, so that most bodies take 40 instructions, as in the paper's Table 1.
+constexpr std::uint64_t edge_instructions = 33;
+
+// The root of a node's tree. Whoever is two steps away from it moves up: loads are many, and stores few. The words may
+// be those of another time, and then lead in a circle: as many steps as nodes are enough.
+root root_of(ordered_context& x, const forest& f, std::uint64_t node) {
+  std::uint64_t up = x.load(f.up[node]);
+  for (std::uint64_t steps = 0; up < f.nodes && steps < f.nodes; ++steps) {
+    const std::uint64_t above = x.load(f.up[up]);
+    if (above < f.nodes) x.store(f.up[node], above);
+    node = up, up = above;
+  }
+  return {node, up - f.nodes};
+}
+
+void consider(ordered_context& x, const forest* f, candidate* c) {
+  x.work(edge_instructions);
+  const bool by_size = x.read(f->by_size);
+  root a = root_of(x, *f, x.read(c->a)), b = root_of(x, *f, x.read(c->b));
+  if (a.at == b.at) return;
+  if (by_size ? a.size < b.size : a.at < b.at) std::swap(a, b);
+  x.store(f->up[b.at], a.at);
+  if (by_size) x.store(f->up[a.at], f->nodes + a.size + b.size);
+  x.store(c->chosen, 1);
+}
+void consider_at(ordered_context& x, std::uint64_t, const forest* f, candidate* c) { consider(x, f, c); }
+
+// Which edges are chosen, in the order of the input.
+std::vector<char> kruskal(std::uint64_t nodes, const std::vector<order::edge>& edges) {
+  std::vector<std::uint64_t> parent(nodes), order(edges.size());
+  std::iota(parent.begin(), parent.end(), 0u);
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::stable_sort(order, {}, [&](std::uint64_t i) { return edges[i].length; });
+  const auto find = [&parent](std::uint64_t x) {
+    while (parent[x] != x) x = parent[x] = parent[parent[x]];
+    return x;
+  };
+  std::vector<char> chosen(edges.size());
+  for (const std::uint64_t i : order) {
+    const std::uint64_t a = find(edges[i].a), b = find(edges[i].b);
+    if (a == b) continue;
+    parent[a] = b;
+    chosen[i] = 1;
+  }
+  return chosen;
+}
+
+bool links_by_size(const std::string& link) {
+  if (link != "size" && link != "number") throw error("--link " + link + " is none: number or size");
+  return link == "size";
+}
+
+result run(const parameters& p, const weft::options& opt) {
+  const std::uint64_t nodes = std::uint64_t{1} << p.scale;
+  require_memory("a graph of " + std::to_string(p.drawn) + " edges", static_cast<double>(p.drawn) * 300);
+  runtime rt(opt);
+  ordered q(rt, p.section.get());
+  constexpr std::uint64_t length_max = 1'000'000;
+  const std::vector<order::edge> edges =
+      order::kronecker(static_cast<unsigned>(p.scale), p.drawn, length_max, opt.seed);
+  std::vector<candidate> candidates;
+  for (const order::edge& e : edges) candidates.push_back({e.a, e.b, e.length, candidates.size(), 0});
+  std::vector<std::uint64_t> up(nodes, nodes + 1);
+  const forest f{up.data(), nodes, links_by_size(p.link)};
+  if (p.sorted) std::ranges::stable_sort(candidates, {}, &candidate::length);
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    q.at(p.sorted ? i : candidates[i].length, consider_at, &f, &candidates[i]);
+  result r;
+  order::run_section(r, rt, q, p.section);
+  std::vector<char> expected, chosen;
+  const double serial = order::host_seconds([&] { expected = kruskal(nodes, edges); });
+  if (p.sorted) std::ranges::sort(candidates, {}, &candidate::number);
+  for (const candidate& c : candidates) chosen.push_back(static_cast<char>(c.chosen));
+  r.add("edges", std::uint64_t{edges.size()});
+  r.add("edges_chosen", static_cast<std::uint64_t>(std::ranges::count(chosen, 1)));
+  r.add("reference_seconds", serial, "s");
+  r.checks.push_back(order::as_serial("forest", chosen, expected));
+  r.checks.push_back(order::each_call_once(q, edges.size()));
+  return r;
+}
+
+}  // namespace
+
+app msf_app() {
+  auto p = std::make_shared<parameters>();
+  return {.name = "msf",
+          .summary = "minimum spanning forest, an edge a body, ordered by length",
+          .example = "msf --scale 12 --edges 200000",
+          .options = {{"scale", "the graph has two to this power of nodes", &p->scale, 1, 30},
+                      {"edges", "that are drawn; loops and doubles are dropped", &p->drawn, 1, 1'000'000'000},
+                      {"sorted", "edges are sorted before, and come in the order of a list", &p->sorted},
+                      {"link",
+                       "the root of which tree becomes the root of both: number (the higher one's) or size "
+                       "(the larger one's)",
+                       &p->link},
+                      p->section.executor_option()},
+          .run = [p](const weft::options& opt, progress&) { return run(*p, opt); }};
+}
+
+}  // namespace weft::apps

@@ -1,0 +1,179 @@
+// The programs on ordered sections, small: the results of their serial references under every executor there is, from
+// other seeds and at the smallest sizes; and that their checks see what they are there to see.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "../app.hpp"
+#include "section.hpp"
+
+namespace weft::apps {
+namespace {
+
+struct setting {
+  const char* name;
+  std::variant<int, const char*, bool> value;
+};
+using settings = std::vector<setting>;
+
+result run(std::string_view name, const settings& all, const char* executor, unsigned workers = 2,
+           std::uint64_t seed = 1) {
+  app found;
+  for (app& a : all_apps())
+    if (a.name == name) found = std::move(a);
+  REQUIRE(found.run);
+  settings with = all;
+  with.push_back({"executor", executor});
+  for (const setting& s : with) {
+    const auto o =
+        std::ranges::find_if(found.options, [&](const option& x) { return std::string_view(x.name) == s.name; });
+    REQUIRE(o != found.options.end());
+    std::visit(
+        [&](const auto& v) {
+          using type = std::decay_t<decltype(v)>;
+          using target = std::conditional_t<std::is_same_v<type, const char*>, std::string,
+                                            std::conditional_t<std::is_same_v<type, int>, std::size_t, type>>;
+          *std::get<target*>(o->target) = static_cast<target>(v);
+        },
+        s.value);
+  }
+  progress silent("test");
+  return found.run({.workers = workers, .seed = seed}, silent);
+}
+
+double number(const result& r, std::string_view name) {
+  for (const field& f : r.fields)
+    if (f.name == name)
+      return std::holds_alternative<double>(f.value) ? std::get<double>(f.value)
+                                                     : static_cast<double>(std::get<std::uint64_t>(f.value));
+  FAIL("no field " << name);
+  return 0;
+}
+
+// Executors that are there: what the message about an unknown one lists.
+std::vector<std::string> executors() {
+  std::string text;
+  try {
+    runtime rt({.workers = 1});
+    const ordered q(rt, {.executor = "none"});
+  } catch (const error& e) {
+    text = e.what();
+  }
+  const std::string mark = "There are: ";
+  REQUIRE(text.find(mark) != std::string::npos);
+  text = text.substr(text.find(mark) + mark.size()) + ", ";
+  std::vector<std::string> all;
+  for (std::size_t at = 0, end; (end = text.find(", ", at)) != std::string::npos; at = end + 2)
+    all.push_back(text.substr(at, end - at));
+  return all;
+}
+
+struct sized {
+  const char* name;
+  settings small, least;
+};
+const std::vector<sized>& programs() {
+  static const std::vector<sized> all = {
+      {"bfs", {{"width", 30}, {"height", 17}}, {{"width", 2}, {"height", 1}}},
+      {"bfs", {{"width", 21}, {"height", 20}, {"shuffled", true}}, {{"width", 3}, {"height", 2}, {"shuffled", true}}},
+      {"sssp", {{"width", 14}, {"height", 9}}, {{"width", 2}, {"height", 2}, {"rivers", 0}, {"bends", 0}}},
+      {"astar", {{"width", 30}, {"height", 8}}, {{"width", 2}, {"height", 2}}},
+      {"astar", {{"width", 20}, {"height", 8}, {"bends", 100}, {"more", 40}}, {{"width", 3}, {"height", 2}}},
+      {"msf", {{"scale", 7}, {"edges", 700}}, {{"scale", 1}, {"edges", 1}}},
+      {"msf", {{"scale", 7}, {"edges", 700}, {"link", "size"}}, {{"scale", 2}, {"edges", 9}, {"link", "size"}}},
+      {"msf", {{"scale", 6}, {"edges", 300}, {"sorted", true}}, {{"scale", 1}, {"edges", 2}, {"sorted", true}}},
+      {"des", {{"adders", 3}, {"toggles", 12}}, {{"adders", 1}, {"toggles", 1}}},
+      {"silo",
+       {{"warehouses", 2}, {"items", 40}, {"customers", 5}, {"transactions", 60}},
+       {{"warehouses", 1}, {"items", 1}, {"customers", 1}, {"transactions", 1}}},
+      {"network", {{"side", 4}, {"packets", 300}, {"queue", 2}}, {{"side", 1}, {"packets", 1}}},
+      {"ledger",
+       {{"accounts", 30}, {"transfers", 400}, {"hot", 20}, {"rounds", 5}},
+       {{"accounts", 2}, {"transfers", 1}, {"rounds", 0}}},
+      {"colouring", {{"scale", 7}, {"edges", 500}}, {{"scale", 1}, {"edges", 1}}},
+  };
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("order: every program is as its serial reference under every executor, from several seeds") {
+  const std::vector<std::string> all = executors();
+  CHECK(std::ranges::count(all, "serial") == 1);
+  CHECK(std::ranges::count(all, "oracle") == 1);
+  for (const std::string& executor : all)
+    for (const sized& p : programs())
+      for (const std::uint64_t seed : {1u, 2u, 3u}) {
+        CAPTURE(executor);
+        CAPTURE(std::string(p.name));
+        CAPTURE(seed);
+        const result r = run(p.name, p.small, executor.c_str(), 2, seed);
+        CHECK(r.ok());
+        CHECK(r.checks.size() >= 2);
+        CHECK(number(r, "calls_committed") > 30);
+        CHECK(run(p.name, p.least, executor.c_str(), 2, seed).ok());
+      }
+}
+
+TEST_CASE("order: with one worker and with seven, and with the executor that is taken if none is named") {
+  for (const sized& p : programs())
+    for (const unsigned workers : {1u, 7u}) {
+      CAPTURE(std::string(p.name));
+      CAPTURE(workers);
+      CHECK(run(p.name, p.small, "", workers).ok());
+    }
+}
+
+TEST_CASE("order: the oracle tells of every program how far it could go") {
+  for (const sized& p : programs()) {
+    CAPTURE(std::string(p.name));
+    const result r = run(p.name, p.small, "oracle");
+    CHECK(number(r, "calls_started") == number(r, "calls_committed"));
+    CHECK(number(r, "parallelism") > 1.2);
+    CHECK(number(r, "parallelism") + 1e-9 >= number(r, "parallelism_in_flight_64"));
+    CHECK(number(r, "parallelism_in_flight_64") + 1e-9 >= number(r, "parallelism_window_64"));
+    CHECK(number(r, "parallelism_window_64") <= 64);
+    CHECK(number(r, "size_mean") * number(r, "calls_committed") == doctest::Approx(number(r, "instructions")));
+  }
+}
+
+TEST_CASE("order: bodies are as large as those of the paper's Table 1") {
+  const auto near = [](const result& r, double mean, double percentile_90) {
+    CHECK(number(r, "size_mean") == doctest::Approx(mean).epsilon(0.05));
+    CHECK(number(r, "size_90th") == doctest::Approx(percentile_90).epsilon(0.05));
+  };
+  near(run("bfs", {{"width", 120}, {"height", 64}}, "oracle"), 22, 47);
+  near(run("sssp", {{"width", 60}, {"height", 60}}, "oracle"), 32, 70);
+  near(run("astar", {{"width", 200}, {"height", 60}}, "oracle"), 195, 508);
+  near(run("msf", {{"scale", 10}, {"edges", 40'000}}, "oracle"), 40, 40);
+  near(run("des", {{"adders", 20}, {"toggles", 50}}, "oracle"), 296, 338);
+}
+
+TEST_CASE("order: what cannot be meant is refused in words") {
+  CHECK_THROWS_WITH_AS(run("msf", {{"link", "luck"}}, "serial"), "--link luck is none: number or size", error);
+  CHECK_THROWS_WITH_AS(run("bfs", {}, "swram"), doctest::Contains("there is no executor 'swram'"), error);
+  CHECK_THROWS_WITH_AS(run("bfs", {{"width", 100'000}, {"height", 100'000}}, "serial"),
+                       doctest::Contains("a mesh of 100000 x 100000 needs"), error);
+}
+
+TEST_CASE("order: a value that differs and a call that is missing are seen") {
+  const std::vector<int> is{1, 2, 3}, other{1, 5, 3}, shorter{1, 2};
+  CHECK(order::as_serial("x", is, is).passed);
+  CHECK(!order::as_serial("x", is, other).passed);
+  CHECK(order::as_serial("x", is, other).detail == "3 values; number 1 is the first that differs");
+  CHECK(!order::as_serial("x", is, shorter).passed);
+  runtime rt({.workers = 1});
+  ordered q(rt, {.executor = "serial"});
+  q.at(0, [](ordered_context&, std::uint64_t) {});
+  q.run();
+  CHECK(order::each_call_once(q, 1).passed);
+  CHECK(!order::each_call_once(q, 0).passed);
+  CHECK(!order::each_call_once(q, 2).passed);
+}
+
+}  // namespace weft::apps
