@@ -99,8 +99,8 @@ template <class Source, class... Stages> class pipeline_run {
     std::byte bytes[stages::bytes];
   };
 
-  // The caller carries all items itself and nobody else is in the pipeline: no stage is asked whose turn it is. It looks
-  // up only whether somebody has come, and now and then at the clock.
+  // The caller carries all items itself and nobody else is in the pipeline: no stage is asked whose turn it is. It
+  // looks up only whether somebody has come, and now and then at the clock.
   pause alone(here& at, bool may_share) {
     std::uint64_t before = gates_->now_ps();
     for (;;) {
@@ -295,13 +295,9 @@ void run_pipeline(here& at, in_flight_limit limit, stage<Source, true>& source, 
 }  // namespace detail
 
 // A stage that takes one item at a time, in the order in which the first stage made them.
-template <class F> [[nodiscard]] detail::stage<std::decay_t<F>, true> serial(F&& f) {
-  return {static_cast<F&&>(f)};
-}
+template <class F> [[nodiscard]] detail::stage<std::decay_t<F>, true> serial(F&& f) { return {static_cast<F&&>(f)}; }
 // A stage that takes several items at the same time, in any order.
-template <class F> [[nodiscard]] detail::stage<std::decay_t<F>, false> parallel(F&& f) {
-  return {static_cast<F&&>(f)};
-}
+template <class F> [[nodiscard]] detail::stage<std::decay_t<F>, false> parallel(F&& f) { return {static_cast<F&&>(f)}; }
 // So many items at most have begun and not ended. Default: 16 for each worker. Errors: weft::error for 0.
 [[nodiscard]] inline detail::in_flight_limit in_flight(std::uint32_t items) {
   if (items == 0) [[unlikely]]

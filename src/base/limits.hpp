@@ -39,12 +39,12 @@ inline constexpr std::uint64_t barrier_patience_ps = 5'000'000;  // about twice 
 // A member of a team whose members keep their cores: longer than any step of a team should be, and bounded, so that
 // teams that wait for each other in a circle go on.
 inline constexpr std::uint64_t awake_patience_ps = 1'000'000'000'000;
-inline constexpr std::uint64_t pipeline_wait_ps = 4'000'000;     // who finds nothing to carry looks so long for more
-inline constexpr std::uint64_t pipeline_look_items = 64;         // between two looks at whether several gain anything
-inline constexpr std::uint32_t pipeline_losses_max = 2;          // such looks in a row, then one goes on alone
-inline constexpr std::uint32_t pipeline_helpers_max = 64;        // and workers: their records stay until all are done
-inline constexpr std::uint32_t relax_before_yield = 64;      // spins on a lock before the holder may need our core
-inline constexpr std::uint64_t idle_yields_max = 1'000'000;  // in a row in virtual time: bodies that never end
+inline constexpr std::uint64_t pipeline_wait_ps = 4'000'000;  // who finds nothing to carry looks so long for more
+inline constexpr std::uint64_t pipeline_look_items = 64;      // between two looks at whether several gain anything
+inline constexpr std::uint32_t pipeline_losses_max = 2;       // such looks in a row, then one goes on alone
+inline constexpr std::uint32_t pipeline_helpers_max = 64;     // and workers: their records stay until all are done
+inline constexpr std::uint32_t relax_before_yield = 64;       // spins on a lock before the holder may need our core
+inline constexpr std::uint64_t idle_yields_max = 1'000'000;   // in a row in virtual time: bodies that never end
 inline constexpr std::uint64_t array_bytes_max = std::uint64_t{1} << 46;  // more than addresses of a process; sums fit
 inline constexpr unsigned laid_ranges_max = 16'384;  // of an array; Linux gives a process 65,530 ranges for everything
 inline constexpr std::uint64_t standstill_ns = 2'000'000'000;  // nothing moves and a thread waits: told after so long

@@ -82,9 +82,9 @@ struct pipeline_pace {
 struct pipeline_work {
   enum class kind : std::uint8_t { nothing, begin, resume };
   kind what = kind::nothing;
-  std::uint32_t stage = 0;   // resume: where the value waits
-  std::uint64_t item = 0;    // begin: its number, if the first stage has one
-  std::uint64_t at_ps = 0;   // when that was
+  std::uint32_t stage = 0;  // resume: where the value waits
+  std::uint64_t item = 0;   // begin: its number, if the first stage has one
+  std::uint64_t at_ps = 0;  // when that was
 };
 
 enum class pipeline_turn : std::uint8_t { mine, later, dropped };
