@@ -54,6 +54,7 @@ template <class M, class Crew> class pipelines final : public detail::pipeline_g
   [[nodiscard]] pipeline_work take(pipeline_state& p, std::uint64_t since_ps, bool is_first) override {
     std::uint64_t now = now_ps();
     const std::uint64_t until = now + base::pipeline_wait_ps;
+    bool is_waiting = false;
     for (unsigned spins = 0;;) {
       const std::uint32_t news = M::load(p.news, base::acquire);
       {
@@ -64,13 +65,15 @@ template <class M, class Crew> class pipelines final : public detail::pipeline_g
         since_ps = 0;
         pipeline_work w = next_work(p);
         w.at_ps = now;
-        if (w.what != pipeline_work::kind::nothing || p.ended || p.closing) return w;
+        const bool waits = w.what == pipeline_work::kind::nothing && !p.ended && !p.closing && now < until;
+        if (waits != is_waiting) p.waiting += waits ? 1 : ~0u;
+        is_waiting = waits;
+        if (!waits) return w;
       }
       do {
-        if (now >= until) return {};
         M::relax(++spins);
         now = now_ps();
-      } while (M::load(p.news, base::relaxed) == news);
+      } while (now < until && M::load(p.news, base::relaxed) == news);
     }
   }
 
@@ -86,7 +89,7 @@ template <class M, class Crew> class pipelines final : public detail::pipeline_g
     pipeline_slot& s = slot_of(p, p.next);
     WEFT_ASSERT(s.item == detail::no_item && s.stage == 0);
     s.item = p.next++;
-    if (p.next - p.looked_at >= base::pipeline_look_items) look(p);
+    if (p.next % base::pipeline_look_items == 0) look(p);
     return !p.ended && !p.closing && p.asked == p.came && p.asked < base::pipeline_helpers_max + workers();
   }
 
@@ -161,7 +164,9 @@ template <class M, class Crew> class pipelines final : public detail::pipeline_g
   [[nodiscard]] static pipeline_slot& slot_of(pipeline_state& p, std::uint64_t item) noexcept {
     return p.slots[item % p.slot_count];
   }
-  static void tell(pipeline_state& p) noexcept { M::store(p.news, M::load(p.news, base::relaxed) + 1, base::release); }
+  static void tell(pipeline_state& p) noexcept {
+    if (p.waiting != 0) M::store(p.news, M::load(p.news, base::relaxed) + 1, base::release);
+  }
 
   void start(pipeline_state& p, std::uint64_t next) noexcept {
     p.next = p.looked_at = next;
@@ -213,6 +218,7 @@ template <class M, class Crew> class pipelines final : public detail::pipeline_g
   // would do it in.
   void look(pipeline_state& p) noexcept {
     const std::uint64_t now = machine_.now_ps(), items = p.next - p.looked_at;
+    if (items < base::pipeline_look_items / 2) return;  // it has only just begun
     const std::uint64_t each = (now - p.looked_ps) / items, work = p.carried_ps / items;
     const bool gains = each < work - work / 8 && work >= detail::pipeline_pace::share_min / 2;
     p.has_gained = p.has_gained || gains;
