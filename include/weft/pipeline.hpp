@@ -131,7 +131,7 @@ template <class Source, class... Stages> class pipeline_run {
         try {
           call_another(x);
           if (alone(x, false) == pause::helped) {
-            gates_->admit(state_, next_);
+            gates_->admit(state_, next_, pace_.least);
             carry_items(x, false);
           } else {
             static_cast<void>(gates_->produced(state_, false));

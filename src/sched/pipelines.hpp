@@ -42,11 +42,12 @@ template <class M, class Crew> class pipelines final : public detail::pipeline_g
     start(p, next);
   }
 
-  void admit(pipeline_state& p, std::uint64_t next) override {
+  void admit(pipeline_state& p, std::uint64_t next, std::uint64_t alone_ps) override {
     const locked hold(machine_, p);
     WEFT_ASSERT(p.held && p.next <= next);
     for (std::uint32_t s = 0; s < p.stage_count; ++s) p.turns[s] = next;
     start(p, next);
+    p.alone_ps = alone_ps;
     p.held = false;
     tell(p);
   }
@@ -214,13 +215,14 @@ template <class M, class Crew> class pipelines final : public detail::pipeline_g
     tell(p);
   }
 
-  // Whether it is worth it: what passes takes less time than the stages of it do, and not less than one worker alone
-  // would do it in.
+  // Whether it is worth it: an item passes in less time than its stages take, and than one worker alone took. Both,
+  // because stages take longer where cores are shared with others, and items may have become shorter since.
   void look(pipeline_state& p) noexcept {
     const std::uint64_t now = machine_.now_ps(), items = p.next - p.looked_at;
     if (items < base::pipeline_look_items / 2) return;  // it has only just begun
     const std::uint64_t each = (now - p.looked_ps) / items, work = p.carried_ps / items;
-    const bool gains = each < work - work / 8 && work >= detail::pipeline_pace::share_min / 2;
+    const bool gains =
+        each < work - work / 8 && each < p.alone_ps - p.alone_ps / 16 && work >= detail::pipeline_pace::share_min / 2;
     p.has_gained = p.has_gained || gains;
     p.losses = gains ? 0 : p.losses + 1;
     if (p.losses == base::pipeline_losses_max) p.closing = true;

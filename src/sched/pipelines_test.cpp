@@ -23,7 +23,7 @@ struct clockwork {
   static void enter_runtime() {}
   static void leave_runtime() {}
   static std::uint64_t now_ps() { return now; }
-  static inline std::uint64_t now = 1;
+  static inline std::uint64_t now = 1'000'000'000;
 };
 struct crew_of_two {
   [[nodiscard]] static unsigned workers() { return 2; }
@@ -44,7 +44,7 @@ struct three_slots {
     p.turns = turns.data();
     p.stage_count = 3;
     gates.open(p, 10);
-    gates.admit(p, 10);
+    gates.admit(p, 10, 4'000'000);
   }
   pipeline_work take() { return gates.take(p, 0, false); }
   std::uint64_t begin() {
@@ -138,6 +138,20 @@ TEST_CASE("pipelines: where several gain they go on") {
     x.gates.over(x.p, w.item);
   }
   CHECK((!x.p.closing && x.p.has_gained));
+}
+
+TEST_CASE("pipelines: stages that are slower than they were alone are no gain") {
+  three_slots x;  // alone 4 us
+  bool closed = false;
+  for (std::uint64_t i = 0; i < 3 * base::pipeline_look_items && !closed; ++i) {
+    const pipeline_work w = x.gates.take(x.p, clockwork::now - 10'000'000, false);  // two at a time, of 10 us each
+    closed = w.what == kind::nothing;
+    if (closed) break;
+    clockwork::now += 5'000'000;
+    static_cast<void>(x.gates.produced(x.p, true));
+    x.gates.over(x.p, w.item);
+  }
+  CHECK((closed && x.p.closing && !x.p.has_gained));
 }
 
 TEST_CASE("pipelines: another worker is asked once at a time") {

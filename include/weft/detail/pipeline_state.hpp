@@ -44,6 +44,7 @@ struct alignas(64) pipeline_state {
   alignas(64) cell<std::uint32_t> news;    // changes when there may be something to take, if somebody waits
   alignas(64) cell<std::uint32_t> helped;  // another worker has come: who is alone opens the pipeline
   std::uint32_t losses = 0;                // looks in a row at which several gained nothing
+  std::uint64_t alone_ps = 0;              // what one worker took for an item, under the same load of the machine
   std::uint64_t looked_ps = 0;             // when the last look was
   std::uint64_t looked_at = 0;             // the item that was next then
   bool has_gained = false;
@@ -55,7 +56,9 @@ struct alignas(64) pipeline_state {
 struct pipeline_pace {
   std::uint32_t items = 1;  // between two looks
   bool was_long = false;
-  unsigned lost = 0;  // times in a row that several gained nothing
+  std::uint64_t each = 0;   // what an item took at the last look,
+  std::uint64_t least = 0;  // and at the better of the last two
+  unsigned lost = 0;        // times in a row that several gained nothing
   std::uint64_t not_before = 0;
 
   static constexpr std::uint64_t share_min = 1'000'000;  // an item: five times what handing it to another costs
@@ -66,7 +69,9 @@ struct pipeline_pace {
 
   // `items` have taken so long. Twice in a row, because somebody else may have had the core meanwhile.
   [[nodiscard]] bool is_worth_sharing(std::uint64_t took, std::uint64_t now) noexcept {
-    const bool is_long = took / items >= share_min, is_sure = was_long || took / items >= look_max;
+    least = each == 0 || took / items < each ? took / items : each;
+    each = took / items;
+    const bool is_long = each >= share_min, is_sure = was_long || each >= look_max;
     was_long = is_long;
     if (took > look_max)
       items = (items + 1) / 2;
@@ -78,6 +83,7 @@ struct pipeline_pace {
     lost = gained ? 0 : lost < lost_max ? lost + 1 : lost_max;
     not_before = now + (again << lost);
     items = 1;
+    each = 0;
     was_long = false;
   }
 };
@@ -104,8 +110,8 @@ struct pipeline_gates {
   [[nodiscard]] virtual pipeline_work take(pipeline_state& p, std::uint64_t since_ps, bool is_first) = 0;
   // The first stage has item `next` now, or none. Returns whether another worker could help.
   [[nodiscard]] virtual bool produced(pipeline_state& p, bool one) = 0;
-  // Who was alone and in the first stage lets others into it, from item `next` on.
-  virtual void admit(pipeline_state& p, std::uint64_t next) = 0;
+  // Who was alone and in the first stage lets others into it, from item `next` on; an item took it so long.
+  virtual void admit(pipeline_state& p, std::uint64_t next, std::uint64_t alone_ps) = 0;
   // Another worker is asked.
   virtual void ask(pipeline_state& p) = 0;
   // Whether it is the item's turn at a serial stage.
