@@ -66,7 +66,7 @@ template <class Source, class... Stages> class pipeline_run {
       if (state_.slots[i].stage != 0) forget<1>(stages_, state_.slots[i].stage, rooms_[i]);
     delete[] rooms_;
     delete[] state_.slots;
-    delete[] state_.turns;
+    if (state_.turns != state_.near_turns) delete[] state_.turns;
   }
 
   // Who: a body, or a thread that no runtime knows.
@@ -131,7 +131,7 @@ template <class Source, class... Stages> class pipeline_run {
         try {
           call_another(x);
           if (alone(x, false) == pause::helped) {
-            gates_->admit(state_, next_);
+            gates_->admit(state_, next_, pace_.least);
             carry_items(x, false);
           } else {
             static_cast<void>(gates_->produced(state_, false));
@@ -155,9 +155,11 @@ template <class Source, class... Stages> class pipeline_run {
     constexpr std::uint32_t per_worker = 16;
     const std::uint32_t slots = limit_ != 0 ? limit_ : per_worker * gates_->workers();
     state_.slots = new pipeline_slot[slots];
-    state_.turns = new std::uint64_t[sizeof...(Stages) + 1];
+    constexpr std::uint32_t stage_count = sizeof...(Stages) + 1;
+    const bool is_near = stage_count <= pipeline_state::turns_near;
+    state_.turns = is_near ? state_.near_turns : new std::uint64_t[stage_count];
     state_.slot_count = slots;
-    state_.stage_count = sizeof...(Stages) + 1;
+    state_.stage_count = stage_count;
     rooms_ = new room[slots];
   }
 

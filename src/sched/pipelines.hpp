@@ -42,11 +42,12 @@ template <class M, class Crew> class pipelines final : public detail::pipeline_g
     start(p, next);
   }
 
-  void admit(pipeline_state& p, std::uint64_t next) override {
+  void admit(pipeline_state& p, std::uint64_t next, std::uint64_t alone_ps) override {
     const locked hold(machine_, p);
     WEFT_ASSERT(p.held && p.next <= next);
     for (std::uint32_t s = 0; s < p.stage_count; ++s) p.turns[s] = next;
     start(p, next);
+    p.alone_ps = alone_ps;
     p.held = false;
     tell(p);
   }
@@ -54,6 +55,7 @@ template <class M, class Crew> class pipelines final : public detail::pipeline_g
   [[nodiscard]] pipeline_work take(pipeline_state& p, std::uint64_t since_ps, bool is_first) override {
     std::uint64_t now = now_ps();
     const std::uint64_t until = now + base::pipeline_wait_ps;
+    bool is_waiting = false;
     for (unsigned spins = 0;;) {
       const std::uint32_t news = M::load(p.news, base::acquire);
       {
@@ -64,13 +66,15 @@ template <class M, class Crew> class pipelines final : public detail::pipeline_g
         since_ps = 0;
         pipeline_work w = next_work(p);
         w.at_ps = now;
-        if (w.what != pipeline_work::kind::nothing || p.ended || p.closing) return w;
+        const bool waits = w.what == pipeline_work::kind::nothing && !p.ended && !p.closing && now < until;
+        if (waits != is_waiting) p.waiting += waits ? 1 : ~0u;
+        is_waiting = waits;
+        if (!waits) return w;
       }
       do {
-        if (now >= until) return {};
         M::relax(++spins);
         now = now_ps();
-      } while (M::load(p.news, base::relaxed) == news);
+      } while (now < until && M::load(p.news, base::relaxed) == news);
     }
   }
 
@@ -86,7 +90,7 @@ template <class M, class Crew> class pipelines final : public detail::pipeline_g
     pipeline_slot& s = slot_of(p, p.next);
     WEFT_ASSERT(s.item == detail::no_item && s.stage == 0);
     s.item = p.next++;
-    if (p.next - p.looked_at >= base::pipeline_look_items) look(p);
+    if (p.next % base::pipeline_look_items == 0) look(p);
     return !p.ended && !p.closing && p.asked == p.came && p.asked < base::pipeline_helpers_max + workers();
   }
 
@@ -161,7 +165,9 @@ template <class M, class Crew> class pipelines final : public detail::pipeline_g
   [[nodiscard]] static pipeline_slot& slot_of(pipeline_state& p, std::uint64_t item) noexcept {
     return p.slots[item % p.slot_count];
   }
-  static void tell(pipeline_state& p) noexcept { M::store(p.news, M::load(p.news, base::relaxed) + 1, base::release); }
+  static void tell(pipeline_state& p) noexcept {
+    if (p.waiting != 0) M::store(p.news, M::load(p.news, base::relaxed) + 1, base::release);
+  }
 
   void start(pipeline_state& p, std::uint64_t next) noexcept {
     p.next = p.looked_at = next;
@@ -209,12 +215,14 @@ template <class M, class Crew> class pipelines final : public detail::pipeline_g
     tell(p);
   }
 
-  // Whether it is worth it: what passes takes less time than the stages of it do, and not less than one worker alone
-  // would do it in.
+  // Whether it is worth it: an item passes in less time than its stages take, and than one worker alone took. Both,
+  // because stages take longer where cores are shared with others, and items may have become shorter since.
   void look(pipeline_state& p) noexcept {
     const std::uint64_t now = machine_.now_ps(), items = p.next - p.looked_at;
+    if (items < base::pipeline_look_items / 2) return;  // it has only just begun
     const std::uint64_t each = (now - p.looked_ps) / items, work = p.carried_ps / items;
-    const bool gains = each < work - work / 8 && work >= detail::pipeline_pace::share_min / 2;
+    const bool gains =
+        each < work - work / 8 && each < p.alone_ps - p.alone_ps / 16 && work >= detail::pipeline_pace::share_min / 2;
     p.has_gained = p.has_gained || gains;
     p.losses = gains ? 0 : p.losses + 1;
     if (p.losses == base::pipeline_losses_max) p.closing = true;

@@ -2,6 +2,7 @@
 // turn it is at each serial stage, and what lies in between. All of it is behind one lock, and the scheduler's
 // (src/sched/pipelines.hpp); the values themselves are typed and lie in the header.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <limits>
@@ -20,30 +21,34 @@ struct pipeline_slot {
   std::uint32_t next = no_slot;  // among those that may go on
 };
 
-struct pipeline_state {
-  cell<std::uint8_t> lock;     // guards what follows but for the cells
-  cell<std::uint32_t> helped;  // another worker has come: who is alone opens the pipeline
-  cell<std::uint32_t> news;    // changes when there may be something to take
-  bool held = false;           // somebody is in the first stage
-  bool ended = false;          // which has no more items, or is not asked any more
-  bool closing = false;        // nor is it until all is carried out: several gain nothing
-  std::uint32_t asked = 0;     // workers, and how many of them have come
+// By cache lines, which move to whoever has the lock.
+struct alignas(64) pipeline_state {
+  cell<std::uint8_t> lock;    // guards what follows but for the cells
+  bool held = false;          // somebody is in the first stage
+  bool ended = false;         // which has no more items, or is not asked any more
+  bool closing = false;       // nor is it until all is carried out: several gain nothing
+  std::uint32_t waiting = 0;  // workers that look for news
+  std::uint32_t asked = 0;    // workers, and how many of them have come
   std::uint32_t came = 0;
-  std::uint64_t next = 0;          // item of the first stage
-  std::uint64_t failed = no_item;  // the first of those that threw; those behind it are not wanted any more
-  std::exception_ptr why;          // what that threw
-  std::uint32_t slot_count = 0;
-  std::uint32_t stage_count = 0;
+  std::uint64_t next = 0;               // item of the first stage
+  std::uint64_t failed = no_item;       // the first of those that threw; those behind it are not wanted any more
   std::uint32_t ready_first = no_slot;  // whose turn has come, oldest first
   std::uint32_t ready_last = no_slot;
+  std::uint32_t slot_count = 0;
+  std::uint32_t stage_count = 0;
   pipeline_slot* slots = nullptr;
   std::uint64_t* turns = nullptr;  // of each stage: the item that is next there
-
-  std::uint64_t carried_ps = 0;  // since the last look: that workers carried items, in sum
-  std::uint64_t looked_ps = 0;   // when that was
-  std::uint64_t looked_at = 0;   // the item that was next then
-  std::uint32_t losses = 0;      // looks in a row at which several gained nothing
+  static constexpr std::size_t turns_near = 7;
+  std::uint64_t near_turns[turns_near];    // for as many stages
+  std::uint64_t carried_ps = 0;            // since the last look: that workers carried items, in sum
+  alignas(64) cell<std::uint32_t> news;    // changes when there may be something to take, if somebody waits
+  alignas(64) cell<std::uint32_t> helped;  // another worker has come: who is alone opens the pipeline
+  std::uint32_t losses = 0;                // looks in a row at which several gained nothing
+  std::uint64_t alone_ps = 0;              // what one worker took for an item, under the same load of the machine
+  std::uint64_t looked_ps = 0;             // when the last look was
+  std::uint64_t looked_at = 0;             // the item that was next then
   bool has_gained = false;
+  std::exception_ptr why;  // what the item that failed threw
 };
 
 // How long items take that one worker carries alone, and whether others are to come. It looks at the clock behind a
@@ -51,7 +56,9 @@ struct pipeline_state {
 struct pipeline_pace {
   std::uint32_t items = 1;  // between two looks
   bool was_long = false;
-  unsigned lost = 0;  // times in a row that several gained nothing
+  std::uint64_t each = 0;   // what an item took at the last look,
+  std::uint64_t least = 0;  // and at the better of the last two
+  unsigned lost = 0;        // times in a row that several gained nothing
   std::uint64_t not_before = 0;
 
   static constexpr std::uint64_t share_min = 1'000'000;  // an item: five times what handing it to another costs
@@ -62,7 +69,9 @@ struct pipeline_pace {
 
   // `items` have taken so long. Twice in a row, because somebody else may have had the core meanwhile.
   [[nodiscard]] bool is_worth_sharing(std::uint64_t took, std::uint64_t now) noexcept {
-    const bool is_long = took / items >= share_min, is_sure = was_long || took / items >= look_max;
+    least = each == 0 || took / items < each ? took / items : each;
+    each = took / items;
+    const bool is_long = each >= share_min, is_sure = was_long || each >= look_max;
     was_long = is_long;
     if (took > look_max)
       items = (items + 1) / 2;
@@ -74,6 +83,7 @@ struct pipeline_pace {
     lost = gained ? 0 : lost < lost_max ? lost + 1 : lost_max;
     not_before = now + (again << lost);
     items = 1;
+    each = 0;
     was_long = false;
   }
 };
@@ -100,8 +110,8 @@ struct pipeline_gates {
   [[nodiscard]] virtual pipeline_work take(pipeline_state& p, std::uint64_t since_ps, bool is_first) = 0;
   // The first stage has item `next` now, or none. Returns whether another worker could help.
   [[nodiscard]] virtual bool produced(pipeline_state& p, bool one) = 0;
-  // Who was alone and in the first stage lets others into it, from item `next` on.
-  virtual void admit(pipeline_state& p, std::uint64_t next) = 0;
+  // Who was alone and in the first stage lets others into it, from item `next` on; an item took it so long.
+  virtual void admit(pipeline_state& p, std::uint64_t next, std::uint64_t alone_ps) = 0;
   // Another worker is asked.
   virtual void ask(pipeline_state& p) = 0;
   // Whether it is the item's turn at a serial stage.
