@@ -23,7 +23,7 @@ namespace {
 
 using namespace pipeline;
 
-// Of a byte, on modelled machines; docs/guide/44-pipelines.md.
+// Of a byte, on modelled machines; docs/guide/47-stream-programs.md.
 constexpr double cycles_to_read = 4, cycles_to_pack = 360, cycles_to_verify = 130, cycles_to_write = 0.5;
 
 struct parameters {

@@ -25,7 +25,7 @@ struct point {
 using points = std::span<const point>;
 constexpr std::size_t lanes_max = 8;  // so many streams in the clause of a push, beside one that is popped
 
-// Of a point, on modelled machines; docs/guide/44-pipelines.md.
+// Of a point, on modelled machines; docs/guide/47-stream-programs.md.
 constexpr double cycles_to_load = 7, cycles_to_store = 15, cycles_a_level = 4;
 
 struct parameters {

@@ -26,7 +26,7 @@ constexpr double deviation = 0.03, cutoff = 0.1;
 // In turns a sample of the sound: the first band begins and the last one ends here.
 constexpr double lowest = 0.02, highest = 0.25;
 
-// Of a sample, on modelled machines; docs/guide/44-pipelines.md.
+// Of a sample, on modelled machines; docs/guide/47-stream-programs.md.
 constexpr double cycles_to_receive = 270, cycles_to_turn = 38, cycles_to_add = 1.4;
 constexpr double cycles_a_tap = 1.6, cycles_a_real_tap = 1.2;
 

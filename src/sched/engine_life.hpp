@@ -71,7 +71,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   {
     visit v(*this);
     for (const auto& w : crew_) deque::open(*w, workers() > 1, setup_.deque_slots);
-    recording_.open(crew_);
+    recording_.open(crew_, places_.get());
     start_ps_ = machine_.now_ps();
   }
   // With several runtimes on one thread the first has the short way in; the others find their worker by visit.

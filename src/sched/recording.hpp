@@ -1,6 +1,7 @@
 // What goes into a trace, and when the clock is read for it. Without a trace each step of a task's life costs the test
 // of one pointer; with it, a task costs two looks at the clock - at its submission and at its end, which is the start
-// of the task that follows directly - and 32 bytes at each, and 32 for each access. The main program looks twice more,
+// of the task that follows directly - and 32 bytes at each, and 32 for each access; on machines of
+// several memory nodes 32 more, for where its data lay. The main program looks twice more,
 // as it comes and goes, so that its own work can be told from submitting. Recording takes no modelled time
 // and no decision looks at it: a virtual machine runs the same with and without. Who: each worker writes with its own
 // recorder; a guest with the one for threads outside.
@@ -17,6 +18,7 @@
 #include "base/assert.hpp"
 #include "sched/crew.hpp"
 #include "sched/graph_state.hpp"
+#include "sched/located.hpp"
 #include "trace/session.hpp"
 #include "weft/error.hpp"
 
@@ -31,9 +33,11 @@ template <class M> class recording {
     WEFT_ASSERT(!on());
     session_ = std::move(s);
   }
-  // Who: the thread that makes the runtime, before any worker runs.
-  void open(crew<M>& all) {
+  // places: where data lie and workers are; nullptr: nothing is said of that. Who: the thread that makes the runtime,
+  // before any worker runs.
+  void open(crew<M>& all, const place::tree* places = nullptr) {
     if (!on()) return;
+    if (places != nullptr && places->memory_nodes() > 1) places_ = places;
     WEFT_ASSERT(all.is_open());
     session_->open(all.seats());
     for (const auto& w : all) {
@@ -131,6 +135,8 @@ template <class M> class recording {
                   .worker = p.first_worker,
                   .kind = trace::event_kind::ran,
                   .detail = static_cast<std::uint8_t>(p.outcome)});
+    if (places_ != nullptr && p.first_worker < places_->workers() && p.outcome == trace::outcome::done)
+      locate(w, r, places_->node_of(p.first_worker));
     counted(w, &r);
   }
 
@@ -279,6 +285,13 @@ template <class M> class recording {
       w.trace->add({.value = counted.of[i], .task = body->trace_id, .kind = trace::event_kind::counted, .detail = i});
   }
 
+  // Where the data of a body that has run lay, if any of them are known.
+  void locate(worker<M>& w, const detail::record& r, unsigned node) noexcept {
+    const located data = data_of(r, *places_, node);
+    if ((data.local | data.remote) == 0) return;
+    w.trace->add({.time = data.local, .value = data.remote, .task = r.trace_id, .kind = trace::event_kind::located});
+  }
+
   // The thread that made the runtime, outside of tasks.
   [[nodiscard]] static bool is_main(const worker<M>& w) noexcept {
     return w.id == 0 && w.current == nullptr && w.role != role::guest;
@@ -293,6 +306,7 @@ template <class M> class recording {
   std::uint64_t own_ps_ = 0;        // what it computed before the submission that it is in
   M& machine_;
   std::unique_ptr<trace::session> session_;  // nullptr: nothing is recorded
+  const place::tree* places_ = nullptr;      // of several memory nodes, if that is recorded, too
 };
 
 }  // namespace weft::sched

@@ -143,6 +143,7 @@ class collector {
       out_.teams.push_back({task, e.position, static_cast<aim>(e.detail), ns(e.time), ns(e.value),
                             static_cast<std::uint64_t>(unpacked_ns(e.other))});
       break;
+    case event_kind::located: out_.located.push_back({task, e.time, e.value}); break;
     case event_kind::member: out_.tasks[task].rank = static_cast<std::int32_t>(e.position); break;
     case event_kind::counted: out_.counts.push_back({task, e.detail, e.value}); break;
     case event_kind::submitted:
@@ -180,6 +181,7 @@ class collector {
     renumber(out_.steals, true);
     renumber(out_.counts, false);
     renumber(out_.teams, false);
+    renumber(out_.located, false);
   }
 
   void sort_rows() {
@@ -197,6 +199,8 @@ class collector {
     });
     std::sort(out_.teams.begin(), out_.teams.end(),
               [](const team_row& a, const team_row& b) { return a.task < b.task; });
+    std::sort(out_.located.begin(), out_.located.end(),
+              [](const located_row& a, const located_row& b) { return a.task < b.task; });
     std::sort(out_.counts.begin(), out_.counts.end(), [](const count_row& a, const count_row& b) {
       return std::tie(a.task, a.counter) < std::tie(b.task, b.counter);
     });

@@ -96,6 +96,12 @@ struct team_row {
   std::uint64_t busy_ns;
 };
 
+struct located_row {
+  std::uint32_t task;
+  std::uint64_t local_bytes;
+  std::uint64_t remote_bytes;
+};
+
 struct contents {
   std::vector<std::string> names{std::string()};  // by number, from 1
   std::map<std::uint32_t, handle_row> handles;    // by id
@@ -108,6 +114,7 @@ struct contents {
   std::vector<sleep_row> sleeps;                  // by worker and time
   std::vector<count_row> counts;                  // by task and counter
   std::vector<team_row> teams;                    // by task
+  std::vector<located_row> located;               // by task
   std::uint64_t lost = 0;
 };
 

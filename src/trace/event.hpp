@@ -23,6 +23,7 @@ enum class event_kind : std::uint8_t {
   team,     // time: the first member's entry, value: the last one's exit, task, other: packed_time() of what all
             // members spent in it, position: how many they were, detail: aim
   member,   // task, position: its rank
+  located,  // task, time: bytes of its data on the memory node of its worker, value: on others
 };
 
 // What the clauses of a task come to, beside accesses, name and pin.

@@ -30,6 +30,7 @@ CREATE TABLE tasks(id INTEGER PRIMARY KEY, parent INTEGER, name INTEGER, submitt
                    rank INTEGER);
 CREATE TABLE teams(task INTEGER PRIMARY KEY, width INTEGER, aim TEXT, entered_ns INTEGER, left_ns INTEGER,
                    busy_ns INTEGER);
+CREATE TABLE located(task INTEGER PRIMARY KEY, local_bytes INTEGER, remote_bytes INTEGER);
 CREATE TABLE waits(task INTEGER, why TEXT, handle INTEGER, from_worker INTEGER, from_ns INTEGER, to_worker INTEGER,
                    to_ns INTEGER, own_ns INTEGER);
 CREATE TABLE passed(task INTEGER, why TEXT, handle INTEGER, worker INTEGER, time_ns INTEGER, own_ns INTEGER);
@@ -86,7 +87,7 @@ class rows_told {
  public:
   rows_told(const contents& rows, const std::function<void(double)>& tell)
       : all_(rows.tasks.size() + rows.accesses.size() + rows.waits.size() + rows.passed.size() + rows.steals.size() +
-             rows.sleeps.size() + rows.counts.size()),
+             rows.sleeps.size() + rows.counts.size() + rows.located.size()),
         tell_(tell) {}
   void row() {
     constexpr double without_indexes = 0.7;  // of the time; making the indexes takes the rest
@@ -288,6 +289,8 @@ void write_events(sqlite3* db, const facts& about, const contents& rows) {
   inserter add_team(db, "teams", 6);
   for (const team_row& t : rows.teams)
     add_team(t.task, t.width, aim_text[static_cast<unsigned>(t.aim)], t.entered_ns, t.left_ns, t.busy_ns);
+  inserter add_located(db, "located", 3);
+  for (const located_row& l : rows.located) add_located(l.task, l.local_bytes, l.remote_bytes);
   inserter add_count(db, "counters", 3);
   for (const count_row& c : rows.counts) add_count(c.task, about.counters[c.counter], c.value);
 }

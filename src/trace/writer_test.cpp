@@ -58,6 +58,7 @@ contents rows() {
   c.sleeps = {{2, 0, 94}};
   c.counts = {{1, 1, 500}};
   c.teams = {{1, 2, aim::cost, 11, 89, 140}};
+  c.located = {{1, 4096, 0}, {3, 0, 64}};
   c.lost = 3;
   return c;
 }
@@ -85,7 +86,7 @@ TEST_CASE("trace file: who it is") {
   const trace_place place;
   const trace_file file(written(place));
   CHECK(file.text("PRAGMA application_id") == "1466263156");
-  CHECK(file.text("PRAGMA user_version") == "5");
+  CHECK(file.text("PRAGMA user_version") == "6");
   CHECK(file.text("PRAGMA integrity_check") == "ok");
   CHECK(file.text("SELECT key || '=' || value FROM meta WHERE key <> 'weft' ORDER BY key") ==
         "complete=1 counters=cycles,page-faults duration_ns=100 lost=3 machine=host policy=local program=p "
@@ -112,6 +113,7 @@ TEST_CASE("trace file: tables and columns are what the guide says") {
             " || ')', ' ') FROM (SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name) m") ==
         "accesses(task,position,handle,kind,version,next_version) counters(task,name,value) "
         "dependencies(before,after,handle) handles(id,name,bytes,units) kinds(kind,readonly,commutative,exclusive) "
+        "located(task,local_bytes,remote_bytes) "
         "meta(key,value) names(id,name) passed(task,why,handle,worker,time_ns,own_ns) places(id,parent,kind,name) "
         "segments(task,worker,from_ns,to_ns) sleeps(worker,from_ns,to_ns) steals(time_ns,thief,victim,task,what) "
         "tasks(id,parent,name,submitter,submitted_ns,worker,started_ns,finished_ns,outcome,priority,pin,"
@@ -135,6 +137,7 @@ TEST_CASE("trace file: what was recorded") {
   CHECK(file.text("SELECT * FROM kinds ORDER BY kind") == "read|1|1|0 resource|0|0|0 user 2|0|1|1 write|0|0|1");
   CHECK(file.text("SELECT * FROM steals") == "24|1|0|2|task 44|3|0|NULL|stack 46|3|0|NULL|branch");
   CHECK(file.text("SELECT * FROM sleeps") == "2|0|94");
+  CHECK(file.text("SELECT * FROM located") == "1|4096|0 3|0|64");
   CHECK(file.text("SELECT * FROM teams") == "1|2|cost|11|89|140");
   CHECK(file.text("SELECT * FROM counters") == "1|page-faults|500");
 }

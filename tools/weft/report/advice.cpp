@@ -13,6 +13,7 @@ constexpr std::uint64_t many_tasks = 100;  // below this, making tasks larger ga
 constexpr double small_body = 3;           // bodies shorter than so many times the overhead are too short
 constexpr double worth_saying = 0.05;      // of the makespan, or of all bodies
 constexpr double nearly_all = 0.8;         // of the workers that the graph can use
+constexpr double all_of_them = 0.9;        // of the workers' time
 
 std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
 
@@ -59,6 +60,17 @@ void graph_too_narrow(const trace::file& r, const figures& f, std::vector<advice
                                      std::to_string(f.workers.size()) + " workers busy, no more, on average" + why});
 }
 
+// Workers that are busy are what binds, and then the name with most of the work: the stage of a pipeline, for one.
+void all_busy(const trace::file& r, const figures& f, std::vector<advice>& out) {
+  if (f.utilisation < all_of_them || f.names.size() < 2) return;
+  const name_figures& most = f.names.front();
+  if (2 * most.body.total <= f.work) return;
+  out.push_back({"busy_workers", "the workers are busy " + percent(f.utilisation) + " of the time, and " +
+                                     percent(static_cast<double>(most.body.total) / static_cast<double>(f.work)) +
+                                     " of that are tasks " + quoted(r, most.name) +
+                                     ": make those faster, or have more workers"});
+}
+
 // Of the throttled submitters: the window is too small only if workers had nothing to do meanwhile.
 void small_window(const trace::file& r, const figures& f, std::vector<advice>& out) {
   const wait_figures& w = f.waits[static_cast<std::size_t>(trace::wait_reason::window)];
@@ -83,6 +95,7 @@ std::vector<advice> advise(const trace::file& r, const figures& f) {
   std::vector<advice> all;
   too_small(r, f, all);
   graph_too_narrow(r, f, all);
+  all_busy(r, f, all);
   small_window(r, f, all);
   one_worker_only(f, all);
   return all;

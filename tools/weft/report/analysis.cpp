@@ -35,6 +35,11 @@ spread spread_of(std::vector<ns>& times) {
   return s;
 }
 
+void add(data_figures& to, const trace::data_of_task& l) {
+  to.local += static_cast<double>(l.local_bytes);
+  to.remote += static_cast<double>(l.remote_bytes);
+}
+
 std::vector<name_figures> name_table(const trace::file& r, const analysis& a) {
   const auto slot = [&](std::uint32_t t) { return a.names[t]; };
   std::vector<name_figures> all(r.names.size() + 1);
@@ -49,6 +54,7 @@ std::vector<name_figures> name_table(const trace::file& r, const analysis& a) {
     add_wait(n.waited_for_data, a.ready[t] - r.tasks[t].submitted_ns);
     add_wait(n.waited_for_worker, std::max<ns>(0, r.tasks[t].started_ns - a.ready[t]));
   }
+  for (const trace::data_of_task& l : r.located) add(all[slot(l.task)].data, l);
   for (const step& s : a.path.steps) {
     const std::uint32_t t = a.parts.all[s.piece].task;
     if (t == none) continue;
@@ -164,6 +170,7 @@ figures sum_up(const trace::file& r, const analysis& a) {
   }
   f.program_own = std::min(f.program, own_work(r, a));
   f.span = a.path.span;
+  for (const trace::data_of_task& l : r.located) add(f.data, l);
   const auto busy = static_cast<double>(f.work + f.program);
   if (f.span > 0) f.parallelism = busy / static_cast<double>(f.span);
   const double room = static_cast<double>(f.makespan) * static_cast<double>(r.workers.size());

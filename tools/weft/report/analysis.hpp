@@ -25,6 +25,13 @@ struct spread {
   ns max = 0;
 };
 
+// Bytes that clauses name, by whether they lay on the memory node of the worker; all 0 of files before format 6, and of
+// machines with one such node.
+struct data_figures {
+  double local = 0, remote = 0;
+  [[nodiscard]] double all() const noexcept { return local + remote; }
+};
+
 struct name_figures {
   std::uint32_t name = none;  // in trace::file::names; none: tasks without a name
   std::uint64_t count = 0;    // that ran
@@ -35,6 +42,7 @@ struct name_figures {
   ns path_time = 0;
   std::uint64_t hinted = 0;   // that wanted a memory node
   std::uint64_t at_near = 0;  // of those, that began there
+  data_figures data;
 };
 
 // Tasks with hints, and what came of tasks beside being queued; all 0 of files before format 4.
@@ -70,6 +78,7 @@ struct figures {
   std::array<wait_figures, trace::wait_reasons> waits{};  // by trace::wait_reason
   ns path_program = 0;                                    // of the span, in the main program
   placing_figures placing;
+  data_figures data;
 
   [[nodiscard]] std::uint64_t ran() const noexcept { return outcomes[0] + outcomes[1] + outcomes[2]; }
   [[nodiscard]] double overhead_per_task() const noexcept {

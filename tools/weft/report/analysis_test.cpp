@@ -70,6 +70,26 @@ TEST_CASE("report/analysis: where tasks with hints began, calls, and what was st
   CHECK(to_json(f, a)["placing"].text(-1, true) == "null");
 }
 
+TEST_CASE("report/analysis: where data lay, of all tasks and by name; nothing is said where nothing is known") {
+  made m(2);
+  for (int i = 0; i < 3; ++i) m.task(0, 10 * i + 10, 10 * i + 20, {});
+  m.wait_all(0, 100);
+  trace::file f = m.take();
+  const analysis without = analyse(f);
+  CHECK(text(f, without, false).find("local") == std::string::npos);
+  f.located = {{0, 3 << 20, 0}, {1, 0, 1 << 20}, {2, 2 << 20, 2 << 20}};
+  const analysis a = analyse(f);
+  CHECK((a.sums.data.local == 5 << 20 && a.sums.data.remote == 3 << 20));
+  REQUIRE(a.sums.names.size() == 2);
+  const name_figures& even = a.sums.names[f.names[a.sums.names[0].name] == "even" ? 0 : 1];
+  CHECK((even.data.local == 5 << 20 && even.data.remote == 2 << 20));
+  const std::string told = text(f, a, false);
+  CHECK(told.find("of 8.00 MiB that tasks named lay on the memory node") != std::string::npos);
+  CHECK(told.find("7.00 MiB   71 %") != std::string::npos);
+  CHECK(told.find("1.00 MiB    0 %") != std::string::npos);
+  CHECK(to_json(f, a)["data"].text(-1, true) == R"({"local_bytes":5242880.0,"remote_bytes":3145728.0})");
+}
+
 TEST_CASE("report/analysis: names, medians and waits") {
   made m(1);
   const auto a = m.handle();
@@ -169,6 +189,26 @@ TEST_CASE("report/advice: small tasks are named with their figures, large ones a
     } else {
       CHECK(all.empty());
     }
+  }
+}
+
+TEST_CASE("report/advice: of busy workers the name with most of the work, if one has more than half") {
+  for (const ns odd : {900, 1000}) {
+    made m(1);
+    ns now = 10;
+    for (int i = 0; i < 20; ++i) {
+      const ns body = i % 2 == 0 ? 1000 : odd;
+      m.task(0, now, now + body, {});
+      now += body;
+    }
+    m.wait_all(10, now);
+    const trace::file f = m.take();
+    const std::vector<advice> all = advise(f, analyse(f).sums);
+    CHECK(all.size() == (odd == 900 ? 1 : 0));
+    if (odd == 900 && all.size() == 1)
+      CHECK(all[0].text ==
+            "the workers are busy 100 % of the time, and 53 % of that are tasks named \"even\": make those "
+            "faster, or have more workers");
   }
 }
 

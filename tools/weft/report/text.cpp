@@ -21,6 +21,15 @@ std::string percent(double part, double whole) {
   return whole > 0 ? std::to_string(std::lround(100 * part / whole)) + " %" : "-";
 }
 std::string percent(ns part, ns whole) { return percent(static_cast<double>(part), static_cast<double>(whole)); }
+std::string size(double bytes) {
+  constexpr struct {
+    double size;
+    const char* unit;
+  } units[] = {{0x1p40, "TiB"}, {0x1p30, "GiB"}, {0x1p20, "MiB"}, {0x1p10, "KiB"}};
+  for (const auto& u : units)
+    if (bytes >= u.size * 0.9995) return short_number(bytes / u.size) + " " + u.unit;
+  return short_number(bytes) + " B";
+}
 std::string time(ns x) { return duration(static_cast<double>(x)); }
 
 using painted = std::vector<std::vector<style>>;
@@ -81,6 +90,9 @@ std::string summary(const trace::file& r, const figures& f, bool colour) {
   if (p.hinted + p.spanning != 0)
     row("near", percent(static_cast<double>(p.at_near), static_cast<double>(p.hinted)),
         "of " + std::to_string(p.hinted) + " tasks with hints began at the memory node they want" + spanning(p));
+  if (f.data.all() != 0)
+    row("local", percent(f.data.local, f.data.all()),
+        "of " + size(f.data.all()) + " that tasks named lay on the memory node of their worker");
   if (p.calls != 0) row("calls", std::to_string(p.calls), "tasks were called in the body that submitted them");
   if (r.energy.modelled) row("joules", energy_text(r.energy), energy_kinds(r.energy));
   return t.text(styles, colour);
@@ -88,15 +100,26 @@ std::string summary(const trace::file& r, const figures& f, bool colour) {
 
 std::string name_rows(const trace::file& r, const figures& f, bool colour) {
   table t(true);
-  t.row({"  name", "count", "total", "share", "min", "median", "p95", "max", "on path"});
+  const bool has_places = f.data.all() != 0;
+  std::vector<std::string> head = {"  name", "count", "total", "share", "min", "median", "p95", "max", "on path"};
+  if (has_places) head.insert(head.end(), {"data", "local"});
+  t.row(head);
   for (std::size_t i = 0; i < f.names.size() && i < names_shown_max; ++i) {
     const name_figures& n = f.names[i];
-    t.row({"  " + printable(name_text(r, n.name), name_width_max), std::to_string(n.count), time(n.body.total),
-           percent(n.body.total, f.work), time(n.body.min), time(n.body.median), time(n.body.p95), time(n.body.max),
-           percent(n.path_time, f.span)});
+    std::vector<std::string> row = {"  " + printable(name_text(r, n.name), name_width_max),
+                                    std::to_string(n.count),
+                                    time(n.body.total),
+                                    percent(n.body.total, f.work),
+                                    time(n.body.min),
+                                    time(n.body.median),
+                                    time(n.body.p95),
+                                    time(n.body.max),
+                                    percent(n.path_time, f.span)};
+    if (has_places) row.insert(row.end(), {size(n.data.all()), percent(n.data.local, n.data.all())});
+    t.row(row);
   }
   std::string out =
-      heading("task names, by time in bodies", colour) + t.text({std::vector<style>(9, style::bold)}, colour);
+      heading("task names, by time in bodies", colour) + t.text({std::vector<style>(head.size(), style::bold)}, colour);
   if (f.names.size() > names_shown_max)
     out += "  and " + std::to_string(f.names.size() - names_shown_max) + " names more: --json has all\n";
   return out;
@@ -158,7 +181,9 @@ json name_json(const trace::file& r, const figures& f, const name_figures& n) {
           {"critical_path_steps", n.on_path},
           {"critical_path_ns", n.path_time},
           {"hinted", n.hinted},
-          {"at_near", n.at_near}};
+          {"at_near", n.at_near},
+          {"local_bytes", n.data.local},
+          {"remote_bytes", n.data.remote}};
 }
 
 // null: the trace does not say.
@@ -256,6 +281,7 @@ json to_json(const trace::file& r, const analysis& a) {
   for (const name_figures& n : f.names) out["names"].push_back(name_json(r, f, n));
   out["critical_path"] = path_json(r, a);
   out["placing"] = placing_json(r, f.placing);
+  out["data"] = {{"local_bytes", f.data.local}, {"remote_bytes", f.data.remote}};
   out["teams"] = teams_json(r, teams_of(r, a.names));
   out["waits"] = json::object();
   for (std::size_t i = 0; i < f.waits.size(); ++i)

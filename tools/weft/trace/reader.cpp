@@ -19,7 +19,7 @@ namespace weft::tool::trace {
 namespace {
 
 constexpr std::int64_t application_id = 0x57656674;  // "Weft"
-constexpr std::int64_t version_max = 5;
+constexpr std::int64_t version_max = 6;
 constexpr std::int64_t units_max = UINT32_MAX;  // of a resource
 constexpr std::size_t rows_max = none;          // an index must be able to name each, and `none` none
 
@@ -72,6 +72,7 @@ class loader {
     read_sleeps();
     read_counters();
     read_teams();
+    read_located();
     check_times(out_);
     return std::move(out_);
   }
@@ -405,6 +406,17 @@ class loader {
       if (required(r, 0, tasks_, "task", t.task)) out_.teams.push_back(t);
     }
     std::ranges::sort(out_.teams, {}, &team::task);
+  }
+
+  void read_located() {
+    if (out_.format < 6) return;
+    for (rows r(db_, "located", "task, local_bytes, remote_bytes"); r.next();) {
+      data_of_task l{};
+      l.local_bytes = r.count_or(1, INT64_MAX, 0);
+      l.remote_bytes = r.count_or(2, INT64_MAX, 0);
+      if (required(r, 0, tasks_, "task", l.task)) out_.located.push_back(l);
+    }
+    std::ranges::sort(out_.located, {}, &data_of_task::task);
   }
 
   static aim aim_of(const rows& r) {

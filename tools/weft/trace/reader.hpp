@@ -146,6 +146,12 @@ struct counter {
   std::int64_t value;
 };
 
+// The bytes that the clauses of a task name, by where they lay when it ran; of unknown places neither.
+struct data_of_task {
+  index task;
+  std::int64_t local_bytes, remote_bytes;  // on the memory node of its worker, on others
+};
+
 struct file {
   std::string path;
   std::map<std::string, std::string, std::less<>> meta;
@@ -153,17 +159,18 @@ struct file {
   std::vector<std::string> kinds;  // of accesses: "read", "write", ...
   std::vector<kind_flags> flags;   // of each kind
   std::vector<std::string> counter_names;
-  std::vector<place> places;        // by id
-  std::vector<worker> workers;      // by id
-  std::vector<handle> handles;      // by id
-  std::vector<task> tasks;          // by id; no task is its own ancestor
-  std::vector<wait> waits;          // by task (the main thread's last), then time
-  std::vector<passed_wait> passed;  // by task (the main thread's last), then time; none in files of format 1
-  std::vector<access> accesses;     // by task, then position
-  std::vector<steal> steals;        // by time
-  std::vector<sleep> sleeps;        // by worker, then time
-  std::vector<counter> counters;    // by task
-  std::vector<team> teams;          // by task; none in files before format 5
+  std::vector<place> places;          // by id
+  std::vector<worker> workers;        // by id
+  std::vector<handle> handles;        // by id
+  std::vector<task> tasks;            // by id; no task is its own ancestor
+  std::vector<wait> waits;            // by task (the main thread's last), then time
+  std::vector<passed_wait> passed;    // by task (the main thread's last), then time; none in files of format 1
+  std::vector<access> accesses;       // by task, then position
+  std::vector<steal> steals;          // by time
+  std::vector<sleep> sleeps;          // by worker, then time
+  std::vector<counter> counters;      // by task
+  std::vector<team> teams;            // by task; none in files before format 5
+  std::vector<data_of_task> located;  // by task; none in files before format 6, and of machines with one memory node
   std::int64_t format = 0;
   std::int64_t duration_ns = 0;  // of the run, from meta
   std::int64_t lost = 0;         // records that were overwritten before they reached the file, from meta

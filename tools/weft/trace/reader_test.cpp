@@ -187,7 +187,7 @@ TEST_CASE("reader: what is no trace is refused, and said to be so") {
   folder.path = "/dev/null";
   says(refusal(folder), "is no plain file");
   says(refusal("PRAGMA application_id = 7"), "no trace of Weft (its application_id is 7)");
-  says(refusal("PRAGMA user_version = 6"), "format 6, newer than 5");
+  says(refusal("PRAGMA user_version = 7"), "format 7, newer than 6");
   says(refusal("PRAGMA user_version = 0"), "format number 0");
   says(refusal("DELETE FROM meta WHERE key = 'complete'"), "is incomplete");
   says(refusal("UPDATE meta SET value = 'soon' WHERE key = 'duration_ns'"), "\"soon\" as duration_ns");
@@ -359,6 +359,28 @@ TEST_CASE("reader: teams and their members, from format 5 on; older files have n
   const scratch old;
   old.sql(format_4());
   CHECK((load(old.path).teams.empty() && load(old.path).tasks[1].rank == -1));
+}
+
+TEST_CASE("reader: where data lay, from format 6 on; older files say nothing") {
+  const auto format_6 = [](const std::string& change = "") {
+    return format_5(R"(
+      PRAGMA user_version = 6;
+      CREATE TABLE located(task INTEGER PRIMARY KEY, local_bytes INTEGER, remote_bytes INTEGER);
+      INSERT INTO located VALUES (12, 4096, 64), (11, 0, 8);)" +
+                    change);
+  };
+  const scratch s, old, wrong, unknown;
+  s.sql(format_6());
+  const file f = load(s.path);
+  REQUIRE(f.located.size() == 2);
+  CHECK((f.located[0].task == 0 && f.located[0].local_bytes == 0 && f.located[0].remote_bytes == 8));
+  CHECK((f.located[1].task == 1 && f.located[1].local_bytes == 4096 && f.located[1].remote_bytes == 64));
+  old.sql(format_5());
+  CHECK(load(old.path).located.empty());
+  wrong.sql(format_6("UPDATE located SET local_bytes = -1"));
+  says(refusal(wrong), "local_bytes");
+  unknown.sql(format_6("UPDATE located SET task = 99 WHERE task = 11"));
+  says(refusal(unknown), "99");
 }
 
 TEST_CASE("reader: a worker runs one task at a time") {
