@@ -73,7 +73,8 @@ template <class First, class... Rest> struct packed<First, Rest...> {
 };
 template <class First, class... Rest>
 void put(packed<First, Rest...>* at, const First& first, const Rest&... rest) noexcept {
-  __builtin_memcpy(static_cast<void*>(&at->first), &first, sizeof first);  // what is between parts stays 0
+  if constexpr (!std::is_empty_v<First>)  // the byte of an object without members has no value
+    __builtin_memcpy(static_cast<void*>(&at->first), &first, sizeof first);  // what is between parts stays 0
   if constexpr (sizeof...(Rest) != 0) put(&at->rest, rest...);
 }
 template <class... Rest> [[nodiscard]] std::uint64_t object_of(const Rest&...) noexcept { return 0; }
