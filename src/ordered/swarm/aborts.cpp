@@ -70,7 +70,7 @@ class closure {
       }
       for (const task::access& a : t.accesses) {
         if (!a.wrote) continue;
-        conflicts with(chip_, t, true);
+        conflicts with(chip_, t);
         static_cast<void>(chip_.caches.access({t.tile, memory::no_core, t.at, true}, a.where, true, &with));
         for (task* dependent : with.found()) add(dependent, cause::data, i, false);
       }

@@ -164,7 +164,7 @@ class body_hooks final : public detail::ordered_hooks {
   void miss(line l, bool write) {
     ++chip_.statistics.checks.accesses;
     task& t = *me_.runs;
-    conflicts with(chip_, t, false);
+    conflicts with(chip_, t);
     me_.time += chip_.caches.access({me_.tile, me_.number, t.at, false}, l, write, &with);
     note(l, write);  // first: a rollback of this line may take it from this tile, and the directory must not forget it
     if (!with.found().empty()) {

@@ -10,7 +10,7 @@ namespace weft::swarm {
 class conflicts final : public conflict_check {
  public:
   // Who accesses: `self`, whose own accesses are no conflict; at its virtual time.
-  conflicts(chip& c, const task& self, bool rollback) : chip_(c), self_(self), rollback_(rollback) {}
+  conflicts(chip& c, const task& self) : chip_(c), self_(self) {}
   [[nodiscard]] answer check(unsigned tile, line l, bool write) override;
   // Those that must be aborted. A task may be in it twice.
   [[nodiscard]] const std::vector<task*>& found() const noexcept { return found_; }
@@ -20,7 +20,6 @@ class conflicts final : public conflict_check {
 
   chip& chip_;
   const task& self_;
-  bool rollback_;
   std::vector<task*> found_;
 };
 
