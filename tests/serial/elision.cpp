@@ -3,12 +3,14 @@
 #define WEFT_SERIAL
 #include <cstdio>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "weft/finish.hpp"
 #include "weft/for_each.hpp"
 #include "weft/guest.hpp"
 #include "weft/numa_array.hpp"
+#include "weft/pipeline.hpp"
 #include "weft/scan.hpp"
 #include "weft/sort.hpp"
 
@@ -102,6 +104,11 @@ int main() {
   weft::stable_sort(v.begin(), v.end(), [](int a, int b) { return a % 10 < b % 10; });
   for (std::size_t i = 0; i < v.size(); ++i)
     if (v[i] != static_cast<int>(i / 20'000 + i % 20'000 / 200 * 10)) return wrong("sorted wrongly, or not stably");
+  int made = 0, last = 0;
+  weft::pipeline(
+      weft::in_flight(2), weft::serial([&] { return made < 10 ? std::optional<int>(made++) : std::nullopt; }),
+      weft::parallel([](int& x) { x *= 2; }), weft::serial([&](int x) { last = 2 * made - 2 == x ? x : -1; }));
+  if (last != 18) return wrong("a pipeline does not carry each item to its end before the next begins");
   bool second = false;
   try {
     weft::fork_join([] { throw 1; }, [&] { second = true; });
