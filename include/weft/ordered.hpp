@@ -11,17 +11,20 @@
 //   q.run();
 //
 // The order is that of a serial program with a queue: the earliest timestamp first, and of equal ones the one that was
-// created first. One source has four executors, which ordered_options::executor chooses, or WEFT_ORDERED:
+// created first. The same bodies run under each executor, which ordered_options::executor chooses, or WEFT_ORDERED:
 //
 //   speculative   bodies run ahead of their order on real cores, and again where that was wrong
 //   serial        one after the other, in order: the reference
 //   oracle        serial, and it notes what each body costs and touches, and how many could have run at a time
-//   levels        bodies of one timestamp at the same time and in any order, one timestamp after the other: for those
-//                 that come to the same in any order, which costs no copies, and nothing runs twice
-//   relaxed       bodies at the same time, the earliest soon but not first, never two with the same first argument: for
-//                 those that come to the same in any order in the end, as relaxing the edges of a graph does
 //   swarm         the architecture of the Swarm paper, modelled: cycles in place of nanoseconds. Of equal timestamps
 //                 it takes any first, as that architecture does
+//
+// Two more are for bodies of which the program promises something. Nothing is logged there, and nothing runs twice:
+//
+//   levels        those of one timestamp may run in any order: they do so at the same time, one timestamp after the
+//                 other
+//   relaxed       all may, and come to the same in the end, as relaxing the edges of a graph does: they run at the same
+//                 time, the earliest soon but not first, and never two with the same first argument
 //
 // A body may run before those that come earlier in order, and read what is not yet as it will be. It is then called
 // again or forgotten, and its stores never happened. Until then it must do no harm: bounds of what it loaded are to be
