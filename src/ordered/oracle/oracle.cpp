@@ -190,7 +190,7 @@ class oracle final : public detail::ordered_executor, detail::ordered_hooks {
   void* allocate(std::size_t bytes, std::size_t alignment) override {
     return ::operator new(bytes, std::align_val_t(alignment));
   }
-  void release(void* at, std::size_t bytes, std::size_t alignment) override {
+  void release(void* at, std::size_t, std::size_t alignment) override {
     ::operator delete(at, std::align_val_t(alignment));
   }
   void serialize() override {}
