@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -14,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "bench/measure.hpp"
 #include "replay.hpp"
 #include "weft/weft.hpp"
 
@@ -23,8 +23,9 @@ namespace {
 // Takes so long, on real and modelled machines.
 void busy(double ns) {
   weft::charge(ns);
-  const auto end = weft::bench::steady::now() + weft::bench::nanoseconds(ns);
-  while (weft::bench::steady::now() < end) {
+  using clock = std::chrono::steady_clock;
+  const auto end = clock::now() + std::chrono::duration<double, std::nano>(ns);
+  while (clock::now() < end) {
   }
 }
 
