@@ -27,8 +27,7 @@ SCHED_WITHOUT_TEST = {"src/sched/any_engine.hpp": "an interface, without a line 
 ASSERTIONS_MIN = {"sched": 20, "access": 20}
 HEAVY = {"atomic", "thread", "mutex", "chrono", "functional", "iostream", "ranges", "memory"}
 NOT_IN_SCHED = {"thread", "mutex", "chrono", "random", "iostream"}
-ATOMIC_FILE = "src/base/atomic.hpp"
-SEE_MACHINES = ("src/runtime/", "src/ordered/speculative.cpp", "src/ordered/relaxed.cpp")
+ATOMIC_FILE, SEE_MACHINES = "src/base/atomic.hpp", ("src/runtime/", "src/ordered/speculative.", "src/ordered/relaxed.")
 COMPILED_ONCE = {"CLI/": "tools/weft/command_line.cpp", "nlohmann/": "tools/weft/json.cpp"}
 BUILTIN_ATOMIC_FILES = {ATOMIC_FILE, "include/weft/detail/cell.hpp"}
 # A fiber may continue on another thread, so each thread_local needs an argument why that is safe; it is made there.
