@@ -84,6 +84,8 @@ void run_cores(chip& c) {
   machine::fiber main;
   c.main = &main;
   c.ending = false;
+  c.gvt = c.gvt_seen = {};  // timestamps of one run say nothing to those of the next
+  c.stuck_periods = 0;
   for (auto& each : c.cores) {
     each->time = each->counted = c.events.now();
     each->stack = std::make_unique<machine::fiber>(stack_bytes, &core_main, each.get());

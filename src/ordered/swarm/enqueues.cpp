@@ -185,7 +185,7 @@ void drop_unstarted(chip& c, task& t) {
     c.stop_waiting(t);
     t.is = task::phase::dropped;
     return;
-  default: WEFT_ASSERT(!"it has a parent that is not certain, so it is in no memory, and has not begun");
+  default: WEFT_ASSERT(t.is == task::phase::idle);  // a child of one that can be aborted is in no memory
   }
 }
 

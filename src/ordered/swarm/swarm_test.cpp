@@ -271,6 +271,17 @@ TEST_CASE("swarm: memory is taken by what happened alone, and released when it h
     CHECK(l->value == stack[i]);
   }
   CHECK(l == nullptr);
+  b.q.at(
+      600,
+      [](weft::ordered_context& x, std::uint64_t, list** first) {
+        for (list* at = x.load(*first); at != nullptr;) {
+          list* const next = x.load(at->next);
+          x.release(at);
+          at = next;
+        }
+      },
+      head);
+  CHECK(b.run().tasks.committed == 601);  // and a leak checker is content
 }
 
 TEST_CASE("swarm: what a body throws that did not happen is forgotten; what one that did throws ends the run") {
@@ -334,6 +345,7 @@ TEST_CASE("swarm: a pointer out of nowhere stops only an execution that is wrong
   const auto memory = pages(1);
   bench b({.cores = 4, .audit = 1});
   auto** const where = reinterpret_cast<std::uint64_t**>(&memory[0].of[0]);
+  memory[0].of[0] = 64;
   b.q.at(
       0,
       [](weft::ordered_context& x, std::uint64_t, std::uint64_t** p, std::uint64_t* target) {
