@@ -177,6 +177,7 @@ template <class M> class runner final : public detail::ordered_hooks {
   }
   void* allocate(std::size_t bytes, std::size_t alignment) override {
     void* const at = ::operator new(bytes, std::align_val_t(alignment));
+    std::memset(at, 0, bytes);  // a zombie may look before the stores are there: null it can check, what was here not
     if (!in_order_) allocated.push_back({at, bytes, alignment});
     return at;
   }

@@ -392,3 +392,41 @@ TEST_CASE("ordered, speculative: a window that cannot be meant is refused") {
   CHECK_THROWS_WITH_AS(weft::ordered(rt, {.executor = "speculative", .window = std::size_t{1} << 21}),
                        doctest::Contains("a window of 2097152 calls; at most 1048576 may be ahead"), weft::error);
 }
+TEST_CASE("ordered, speculative: a zombie finds no pointer in new memory that was there before") {
+  struct node {
+    std::uint64_t others[4];  // where the allocator may keep its own
+    node* next;
+  };
+  struct stack {
+    node* top = nullptr;
+    bool found = false;  // by whatever run: all are on one thread
+  } s;
+  node* const old = reinterpret_cast<node*>(~std::uintptr_t{7});
+  {
+    std::vector<std::unique_ptr<node>> before;
+    for (int i = 0; i < 3000; ++i) before.push_back(std::make_unique<node>(node{{}, old}));
+  }
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    weft::runtime rt({.workers = 8, .machine = "virtual", .seed = seed, .model = {.schedule = "random"}});
+    weft::ordered q(rt, ahead);
+    for (std::uint64_t i = 0; i < 60; ++i)
+      q.at(
+          i,
+          [](weft::ordered_context& x, std::uint64_t, stack* to, node* wrong) {
+            node* const top = x.load(to->top);
+            if (top != nullptr && x.load(top->next) == wrong) to->found = true;
+            node* const n = x.allocate<node>();
+            x.store(to->top, n);
+            x.store(n->next, top);
+          },
+          &s, old);
+    q.run();
+    for (; s.top != nullptr;) {
+      node* const n = s.top;
+      s.top = n->next;
+      n->next = old;
+      ::operator delete(n, std::align_val_t(alignof(node)));
+    }
+  }
+  CHECK(!s.found);
+}
