@@ -10,20 +10,24 @@ PROGRAMS = ["jacobi-1d", "jacobi-2d", "jacobi-3d", "seidel-1d", "seidel-2d", "se
 MACHINES = {"opteron": "Opteron-64", "sgi": "SGI-192"}
 VERSIONS = {"base": "DSA-BASE", "input": "input only", "output": "output only", "weighted": "weighted", "dfa": "dfa",
             "opt": "DSA-OPT", "shm": "SHM-BASE"}
-PUSHED = [v for v in VERSIONS if v not in ("base", "shm")]
+SHOWN = {"opteron": list(VERSIONS), "sgi": ["base", "opt", "shm"]}  # what runs there
+
+
+def bars(machine: str, without: tuple[str, ...], value) -> tuple[list[list[float]], list[str]]:
+    of = [v for v in SHOWN[machine] if v not in without]
+    return [[value(p, v) for p in PROGRAMS] for v in of], [VERSIONS[v] for v in of]
 
 
 def shares(sweep, machine: str) -> tuple[list[list[float]], list[str]]:
-    return [[sweep.share(p, machine, v) for p in PROGRAMS] for v in VERSIONS], list(VERSIONS.values())
+    return bars(machine, (), lambda p, v: sweep.share(p, machine, v))
 
 
 def over_base(sweep, machine: str) -> tuple[list[list[float]], list[str]]:
-    return [[sweep.speedup(p, machine, v, "base") for p in PROGRAMS] for v in PUSHED], [VERSIONS[v] for v in PUSHED]
+    return bars(machine, ("base", "shm"), lambda p, v: sweep.speedup(p, machine, v, "base"))
 
 
 def over_shared(sweep, machine: str) -> tuple[list[list[float]], list[str]]:
-    of = ["base", *PUSHED]
-    return [[sweep.speedup(p, machine, v, "shm") for p in PROGRAMS] for v in of], [VERSIONS[v] for v in of]
+    return bars(machine, ("shm",), lambda p, v: sweep.speedup(p, machine, v, "shm"))
 
 
 FIGURES = {7: (shares, "Bytes from the own memory node", "per cent"),
@@ -40,13 +44,13 @@ def ask(sweep) -> None:
 def all_figures(sweep, folder: pathlib.Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for number, (figure, title, axis) in FIGURES.items():
-        picture = Picture(1080, 640)
+        picture = Picture(1080, 660)
         for i, (machine, name) in enumerate(MACHINES.items()):
             values, names = figure(sweep, machine)
-            chart = Chart(picture, (60, 60 + 300 * i, 1000, 220), f"{title}, {name}", PROGRAMS,
+            chart = Chart(picture, (60, 60 + 330 * i, 1000, 220), f"{title}, {name}", PROGRAMS,
                           max(max(v) for v in values), ("", axis))
             chart.bars(values, names)
-            picture.legend(60, 22, names)
+            picture.legend(60, 22 + 330 * i, names)
         picture.save(folder / f"figure-{number}.svg")
 
 
@@ -54,6 +58,7 @@ def tables(sweep) -> dict[str, str]:
     lines = ["| | | " + " | ".join(VERSIONS.values()) + " |", "|---" * (2 + len(VERSIONS)) + "|"]
     for machine, name in MACHINES.items():
         for p in PROGRAMS:
-            runs = [(sweep.seconds(p, machine, v) * 1e3, sweep.share(p, machine, v)) for v in VERSIONS]
-            lines.append(f"| {name} | {p} | " + " | ".join(f"{ms:,.0f} ms, {share:.0f} %" for ms, share in runs) + " |")
+            cells = [f"{sweep.seconds(p, machine, v) * 1e3:,.0f} ms, {sweep.share(p, machine, v):.0f} %"
+                     if v in SHOWN[machine] else "" for v in VERSIONS]
+            lines.append(f"| {name} | {p} | " + " | ".join(cells) + " |")
     return {"runs": "\n".join(lines)}
