@@ -34,8 +34,8 @@ constexpr named_maker makers[] = {
     known.emplace_back(m.name);
     list += (list.empty() ? "" : ", ") + std::string(m.name);
   }
-  return "weft: there is no executor '" + std::string(name) + "' for ordered sections" +
-         base::did_you_mean(name, known) + ". There are: " + list;
+  return "weft: there is no executor '" + std::string(name) + "' for ordered sections (there are: " + list + ")" +
+         base::did_you_mean(name, known);
 }
 
 }  // namespace
