@@ -16,8 +16,7 @@ struct section_setting {
     return {.executor = executor.empty() ? nullptr : executor.c_str()};
   }
   [[nodiscard]] option executor_option() {
-    return {"executor", "speculative, serial, oracle (a profile) or swarm (a modelled architecture), if built in",
-            &executor};
+    return {"executor", "speculative, serial, oracle (a profile) or swarm (a modelled architecture)", &executor};
   }
 };
 
