@@ -26,7 +26,7 @@ lines::lines(const model::machine& m, const std::vector<unsigned>& seats, unsign
 }
 
 lines::number lines::enter(std::uintptr_t a) {
-  if (2 * (lines_.size() + 1) > table_.size()) {
+  if (2 * (known_ + 1) > table_.size()) {
     std::vector<entry> old(2 * table_.size());
     old.swap(table_);
     mask_ = table_.size() - 1;
@@ -39,9 +39,14 @@ lines::number lines::enter(std::uintptr_t a) {
   }
   std::size_t slot = hash(a) & mask_;
   while (table_[slot].address != 0) slot = (slot + 1) & mask_;
-  table_[slot] = {a, static_cast<number>(lines_.size())};
-  lines_.emplace_back();
+  table_[slot] = {a, next_number()};
+  ++known_;
   return table_[slot].line;
+}
+
+lines::number lines::next_number() {
+  lines_.emplace_back();
+  return static_cast<number>(lines_.size() - 1);
 }
 
 // A request waits for those before it. Copies elsewhere are told in parallel with the line's own way here, so the
@@ -117,9 +122,7 @@ void lines::forget(const void* address, std::size_t bytes) {
     const std::uintptr_t a = reinterpret_cast<std::uintptr_t>(first + at) >> line_bits;
     std::size_t slot = hash(a) & mask_;
     while (table_[slot].address != a && table_[slot].address != 0) slot = (slot + 1) & mask_;
-    if (table_[slot].address == 0) continue;
-    table_[slot].line = static_cast<number>(lines_.size());
-    lines_.emplace_back();
+    if (table_[slot].address != 0) table_[slot].line = forgotten;
   }
 }
 

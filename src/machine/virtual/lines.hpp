@@ -32,6 +32,8 @@ class lines {
       if (table_[slot].address == 0) return enter(a);
       slot = (slot + 1) & mask_;
     }
+    if (table_[slot].line == forgotten) [[unlikely]]
+      table_[slot].line = next_number();
     return table_[slot].line;
   }
 
@@ -58,7 +60,8 @@ class lines {
   // to see what was written waits for what several copies take longer to go than one.
   void take(unsigned core, number l, std::uint64_t now) noexcept;
 
-  // The memory at the address is new: nobody has its lines.
+  // The memory at the address is new: nobody has its lines. They are numbered when they are touched next, as lines that
+  // were never seen: whether memory is used again, and which, is the allocator's affair and may be another each time.
   void forget(const void* address, std::size_t bytes);
 
   struct counts {
@@ -71,6 +74,7 @@ class lines {
  private:
   static constexpr unsigned line_bits = 6;
   static constexpr std::uint16_t nobody = 0xffff;
+  static constexpr number forgotten = ~number{0};
   struct line {
     std::uint64_t busy_until = 0;  // when the last transfer that somebody asked for is over
     std::uint64_t gone_at = 0;     // when the copies that plain stores found elsewhere are gone
@@ -94,6 +98,7 @@ class lines {
     return static_cast<std::size_t>(a * 0x9e3779b97f4a7c15u >> 20);
   }
   [[nodiscard]] number enter(std::uintptr_t a);
+  [[nodiscard]] number next_number();
   [[nodiscard]] unsigned distance(unsigned a, unsigned b) const noexcept { return distance_[a * workers_ + b]; }
   [[nodiscard]] std::uint64_t several_ps(unsigned core, number l, unsigned far) const noexcept;
 
@@ -106,6 +111,7 @@ class lines {
   std::vector<copy> copies_;  // kept_ for each core
   std::vector<entry> table_;  // open addressing; a power of two, at most half full
   std::size_t mask_;
+  std::size_t known_ = 0;  // entries in use
   counts counts_;
 };
 

@@ -236,6 +236,21 @@ TEST_CASE("lines: what is forgotten is nobody's") {
   for (const word& w : two) CHECK(get(all, 0, w, 500'000, true) == 60'000);
 }
 
+// Catches: virtual times that depend on which memory an allocator gives again, and so on where a process lies.
+TEST_CASE("lines: used again or never seen, new memory is numbered by its first touch") {
+  lines again(two_nodes(), {0, 1, 2, 3}, 64), unseen(two_nodes(), {0, 1, 2, 3}, 64);
+  std::vector<word> w(4);
+  const lines::number first = again.of(&w[0]);
+  CHECK(unseen.of(&w[3]) == first);
+  again.forget(&w[0], sizeof(word));
+  for (lines* all : {&again, &unseen}) {
+    CHECK(all->of(&w[1]) == first + 1);
+    CHECK(all->of(&w[0]) == first + 2);
+    CHECK(all->of(&w[0]) == first + 2);
+    CHECK(all->of(&w[2]) == first + 3);
+  }
+}
+
 namespace {
 
 using V = virtual_machine;
