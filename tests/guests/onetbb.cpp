@@ -11,7 +11,7 @@ int main() {
   weft::runtime rt({.workers = cores, .machine = "host"});
   census c;
   std::atomic<int> wide = 0, wrong = 0;
-  cross(rt, c, 400, [&](weft::team_context& t, unsigned) {
+  const auto guest = [&](weft::team_context& t, unsigned) {
     weft::onetbb_guest(t, [&](weft::guest_context& g) {
       ++c.guests;
       std::vector<std::atomic<int>> slots(g.threads());
@@ -25,7 +25,10 @@ int main() {
       wrong += done != 64;
       wide += came > 1;
     });
-  });
+  };
+  // On a busy computer the second thread of an arena may come too late for all of them; over many it does not.
+  constexpr int rounds_max = 1000;
+  for (int round = 0; round == 0 || (round < rounds_max && cores > 1 && wide == 0); ++round) cross(rt, c, 400, guest);
   std::printf("%d guests had more than one thread\n", wide.load());
   return c.verdict("onetbb") != 0 || wrong != 0 || (cores > 1 && wide == 0) ? 1 : 0;
 }
