@@ -102,7 +102,7 @@ class Run(Tool):
             self.assertIn("Example:\n  weft run " + name, self.good("run", name, "--help"))
 
     def test_usage_errors(self):
-        self.bad('unknown app "nope"; known are bitonic, ', "run", "nope")
+        self.bad('unknown app "nope"; known are astar, bfs, ', "run", "nope")
         self.bad("--workers: Value 0 not in range", "run", "independent", "--workers", "0")
         self.bad("--workers: Value -3 not in range", "run", "independent", "--workers", "-3")
         self.bad("--workers", "run", "independent", "--workers", "two")
