@@ -33,6 +33,7 @@ inline constexpr std::uint64_t patience_first_ns =
 inline constexpr std::uint64_t cached_body_ns = 1000;     // bodies longer than this gain nothing from warm records
 inline constexpr std::uint64_t patience_ns = 20'000'000;  // at options::window: so often, whether anything moves
 inline constexpr std::uint64_t patience_busy_ns = 1'000'000;     // cores that did more than this meanwhile compute
+inline constexpr std::uint64_t patience_look_ns = 25'000;        // ... and this for each thread that looks in vain
 inline constexpr std::uint64_t patience_alone_ns = 200'000'000;  // the same where others move: long beside a time slice
 inline constexpr unsigned denials_max = 3;  // times told in vain before a task with several adds reserves; two bits
 inline constexpr std::uint64_t barrier_patience_ps = 5'000'000;  // about twice what a wait that is set aside takes

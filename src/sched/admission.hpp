@@ -229,7 +229,7 @@ template <class M> class admission final : public source<M>, private window_need
     detail::record* r = nullptr;
     while (r == nullptr) {
       if (lends) reserve_.lend(w.id, self.signal);
-      if (!M::block_for(self.signal, window_.patience(self))) window_.judge(self, look());
+      if (!M::block_for(self.signal, window_.patience(self)) && window_.judges(self)) window_.judge(self, look());
       M::store(self.signal, 0u, base::relaxed);
       r = allocate(w, self.size_class, window_.look_again(self));
     }

@@ -30,8 +30,9 @@ struct progress {
   std::uint64_t tasks;    // begun so far
   std::uint64_t busy_ns;  // that workers' threads have used cores
   std::uint64_t at_ps;
-  [[nodiscard]] bool stands(const progress& now) const noexcept {
-    return now.tasks == tasks && now.busy_ns - busy_ns <= base::patience_busy_ns;
+  // blocked: threads that blocked meanwhile, and used a core each time they looked in vain.
+  [[nodiscard]] bool stands(const progress& now, std::size_t blocked = 0) const noexcept {
+    return now.tasks == tasks && now.busy_ns - busy_ns <= base::patience_busy_ns + blocked * base::patience_look_ns;
   }
 };
 
@@ -121,6 +122,12 @@ template <class M> class window {
     const std::uint64_t ns = limit() < most_ ? base::patience_first_ns : base::patience_ns;
     return s.looked ? ns : ns / 4;
   }
+  // Whether s is the oldest, which judges for all. The others must not even ask what was done: that reads the clock of
+  // each thread, and with many of both it would be more work than the judge takes for a standstill. Who: s's thread.
+  [[nodiscard]] bool judges(const submitter& s) noexcept {
+    base::locked<M> guard(lock_);
+    return blocked_.front() == &s;
+  }
   // s has blocked so long and was not woken. The oldest judges for all.
   void judge(submitter& s, const progress& now) noexcept {
     base::locked<M> guard(lock_);
@@ -131,7 +138,7 @@ template <class M> class window {
       s.before = s.since = now;
       return;
     }
-    const bool stands = s.before.stands(now);
+    const bool stands = s.before.stands(now, blocked_.size());
     const bool rather = limit() < most_ ? bodies_are_long(s.before, now) : only_others_move(s.since, now);
     s.before = now;
     if (stands || rather) grow(rather);

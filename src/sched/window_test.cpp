@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -198,6 +199,24 @@ TEST_CASE("window: beyond the option steps double while no task begins, and begi
   p.w.judge(a, p.later(20, 20, 0));  // a body computes
   CHECK(p.w.limit() == expected + batch);
   p.w.leave(a);
+}
+
+TEST_CASE("window: what many who block use to look in vain is no work; a body that computes beside them is") {
+  place p(64);
+  std::vector<std::unique_ptr<blocked>> all;
+  for (int i = 0; i < 100; ++i) {
+    all.push_back(std::make_unique<blocked>(submitter::stranger));
+    REQUIRE(p.w.enter(*all.back()));
+    CHECK(p.w.judges(*all.back()) == (i == 0));
+  }
+  blocked& oldest = *all.front();
+  p.w.judge(oldest, p.later(20, 3, 0));
+  p.w.judge(oldest, p.later(20, 3, 0));
+  CHECK(p.w.limit() == 64 + batch);
+  p.w.judge(oldest, p.later(20, 3, 0));
+  p.w.judge(oldest, p.later(20, 3 + 1, 0));
+  CHECK(p.w.limit() == 64 + batch);
+  for (const auto& s : all) p.w.leave(*s);
 }
 
 TEST_CASE("window: tasks that begin and make no room for long are no reason to wait") {

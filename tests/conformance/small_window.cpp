@@ -83,6 +83,7 @@ template <> class window<counted> final : private overheard, public window<machi
     std::erase(woken, &s);
     return beyond;
   }
+  [[nodiscard]] bool judges(const submitter&) const noexcept { return true; }  // all are counted
   void judge(submitter& s, const progress& now) noexcept {
     const std::size_t before = limit();
     const bool forgotten = is_forgotten(s, before);
