@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -162,8 +163,15 @@ TEST_CASE("flow: stencils whose tasks submit each other: the same bits, and no m
     if (f.name == "buffers_peak_bytes") CHECK(std::get<std::uint64_t>(f.value) < 4u * 8 * (1 << 16));
 }
 
+// The tables' cores wait for each line before they ask for the next.
+struct one_line_in_flight {
+  one_line_in_flight() { REQUIRE(::setenv("WEFT_CHANGE", "memory.lines_in_flight.count = 1", 1) == 0); }
+  ~one_line_in_flight() { ::unsetenv("WEFT_CHANGE"); }
+};
+
 TEST_CASE("flow: a buffer's lines cost what its node is away, as Tables 1 and 2 of the paper have them") {
   const auto ms = [](const char* machine, int node, bool adds) {
+    const one_line_in_flight here;
     const result r = run("traverse", {{"mib", 64}, {"node", node}, {"adds", adds}, {"model-only", true}}, machine, 0);
     CHECK(r.ok());
     return std::get<double>(r.fields.front().value);
