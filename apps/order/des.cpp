@@ -3,6 +3,10 @@
 // record that its sender fills and its receiver reads. Each gate notes how often it was asked, how often it changed,
 // and how long it has been high, which is what power is computed from. Check: all that every gate has noted, and the
 // number of signals, as a plain event loop has them.
+//
+// Signals that reach one gate at the same time come by pin, and those of one pin in the order in which its driver sent
+// them: both are part of the timestamp. Then any order among equal timestamps comes to the same, since those are for
+// different gates, and the chip of the paper breaks ties as it likes (§4.4).
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -53,17 +57,27 @@ struct signal {
 // Instructions beside the loads and stores, so that mean and 90th percentile are near those of the paper's Table 1.
 constexpr std::uint64_t signal_instructions = 248, send_instructions = 25;
 
-void arrive(ordered_context& x, std::uint64_t now, const simulation* s, signal* what);
+constexpr unsigned count_bits = 30, pin_bits = 1;
 
-void send(ordered_context& x, std::uint64_t now, const simulation* s, std::uint64_t from, std::uint64_t value) {
+// sent: how often the driver of that pin had changed.
+constexpr std::uint64_t stamp(std::uint64_t time, std::uint64_t pin, std::uint64_t sent) {
+  return (time << pin_bits | pin) << count_bits | (sent & ((std::uint64_t{1} << count_bits) - 1));
+}
+constexpr std::uint64_t time_of(std::uint64_t stamp) { return stamp >> (count_bits + pin_bits); }
+
+void arrive(ordered_context& x, std::uint64_t at, const simulation* s, signal* what);
+
+void send(ordered_context& x, std::uint64_t now, const simulation* s, std::uint64_t from, std::uint64_t value,
+          std::uint64_t changes) {
   const order::gate* const g = &x.read(s->gates)[from];
   const order::fanout* const fanouts = x.read(s->fanouts);
   const std::uint64_t last = x.read(g->last);
   for (std::uint64_t i = x.read(g->first); i < last; ++i) {
     x.work(send_instructions);
     signal* const out = x.allocate<signal>();
-    x.store(*out, {x.read(fanouts[i].gate), x.read(fanouts[i].pin), value, from, now});
-    x.at(now + x.read(g->delay), arrive, s, out);
+    const std::uint64_t pin = x.read(fanouts[i].pin);
+    x.store(*out, {x.read(fanouts[i].gate), pin, value, from, now});
+    x.at(stamp(now + x.read(g->delay), pin, changes), arrive, s, out);
   }
 }
 
@@ -80,20 +94,21 @@ void change(ordered_context& x, std::uint64_t now, const simulation* s, std::uin
   const std::uint64_t says = order::output_of(x.read(x.read(s->gates)[at].kind), pins);
   if (says == before) return;
   x.store(state.says, says);
-  x.store(state.changes, x.load(state.changes) + 1);
+  const std::uint64_t changes = x.load(state.changes) + 1;
+  x.store(state.changes, changes);
   if (before == 1) x.store(state.high, x.load(state.high) + now - x.load(state.changed_at));
   x.store(state.changed_at, now);
-  send(x, now, s, at, says);
+  send(x, now, s, at, says, changes);
 }
 
-void arrive(ordered_context& x, std::uint64_t now, const simulation* s, signal* what) {
+void arrive(ordered_context& x, std::uint64_t at, const simulation* s, signal* what) {
   const signal in = x.load(*what);
   x.release(what);
-  change(x, now, s, in.gate, in.pin & 1, in.value & 1);
+  change(x, time_of(at), s, in.gate, in.pin & 1, in.value & 1);
 }
 
-void begin(ordered_context& x, std::uint64_t now, const simulation* s, std::uint64_t at, std::uint64_t value) {
-  change(x, now, s, at, 0, value);
+void begin(ordered_context& x, std::uint64_t at, const simulation* s, std::uint64_t gate, std::uint64_t value) {
+  change(x, time_of(at), s, gate, 0, value);
 }
 
 std::vector<gate_state> first_states(const order::circuit& c) {
@@ -118,12 +133,13 @@ std::vector<gate_state> first_states(const order::circuit& c) {
 // A plain event loop. Returns the number of signals.
 std::uint64_t simulate(const order::circuit& c, std::vector<gate_state>& states) {
   using event = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
-  std::priority_queue<event, std::vector<event>, std::greater<>> queue;  // time, number, gate, pin, value
+  std::priority_queue<event, std::vector<event>, std::greater<>> queue;  // stamp, number, gate, pin, value
   std::uint64_t number = 0;
-  for (const order::toggle& t : c.toggles) queue.emplace(t.time, number++, t.gate, 0, t.value);
+  for (const order::toggle& t : c.toggles) queue.emplace(stamp(t.time, 0, 0), number++, t.gate, 0, t.value);
   while (!queue.empty()) {
-    const auto [now, _, at, pin, value] = queue.top();
+    const auto [stamped, _, at, pin, value] = queue.top();
     queue.pop();
+    const std::uint64_t now = time_of(stamped);
     gate_state& g = states[at];
     ++g.asked;
     g.pins = value != 0 ? g.pins | (std::uint64_t{1} << pin) : g.pins & ~(std::uint64_t{1} << pin);
@@ -132,7 +148,8 @@ std::uint64_t simulate(const order::circuit& c, std::vector<gate_state>& states)
     if (g.says == 1) g.high += now - g.changed_at;
     g.says = says, g.changed_at = now, ++g.changes;
     for (std::uint64_t f = c.gates[at].first; f < c.gates[at].last; ++f)
-      queue.emplace(now + c.gates[at].delay, number++, c.fanouts[f].gate, c.fanouts[f].pin, says);
+      queue.emplace(stamp(now + c.gates[at].delay, c.fanouts[f].pin, g.changes), number++, c.fanouts[f].gate,
+                    c.fanouts[f].pin, says);
   }
   return number;
 }
@@ -145,7 +162,7 @@ result run(const parameters& p, const weft::options& opt) {
   const order::circuit c = order::adders(p.adders, p.toggles, opt.seed);
   std::vector<gate_state> states = first_states(c), expected = states;
   const simulation s{c.gates.data(), c.fanouts.data(), states.data(), c.gates.size()};
-  for (const order::toggle& t : c.toggles) q.at(t.time, begin, &s, t.gate, t.value);
+  for (const order::toggle& t : c.toggles) q.at(stamp(t.time, 0, 0), begin, &s, t.gate, t.value);
   result r;
   order::run_section(r, rt, q, p.section);
   std::uint64_t signals = 0;

@@ -111,7 +111,7 @@ result run(const parameters& p, const weft::options& opt) {
   const forest f{up.data(), nodes, links_by_size(p.link)};
   if (p.sorted) std::ranges::stable_sort(candidates, {}, &candidate::length);
   for (std::size_t i = 0; i < candidates.size(); ++i)
-    q.at(p.sorted ? i : candidates[i].length, consider_at, &f, &candidates[i]);
+    q.at(p.sorted ? i : candidates[i].length << 32 | i, consider_at, &f, &candidates[i]);  // of equal ones the first
   result r;
   order::run_section(r, rt, q, p.section);
   std::vector<char> expected, chosen;

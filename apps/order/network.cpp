@@ -2,7 +2,8 @@
 // comes to a router. It waits for the link it needs, or is dropped where too many wait already. Whoever sends next on
 // the link depends on it, whatever time that is: there is no time within which events cannot reach each other. Check:
 // what each link and each router has counted, and the number of events, as a plain event loop has them; no packet is
-// lost.
+// lost. Packets that come at the same time come by their number, which is part of the timestamp, so that an executor
+// that takes equal timestamps in any order has the same result.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -66,12 +67,17 @@ hop next_hop(std::uint64_t at, std::uint64_t to, std::uint64_t side) {
 
 struct network {
   router* routers;
+  const packet* packets;
+  std::uint64_t count;  // of packets
   std::uint64_t side;
   std::uint64_t patience_ns;  // who would have to wait longer is dropped
 };
 
-void arrive(ordered_context& x, std::uint64_t now, const network* n, const packet* p, std::uint64_t at) {
+std::uint64_t stamp(std::uint64_t time, std::uint64_t packet, std::uint64_t count) { return time * count + packet; }
+
+void arrive(ordered_context& x, std::uint64_t stamped, const network* n, const packet* p, std::uint64_t at) {
   x.work(event_instructions);
+  const std::uint64_t count = x.read(n->count), now = stamped / count;
   router& here = x.read(n->routers)[at];
   const packet what = x.read(*p);
   if (at == what.to) {
@@ -87,7 +93,7 @@ void arrive(ordered_context& x, std::uint64_t now, const network* n, const packe
   x.store(out.free_at, end);
   x.store(out.sent, x.load(out.sent) + 1);
   x.store(out.waited_ns, x.load(out.waited_ns) + begin - now);
-  x.at(end + link_latency_ns, arrive, n, p, next.next);
+  x.at(stamp(end + link_latency_ns, stamped % count, count), arrive, n, p, next.next);
 }
 
 std::vector<packet> make_packets(const parameters& p, std::uint64_t seed) {
@@ -105,12 +111,12 @@ std::vector<packet> make_packets(const parameters& p, std::uint64_t seed) {
 // A plain event loop. Returns the number of events.
 std::uint64_t simulate(const std::vector<packet>& packets, std::vector<router>& routers, std::uint64_t side,
                        std::uint64_t patience_ns) {
-  using event = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;  // time, number, packet, router
+  using event = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;  // time, packet, router
   std::priority_queue<event, std::vector<event>, std::greater<>> queue;
-  std::uint64_t number = 0;
-  for (std::uint64_t i = 0; i < packets.size(); ++i) queue.emplace(packets[i].sent_at, number++, i, packets[i].from);
+  std::uint64_t number = packets.size();
+  for (std::uint64_t i = 0; i < packets.size(); ++i) queue.emplace(packets[i].sent_at, i, packets[i].from);
   while (!queue.empty()) {
-    const auto [now, _, which, at] = queue.top();
+    const auto [now, which, at] = queue.top();
     queue.pop();
     const packet& p = packets[which];
     router& here = routers[at];
@@ -127,7 +133,8 @@ std::uint64_t simulate(const std::vector<packet>& packets, std::vector<router>& 
     if (out.free_at > now) out.waited_ns += out.free_at - now;
     out.free_at = std::max(out.free_at, now) + p.bytes / link_bytes_per_ns;
     out.sent += 1;
-    queue.emplace(out.free_at + link_latency_ns, number++, which, next.next);
+    queue.emplace(out.free_at + link_latency_ns, which, next.next);
+    ++number;
   }
   return number;
 }
@@ -140,8 +147,13 @@ result run(const parameters& p, const weft::options& opt) {
   constexpr std::uint64_t mean_packet_ns = 195;
   const std::vector<packet> packets = make_packets(p, opt.seed);
   std::vector<router> routers(p.side * p.side), expected(routers);
-  const network n{routers.data(), p.side, p.queue * mean_packet_ns};
-  for (const packet& k : packets) q.at(k.sent_at, arrive, &n, &k, k.from);
+  // Half of all timestamps, since packets are on their way after the last was sent.
+  if (packets.back().sent_at > UINT64_MAX / 2 / packets.size())
+    throw error("network: --packets " + std::to_string(p.packets) + " --gap " + std::to_string(p.gap_ns) +
+                " take longer than can be counted; take less of one");
+  const network n{routers.data(), packets.data(), packets.size(), p.side, p.queue * mean_packet_ns};
+  for (std::size_t i = 0; i < packets.size(); ++i)
+    q.at(stamp(packets[i].sent_at, i, n.count), arrive, &n, &packets[i], packets[i].from);
   result r;
   order::run_section(r, rt, q, p.section);
   std::uint64_t events = 0, delivered = 0, dropped = 0, travelled = 0;

@@ -91,9 +91,7 @@ TEST_CASE("order: every program is as its serial reference under every executor,
   for (const std::string executor : executors)
     for (const sized& p : programs())
       for (const std::uint64_t seed : {1u, 2u, 3u}) {
-        // Events of one time are to come in the order of their creation there, and the chip takes any (weft/swarm.hpp).
         const std::string name = p.name;
-        if (executor == "swarm" && (name == "des" || name == "network")) continue;
         CAPTURE(executor);
         CAPTURE(name);
         CAPTURE(seed);

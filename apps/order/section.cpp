@@ -1,6 +1,7 @@
 #include "section.hpp"
 
 #include "weft/oracle.hpp"
+#include "weft/swarm.hpp"
 
 namespace weft::apps::order {
 
@@ -26,6 +27,30 @@ void add_oracle(result& r, const oracle_statistics& o) {
   r.add("is_loop", o.is_loop);
 }
 
+// What the paper's figures are made of. Shares are of all cycles of all cores.
+void add_swarm(result& r, const swarm_statistics& s) {
+  const auto all = static_cast<double>(s.cores * s.cycles);
+  const auto share = [&](std::uint64_t cycles) { return all == 0 ? 0 : static_cast<double>(cycles) / all; };
+  r.add("cores", s.cores);
+  r.add("cycles", s.cycles, "cycles");
+  r.add("share_committed", share(s.core_cycles.committed));
+  r.add("share_aborted", share(s.core_cycles.aborted));
+  r.add("share_spill", share(s.core_cycles.spill));
+  r.add("share_stall", share(s.core_cycles.stall));
+  r.add("share_empty", share(s.core_cycles.empty));
+  r.add("aborts", s.aborts.all());
+  r.add("aborts_false_positive", s.aborts.false_positive);
+  r.add("task_queue_average", s.task_queue_average(), "entries");
+  r.add("commit_queue_average", s.commit_queue_average(), "entries");
+  r.add("tasks_spilled", s.tasks.spilled);
+  r.add("checks_global", s.checks.global);
+  r.add("checks_tile_or_global", s.checks.tile + s.checks.global);
+  r.add("traffic_memory", s.traffic.memory, "bytes");
+  r.add("traffic_enqueue", s.traffic.enqueue, "bytes");
+  r.add("traffic_abort", s.traffic.abort, "bytes");
+  r.add("traffic_gvt", s.traffic.gvt, "bytes");
+}
+
 }  // namespace
 
 void run_section(result& r, runtime& rt, ordered& q, const section_setting& s) {
@@ -41,6 +66,7 @@ void describe_section(result& r, runtime& rt, ordered& q, const section_setting&
   r.add("calls_committed", c.committed);
   r.add("calls_started", c.started);
   if (s.executor == "oracle") add_oracle(r, oracle_of(q));
+  if (s.executor == "swarm") add_swarm(r, statistics_of(q));
 }
 
 check each_call_once(ordered& q, std::uint64_t expected) {
