@@ -14,15 +14,18 @@ cycle own_access(chip& c, const core& me, line l, bool write) {
 
 namespace {
 
+std::uint32_t words_of(const chip& c, const task& t) { return 2 + std::min(t.call.arguments, c.options.registers); }
+
 // The time to take tasks out of the queue, or to put them there, and to store or load their descriptors: a function, a
-// timestamp and the arguments of each, one behind the other.
-cycle descriptors(chip& c, const core& me, line first, const std::vector<task*>& tasks, bool write) {
+// timestamp and the arguments of each, one behind the other. Those before `from` stay where they are.
+cycle descriptors(chip& c, const core& me, line first, const std::vector<task*>& tasks, std::size_t from, bool write) {
   constexpr std::uint32_t words_of_line = 8;
   cycle time = 0;
   std::uint32_t words = 0;
-  line stored = first - 1;
-  for (const task* t : tasks) {
-    const std::uint32_t more = 2 + std::min(t->call.arguments, c.options.registers);
+  for (std::size_t i = 0; i < from; ++i) words += words_of(c, *tasks[i]);
+  line stored = first + words / words_of_line - 1;
+  for (std::size_t i = from; i < tasks.size(); ++i) {
+    const std::uint32_t more = words_of(c, *tasks[i]);
     time += c.options.task_instruction + more;
     words += more;
     for (; stored + 1 < first + (words + words_of_line - 1) / words_of_line; ++stored)
@@ -56,7 +59,7 @@ void coalesce(chip& c, core& me) {
   if (where.spill_blocks.empty()) where.spill_blocks.push_back(c.all_lines.fresh(std::max(2u, c.options.spill_tasks)));
   const line block = where.spill_blocks.back();  // the one used last, which is in the cache
   where.spill_blocks.pop_back();
-  me.time += descriptors(c, me, block, taken, true);
+  me.time += descriptors(c, me, block, taken, 0, true);
   me.time += 2 * c.options.task_instruction;  // enqueues the splitter, and finishes
   sync(c, me);
   task& splitter = *c.tasks.take();
@@ -81,21 +84,33 @@ void split(chip& c, core& me, task& splitter) {
   ++c.statistics.tasks.splitters;
   me.holds = splitter.call.timestamp;
   me.time += c.options.task_instruction;
-  me.time += descriptors(c, me, splitter.spilled_to, splitter.inside, false);
-  me.time += c.options.task_instruction;
-  sync(c, me);
   std::vector<task*> inside = std::move(splitter.inside);
-  where.spill_blocks.push_back(splitter.spilled_to);
-  leave_entry(c, splitter);
-  c.tasks.give_back(&splitter);
-  for (std::size_t i = inside.size(); i-- != 0;) {  // the earliest was put in last
+  const std::size_t most = std::max(2u, c.options.children);
+  // With an entry beyond the queue's size it must not come back, since others wait for that.
+  const std::size_t stay = inside.size() <= most || splitter.emergency ? 0 : inside.size() - (most - 1);
+  me.time += descriptors(c, me, splitter.spilled_to, inside, stay, false);
+  me.time += c.options.task_instruction * (stay != 0 ? 2 : 1);
+  sync(c, me);
+  const std::vector<task*> out(inside.begin() + static_cast<std::ptrdiff_t>(stay), inside.end());
+  inside.resize(stay);
+  if (stay != 0) {
+    splitter.call.timestamp = inside.back()->call.timestamp;
+    splitter.age = inside.back()->age;
+    splitter.inside = std::move(inside);
+    make_idle(c, splitter);
+  } else {
+    where.spill_blocks.push_back(splitter.spilled_to);
+    leave_entry(c, splitter);
+    c.tasks.give_back(&splitter);
+  }
+  for (std::size_t i = out.size(); i-- != 0;) {  // the earliest was put in last
     if (where.task_queue_full()) {
       ++c.statistics.tasks.overflowed;
-      where.overflow.push(inside[i]);
+      where.overflow.push(out[i]);
       continue;
     }
     c.take_task_entry(where);
-    make_idle(c, *inside[i]);
+    make_idle(c, *out[i]);
   }
   me.holds.reset();
   count_cycles(c, me, spent::spill);
