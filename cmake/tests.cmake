@@ -239,7 +239,7 @@ if(WEFT_APPS)
     get_filename_component(name ${script} DIRECTORY)
     get_filename_component(name ${name} NAME)
     # What takes minutes has a short form for every day, and runs whole at night.
-    file(STRINGS ${script} short REGEX "\"--quick\"" LIMIT_COUNT 1)
+    file(STRINGS ${script} short REGEX "^usage: .*\\[--quick\\]" LIMIT_COUNT 1)
     set(command ${python} ${script} --weft $<TARGET_FILE:weft_tool>)
     if(short)
       weft_test(papers/${name} paper ${command} --quick)

@@ -1,10 +1,17 @@
-"""Claims, what came out, and whether they hold: what several run.py judge, show and pin in the same way.
+"""Claims, what came out, and whether they hold: what several run.py are asked for, judge, show and pin.
 
 A figure of expected.json has section, what, paper (a text), ours (the pinned value), claim ([low, high], each may be
 null; without it there is no claim), holds (whether it does), and perhaps note and tolerance."""
+import argparse
+import collections.abc
+import dataclasses
 import json
+import os
 import pathlib
 import re
+import time
+
+from runs import Sweep, run_all, wanted
 
 TOLERANCE = 0.04  # of a pinned value, unless its figure says another: a change of the scheduler moves thefts
 
@@ -74,3 +81,77 @@ def update(page: pathlib.Path, tables: dict[str, str]) -> None:
         if count != 1:
             raise RuntimeError(f"{page}: the marks of the table {name} are missing")
     page.write_text(text)
+
+
+def command_line(page: str, drawn: str, updated: str, pins: bool = False) -> argparse.ArgumentParser:
+    """The options of a run.py: `page`, what --help says first; `drawn`, figures of the paper, or "" if it draws none;
+    `updated`, what --update writes."""
+    args = argparse.ArgumentParser(description=page, formatter_class=argparse.RawDescriptionHelpFormatter)
+    args.set_defaults(figures=None, pin=False)
+    args.add_argument("--weft", default="build/release/weft")
+    args.add_argument("--json", action="store_true")
+    args.add_argument("--quick", action="store_true")
+    if drawn:
+        args.add_argument("--figures", type=pathlib.Path, help=f"draw {drawn} into this folder")
+    args.add_argument("--update", action="store_true", help=f"write {updated}")
+    if pins:
+        args.add_argument("--pin", action="store_true", help="write the values found into expected.json")
+    args.add_argument("-j", type=int, default=len(os.sched_getaffinity(0)), help="runs at a time")
+    return args
+
+
+def arguments(page: str, drawn: str, updated: str, pins: bool = False) -> argparse.Namespace:
+    """What the caller asks for. Ends the program if --quick is to write what only the whole tells."""
+    args = command_line(page, drawn, updated, pins)
+    opt = args.parse_args()
+    if opt.quick and (opt.update or opt.figures or opt.pin):
+        *others, last = ["drawings"] * bool(drawn) + ["README.md"] + ["pins"] * pins
+        args.error(f"{', '.join(others)} and {last} need the whole: leave --quick out")
+    return opt
+
+
+@dataclasses.dataclass(frozen=True)
+class Paper:
+    """What a run.py has of its own: `page`, its docstring; `folder`, where README.md and expected.json are; `sweep`,
+    what its figures are methods of; `order`, a key that sorts runs, the longest first."""
+    page: str
+    folder: pathlib.Path
+    sweep: type[Sweep]
+    order: collections.abc.Callable[[object], object] = lambda run: 0
+    # Figures of the paper, or "" if nothing is drawn; ask(sweep) looks at all that draw(sweep, folder) shows.
+    drawn: str = ""
+    ask: collections.abc.Callable[[Sweep], None] | None = None
+    draw: collections.abc.Callable[[Sweep, pathlib.Path], None] | None = None
+    # Of README.md, beside that of the claims.
+    tables: collections.abc.Callable[[Sweep], dict[str, str]] = lambda sweep: {}
+    # From options and expected.json: rows that come from elsewhere, and the lists of expected.json that pin them.
+    more: collections.abc.Callable[..., tuple[list[dict], dict[str, list[dict]]]] = lambda opt, expected: ([], {})
+
+    def judged(self, sweep: Sweep, figures: list[dict]) -> list[dict]:
+        return [judged(f, sweep.value(f)) for f in figures]
+
+    def main(self) -> int:
+        """Runs what the figures need, judges, draws and writes what the caller asks for; returns the exit status."""
+        updated = "README.md's tables and its drawings" if self.drawn else "README.md's table"
+        opt = arguments(self.page, self.drawn, updated, pins=True)
+        expected = json.loads((self.folder / "expected.json").read_text())
+        figures = [f for f in expected["figures"] if not opt.quick or f.get("quick")]
+        began = time.monotonic()
+        runs = wanted(self.sweep, figures, None if opt.quick else self.ask)
+        sweep = self.sweep(dict(run_all(opt.weft, sorted(runs, key=self.order), max(1, opt.j))))
+        more, pins = self.more(opt, expected)
+        if opt.pin:
+            figures = pinned(figures, self.judged(sweep, figures))
+            (self.folder / "expected.json").write_text(as_text({"figures": figures, **pins}))
+        rows = self.judged(sweep, figures) + more
+        folder = self.folder / "figures" if self.drawn and opt.update else opt.figures
+        if folder is not None:
+            self.draw(sweep, folder)
+        if opt.update:
+            update(self.folder / "README.md", {"figures": table(rows), **self.tables(sweep)})
+        ok = all(r["ok"] for r in rows)
+        if opt.json:
+            print(json.dumps({"figures": rows, "seconds": time.monotonic() - began, "ok": ok}, indent=2))
+        else:
+            print_rows(rows)
+        return 0 if ok else 1

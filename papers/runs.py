@@ -31,6 +31,28 @@ class Ones(dict):
         return 1.0
 
 
+class Sweep:
+    """What follows from the replies: methods of a class of each paper. A figure of expected.json names one and its
+    arguments."""
+
+    def __init__(self, replies: dict):
+        self.replies = replies
+
+    def value(self, figure: dict) -> float:
+        method, *arguments = figure["value"]
+        return getattr(self, method)(*arguments)
+
+
+def wanted(of: type[Sweep], figures: list[dict], ask=None) -> list:
+    """The runs that the figures need, each once, and those that ask(sweep) looks at."""
+    asked = Asked()
+    for f in figures:
+        of(asked).value(f)
+    if ask is not None:
+        ask(of(asked))
+    return list(asked)
+
+
 def run_all(weft: str, runs: list, jobs: int) -> list[tuple]:
     """Pairs of run and reply, with a line on stderr for each that has ended. Begins them in the given order, so the
     longest are to come first: none is left over at the end. A run has execute(weft), which throws if it fails, and

@@ -2,56 +2,16 @@
 // on both machines; at odd sizes; on modelled machines as large as the paper's; and with bodies that only cost.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <variant>
 #include <vector>
 
-#include "../app.hpp"
+#include "../programs_test.hpp"
 
 namespace weft::apps {
 namespace {
-
-struct setting {
-  const char* name;
-  std::variant<int, const char*, bool> value;
-};
-using settings = std::vector<setting>;
-
-app make(std::string_view name, const settings& all) {
-  app found;
-  for (app& a : all_apps())
-    if (a.name == name) found = std::move(a);
-  REQUIRE(found.run);
-  for (const setting& s : all) {
-    const auto o =
-        std::ranges::find_if(found.options, [&](const option& x) { return std::string_view(x.name) == s.name; });
-    REQUIRE(o != found.options.end());
-    std::visit(
-        [&](const auto& v) {
-          using type = std::decay_t<decltype(v)>;
-          using target = std::conditional_t<std::is_same_v<type, const char*>, std::string,
-                                            std::conditional_t<std::is_same_v<type, int>, std::size_t, type>>;
-          *std::get<target*>(o->target) = static_cast<target>(v);
-        },
-        s.value);
-  }
-  return found;
-}
-
-result run(std::string_view name, const settings& all, const char* machine, unsigned workers,
-           const char* policy = "random") {
-  progress silent("test");
-  return make(name, all).run({.workers = workers, .machine = machine, .policy = policy}, silent);
-}
-
-settings with(settings all, const settings& more) {
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
 
 constexpr const char* forms[] = {"serial", "shm", "dsa"};
 

@@ -23,20 +23,10 @@ struct parameters {
 
 // Instructions beside the loads and stores, so that a visit of a node of degree 3 takes 47 and a vain one 10: then mean
 // and 90th percentile are those of the paper's Table 1.
-constexpr std::uint64_t visit_instructions = 5, arc_instructions = 11, vain_instructions = 8;
-
-void visit(ordered_context& x, std::uint64_t level, const search* s, std::uint64_t node) {
-  search::node& n = x.read(s->nodes)[node];
-  if (x.load(n.distance) != order::unreached) return x.work(vain_instructions);
-  x.store(n.distance, level);
-  x.work(visit_instructions);
-  const order::arc* const arcs = x.read(s->arcs);
-  const std::uint64_t last = x.read(n.last);
-  for (std::uint64_t i = x.read(n.first); i < last; ++i) {
-    x.work(arc_instructions);
-    x.at(level + 1, visit, s, x.read(arcs[i].to));
-  }
-}
+struct by_level {
+  static constexpr std::uint64_t visit_instructions = 5, arc_instructions = 11, vain_instructions = 8;
+  static std::uint64_t length(ordered_context&, const order::arc&) { return 1; }
+};
 
 order::graph make_mesh(const parameters& p, std::uint64_t seed, std::uint64_t& source) {
   require_memory("a mesh of " + std::to_string(p.width) + " x " + std::to_string(p.height),
@@ -58,7 +48,7 @@ result run(const parameters& p, const weft::options& opt) {
   const order::graph g = make_mesh(p, opt.seed, source);
   std::vector<search::node> nodes = order::nodes_of(g);
   const search s{nodes.data(), g.arcs.data()};
-  q.at(0, visit, &s, source);
+  q.at(0, order::visit<by_level>, &s, source);
   result r;
   order::run_section(r, rt, q, p.section);
   std::vector<std::uint64_t> expected;

@@ -2,48 +2,20 @@
 // other seeds and at the smallest sizes; and that their checks see what they are there to see.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <variant>
 #include <vector>
 
-#include "../app.hpp"
+#include "../programs_test.hpp"
 #include "section.hpp"
 
 namespace weft::apps {
 namespace {
 
-struct setting {
-  const char* name;
-  std::variant<int, const char*, bool> value;
-};
-using settings = std::vector<setting>;
-
-result run(std::string_view name, const settings& all, const char* executor, unsigned workers = 2,
-           std::uint64_t seed = 1) {
-  app found;
-  for (app& a : all_apps())
-    if (a.name == name) found = std::move(a);
-  REQUIRE(found.run);
-  settings with = all;
-  with.push_back({"executor", executor});
-  for (const setting& s : with) {
-    const auto o =
-        std::ranges::find_if(found.options, [&](const option& x) { return std::string_view(x.name) == s.name; });
-    REQUIRE(o != found.options.end());
-    std::visit(
-        [&](const auto& v) {
-          using type = std::decay_t<decltype(v)>;
-          using target = std::conditional_t<std::is_same_v<type, const char*>, std::string,
-                                            std::conditional_t<std::is_same_v<type, int>, std::size_t, type>>;
-          *std::get<target*>(o->target) = static_cast<target>(v);
-        },
-        s.value);
-  }
-  progress silent("test");
-  return found.run({.workers = workers, .seed = seed}, silent);
+result run_by(std::string_view name, const settings& all, const char* executor, unsigned workers = 2,
+              std::uint64_t seed = 1) {
+  return run(name, with(all, {{"executor", executor}}), {.workers = workers, .seed = seed});
 }
 
 double number(const result& r, std::string_view name) {
@@ -95,11 +67,11 @@ TEST_CASE("order: every program is as its serial reference under every executor,
         CAPTURE(executor);
         CAPTURE(name);
         CAPTURE(seed);
-        const result r = run(p.name, p.small, executor.c_str(), 2, seed);
+        const result r = run_by(p.name, p.small, executor.c_str(), 2, seed);
         CHECK(r.ok());
         CHECK(r.checks.size() >= 2);
         CHECK(number(r, "calls_committed") > 30);
-        CHECK(run(p.name, p.least, executor.c_str(), 2, seed).ok());
+        CHECK(run_by(p.name, p.least, executor.c_str(), 2, seed).ok());
       }
 }
 
@@ -108,14 +80,14 @@ TEST_CASE("order: with one worker and with seven, and with the executor that is 
     for (const unsigned workers : {1u, 7u}) {
       CAPTURE(std::string(p.name));
       CAPTURE(workers);
-      CHECK(run(p.name, p.small, "", workers).ok());
+      CHECK(run_by(p.name, p.small, "", workers).ok());
     }
 }
 
 TEST_CASE("order: the oracle tells of every program how far it could go") {
   for (const sized& p : programs()) {
     CAPTURE(std::string(p.name));
-    const result r = run(p.name, p.small, "oracle");
+    const result r = run_by(p.name, p.small, "oracle");
     CHECK(number(r, "calls_started") == number(r, "calls_committed"));
     CHECK(number(r, "parallelism") > 1.2);
     CHECK(number(r, "parallelism") + 1e-9 >= number(r, "parallelism_in_flight_64"));
@@ -130,17 +102,17 @@ TEST_CASE("order: bodies are as large as those of the paper's Table 1") {
     CHECK(number(r, "size_mean") == doctest::Approx(mean).epsilon(0.05));
     CHECK(number(r, "size_90th") == doctest::Approx(percentile_90).epsilon(0.05));
   };
-  near(run("bfs", {{"width", 120}, {"height", 64}}, "oracle"), 22, 47);
-  near(run("sssp", {{"width", 60}, {"height", 60}}, "oracle"), 32, 70);
-  near(run("astar", {{"width", 200}, {"height", 60}}, "oracle"), 195, 508);
-  near(run("msf", {{"scale", 10}, {"edges", 40'000}}, "oracle"), 40, 40);
-  near(run("des", {{"adders", 20}, {"toggles", 50}}, "oracle"), 296, 338);
+  near(run_by("bfs", {{"width", 120}, {"height", 64}}, "oracle"), 22, 47);
+  near(run_by("sssp", {{"width", 60}, {"height", 60}}, "oracle"), 32, 70);
+  near(run_by("astar", {{"width", 200}, {"height", 60}}, "oracle"), 195, 508);
+  near(run_by("msf", {{"scale", 10}, {"edges", 40'000}}, "oracle"), 40, 40);
+  near(run_by("des", {{"adders", 20}, {"toggles", 50}}, "oracle"), 296, 338);
 }
 
 TEST_CASE("order: what cannot be meant is refused in words") {
-  CHECK_THROWS_WITH_AS(run("msf", {{"link", "luck"}}, "serial"), "--link luck is none: number or size", error);
-  CHECK_THROWS_WITH_AS(run("bfs", {}, "swram"), doctest::Contains("there is no executor 'swram'"), error);
-  CHECK_THROWS_WITH_AS(run("bfs", {{"width", 100'000}, {"height", 100'000}}, "serial"),
+  CHECK_THROWS_WITH_AS(run_by("msf", {{"link", "luck"}}, "serial"), "--link luck is none: number or size", error);
+  CHECK_THROWS_WITH_AS(run_by("bfs", {}, "swram"), doctest::Contains("there is no executor 'swram'"), error);
+  CHECK_THROWS_WITH_AS(run_by("bfs", {{"width", 100'000}, {"height", 100'000}}, "serial"),
                        doctest::Contains("a mesh of 100000 x 100000 needs"), error);
 }
 

@@ -1,10 +1,11 @@
-// A graph with a distance in each node, as the bodies of bfs and sssp see it. One word is written; the others are
-// input.
+// A graph with a distance in each node, as the bodies of bfs and sssp see it, and that body. One word is written; the
+// others are input.
 #pragma once
 #include <cstdint>
 #include <vector>
 
 #include "graph.hpp"
+#include "weft/ordered.hpp"
 
 namespace weft::apps::order {
 
@@ -19,6 +20,22 @@ struct search {
   node* nodes;
   const arc* arcs;
 };
+
+// The first body that comes to a node has come on a shortest path, as no body of an earlier timestamp is left. `Cost`
+// has the instructions beside the loads and stores, of a visit, of each of its arcs, and of a vain one; and the length
+// of an arc.
+template <class Cost> void visit(ordered_context& x, std::uint64_t distance, const search* s, std::uint64_t node) {
+  search::node& n = x.read(s->nodes)[node];
+  if (x.load(n.distance) != unreached) return x.work(Cost::vain_instructions);
+  x.store(n.distance, distance);
+  x.work(Cost::visit_instructions);
+  const arc* const arcs = x.read(s->arcs);
+  const std::uint64_t last = x.read(n.last);
+  for (std::uint64_t i = x.read(n.first); i < last; ++i) {
+    x.work(Cost::arc_instructions);
+    x.at(distance + Cost::length(x, arcs[i]), visit<Cost>, s, x.read(arcs[i].to));
+  }
+}
 
 // The nodes of a graph, none of them reached.
 [[nodiscard]] std::vector<search::node> nodes_of(const graph& g);

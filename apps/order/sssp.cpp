@@ -22,20 +22,10 @@ struct parameters {
 
 // Instructions beside the loads and stores, so that a visit of a node of degree d takes 28 + 14 d and a vain one 11:
 // then mean and 90th percentile are near those of the paper's Table 1.
-constexpr std::uint64_t visit_instructions = 22, arc_instructions = 12, vain_instructions = 9;
-
-void visit(ordered_context& x, std::uint64_t distance, const search* s, std::uint64_t node) {
-  search::node& n = x.read(s->nodes)[node];
-  if (x.load(n.distance) != order::unreached) return x.work(vain_instructions);
-  x.store(n.distance, distance);
-  x.work(visit_instructions);
-  const order::arc* const arcs = x.read(s->arcs);
-  const std::uint64_t last = x.read(n.last);
-  for (std::uint64_t i = x.read(n.first); i < last; ++i) {
-    x.work(arc_instructions);
-    x.at(distance + x.read(arcs[i].length), visit, s, x.read(arcs[i].to));
-  }
-}
+struct by_distance {
+  static constexpr std::uint64_t visit_instructions = 22, arc_instructions = 12, vain_instructions = 9;
+  static std::uint64_t length(ordered_context& x, const order::arc& a) { return x.read(a.length); }
+};
 
 result run(const parameters& p, const weft::options& opt) {
   runtime rt(opt);
@@ -44,7 +34,7 @@ result run(const parameters& p, const weft::options& opt) {
   std::vector<search::node> nodes = order::nodes_of(g);
   const search s{nodes.data(), g.arcs.data()};
   constexpr std::uint64_t source = 0;
-  q.at(0, visit, &s, source);
+  q.at(0, order::visit<by_distance>, &s, source);
   result r;
   order::run_section(r, rt, q, p.section);
   std::vector<std::uint64_t> expected;

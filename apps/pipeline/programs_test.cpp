@@ -12,42 +12,16 @@
 #include <iterator>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <variant>
 #include <vector>
 
-#include "../app.hpp"
+#include "../programs_test.hpp"
 #include "bzip2.hpp"
 #include "files.hpp"
 #include "pipeline.hpp"
 
 namespace weft::apps {
 namespace {
-
-struct setting {
-  const char* name;
-  std::variant<int, std::string> value;
-};
-using settings = std::vector<setting>;
-
-result run(std::string_view name, const settings& all, const char* machine, unsigned workers,
-           const char* policy = "random") {
-  app found;
-  for (app& a : all_apps())
-    if (a.name == name) found = std::move(a);
-  REQUIRE(found.run);
-  for (const setting& s : all) {
-    const auto o =
-        std::ranges::find_if(found.options, [&](const option& x) { return std::string_view(x.name) == s.name; });
-    REQUIRE(o != found.options.end());
-    if (const int* number = std::get_if<int>(&s.value))
-      *std::get<std::size_t*>(o->target) = static_cast<std::size_t>(*number);
-    else
-      *std::get<std::string*>(o->target) = std::get<std::string>(s.value);
-  }
-  progress silent("test");
-  return found.run({.workers = workers, .machine = machine, .policy = policy}, silent);
-}
 
 void check_everywhere(std::string_view name, const settings& small) {
   for (const char* machine : {"host", "opteron-6220-interlagos-16"})

@@ -12,19 +12,15 @@ values found into expected.json, after a change of the scheduler that moves virt
 
 example: papers/openstream/run.py --weft build/release/weft --quick
 """
-import argparse
 import dataclasses
-import json
-import os
 import pathlib
 import sys
-import time
 
 import draw
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import claims  # noqa: E402
-from runs import Asked, reply, run_all  # noqa: E402
+import runs  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SECONDS_MAX = 1200  # of one run, against hangs
@@ -98,7 +94,7 @@ class Run:
         return f"WEFT_CHANGE='{CHANGE}' weft run " + " ".join(self.arguments())
 
     def execute(self, weft: str) -> dict:
-        return reply(weft, self, SECONDS_MAX, {"WEFT_CHANGE": CHANGE})
+        return runs.reply(weft, self, SECONDS_MAX, {"WEFT_CHANGE": CHANGE})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,15 +112,10 @@ class Traversal:
         return f"WEFT_CHANGE='{CHANGE}' weft run " + " ".join(self.arguments())
 
     def execute(self, weft: str) -> dict:
-        return reply(weft, self, SECONDS_MAX, {"WEFT_CHANGE": CHANGE})
+        return runs.reply(weft, self, SECONDS_MAX, {"WEFT_CHANGE": CHANGE})
 
 
-class Sweep:
-    """What follows from the replies. A figure of expected.json names a method and its arguments."""
-
-    def __init__(self, replies: dict):
-        self.replies = replies
-
+class Sweep(runs.Sweep):
     def of(self, field: str, *run, **more) -> float:
         return self.replies[Run(*run, **more)][field]
 
@@ -193,61 +184,8 @@ class Sweep:
         return peaks[0] / peaks[1]
 
 
-def value(sweep: Sweep, figure: dict) -> float:
-    method, *arguments = figure["value"]
-    return getattr(sweep, method)(*arguments)
-
-
-def wanted(figures: list[dict], drawn: bool) -> list[Run]:
-    asked = Asked()
-    for f in figures:
-        value(Sweep(asked), f)
-    if drawn:
-        draw.ask(Sweep(asked))
-    return list(asked)
-
-
-def judged(sweep: Sweep, figures: list[dict]) -> list[dict]:
-    return [claims.judged(f, value(sweep, f)) for f in figures]
-
-
-def arguments() -> argparse.Namespace:
-    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    args.add_argument("--weft", default="build/release/weft")
-    args.add_argument("--json", action="store_true")
-    args.add_argument("--quick", action="store_true")
-    args.add_argument("--figures", type=pathlib.Path, help="draw Figures 7 to 10 into this folder")
-    args.add_argument("--update", action="store_true", help="write README.md's tables and its drawings")
-    args.add_argument("--pin", action="store_true", help="write the values found into expected.json")
-    args.add_argument("-j", type=int, default=len(os.sched_getaffinity(0)), help="runs at a time")
-    opt = args.parse_args()
-    if opt.quick and (opt.update or opt.figures or opt.pin):
-        args.error("drawings, README.md and pins need the whole: leave --quick out")
-    return opt
-
-
-def main() -> int:
-    opt = arguments()
-    expected = json.loads((HERE / "expected.json").read_text())
-    figures = [f for f in expected["figures"] if not opt.quick or f.get("quick")]
-    began = time.monotonic()
-    sweep = Sweep(dict(run_all(opt.weft, wanted(figures, not opt.quick), max(1, opt.j))))
-    if opt.pin:
-        figures = claims.pinned(figures, judged(sweep, figures))
-        (HERE / "expected.json").write_text(claims.as_text({"figures": figures}))
-    rows = judged(sweep, figures)
-    folder = HERE / "figures" if opt.update else opt.figures
-    if folder is not None:
-        draw.all_figures(sweep, folder)
-    if opt.update:
-        claims.update(HERE / "README.md", {"figures": claims.table(rows), **draw.tables(sweep)})
-    ok = all(r["ok"] for r in rows)
-    if opt.json:
-        print(json.dumps({"figures": rows, "seconds": time.monotonic() - began, "ok": ok}, indent=2))
-    else:
-        claims.print_rows(rows)
-    return 0 if ok else 1
-
+PAPER = claims.Paper(__doc__, HERE, Sweep, drawn="Figures 7 to 10", ask=draw.ask, draw=draw.all_figures,
+                     tables=draw.tables)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(PAPER.main())

@@ -12,20 +12,16 @@ run passed its own checks, every figure is as pinned within its tolerance, and t
 
 example: papers/pufferfish/run.py --weft build/release/weft --quick
 """
-import argparse
 import dataclasses
-import json
 import math
-import os
 import pathlib
 import sys
-import time
 
 import draw
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import claims  # noqa: E402
-from runs import Asked, reply, run_all  # noqa: E402
+import runs  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SECONDS_MAX = 600  # of one run, against hangs
@@ -105,7 +101,7 @@ class Run:
                 " ".join(self.arguments()))
 
     def execute(self, weft: str) -> dict:
-        said = reply(weft, self, SECONDS_MAX, {"WEFT_CHANGE": self.changes(), "WEFT_SEARCH_US": SEARCH_US})
+        said = runs.reply(weft, self, SECONDS_MAX, {"WEFT_CHANGE": self.changes(), "WEFT_SEARCH_US": SEARCH_US})
         joules, memory = said["joules"], said["local_bytes"] + said["remote_bytes"]
         return said | {"joules_total": joules["total"], "bytes": memory,
                         "bytes_behind_core": memory + said["shared_bytes"] + said["modified_bytes"],
@@ -116,12 +112,7 @@ def geomean(values: list[float]) -> float:
     return math.exp(sum(math.log(v) for v in values) / len(values))
 
 
-class Sweep:
-    """What follows from the replies. A figure of expected.json names a method and its arguments."""
-
-    def __init__(self, replies: dict[Run, dict]):
-        self.replies = replies
-
+class Sweep(runs.Sweep):
     def of(self, field: str, program: str, version: str, nodes: int = 4, **more) -> float:
         return self.replies[Run(program, version, nodes, **more)][field]
 
@@ -196,25 +187,6 @@ class Sweep:
         return self.from_memory(program) / max(self.from_memory(p) for p in others)
 
 
-def value(sweep: Sweep, figure: dict) -> float:
-    method, *arguments = figure["value"]
-    return getattr(sweep, method)(*arguments)
-
-
-def wanted(figures: list[dict], drawn: bool) -> list[Run]:
-    asked = Asked()
-    for f in figures:
-        value(Sweep(asked), f)
-    runs = list(asked)
-    if drawn:
-        runs += [Run(p, v, n) for p in PROGRAMS for v in VERSIONS for n in (2, 4) if (v, n) != ("sequential", 2)]
-    return list(dict.fromkeys(runs))
-
-
-def judged(sweep: Sweep, figures: list[dict]) -> list[dict]:
-    return [claims.judged(f, value(sweep, f)) for f in figures]
-
-
 def speedups_table(sweep: Sweep) -> str:
     lines = ["| nodes | program | " + " | ".join(NAMES[v] for v in NAMES) + " |",
              "|---" * (2 + len(NAMES)) + "|"]
@@ -227,39 +199,18 @@ def speedups_table(sweep: Sweep) -> str:
     return "\n".join(lines)
 
 
-def main() -> int:
-    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    args.add_argument("--weft", default="build/release/weft")
-    args.add_argument("--json", action="store_true")
-    args.add_argument("--quick", action="store_true")
-    args.add_argument("--figures", type=pathlib.Path, help="draw Figures 9 to 16 into this folder")
-    args.add_argument("--update", action="store_true", help="write README.md's tables and its drawings")
-    args.add_argument("--pin", action="store_true", help="write the values found into expected.json")
-    args.add_argument("-j", type=int, default=len(os.sched_getaffinity(0)), help="runs at a time")
-    opt = args.parse_args()
-    if opt.quick and (opt.update or opt.figures or opt.pin):
-        args.error("drawings, README.md and pins need the whole: leave --quick out")
-    expected = json.loads((HERE / "expected.json").read_text())
-    figures = [f for f in expected["figures"] if not opt.quick or f.get("quick")]
-    began = time.monotonic()
-    runs = sorted(wanted(figures, not opt.quick), key=lambda r: (r.program != "cilksort", not r.large))
-    sweep = Sweep(dict(run_all(opt.weft, runs, max(1, opt.j))))
-    if opt.pin:
-        figures = claims.pinned(figures, judged(sweep, figures))
-        (HERE / "expected.json").write_text(claims.as_text({"figures": figures}))
-    rows = judged(sweep, figures)
-    folder = HERE / "figures" if opt.update else opt.figures
-    if folder is not None:
-        draw.all_figures(sweep, NAMES, list(PROGRAMS), folder)
-    if opt.update:
-        claims.update(HERE / "README.md", {"figures": claims.table(rows), "speedups": speedups_table(sweep)})
-    ok = all(r["ok"] for r in rows)
-    if opt.json:
-        print(json.dumps({"figures": rows, "seconds": time.monotonic() - began, "ok": ok}, indent=2))
-    else:
-        claims.print_rows(rows)
-    return 0 if ok else 1
+def ask(sweep: Sweep) -> None:
+    """Looks at all that is drawn."""
+    for p in PROGRAMS:
+        for v in VERSIONS:
+            for nodes in [4] if v == "sequential" else [2, 4]:
+                sweep.of("seconds", p, v, nodes)
 
+
+PAPER = claims.Paper(__doc__, HERE, Sweep, order=lambda r: (r.program != "cilksort", not r.large),
+                     drawn="Figures 9 to 16", ask=ask,
+                     draw=lambda sweep, folder: draw.all_figures(sweep, NAMES, list(PROGRAMS), folder),
+                     tables=lambda sweep: {"speedups": speedups_table(sweep)})
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(PAPER.main())

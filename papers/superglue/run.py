@@ -9,7 +9,6 @@ about what the library can do are held by tests, which must be where expected.js
 --quick leaves out what takes minutes. --update writes the tables of README.md and its drawings.
 Exit status 0 only if every run passed its own checks, every figure is within its bounds and every test is there.
 """
-import argparse
 import ast
 import dataclasses
 import itertools
@@ -27,7 +26,7 @@ import types
 import draw
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from claims import update  # noqa: E402
+from claims import arguments, update  # noqa: E402
 from runs import run_all  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -227,16 +226,7 @@ def print_rows(rows: list[dict], claims: list[dict]) -> None:
 
 
 def main() -> int:
-    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    args.add_argument("--weft", default="build/release/weft")
-    args.add_argument("--json", action="store_true")
-    args.add_argument("--quick", action="store_true")
-    args.add_argument("--figures", type=pathlib.Path, help="draw Figures 6, 7, 11, 12 and 13 into this folder")
-    args.add_argument("--update", action="store_true", help="write README.md's tables and its drawings")
-    args.add_argument("-j", type=int, default=len(os.sched_getaffinity(0)), help="runs at a time")
-    opt = args.parse_args()
-    if opt.quick and (opt.update or opt.figures):
-        args.error("drawings and README.md need the whole: leave --quick out")
+    opt = arguments(__doc__, "Figures 6, 7, 11, 12 and 13", "README.md's tables and its drawings")
     expected = json.loads((HERE / "expected.json").read_text())
     runs = all_runs(expected)
     figures, wanted = needed(expected, runs, opt.quick)

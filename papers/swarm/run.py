@@ -13,18 +13,13 @@ expected.json, after a change of programs or inputs.
 
 example: papers/swarm/run.py --weft build/release/weft --quick
 """
-import argparse
 import dataclasses
-import json
-import os
 import pathlib
-import subprocess
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import claims  # noqa: E402
-from runs import run_all  # noqa: E402
+import runs  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SECONDS_MAX = 1200  # of one run, against hangs
@@ -49,58 +44,18 @@ class Run:
         return "weft run " + " ".join(self.arguments())
 
     def execute(self, weft: str) -> dict:
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
-        done = subprocess.run([weft, "run", *self.arguments(), "--json"], capture_output=True, text=True,
-                              timeout=SECONDS_MAX, env=environment)
-        reply = json.loads(done.stdout) if done.stdout else {}
-        if done.returncode != 0 or not reply.get("ok"):
-            raise RuntimeError(f"{self.command()}: {reply.get('error') or done.stderr or reply.get('checks')}")
-        return reply
+        return runs.reply(weft, self, SECONDS_MAX)
 
 
-def value(replies: dict[Run, dict], figure: dict) -> float:
-    program, field = figure["value"]
-    return replies[Run(program)][field]
+class Sweep(runs.Sweep):
+    """A figure of expected.json names a program and a field of its reply."""
+
+    def value(self, figure: dict) -> float:
+        program, field = figure["value"]
+        return self.replies[Run(program)][field]
 
 
-def judged(replies: dict[Run, dict], figures: list[dict]) -> list[dict]:
-    return [claims.judged(f, value(replies, f)) for f in figures]
-
-
-def arguments() -> argparse.Namespace:
-    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    args.add_argument("--weft", default="build/release/weft")
-    args.add_argument("--json", action="store_true")
-    args.add_argument("--quick", action="store_true")
-    args.add_argument("--update", action="store_true", help="write README.md's table")
-    args.add_argument("--pin", action="store_true", help="write the values found into expected.json")
-    args.add_argument("-j", type=int, default=len(os.sched_getaffinity(0)), help="runs at a time")
-    opt = args.parse_args()
-    if opt.quick and (opt.update or opt.pin):
-        args.error("README.md and pins need the whole: leave --quick out")
-    return opt
-
-
-def main() -> int:
-    opt = arguments()
-    expected = json.loads((HERE / "expected.json").read_text())
-    figures = [f for f in expected["figures"] if not opt.quick or f.get("quick")]
-    began = time.monotonic()
-    programs = [p for p in INPUTS if any(f["value"][0] == p for f in figures)]
-    replies = dict(run_all(opt.weft, [Run(p) for p in programs], max(1, opt.j)))
-    if opt.pin:
-        figures = claims.pinned(figures, judged(replies, figures))
-        (HERE / "expected.json").write_text(claims.as_text({"figures": figures}))
-    rows = judged(replies, figures)
-    if opt.update:
-        claims.update(HERE / "README.md", {"figures": claims.table(rows)})
-    ok = all(r["ok"] for r in rows)
-    if opt.json:
-        print(json.dumps({"figures": rows, "seconds": time.monotonic() - began, "ok": ok}, indent=2))
-    else:
-        claims.print_rows(rows)
-    return 0 if ok else 1
-
+PAPER = claims.Paper(__doc__, HERE, Sweep, order=lambda r: list(INPUTS).index(r.program))
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(PAPER.main())

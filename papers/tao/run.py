@@ -14,18 +14,15 @@ example: papers/tao/run.py --weft build/release/weft --quick
 """
 import argparse
 import dataclasses
-import json
-import os
 import pathlib
 import sys
-import time
 
 import draw
 import sort_tables
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import claims  # noqa: E402
-from runs import Asked, reply, run_all  # noqa: E402
+import runs  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SECONDS_MAX = 600  # of one run, against hangs
@@ -74,15 +71,10 @@ class Run:
         return (f"WEFT_CHANGE='{change}' " if change else "") + "weft run " + " ".join(self.arguments())
 
     def execute(self, weft: str) -> dict:
-        return reply(weft, self, SECONDS_MAX, {"WEFT_CHANGE": CHANGES[self.change](self.workers)})
+        return runs.reply(weft, self, SECONDS_MAX, {"WEFT_CHANGE": CHANGES[self.change](self.workers)})
 
 
-class Sweep:
-    """What follows from the replies. A figure of expected.json names a method and its arguments."""
-
-    def __init__(self, replies: dict[Run, dict]):
-        self.replies = replies
-
+class Sweep(runs.Sweep):
     def of(self, field: str, *run, **more) -> float:
         return self.replies[Run(*run, **more)][field]
 
@@ -142,38 +134,20 @@ class Sweep:
         return self.of(field, "tao", 4)
 
 
-def value(sweep: Sweep, figure: dict) -> float:
-    method, *arguments = figure["value"]
-    return getattr(sweep, method)(*arguments)
-
-
-def wanted(figures: list[dict], drawn: bool) -> list[Run]:
-    asked = Asked()
-    for f in figures:
-        value(Sweep(asked), f)
-    if drawn:
-        draw.ask(Sweep(asked))
-    return list(asked)
-
-
-def judged(sweep: Sweep, figures: list[dict]) -> list[dict]:
-    return [claims.judged(f, value(sweep, f)) for f in figures]
-
-
-def sort_figures(weft: str, quick: bool, pins: list[dict] | None) -> tuple[list[dict], list[dict]]:
-    """The figures of §6, as sort_tables says what holds, with the pinned values or, without pins, those found; and
-    their rows."""
-    pin = {(p["section"], p["what"]): p["ours"] for p in pins or []}
+def sort_figures(opt: argparse.Namespace, expected: dict) -> tuple[list[dict], dict[str, list[dict]]]:
+    """The rows of §6, as sort_tables says what holds, by the pinned values or, where these are to be written, by those
+    found; and what pins them."""
+    pins = {} if opt.pin else {(p["section"], p["what"]): p["ours"] for p in expected["sort"]}
     figures, rows = [], []
-    for r in sort_tables.rows(weft, quick):
+    for r in sort_tables.rows(opt.weft, opt.quick):
         paper = r["paper"] if isinstance(r["paper"], str) else "" if r["paper"] is None else f"{r['paper']:g}"
         key = r["section"], r["claim"]
-        if pins is not None and key not in pin:
+        if not opt.pin and key not in pins:
             raise RuntimeError(f"expected.json has no value for {key[0]}, {key[1]}: run.py --pin writes them")
         figures.append({"section": r["section"], "what": r["claim"], "paper": paper, "note": r["note"],
-                        "claim": [r["low"], r["high"]], "holds": r["holds"], "ours": pin.get(key, r["ours"])})
+                        "claim": [r["low"], r["high"]], "holds": r["holds"], "ours": pins.get(key, r["ours"])})
         rows.append(claims.judged(figures[-1], r["ours"]))
-    return figures, rows
+    return rows, {"sort": [{k: f[k] for k in ("section", "what", "ours")} for f in claims.pinned(figures, rows)]}
 
 
 def speedups_table(sweep: Sweep) -> str:
@@ -182,46 +156,8 @@ def speedups_table(sweep: Sweep) -> str:
                               for n in CORES])
 
 
-def arguments() -> argparse.Namespace:
-    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    args.add_argument("--weft", default="build/release/weft")
-    args.add_argument("--json", action="store_true")
-    args.add_argument("--quick", action="store_true")
-    args.add_argument("--figures", type=pathlib.Path, help="draw Figures 4, 6 and 7 into this folder")
-    args.add_argument("--update", action="store_true", help="write README.md's tables and its drawings")
-    args.add_argument("--pin", action="store_true", help="write the values found into expected.json")
-    args.add_argument("-j", type=int, default=len(os.sched_getaffinity(0)), help="runs at a time")
-    opt = args.parse_args()
-    if opt.quick and (opt.update or opt.figures or opt.pin):
-        args.error("drawings, README.md and pins need the whole: leave --quick out")
-    return opt
-
-
-def main() -> int:
-    opt = arguments()
-    expected = json.loads((HERE / "expected.json").read_text())
-    figures = [f for f in expected["figures"] if not opt.quick or f.get("quick")]
-    began = time.monotonic()
-    runs = wanted(figures, not opt.quick)
-    sweep = Sweep(dict(run_all(opt.weft, runs, max(1, opt.j))))
-    of_sort, rows_of_sort = sort_figures(opt.weft, opt.quick, None if opt.pin else expected["sort"])
-    if opt.pin:
-        figures = claims.pinned(figures, judged(sweep, figures))
-        pins = [{k: f[k] for k in ("section", "what", "ours")} for f in claims.pinned(of_sort, rows_of_sort)]
-        (HERE / "expected.json").write_text(claims.as_text({"figures": figures, "sort": pins}))
-    rows = judged(sweep, figures) + rows_of_sort
-    folder = HERE / "figures" if opt.update else opt.figures
-    if folder is not None:
-        draw.all_figures(sweep, folder)
-    if opt.update:
-        claims.update(HERE / "README.md", {"figures": claims.table(rows), "speedups": speedups_table(sweep)})
-    ok = all(r["ok"] for r in rows)
-    if opt.json:
-        print(json.dumps({"figures": rows, "seconds": time.monotonic() - began, "ok": ok}, indent=2))
-    else:
-        claims.print_rows(rows)
-    return 0 if ok else 1
-
+PAPER = claims.Paper(__doc__, HERE, Sweep, drawn="Figures 4, 6 and 7", ask=draw.ask, draw=draw.all_figures,
+                     tables=lambda sweep: {"speedups": speedups_table(sweep)}, more=sort_figures)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(PAPER.main())

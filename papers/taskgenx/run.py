@@ -9,11 +9,9 @@ that changes. --quick runs smaller parts, few numbers of cores, and judges the r
 writes the table of README.md and the drawings beside it. Exit status 0 only if every run passed its own checks and
 every figure is within its bounds.
 """
-import argparse
 import concurrent.futures
 import dataclasses
 import json
-import os
 import pathlib
 import re
 import subprocess
@@ -21,6 +19,9 @@ import sys
 import time
 
 import draw
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from claims import command_line  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SECONDS_MAX = 1800  # against hangs
@@ -243,13 +244,7 @@ def page_around_table() -> tuple[str, str]:
 
 
 def main() -> int:
-    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    args.add_argument("--weft", default="build/release/weft")
-    args.add_argument("--json", action="store_true")
-    args.add_argument("--quick", action="store_true")
-    args.add_argument("--figures", type=pathlib.Path, help="draw Figures 3 to 6 into this folder")
-    args.add_argument("--update", action="store_true", help="write README.md's table and its drawings")
-    args.add_argument("-j", type=int, default=len(os.sched_getaffinity(0)), help="runs at a time")
+    args = command_line(__doc__, "Figures 3 to 6", "README.md's table and its drawings")
     opt = args.parse_args()
     if opt.update and opt.quick:
         args.error("--update needs the whole: leave --quick out")

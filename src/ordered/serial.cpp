@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "ordered/executors.hpp"
+#include "ordered/one_by_one.hpp"
 
 namespace weft::ordered_run {
 
 namespace {
 
-class serial final : public detail::ordered_executor, detail::ordered_hooks {
+class serial final : public detail::ordered_executor, one_by_one {
  public:
   void create(const detail::ordered_call& call) override {
     std::uint32_t slot;
@@ -68,13 +69,6 @@ class serial final : public detail::ordered_executor, detail::ordered_hooks {
   void store(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
   void read_only(const void*, std::size_t) override {}
   void work(std::uint64_t) override {}
-  void* allocate(std::size_t bytes, std::size_t alignment) override {
-    return ::operator new(bytes, std::align_val_t(alignment));
-  }
-  void release(void* at, std::size_t, std::size_t alignment) override {
-    ::operator delete(at, std::align_val_t(alignment));
-  }
-  void serialize() override {}
 
   std::priority_queue<entry> heap_;
   std::vector<detail::ordered_call> calls_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ordered/executors.hpp"
+#include "ordered/one_by_one.hpp"
 #include "ordered/oracle/footprint.hpp"
 #include "ordered/oracle/moments.hpp"
 #include "ordered/oracle/sequential.hpp"
@@ -23,7 +24,7 @@ namespace ordered_run {
 
 namespace {
 
-class oracle final : public detail::ordered_executor, detail::ordered_hooks {
+class oracle final : public detail::ordered_executor, one_by_one {
  public:
   void create(const detail::ordered_call& call) override {
     if (is_running_)
@@ -187,13 +188,6 @@ class oracle final : public detail::ordered_executor, detail::ordered_hooks {
     each_word(at, bytes, [this](std::uint64_t word, std::uint8_t) { touched_.of(word).read = 1; });
   }
   void work(std::uint64_t instructions) override { instructions_ += instructions; }
-  void* allocate(std::size_t bytes, std::size_t alignment) override {
-    return ::operator new(bytes, std::align_val_t(alignment));
-  }
-  void release(void* at, std::size_t, std::size_t alignment) override {
-    ::operator delete(at, std::align_val_t(alignment));
-  }
-  void serialize() override {}
 
   // What waits for its turn.
   std::priority_queue<entry> heap_;

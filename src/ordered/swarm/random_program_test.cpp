@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <new>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "ordered/one_by_one.hpp"
 #include "ordered/swarm/chip.hpp"
 #include "ordered/swarm/options.hpp"
 #include "weft/swarm.hpp"
@@ -161,19 +161,12 @@ struct journal {
   bool in_order = true;
 };
 
-struct deaf_hooks final : weft::detail::ordered_hooks {
+struct deaf_hooks final : weft::ordered_run::one_by_one {
   void load(const void*, void*, std::size_t) override {}
   void store(void*, const void*, std::size_t) override {}
   void read_only(const void*, std::size_t) override {}
   void work(std::uint64_t) override {}
   void create(const weft::detail::ordered_call&) override {}
-  void* allocate(std::size_t bytes, std::size_t alignment) override {
-    return ::operator new(bytes, std::align_val_t(alignment));
-  }
-  void release(void* at, std::size_t, std::size_t alignment) override {
-    ::operator delete(at, std::align_val_t(alignment));
-  }
-  void serialize() override {}
 };
 
 }  // namespace
