@@ -47,7 +47,7 @@ result run(const parameters& p, const weft::options& opt) {
   std::uint64_t source = 0;
   const order::graph g = make_mesh(p, opt.seed, source);
   std::vector<search::node> nodes = order::nodes_of(g);
-  const search s{nodes.data(), g.arcs.data()};
+  alignas(order::page_bytes) const search s{nodes.data(), g.arcs.data()};
   q.at(0, order::visit<by_level>, &s, source);
   result r;
   order::run_section(r, rt, q, p.section);

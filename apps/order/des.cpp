@@ -161,7 +161,7 @@ result run(const parameters& p, const weft::options& opt) {
   ordered q(rt, p.section.get());
   const order::circuit c = order::adders(p.adders, p.toggles, opt.seed);
   std::vector<gate_state> states = first_states(c), expected = states;
-  const simulation s{c.gates.data(), c.fanouts.data(), states.data(), c.gates.size()};
+  alignas(order::page_bytes) const simulation s{c.gates.data(), c.fanouts.data(), states.data(), c.gates.size()};
   for (const order::toggle& t : c.toggles) q.at(stamp(t.time, 0, 0), begin, &s, t.gate, t.value);
   result r;
   order::run_section(r, rt, q, p.section);

@@ -108,7 +108,7 @@ result run(const parameters& p, const weft::options& opt) {
   std::vector<candidate> candidates;
   for (const order::edge& e : edges) candidates.push_back({e.a, e.b, e.length, candidates.size(), 0});
   std::vector<std::uint64_t> up(nodes, nodes + 1);
-  const forest f{up.data(), nodes, links_by_size(p.link)};
+  alignas(order::page_bytes) const forest f{up.data(), nodes, links_by_size(p.link)};
   if (p.sorted) std::ranges::stable_sort(candidates, {}, &candidate::length);
   for (std::size_t i = 0; i < candidates.size(); ++i)
     q.at(p.sorted ? i : candidates[i].length << 32 | i, consider_at, &f, &candidates[i]);  // of equal ones the first

@@ -32,6 +32,7 @@ void add_swarm(result& r, const swarm_statistics& s) {
   const auto all = static_cast<double>(s.cores * s.cycles);
   const auto share = [&](std::uint64_t cycles) { return all == 0 ? 0 : static_cast<double>(cycles) / all; };
   r.add("cores", s.cores);
+  r.add("tiles", s.tiles);
   r.add("cycles", s.cycles, "cycles");
   r.add("share_committed", share(s.core_cycles.committed));
   r.add("share_aborted", share(s.core_cycles.aborted));
@@ -45,6 +46,8 @@ void add_swarm(result& r, const swarm_statistics& s) {
   r.add("tasks_spilled", s.tasks.spilled);
   r.add("checks_global", s.checks.global);
   r.add("checks_tile_or_global", s.checks.tile + s.checks.global);
+  r.add("checks_bloom", s.checks.bloom);
+  r.add("checks_compared", s.checks.compared);
   r.add("traffic_memory", s.traffic.memory, "bytes");
   r.add("traffic_enqueue", s.traffic.enqueue, "bytes");
   r.add("traffic_abort", s.traffic.abort, "bytes");

@@ -170,17 +170,17 @@ result run(const parameters& p, const weft::options& opt) {
   ordered q(rt, p.section.get());
   const std::vector<order::request> requests = order::make_requests(p.sizes, opt.seed);
   order::database db = order::make_database(p.sizes, requests, opt.seed), expected = db;
-  const tables t{db.warehouses.data(),
-                 db.districts.data(),
-                 db.customers.data(),
-                 db.stocks.data(),
-                 db.prices.data(),
-                 db.orders.data(),
-                 db.order_lines.data(),
-                 db.receipts.data(),
-                 db.orders_per_district,
-                 p.sizes.items,
-                 &db};
+  alignas(order::page_bytes) const tables t{db.warehouses.data(),
+                                            db.districts.data(),
+                                            db.customers.data(),
+                                            db.stocks.data(),
+                                            db.prices.data(),
+                                            db.orders.data(),
+                                            db.order_lines.data(),
+                                            db.receipts.data(),
+                                            db.orders_per_district,
+                                            p.sizes.items,
+                                            &db};
   for (std::uint64_t i = 0; i < requests.size(); ++i) q.at(i * timestamps, serve, &t, &requests[i], i);
   result r;
   order::run_section(r, rt, q, p.section);

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Reproduces Table 1 of the Swarm paper: what ordered programs could gain, by the oracle. Judges every number of it.
+"""Reproduces the Swarm paper: what ordered programs could gain (Table 1), and what its chip makes of them (Table 5,
+Figures 11, 14 to 17). Judges every number of these that the text has.
 
 usage: papers/swarm/run.py [--weft build/release/weft] [--quick] [--json] [--update] [--pin] [-j N]
 
 Runs the paper's six programs, each on an input made to match the paper's, with the executor `oracle`: bodies run one
-after the other, and it is computed how many could have run at a time. A program also checks its result against a serial
-reference. A figure of expected.json has a pinned value, ours, and the bounds of the paper's claim. Exit status 0 only
+after the other, and it is computed how many could have run at a time; and with the executor `swarm`, the chip as a
+model, of 1 to 64 cores. A program also checks its result against a serial reference. A figure of expected.json has a pinned value, ours, and the bounds of the paper's claim. Exit status 0 only
 if every run passed its own checks, every figure is as pinned within its tolerance, and the claims hold that are said
 to hold.
 --quick judges two of the programs. --update writes the table of README.md. --pin writes the values found into
@@ -15,6 +16,7 @@ example: papers/swarm/run.py --weft build/release/weft --quick
 """
 import dataclasses
 import pathlib
+import statistics
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -33,26 +35,78 @@ INPUTS = {"bfs": ["bfs", "--width", "3656", "--height", "1948"],
           "silo": ["silo", "--warehouses", "4", "--transactions", "32000", "--items", "100000", "--customers", "3000"]}
 
 
+# A quarter of each for the chip, but for silo: there are a hundred runs.
+CHIP_INPUTS = {"bfs": ["bfs", "--width", "1828", "--height", "974"],
+               "astar": ["astar", "--width", "2400", "--height", "500"],
+               "des": ["des", "--adders", "108", "--toggles", "178"],
+               "msf": ["msf", "--scale", "14", "--edges", "795000"],
+               "sssp": ["sssp", "--width", "593", "--height", "593", "--rivers", "4"],
+               "silo": INPUTS["silo"]}
+PROGRAMS = ("bfs", "sssp", "astar", "msf", "des", "silo")
+UNBOUNDED = "task_queue=0,commit_queue=0"
+# No delay of memory and messages (Table 5); instructions of the task unit stay.
+INSTANT = UNBOUNDED + ",l1_latency=0,l2_latency=0,l3_latency=0,memory_latency=0,hop_latency=0,tile_check=0,compare=0"
+
+
 @dataclasses.dataclass(frozen=True)
 class Run:
     program: str
+    chip: str = ""  # options of the executor `swarm`; none: the executor `oracle`
 
     def arguments(self) -> list[str]:
-        return [*INPUTS[self.program], "--executor", "oracle"]
+        inputs, executor = (CHIP_INPUTS, "swarm") if self.chip else (INPUTS, "oracle")
+        return [*inputs[self.program], "--executor", executor, "--workers", "1"]
 
     def command(self) -> str:
-        return "weft run " + " ".join(self.arguments())
+        return (f"WEFT_SWARM={self.chip} " if self.chip else "") + "weft run " + " ".join(self.arguments())
 
     def execute(self, weft: str) -> dict:
-        return runs.reply(weft, self, SECONDS_MAX)
+        return runs.reply(weft, self, SECONDS_MAX, {"WEFT_SWARM": self.chip} if self.chip else {})
 
 
 class Sweep(runs.Sweep):
-    """A figure of expected.json names a program and a field of its reply."""
+    """What follows from the replies; `options` are those of the chip beside its cores."""
 
-    def value(self, figure: dict) -> float:
-        program, field = figure["value"]
+    def oracle(self, program: str, field: str) -> float:
         return self.replies[Run(program)][field]
+
+    def chip(self, program: str, field: str, cores: int = 64, options: str = "") -> float:
+        return self.replies[Run(program, f"cores={cores}" + ("," + options if options else ""))][field]
+
+    def faster(self, program: str, options: str, cores: int = 64, than_cores: int = 64, than: str = "") -> float:
+        """How many times as fast the chip of these options is, beside another."""
+        return self.chip(program, "cycles", than_cores, than) / self.chip(program, "cycles", cores, options)
+
+    def mean_faster(self, *how) -> float:
+        return statistics.geometric_mean(self.faster(p, *how) for p in PROGRAMS)
+
+    def self_relative(self, program: str, cores: int) -> float:
+        return self.faster(program, "", cores, 1)
+
+    def table_5(self, row: str, column: str) -> float:
+        options = {"baseline": "", "unbounded": UNBOUNDED, "instant": INSTANT}[row]
+        cores, than = {"1c vs 1c-base": (1, ""), "64c vs 1c-base": (64, ""), "64c vs 1c": (64, options)}[column]
+        return self.mean_faster(options, cores, 1, than)
+
+    def parallelism(self, which: str) -> float:
+        """The least or the greatest, of the programs: with all idealizations that is all there is to gain."""
+        return (min if which == "least" else max)(self.faster(p, INSTANT, 64, 1, INSTANT) for p in PROGRAMS)
+
+    def overhead_traffic(self) -> float:
+        """Bytes beside those of memory, for each of those; mean of the programs."""
+        kinds = ("enqueue", "abort", "gvt")
+        return statistics.mean(sum(self.chip(p, "traffic_" + k) for k in kinds) / self.chip(p, "traffic_memory")
+                               for p in PROGRAMS)
+
+    def cycles_a_check(self, field: str, program: str = "") -> float:
+        """Of a tile, from one check of signatures or virtual times to the next; mean of the programs, or of one."""
+        each = [p for p in PROGRAMS if program in ("", p)]
+        return statistics.mean(self.chip(p, "cycles") * self.chip(p, "tiles") / self.chip(p, field) for p in each)
+
+    def canary_checks(self) -> float:
+        """Global checks with a canary for each line, for each with one for a set; mean of the programs."""
+        return statistics.mean(self.chip(p, "checks_global", 64, "canary_per_line=1") / self.chip(p, "checks_global")
+                               for p in PROGRAMS)
 
 
 PAPER = claims.Paper(__doc__, HERE, Sweep, order=lambda r: list(INPUTS).index(r.program))
