@@ -51,6 +51,7 @@ void core_loop(chip& c, core& me) {
   tile& t = c.tile_of(me);
   while (!c.ending) {
     sync(c, me);
+    if (c.ending) return;
     if (must_coalesce(c, t)) {
       coalesce(c, me);
       continue;

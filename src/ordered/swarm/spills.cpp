@@ -59,6 +59,7 @@ void coalesce(chip& c, core& me) {
   me.time += descriptors(c, me, block, taken, true);
   me.time += 2 * c.options.task_instruction;  // enqueues the splitter, and finishes
   sync(c, me);
+  if (c.ending) return;  // a body has thrown, and what was taken is no more
   task& splitter = *c.tasks.take();
   splitter.does = task::role::splitter;
   splitter.call = {};
@@ -84,6 +85,7 @@ void split(chip& c, core& me, task& splitter) {
   me.time += descriptors(c, me, splitter.spilled_to, splitter.inside, false);
   me.time += c.options.task_instruction;
   sync(c, me);
+  if (c.ending) return;  // the splitter is no more
   std::vector<task*> inside = std::move(splitter.inside);
   where.spill_blocks.push_back(splitter.spilled_to);
   leave_entry(c, splitter);
