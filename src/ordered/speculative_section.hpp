@@ -62,6 +62,7 @@ template <class M> class section final : public detail::ordered_executor, oldest
 
   void run() override {
     if (board_.pending.empty()) return;
+    WEFT_ASSERT(!emptying_ && !stopping_);  // of a run before this
     const double began = runtime_.now_ns();
     event over("the end of an ordered section");
     over_ = &over;
@@ -140,6 +141,7 @@ template <class M> class section final : public detail::ordered_executor, oldest
       commit();
       if (in_order_) return turn::nothing;
       if (failure_ != nullptr) {
+        emptying_ = stopping_ = false;
         board_.drop_all();
         return turn::nothing;
       }
