@@ -48,6 +48,7 @@ void coalesce(chip& c, core& me) {
   std::sort(taken.begin(), taken.end(), later);
   for (task* const t : taken) {
     where.idle.erase(t);
+    WEFT_ASSERT(t->is == task::phase::idle && where.certain_idle != 0);
     --where.certain_idle;
     t->is = task::phase::spilled;
   }
@@ -68,6 +69,7 @@ void coalesce(chip& c, core& me) {
   splitter.tile = static_cast<std::uint16_t>(where.number);
   splitter.spilled_to = block;
   splitter.inside = std::move(taken);
+  WEFT_ASSERT(where.coalescing && where.task_used >= many);
   for (std::size_t i = 0; i < many; ++i) leave_entry(c, *splitter.inside[i]);
   c.take_task_entry(where);
   c.statistics.tasks.spilled += many;
@@ -91,6 +93,7 @@ void split(chip& c, core& me, task& splitter) {
   leave_entry(c, splitter);
   c.tasks.give_back(&splitter);
   for (std::size_t i = inside.size(); i-- != 0;) {  // the earliest was put in last
+    WEFT_ASSERT(inside[i]->is == task::phase::spilled && inside[i]->parent == nullptr);
     if (where.task_queue_full()) {
       ++c.statistics.tasks.overflowed;
       where.overflow.push(inside[i]);
