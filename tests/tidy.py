@@ -24,7 +24,7 @@ SCHED_WITHOUT_TEST = {"src/sched/any_engine.hpp": "an interface, without a line 
                       **{f"src/sched/engine_{part}.hpp": "the engine's, as engine_test.cpp tests it"
                          for part in ("steps", "life", "calls", "events", "forks", "graphs", "size")}}
 # A room -> assertions for each 1000 lines of code, at least.
-ASSERTIONS_MIN = {"sched": 20, "access": 20}
+ASSERTIONS_MIN = {"sched": 20, "access": 20, "ordered": 20}
 HEAVY = {"atomic", "thread", "mutex", "chrono", "functional", "iostream", "ranges", "memory"}
 NOT_IN_SCHED = {"thread", "mutex", "chrono", "random", "iostream"}
 ATOMIC_FILE, SEE_MACHINES = "src/base/atomic.hpp", ("src/runtime/", "src/ordered/speculative.", "src/ordered/relaxed.")
@@ -437,7 +437,7 @@ BAD: dict[str, list[Tree]] = {
                          {"src/sched/x.hpp": "// X.\n", "src/sched/x_test.cpp": '#include "sched/deque.hpp"\n'}],
     "whole_nouns": [{"src/sched/x.cpp": "// Part of the engine.\n"}],
     "enough_assertions": [{"src/sched/x.cpp": "int x;\n" * 200 + "// WEFT_ASSERT(x)\n"},
-                          {"src/access/x.cpp": "int x;\n" * 300 + "WEFT_ASSERT(x);\n"}],
+                          *({f"src/{x}/y/x.cpp": "int x;\n" * 300 + "WEFT_ASSERT(x);\n"} for x in ASSERTIONS_MIN)],
     "nouns_without_cycles": [{"src/sched/deque.hpp": '// A deque.\n#include "sched/deque.hpp"\n'},
                              {"src/sched/deque.hpp": '// A deque.\n#include "sched/sleep.hpp"\n'}],
     "narrow_lines": [{"src/base/x.cpp": "//" + "x" * COLUMNS_MAX + "\n"}],

@@ -96,6 +96,7 @@ class admitted_tasks {
 
   void insert(task& t) noexcept {
     task* at = last_;
+    WEFT_ASSERT(t.next == nullptr && t.previous == nullptr && first_ != &t);  // it stands here once
     while (at != nullptr && (at->dead || before(t, *at))) at = at->previous;
     t.previous = at;
     t.next = at == nullptr ? first_ : at->next;
@@ -105,11 +106,13 @@ class admitted_tasks {
     give_label(t);
   }
   void remove(task& t) noexcept {
-    WEFT_ASSERT(size_ > 0);
+    WEFT_ASSERT((t.previous == nullptr ? first_ : t.previous->next) == &t);
+    WEFT_ASSERT((t.next == nullptr ? last_ : t.next->previous) == &t);
     (t.previous == nullptr ? first_ : t.previous->next) = t.next;
     (t.next == nullptr ? last_ : t.next->previous) = t.previous;
     t.next = t.previous = nullptr;
     --size_;
+    WEFT_ASSERT((size_ == 0) == (first_ == nullptr) && (size_ == 0) == (last_ == nullptr));
   }
   // Whether labels can still grow. Where they cannot, the list has to run empty: 2^43 tasks from one time to the next.
   [[nodiscard]] bool has_room() const noexcept { return last_ == nullptr || detail::peek(last_->label) < label_limit; }
@@ -120,10 +123,13 @@ class admitted_tasks {
 
   void give_label(task& t) noexcept {
     const std::uint64_t low = t.previous == nullptr ? 0 : detail::peek(t.previous->label);
+    WEFT_ASSERT(low < ~std::uint64_t{0} - shift);  // one that wraps would be the first of all to precedes()
     if (t.next == nullptr) return detail::poke_release(t.label, low + step);
     if (detail::peek(t.next->label) - low < 2)
-      for (task* moved = last_; moved != &t; moved = moved->previous)
+      for (task* moved = last_; moved != &t; moved = moved->previous) {
+        WEFT_ASSERT(detail::peek(moved->label) < ~std::uint64_t{0} - shift);
         detail::poke_release(moved->label, detail::peek(moved->label) + shift);  // pairs with precedes()
+      }
     detail::poke_release(t.label, low + std::min(step, (detail::peek(t.next->label) - low) / 2));
     WEFT_ASSERT(low < detail::peek(t.label) && detail::peek(t.label) < detail::peek(t.next->label));
   }

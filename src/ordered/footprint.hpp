@@ -16,9 +16,11 @@ class footprint {
     of_ = &t;
     set_ = &t.this_run();
     ++run_;
+    WEFT_ASSERT(set_->size() == 0);  // what is in it already would be there twice
   }
   // The access of that word, new if there was none.
   [[nodiscard]] word_access& of(std::uintptr_t word) {
+    WEFT_DEBUG_ASSERT(set_->size() * 2 <= slots_.size());  // a free slot ends the search
     std::size_t at = slot_of(word);
     for (; slots_[at].run == run_; at = (at + 1) & mask())
       if (slots_[at].word == word) return *slots_[at].to;

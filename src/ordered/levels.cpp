@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "ordered/executors.hpp"
 #include "ordered/side_by_side.hpp"
 #include "weft/for_each.hpp"
@@ -67,6 +68,7 @@ class levels final : public detail::ordered_executor {
  private:
   void run_wave() {
     const auto first = later_.begin();
+    const std::uint64_t now = first->first;
     const std::vector<detail::ordered_call> calls = std::move(first->second);
     later_.erase(first);
     std::vector<block> blocks((calls.size() + block_calls - 1) / block_calls);
@@ -75,13 +77,19 @@ class levels final : public detail::ordered_executor {
       blocks[i].run(&calls[from], calls.size() - from < block_calls ? calls.size() - from : block_calls);
     });
     std::exception_ptr thrown;
+    std::uint64_t done = 0;
     for (block& b : blocks) {
+      done += b.done;
       counts_.committed += b.done;
       counts_.started += b.done + (b.thrown != nullptr ? 1 : 0);
       b.free_released();  // nobody of this wave looks there any more
       if (thrown == nullptr) thrown = b.thrown;
-      for (const detail::ordered_call& c : b.created) later_[c.timestamp].push_back(c);
+      for (const detail::ordered_call& c : b.created) {
+        WEFT_ASSERT(c.timestamp >= now);  // no wave comes before one that has been
+        later_[c.timestamp].push_back(c);
+      }
     }
+    WEFT_ASSERT(thrown != nullptr || done == calls.size());
     if (thrown != nullptr) std::rethrow_exception(thrown);
   }
 

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/assert.hpp"
+
 namespace weft::speculative {
 
 class payoff {
@@ -29,6 +31,7 @@ class payoff {
   }
   void was_in_order(std::uint64_t tasks, double ns) noexcept {
     if (tasks == 0) return;
+    WEFT_ASSERT(ns >= 0);
     serial_ns_ += ns;
     total_ns_ += ns;
     if (tasks >= tasks_min || task_ns_ == 0) task_ns_ = ns / static_cast<double>(tasks);
@@ -42,6 +45,7 @@ class payoff {
   }
   // A task that ran ahead has happened; its last run took so long.
   void happened(double body_ns) noexcept {
+    WEFT_ASSERT(body_ns >= 0);  // nor is it no number: the mean would stay that
     ++happened_;
     // A body that takes many times as long as others has most likely lost its core meanwhile, and that is worth
     // nothing. If bodies do take longer now, the mean follows soon.

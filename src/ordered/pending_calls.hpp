@@ -22,10 +22,14 @@ class task_pool {
     }
     task& t = *free_.back();
     free_.pop_back();
+    WEFT_ASSERT(t.now == phase::free && t.heap_index == in_no_heap);
     return t;
   }
   void give(task& t) {
     WEFT_ASSERT(t.heap_index == in_no_heap && t.now != phase::free);
+    WEFT_ASSERT(t.next == nullptr && t.previous == nullptr);  // not admitted
+    WEFT_ASSERT(t.children.empty() && t.waiters.empty());     // they would be those of whoever it is next
+    WEFT_ASSERT(t.last_run().size() == 0 && t.allocated.empty() && t.released.empty());
     ++t.generation;
     t.now = phase::free;
     t.number = unborn;
@@ -48,6 +52,7 @@ class pending_calls {
   [[nodiscard]] std::uint64_t next_number() noexcept { return numbers_++; }
   void create(const detail::ordered_call& call) { push(call, next_number()); }
   void push(const detail::ordered_call& call, std::uint64_t number) {
+    WEFT_ASSERT(number < numbers_);  // it was drawn
     std::uint32_t slot;
     if (free_.empty()) {
       slot = static_cast<std::uint32_t>(calls_.size());
@@ -59,8 +64,10 @@ class pending_calls {
     }
     heap_.push_back({call.timestamp, number, slot});
     std::push_heap(heap_.begin(), heap_.end(), is_later());
+    WEFT_ASSERT(heap_.size() + free_.size() == calls_.size());  // each slot has one call, or none
   }
   void push_unborn(task& t) {
+    WEFT_ASSERT(t.number == unborn && t.parent != nullptr);  // else it has no place in the order
     t.now = phase::pending;
     unborn_.push(t);
   }
@@ -79,8 +86,10 @@ class pending_calls {
     task* const u = unborn_.first();
     if (u != nullptr && (heap_.empty() || u->call.timestamp < heap_.front().timestamp)) {
       unborn_.remove(*u);
+      WEFT_ASSERT(u->now == phase::pending && u->number == unborn);
       return *u;
     }
+    WEFT_ASSERT(!heap_.empty());
     task& t = pool.take();
     t.now = phase::pending;
     t.number = heap_.front().number;
@@ -90,9 +99,11 @@ class pending_calls {
   // The same as a call, where all are numbered.
   [[nodiscard]] bool none_numbered() const noexcept { return heap_.empty(); }
   void take_first_numbered(detail::ordered_call& call) {
+    WEFT_ASSERT(!heap_.empty());
     std::pop_heap(heap_.begin(), heap_.end(), is_later());
     const std::uint32_t slot = heap_.back().slot;
     heap_.pop_back();
+    WEFT_ASSERT(slot < calls_.size() && calls_.size() == heap_.size() + free_.size() + 1);
     call = calls_[slot];
     free_.push_back(slot);
   }

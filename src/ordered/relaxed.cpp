@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/lock.hpp"
 #include "machine/host/host.hpp"
 #include "machine/virtual/virtual.hpp"
@@ -50,6 +51,8 @@ template <class M> class relaxed final : public detail::ordered_executor {
       queue_.clear();
       throw;
     }
+    WEFT_ASSERT(detail::peek(here_) == 0);
+    WEFT_ASSERT(thrown_ != nullptr || queue_.empty());  // nobody has left while there was a call
     roots_.clear();
     released_.clear();
     counts_.seconds += (runtime_.now_ns() - began) * 1e-9;
@@ -87,6 +90,7 @@ template <class M> class relaxed final : public detail::ordered_executor {
       side->created.clear();
     }
     M::fetch_add(done_, done, base::relaxed);
+    WEFT_ASSERT(detail::peek(here_) > 0);
     M::fetch_add(here_, ~std::uint32_t{0}, base::relaxed);
     const base::locked<M> guard(lock_);
     released_.push_back(std::move(side));  // others may look at what its bodies have released
@@ -106,6 +110,7 @@ template <class M> class relaxed final : public detail::ordered_executor {
 
   void failed(std::uint64_t timestamp, std::exception_ptr what) {
     const base::locked<M> guard(lock_);
+    WEFT_ASSERT(thrown_ == nullptr || detail::peek(stop_) != 0);
     M::fetch_add(failed_, std::uint64_t{1}, base::relaxed);
     M::store(stop_, std::uint8_t{1}, base::relaxed);
     if (thrown_ != nullptr && timestamp >= thrown_at_) return;

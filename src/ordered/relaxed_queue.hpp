@@ -39,6 +39,7 @@ template <class M> class relaxed_queue {
     }
     h.entries.push_back({call.timestamp, h.pushed++, slot});
     std::push_heap(h.entries.begin(), h.entries.end());
+    WEFT_ASSERT(h.entries.size() + h.free.size() == h.calls.size());  // each slot has one call, or none
     announce(h);
   }
 
@@ -58,6 +59,12 @@ template <class M> class relaxed_queue {
     return false;
   }
 
+  // Who: nobody else is here.
+  [[nodiscard]] bool empty() const noexcept {
+    for (unsigned i = 0; i < count_; ++i)
+      if (!heaps_[i].entries.empty()) return false;
+    return true;
+  }
   // Who: nobody else is here.
   void clear() noexcept {
     for (unsigned i = 0; i < count_; ++i) {
@@ -94,7 +101,7 @@ template <class M> class relaxed_queue {
     std::pop_heap(h.entries.begin(), h.entries.end());
     const std::uint32_t slot = h.entries.back().slot;
     h.entries.pop_back();
-    WEFT_ASSERT(slot < h.calls.size());
+    WEFT_ASSERT(slot < h.calls.size() && h.entries.size() + h.free.size() + 1 == h.calls.size());
     out = h.calls[slot];
     h.free.push_back(slot);
     announce(h);
@@ -102,6 +109,7 @@ template <class M> class relaxed_queue {
   }
   // A call at the last timestamp there is looks like the one before it.
   void announce(heap& h) noexcept {
+    WEFT_ASSERT(base::held(h.lock));  // else a call that others do not see would be left behind
     const std::uint64_t first = h.entries.empty() ? nothing : std::min(h.entries.front().timestamp, nothing - 1);
     if (detail::peek(h.first) != first) M::store(h.first, first, base::release);
   }

@@ -4,6 +4,7 @@
 #include <queue>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "ordered/executors.hpp"
 #include "ordered/one_by_one.hpp"
 
@@ -24,6 +25,7 @@ class serial final : public detail::ordered_executor, one_by_one {
       calls_[slot] = call;
     }
     heap_.push({call.timestamp, created_++, slot});
+    WEFT_ASSERT(heap_.size() + free_.size() == calls_.size());  // each slot has one call, or none
   }
 
   void run() override {
@@ -53,9 +55,12 @@ class serial final : public detail::ordered_executor, one_by_one {
 
   void run_all() {
     ordered_context x(*this, true);
+    std::uint64_t now = 0;
     while (!heap_.empty()) {
       const entry next = heap_.top();
       heap_.pop();
+      WEFT_ASSERT(next.timestamp >= now && next.slot < calls_.size());
+      now = next.timestamp;
       const detail::ordered_call call = calls_[next.slot];
       free_.push_back(next.slot);
       x.set_timestamp(next.timestamp);

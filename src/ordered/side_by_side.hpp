@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "ordered/word.hpp"
 #include "weft/clause.hpp"
 #include "weft/error.hpp"
@@ -75,10 +76,11 @@ class side_by_side : public detail::ordered_hooks {
     case 1: return exchange<std::uint8_t>(at, expected, value);
     case 2: return exchange<std::uint16_t>(at, expected, value);
     case 4: return exchange<std::uint32_t>(at, expected, value);
-    default: return exchange<std::uint64_t>(at, expected, value);
+    default: WEFT_ASSERT(bytes == 8); return exchange<std::uint64_t>(at, expected, value);
     }
   }
   template <class T> [[nodiscard]] static bool exchange(void* at, const void* expected, const void* value) noexcept {
+    WEFT_ASSERT(reinterpret_cast<std::uintptr_t>(at) % sizeof(T) == 0);  // else it may be two exchanges
     T was, becomes;
     std::memcpy(&was, expected, sizeof was);
     std::memcpy(&becomes, value, sizeof becomes);

@@ -65,11 +65,13 @@ template <class M> class runner final : public detail::ordered_hooks {
 
   // Calls the body in order. Errors: what it throws.
   void call_in_order(const detail::ordered_call& call) {
+    WEFT_ASSERT(in_order_);  // else its stores would go to the footprint of a task that is over
     x_.set_timestamp(call.timestamp);
     call.run(x_, call.timestamp, call.argument);
   }
   // A modelled machine is told of what bodies do in order, too.
   void be_in_order(bool on) noexcept {
+    WEFT_ASSERT(in_order_ != on);
     in_order_ = on;
     x_.set_plain(on && !M::modelled);
   }
@@ -90,6 +92,7 @@ template <class M> class runner final : public detail::ordered_hooks {
   static constexpr double instruction_ns = 0.4;
 
   void begin(task& t) {
+    WEFT_ASSERT(t.now == phase::running && !in_order_);
     task_ = &t;
     ++t.runs;
     if (t.published) M::store(t.redone, std::uint32_t{1}, base::release);
@@ -107,6 +110,7 @@ template <class M> class runner final : public detail::ordered_hooks {
     x_.set_timestamp(t.call.timestamp);
   }
   void publish(task& t) {
+    WEFT_ASSERT(task_ == &t && t.now == phase::running && !in_order_);
     access_set& now = t.this_run();
     for (std::size_t i = 0; i < now.size(); ++i)
       if (now[i].written != 0) versions_.publish(now[i], made_stale);
@@ -118,6 +122,7 @@ template <class M> class runner final : public detail::ordered_hooks {
     M::store(t.redone, std::uint32_t{0}, base::release);
   }
   void forget(task& t) noexcept {
+    WEFT_ASSERT(task_ == &t && made_stale.empty());  // nobody has seen what it wrote
     access_set& now = t.this_run();
     for (std::size_t i = 0; i < now.size(); ++i) versions_.forget_read(now[i]);
     now.clear();
@@ -150,6 +155,7 @@ template <class M> class runner final : public detail::ordered_hooks {
         waits_for = versions_.read(*task_, a, missing);
         if (waits_for.to != nullptr) give_up(outcome::waits);
       }
+      WEFT_DEBUG_ASSERT((mask & ~(a.read | a.written)) == 0);  // somebody has written each byte it gets
       std::memcpy(static_cast<std::byte*>(to) + at, reinterpret_cast<const std::byte*>(&a.value) + first, here);
     });
   }

@@ -42,6 +42,7 @@ template <class M> class invitation {
   ~invitation() {
     if (to_ == nullptr) return;
     const base::locked<M> guard(to_->lock);
+    WEFT_ASSERT(to_->invited > 0);
     --to_->invited;
   }
   void accept() {
@@ -62,6 +63,8 @@ template <class M> class section final : public detail::ordered_executor, oldest
 
   void run() override {
     if (board_.pending.empty()) return;
+    WEFT_ASSERT(board_.nothing_admitted() && board_.running() == 0 && !in_order_ && !committing_);
+    WEFT_ASSERT(!emptying_ && !stopping_);  // of a run before this
     const double began = runtime_.now_ns();
     event over("the end of an ordered section");
     over_ = &over;
@@ -96,11 +99,13 @@ template <class M> class section final : public detail::ordered_executor, oldest
     event* over = nullptr;
     {
       const base::locked<M> guard(c.lock);
+      WEFT_ASSERT(c.invited > 0);
       --c.invited;
       if (c.to == nullptr) return;
       ++c.active;
       section& s = *c.to;
       s.work_on();
+      WEFT_ASSERT(c.active > 0 && c.to == &s);  // while anybody takes part the run is not over
       --c.active;
       if (c.active == 0) {
         WEFT_ASSERT(s.is_over());
@@ -136,10 +141,14 @@ template <class M> class section final : public detail::ordered_executor, oldest
 
   [[nodiscard]] turn next(task*& t) {
     for (;;) {
+      WEFT_ASSERT(base::held(crew_->lock));
+      WEFT_ASSERT(emptying_ || !stopping_);
       if (in_order_) return turn::nothing;
       commit();
       if (in_order_) return turn::nothing;
       if (failure_ != nullptr) {
+        WEFT_ASSERT(!committing_);  // it would go on with tasks that are dropped
+        emptying_ = stopping_ = false;
         board_.drop_all();
         return turn::nothing;
       }
@@ -192,9 +201,11 @@ template <class M> class section final : public detail::ordered_executor, oldest
     double now = began;
     std::uint64_t tasks = 0, step = 8, look_at = step;
     try {
-      detail::ordered_call call;
+      detail::ordered_call call{};
       while (!board_.pending.none_numbered()) {
+        const std::uint64_t former = call.timestamp;
         board_.pending.take_first_numbered(call);
+        WEFT_ASSERT(call.timestamp >= former);
         r.call_in_order(call);
         if (++tasks < look_at) continue;
         const double before = std::exchange(now, runtime_.now_ns());
@@ -208,6 +219,7 @@ template <class M> class section final : public detail::ordered_executor, oldest
     r.be_in_order(false);
     now = runtime_.now_ns();
     base::acquire_lock<M>(crew_->lock);
+    WEFT_ASSERT(in_order_ && board_.nothing_admitted() && !committing_);  // nobody did anything beside
     counts_.started += tasks + (failure != nullptr ? 1 : 0);
     counts_.committed += tasks;
     counts_.in_order += tasks;
@@ -230,6 +242,7 @@ template <class M> class section final : public detail::ordered_executor, oldest
         if (n == commits_at_once || t->error != nullptr) break;
       }
       if (n == 0) return;
+      WEFT_ASSERT(base::held(crew_->lock) && !in_order_);
       committing_ = true;
       base::release_lock<M>(crew_->lock);
       for (std::size_t i = 0; i < n; ++i) {
@@ -237,9 +250,11 @@ template <class M> class section final : public detail::ordered_executor, oldest
         for (std::size_t a = 0; a < all.size(); ++a) versions_.commit(all[a]);
       }
       base::acquire_lock<M>(crew_->lock);
+      WEFT_ASSERT(committing_ && failure_ == nullptr);
       committing_ = false;
       for (std::size_t i = 0; i < n; ++i) {
         payoff_.happened(batch[i]->body_ns);
+        WEFT_ASSERT(failure_ == nullptr);  // nothing happens behind a body that has thrown
         counts_.committed += batch[i]->error == nullptr ? 1 : 0;
         failure_ = board_.happened(*batch[i]);
       }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "ordered/word.hpp"
 #include "weft/detail/ordered.hpp"
@@ -41,7 +42,10 @@ class access_set {
     a = word_access{};
     return a;
   }
-  [[nodiscard]] word_access& operator[](std::size_t i) noexcept { return blocks_[i / block][i % block]; }
+  [[nodiscard]] word_access& operator[](std::size_t i) noexcept {
+    WEFT_DEBUG_ASSERT(i < size_);  // behind are those of runs before this
+    return blocks_[i / block][i % block];
+  }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   void clear() noexcept { size_ = 0; }
 

@@ -228,6 +228,28 @@ TEST_CASE("ordered, speculative: what the first body in order throws ends the ru
         CHECK(s.last == 5);
       }
 }
+TEST_CASE("ordered, speculative: a body throws while the window is being emptied, and the next run begins anew") {
+  for (std::uint64_t at = 1; at <= 40; ++at) {
+    weft::runtime rt({.workers = 4, .machine = "virtual", .seed = at, .model = {.schedule = "random"}});
+    weft::ordered q(rt, ahead);
+    std::uint64_t last = 0;
+    const auto body = [at](weft::ordered_context& x, std::uint64_t now, std::uint64_t* to) {
+      struct alignas(64) large {
+        std::byte bytes[3 << 20];
+      };
+      if (now <= at) x.release(x.allocate<large>());  // some of these, and the window is emptied to free them
+      weft::charge(1000);
+      x.store(*to, now);
+      if (now == at) throw std::runtime_error("here");
+    };
+    for (std::uint64_t i = 1; i <= 60; ++i) q.at(i, body, &last);
+    CHECK_THROWS_WITH(q.run(), "here");
+    CHECK(last == at);
+    for (std::uint64_t i = at + 1; i <= at + 20; ++i) q.at(i, body, &last);
+    q.run();
+    CHECK(last == at + 20);
+  }
+}
 TEST_CASE("ordered, speculative: serialize comes back in order, once for each body") {
   struct log {
     std::vector<std::uint64_t> seen;

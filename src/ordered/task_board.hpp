@@ -27,7 +27,7 @@ template <class M> class task_board {
   [[nodiscard]] bool nothing_admitted() const noexcept { return admitted_.empty(); }
   [[nodiscard]] std::size_t running() const noexcept { return running_; }
   [[nodiscard]] bool is_oldest(const task& t) const noexcept {
-    return admitted_.first() == &t && !pending.any_before(t) && detail::peek(t.stale) == 0;
+    return admitted_.first() == &t && detail::peek(t.stale) == 0 && !pending.any_before(t);
   }
   // Whether more than one worker would find something to do.
   [[nodiscard]] bool has_more(std::size_t window) const noexcept {
@@ -52,6 +52,7 @@ template <class M> class task_board {
   // The run of t has come to this. Returns whether it counts, as far as is known.
   bool settle(task& t, outcome came_to, runner<M>& r) {
     WEFT_ASSERT(t.now == phase::running && running_ > 0);
+    WEFT_ASSERT(!t.dead || t.children.empty());
     --running_;
     run_again(r.made_stale);
     if (came_to != outcome::published) throw_away(r.allocated);
@@ -86,7 +87,10 @@ template <class M> class task_board {
   // Its writes are in base memory: it is over. Returns what it threw.
   [[nodiscard]] std::exception_ptr happened(task& t) {
     WEFT_ASSERT(admitted_.first() == &t && t.now == phase::committing);
+    WEFT_ASSERT(t.number != unborn && !pending.any_before(t));  // its parent has happened, and all before it
+    WEFT_ASSERT(!t.dead && t.waiters.empty());
     for (task* c : t.children) {
+      WEFT_ASSERT(c->number == unborn && c->parent == &t && !c->dead);
       const std::uint64_t number = pending.next_number();
       if (c->now == phase::pending) {
         pending.take_back(*c);
@@ -119,6 +123,7 @@ template <class M> class task_board {
   // All calls are dropped; bodies that run will be for nothing.
   void drop_all() {
     for (task* t = admitted_.last(); t != nullptr;) {
+      WEFT_ASSERT(t->now != phase::committing);  // that has happened
       task* const previous = t->previous;
       t->children.clear();
       if (t->now == phase::running) {
@@ -133,6 +138,7 @@ template <class M> class task_board {
       t = previous;
     }
     pending.clear(pool_);
+    WEFT_ASSERT(admitted_.size() == running_ && ready_.empty());  // only bodies that nobody can stop are left
   }
 
   // Memory that was released, or taken by runs in vain: others may look at it as long as anything is admitted.
@@ -141,9 +147,13 @@ template <class M> class task_board {
   }
   void free_garbage() noexcept {
     WEFT_ASSERT(admitted_.empty());
-    for (const allocation& a : garbage_) free_memory(a);
+    for (const allocation& a : garbage_) {
+      WEFT_ASSERT(garbage_bytes_ >= a.bytes);
+      garbage_bytes_ -= a.bytes;
+      free_memory(a);
+    }
+    WEFT_ASSERT(garbage_bytes_ == 0);
     garbage_.clear();
-    garbage_bytes_ = 0;
   }
 
  private:
@@ -151,8 +161,11 @@ template <class M> class task_board {
   static constexpr std::size_t garbage_bytes_max = std::size_t{16} << 20;  // and it does not fill the caches for long
 
   [[nodiscard]] task* begin(task& t) noexcept {
+    WEFT_ASSERT(t.now == phase::pending || t.now == phase::ready || t.now == phase::first_only);
+    WEFT_ASSERT(!t.dead && t.heap_index == in_no_heap);
     t.now = phase::running;
     ++running_;
+    WEFT_ASSERT(running_ <= admitted_.size());
     return &t;
   }
   [[nodiscard]] task* begin_again(task& t) noexcept {
@@ -160,6 +173,8 @@ template <class M> class task_board {
     return begin(t);
   }
   void make_ready(task& t) {
+    WEFT_ASSERT(t.now == phase::running || t.now == phase::parked || t.now == phase::done);
+    WEFT_ASSERT(!t.dead);
     if (t.wants_first) {
       t.now = phase::first_only;
       return;
@@ -205,6 +220,7 @@ template <class M> class task_board {
     if (t.children.size() > created.size()) t.children.resize(created.size());
     for (std::size_t i = 0; i < created.size(); ++i) {
       if (i < t.children.size()) {
+        WEFT_ASSERT(t.children[i]->parent == &t && t.children[i]->child == i);
         if (std::memcmp(&t.children[i]->call, &created[i], sizeof created[i]) == 0) continue;
         doomed_.push_back(t.children[i]);
       } else {
@@ -224,6 +240,7 @@ template <class M> class task_board {
     while (!doomed_.empty()) {
       task& t = *doomed_.back();
       doomed_.pop_back();
+      WEFT_ASSERT(t.number == unborn && t.now != phase::committing && !t.dead);  // its parent has not happened
       doomed_.insert(doomed_.end(), t.children.begin(), t.children.end());
       t.children.clear();
       if (t.now == phase::running) {
@@ -242,6 +259,7 @@ template <class M> class task_board {
     }
   }
   void take_back(task& t) {
+    WEFT_ASSERT(t.now != phase::running && t.now != phase::committing && !t.dead);
     doomed_.insert(doomed_.end(), t.children.begin(), t.children.end());
     t.children.clear();
     end_doomed();
@@ -263,6 +281,7 @@ template <class M> class task_board {
   }
   // Nothing that t has done is so. It does not run.
   void undo(task& t) {
+    WEFT_ASSERT(t.now != phase::committing && t.heap_index == in_no_heap);
     std::vector<task_ref> stale;
     access_set& last = t.last_run();
     for (std::size_t i = 0; i < last.size(); ++i) {
@@ -291,6 +310,7 @@ template <class M> class task_board {
     if (other.to->generation != other.generation) return false;
     if (other.to->now == phase::done && detail::peek(other.to->stale) == 0) return false;
     if (other.to->now == phase::committing) return false;
+    WEFT_ASSERT(other.to != &t && precedes(*other.to, t));  // so nobody waits in a circle
     other.to->waiters.push_back({&t, t.generation});
     t.now = phase::parked;
     return true;

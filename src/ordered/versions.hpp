@@ -28,6 +28,7 @@ template <class M> class versions {
     bucket& b = bucket_of(a);
     const base::locked<M> guard(b.lock);
     const seen s = visible(b, a.word, mask, first_before(b, t));
+    WEFT_ASSERT(s.unsettled != &t);  // it would wait for itself
     if (s.unsettled != nullptr) return {s.unsettled, s.unsettled->generation};
     a.value = merged(a.value, s.value, mask);
     if (a.read == 0) link_reader(b, a);
@@ -38,6 +39,7 @@ template <class M> class versions {
   // Makes what a says was written visible, in place of what `old` said, if there is one. Those who have read what is
   // not so any more are made stale and added to `stale`.
   void publish(word_access& a, std::vector<task_ref>& stale) {
+    WEFT_ASSERT(a.written != 0 && !a.published);
     bucket& b = bucket_of(a);
     const base::locked<M> guard(b.lock);
     word_access* before_it = nullptr;
@@ -85,6 +87,7 @@ template <class M> class versions {
     const base::locked<M> guard(b.lock);
     if (a.read != 0) unlink_reader(b, a);
     if (!a.published) return;
+    WEFT_ASSERT(a.next_version == nullptr || a.next_version->by == a.by);  // what is before it has happened
     write_memory(a.word, a.value, a.written);
     unlink_version(b, a);
   }
@@ -123,8 +126,9 @@ template <class M> class versions {
     return at;
   }
   // What those from `at` on make of these bytes.
-  [[nodiscard]] static seen visible(const bucket&, std::uintptr_t word, byte_mask mask,
+  [[nodiscard]] static seen visible(const bucket& b, std::uintptr_t word, byte_mask mask,
                                     const word_access* at) noexcept {
+    WEFT_ASSERT(base::held(b.lock));
     seen s{0, nullptr};
     for (; at != nullptr && mask != 0; at = at->next_version) {
       const byte_mask here = static_cast<byte_mask>(at->written & mask);
@@ -145,6 +149,7 @@ template <class M> class versions {
   // Bytes of the word that `from` wrote are others now. Who: holds the bucket's lock.
   static void tell_readers(bucket& b, const word_access& from, byte_mask changed, std::vector<task_ref>& stale) {
     if (changed == 0) return;
+    WEFT_ASSERT(base::held(b.lock));
     for (word_access* r = b.readers; r != nullptr; r = r->next_reader) {
       byte_mask theirs = static_cast<byte_mask>(r->read & changed);
       if (r->word != from.word || theirs == 0 || !precedes(*from.by, *r->by)) continue;
@@ -158,17 +163,25 @@ template <class M> class versions {
   }
 
   static void link_reader(bucket& b, word_access& a) noexcept {
+    WEFT_ASSERT(base::held(b.lock) && b.readers != &a);
     a.previous_reader = nullptr;
     a.next_reader = b.readers;
     if (b.readers != nullptr) b.readers->previous_reader = &a;
     b.readers = &a;
   }
   static void unlink_reader(bucket& b, word_access& a) noexcept {
+    WEFT_ASSERT(base::held(b.lock) &&
+                (a.previous_reader == nullptr ? b.readers : a.previous_reader->next_reader) == &a);
+    WEFT_ASSERT(a.next_reader == nullptr || a.next_reader->previous_reader == &a);
     (a.previous_reader == nullptr ? b.readers : a.previous_reader->next_reader) = a.next_reader;
     if (a.next_reader != nullptr) a.next_reader->previous_reader = a.previous_reader;
     a.read = 0;
   }
   static void link_version(bucket& b, word_access& a, word_access* previous, word_access* next) noexcept {
+    WEFT_ASSERT(base::held(b.lock) && (previous == nullptr ? b.versions : previous->next_version) == next);
+    WEFT_ASSERT(next == nullptr || next->previous_version == previous);
+    WEFT_DEBUG_ASSERT(previous == nullptr || precedes(*a.by, *previous->by));  // the latest task is first
+    WEFT_DEBUG_ASSERT(next == nullptr || next->by == a.by || precedes(*next->by, *a.by));
     a.previous_version = previous;
     a.next_version = next;
     (previous == nullptr ? b.versions : previous->next_version) = &a;
@@ -176,6 +189,9 @@ template <class M> class versions {
     a.published = true;
   }
   static void unlink_version(bucket& b, word_access& a) noexcept {
+    WEFT_ASSERT(base::held(b.lock) && a.published);
+    WEFT_ASSERT((a.previous_version == nullptr ? b.versions : a.previous_version->next_version) == &a);
+    WEFT_ASSERT(a.next_version == nullptr || a.next_version->previous_version == &a);
     (a.previous_version == nullptr ? b.versions : a.previous_version->next_version) = a.next_version;
     if (a.next_version != nullptr) a.next_version->previous_version = a.previous_version;
     a.published = false;

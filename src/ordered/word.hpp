@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/assert.hpp"
 #include "base/atomic.hpp"
 
 namespace weft::speculative {
@@ -47,6 +48,7 @@ struct piece {
   unsigned bytes;
 };
 [[nodiscard]] constexpr piece first_piece(byte_mask mask) noexcept {
+  WEFT_DEBUG_ASSERT(mask != 0);
   const unsigned first = static_cast<unsigned>(std::countr_zero(mask));
   unsigned bytes = 1;
   while (bytes < 8 && first % (2 * bytes) == 0 && (mask & mask_of(first, 2 * bytes)) == mask_of(first, 2 * bytes))
@@ -59,6 +61,7 @@ template <class T> [[nodiscard]] std::uint64_t read_piece(std::uintptr_t at) noe
   return base::atomic_ref<T>(*reinterpret_cast<T*>(at)).load(base::relaxed);
 }
 [[nodiscard]] inline std::uint64_t read_memory(std::uintptr_t word, byte_mask mask) noexcept {
+  WEFT_DEBUG_ASSERT(word % 8 == 0);
   if (mask == whole_word) return read_piece<std::uint64_t>(word);
   std::uint64_t value = 0;
   while (mask != 0) {
@@ -77,6 +80,7 @@ template <class T> void write_piece(std::uintptr_t at, std::uint64_t value) noex
   base::atomic_ref<T>(*reinterpret_cast<T*>(at)).store(static_cast<T>(value), base::relaxed);
 }
 inline void write_memory(std::uintptr_t word, std::uint64_t value, byte_mask mask) noexcept {
+  WEFT_DEBUG_ASSERT(word % 8 == 0);
   if (mask == whole_word) return write_piece<std::uint64_t>(word, value);
   while (mask != 0) {
     const auto [first, bytes] = first_piece(mask);

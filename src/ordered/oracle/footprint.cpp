@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "base/assert.hpp"
+
 namespace weft::ordered_run {
 
 footprint::slot& footprint::slot_of(std::uint64_t word) noexcept {
+  WEFT_DEBUG_ASSERT(2 * entries_.size() <= table_.size());  // a free slot ends the search
   const std::size_t mask = table_.size() - 1;
   std::size_t i = static_cast<std::size_t>((word * 0x9e3779b97f4a7c15u) >> 32) & mask;
   while (table_[i].round == round_ && entries_[table_[i].place].word != word) i = (i + 1) & mask;

@@ -16,6 +16,12 @@ struct moments {
     for (std::size_t i = 0; i < limits; ++i) at[i] = std::max(at[i], other.at[i]);
     round = std::max(round, other.round);
   }
+  // Nothing is earlier where less is in sight: not in a narrower window, nor in one that is left in order.
+  [[nodiscard]] bool grows_with_limits() const noexcept {
+    return at[unlimited] <= at[in_flight_1024] && at[in_flight_1024] <= at[in_flight_64] &&
+           at[in_flight_64] <= at[window_64] && at[in_flight_1024] <= at[window_1024] &&
+           at[window_1024] <= at[window_64];
+  }
   friend bool operator==(const moments&, const moments&) = default;
 };
 

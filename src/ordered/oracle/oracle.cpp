@@ -8,6 +8,7 @@
 #include <queue>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "ordered/executors.hpp"
 #include "ordered/one_by_one.hpp"
 #include "ordered/oracle/footprint.hpp"
@@ -79,6 +80,7 @@ class oracle final : public detail::ordered_executor, one_by_one {
       calls_[slot] = w;
     }
     heap_.push({w.call.timestamp, created_++, slot});
+    WEFT_ASSERT(heap_.size() + free_.size() == calls_.size());  // each slot has one call, or none
   }
 
   void create_from_body(const detail::ordered_call& call) {
@@ -88,10 +90,13 @@ class oracle final : public detail::ordered_executor, one_by_one {
 
   void run_all() {
     ordered_context x(*this, false);
+    std::uint64_t now = 0;
     while (!heap_.empty()) {
       const entry next = heap_.top();
       const std::size_t waiting_now = heap_.size();
       heap_.pop();
+      WEFT_ASSERT(next.timestamp >= now && next.slot < calls_.size());
+      now = next.timestamp;
       const waiting w = calls_[next.slot];
       free_.push_back(next.slot);
       x.set_timestamp(next.timestamp);
@@ -128,6 +133,7 @@ class oracle final : public detail::ordered_executor, one_by_one {
     in_flight_64_.ended(end.at[moments::in_flight_64]);
     loop_.ran(instructions_);
     end.round = loop_.round();
+    WEFT_ASSERT(end.grows_with_limits());
     all_ended_.not_before(end);
     note(end);
     end.at[moments::queue] = run_ended_.at[moments::queue];  // the queue alone says when a child can be taken
@@ -137,9 +143,11 @@ class oracle final : public detail::ordered_executor, one_by_one {
   [[nodiscard]] std::uint64_t end_in_queue_program(std::uint64_t begin) noexcept {
     std::uint64_t now = begin, done = 0;
     for (const std::uint64_t at : puts_) {
+      WEFT_ASSERT(at >= done);
       now = queue_.put(now + at - done);
       done = at;
     }
+    WEFT_ASSERT(instructions_ >= done);
     return now + instructions_ - done;
   }
 
@@ -215,6 +223,7 @@ class oracle final : public detail::ordered_executor, one_by_one {
 };
 
 oracle_statistics oracle::statistics() const {
+  WEFT_ASSERT(sizes_.count() == counts_.committed && reads_.count() == writes_.count());
   oracle_statistics s;
   s.tasks = sizes_.count();
   s.instructions = sizes_.sum();

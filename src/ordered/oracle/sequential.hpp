@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/assert.hpp"
+
 namespace weft::ordered_run {
 
 // A loop that takes the next body from a queue. Its rounds overlap from the last use of the queue in each.
@@ -23,6 +25,7 @@ class queue_program {
   }
   // Who: the round that has taken last. Returns when it goes on.
   [[nodiscard]] std::uint64_t put(std::uint64_t now) noexcept {
+    WEFT_ASSERT(now >= free_);  // it has the queue
     spent_ += put_instructions;
     return free_ = now + put_instructions;
   }
@@ -51,12 +54,14 @@ class loop_program {
   [[nodiscard]] std::uint64_t round() const noexcept { return ended_.size() + 1; }
   // It reads what this round has stored.
   void reads_from(std::uint64_t round) noexcept {
+    WEFT_ASSERT(round <= ended_.size() + 1);  // none that is still to come
     if (round != 0 && round <= ended_.size()) begins_ = std::max(begins_, ended_[round - 1]);
   }
   void ran(std::uint64_t instructions) noexcept { instructions_ += instructions; }
   // No round of another run begins before this.
   void run_ended() {
     end_round();
+    WEFT_ASSERT(longest_ >= earliest_ && !is_open_);
     begins_ = earliest_ = longest_;
   }
   // When the last round ends. Who: after run_ended().
@@ -66,6 +71,7 @@ class loop_program {
  private:
   void end_round() {
     if (!is_open_) return;
+    WEFT_ASSERT(begins_ >= earliest_);
     ended_.push_back(begins_ + instructions_);
     longest_ = std::max(longest_, ended_.back());
     begins_ = earliest_;

@@ -8,6 +8,8 @@
 #include <queue>
 #include <vector>
 
+#include "base/assert.hpp"
+
 namespace weft::ordered_run {
 
 // The window begins behind the last body before which all have ended.
@@ -17,6 +19,7 @@ class prefix_window {
   [[nodiscard]] std::uint64_t opens() const noexcept { return ended_[next_]; }
   // Who: after opens(), for the same body.
   void ended(std::uint64_t when) noexcept {
+    WEFT_ASSERT(when >= ended_[next_]);  // it began when the window opened, or later
     last_ = std::max(last_, when);
     ended_[next_] = last_;
     next_ = next_ + 1 == ended_.size() ? 0 : next_ + 1;
@@ -40,7 +43,10 @@ class places_window {
     return last_;
   }
   // Who: after opens(), for the same body.
-  void ended(std::uint64_t when) { running_.push(when); }
+  void ended(std::uint64_t when) {
+    WEFT_ASSERT(running_.size() < tasks_ && when >= last_);
+    running_.push(when);
+  }
 
  private:
   std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>> running_;

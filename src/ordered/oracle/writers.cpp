@@ -15,6 +15,7 @@ std::uint32_t* writers::page_of(std::uint64_t number) noexcept {
 const moments* writers::find(std::uint64_t word) noexcept {
   const std::uint32_t* const p = page_of(word / page_words);
   const std::uint32_t place = p == nullptr ? 0 : p[word % page_words];
+  WEFT_ASSERT(place <= moments_.size());
   return place == 0 ? nullptr : &moments_[place - 1];
 }
 

@@ -46,6 +46,7 @@ class closure {
     }
     if (t->is == phase::running || t->is == phase::finished) {
       WEFT_ASSERT(!t->certain || why == cause::error);
+      WEFT_ASSERT(t->at >= chip_.gvt_seen || why == cause::error);  // what is before it is as good as committed
       count(chip_.statistics, why);
       t->discard = discard;
       chip_.statistics.core_cycles.aborted += t->spent;
@@ -81,6 +82,7 @@ class closure {
     cycle longest = 0;
     for (std::size_t i = items.size(); i-- != 0;) {
       const item& done = items[i];
+      WEFT_ASSERT(done.of <= i);  // all that it pulled in have been here
       const unsigned asked = done.of == i ? from_ : items[done.of].who->tile;
       cycle& above = done.of == i ? longest : items[done.of].others;
       above = std::max(above, done.own + done.others + 2 * chip_.net.latency(asked, done.who->tile));
@@ -96,12 +98,14 @@ class closure {
 };
 
 void roll_back(task& t) {
+  WEFT_ASSERT(t.is == task::phase::aborting && t.first_child == nullptr);
   for (std::size_t i = t.undos.size(); i-- != 0;) std::memcpy(t.undos[i].at, &t.undos[i].old, t.undos[i].bytes);
   t.undos.clear();
 }
 
 void leave(chip& c, task& t, cycle after) {
   tile& where = c.tiles[t.tile];
+  WEFT_ASSERT(t.undos.empty());
   forget_accesses(c, t);
   where.leave_slot(t);
   wake_waiting(c, where);

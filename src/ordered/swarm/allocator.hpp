@@ -34,7 +34,7 @@ class allocator {
     if (!list.empty()) {
       void* const at = list.back();
       list.pop_back();
-      ++chunks_[chunk_of(at)].used;
+      ++own_chunk(at).used;
       return at;
     }
     p.used = (p.used + whole - 1) / whole * whole;
@@ -44,7 +44,8 @@ class allocator {
     }
     void* const at = p.from + p.used;
     p.used += whole;
-    ++chunks_[chunk_of(at)].used;
+    WEFT_ASSERT(p.used <= chunk_bytes && reinterpret_cast<std::uintptr_t>(at) % alignment == 0);
+    ++own_chunk(at).used;
     return at;
   }
   // What was taken elsewhere goes back there, to where ordered sections of other executors have it from.
@@ -92,11 +93,11 @@ class allocator {
       void* const at = b.at;
       b = large_.back();
       large_.pop_back();
-      ++chunks_[chunk_of(at)].used;
+      ++own_chunk(at).used;
       return at;
     }
     void* const at = new_chunk(whole);
-    ++chunks_[chunk_of(at)].used;
+    ++own_chunk(at).used;
     return at;
   }
   void* new_chunk(std::size_t bytes) {
@@ -105,6 +106,11 @@ class allocator {
     chunks_.push_back({at, bytes, 0});
     for (; i != 0 && at < chunks_[i - 1].at; --i) std::swap(chunks_[i], chunks_[i - 1]);
     return at;
+  }
+  [[nodiscard]] chunk& own_chunk(const void* at) noexcept {
+    const std::size_t i = chunk_of(at);
+    WEFT_ASSERT(i < chunks_.size());
+    return chunks_[i];
   }
   [[nodiscard]] std::size_t chunk_of(const void* at) const noexcept {
     std::size_t low = 0, high = chunks_.size();

@@ -122,6 +122,7 @@ class body_hooks final : public detail::ordered_hooks {
     }
     send_child(t.certain ? nullptr : &t);
     ++t.children;
+    WEFT_ASSERT(t.certain || t.children <= chip_.options.children);  // a task can track no more
     if (t.refused != 0) {
       sync(chip_, me_);
       wait_for_refused(chip_, me_);
@@ -180,6 +181,7 @@ class body_hooks final : public detail::ordered_hooks {
     note_access(chip_, *me_.runs, l, write);
   }
   void remember(std::byte* at, std::size_t bytes) {
+    WEFT_ASSERT(me_.runs->is == task::phase::running);  // an undo log that has been replayed is over
     while (bytes != 0) {
       const std::size_t n = std::min(bytes, word_bytes - reinterpret_cast<std::uintptr_t>(at) % word_bytes);
       task::undo u{at, 0, static_cast<std::uint32_t>(n)};
@@ -198,6 +200,7 @@ class body_hooks final : public detail::ordered_hooks {
 void help(chip& c, core& me, body_hooks& hooks) {
   const call_part part = me.runs->part;  // a copy: the task may be gone when its execution has been aborted
   const std::uint32_t first = part.first, last = part.last;
+  WEFT_ASSERT(first < last && last <= part.list->calls.size());
   const std::uint32_t parts = std::min(last - first, std::max(c.options.children, 2u));
   for (std::uint32_t i = 0; i < parts; ++i) {
     const std::uint32_t from = first + static_cast<std::uint32_t>(std::uint64_t{last - first} * i / parts);
@@ -231,8 +234,12 @@ void enqueue_late(chip& c, core& me, body_hooks& hooks) {
 
 void start(chip& c, core& me, task& t) {
   tile& where = c.tile_of(me);
+  WEFT_ASSERT(t.is == task::phase::idle || t.is == task::phase::spilled);
+  WEFT_ASSERT(me.runs == nullptr && !me.holds && t.tile == me.tile);
   t.is = task::phase::running;
   t.at = virtual_time::of(t.call.timestamp, me.time, where.number);
+  WEFT_ASSERT(t.at >= c.gvt && t.at >= c.committed_last);
+  WEFT_ASSERT(t.parent == nullptr || t.at > t.parent->at);
   t.spent = 0;
   t.runs_on = &me;
   WEFT_ASSERT(t.children == 0 && t.first_child == nullptr && t.accesses.empty() && t.undos.empty());
@@ -264,6 +271,7 @@ void finish(chip& c, core& me) {
     return true;
   });
   leave_if_killed(me);
+  WEFT_ASSERT(t.is == task::phase::running && t.runs_on == &me);
   count_cycles(c, me, spent::task);
   c.take_commit_entry(where, t);
   t.is = task::phase::finished;
@@ -297,6 +305,7 @@ void execute(chip& c, core& me, task& t) {
     finish(c, me);
   } catch (const aborted_execution&) {
   }
+  WEFT_ASSERT(me.runs == nullptr);  // it has finished, or who killed it took it
   if (!me.killed) return;
   count_cycles(c, me, spent::aborted);
   me.killed = false;

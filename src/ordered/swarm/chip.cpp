@@ -18,6 +18,7 @@ chip::chip(const swarm_options& given)
       hash(given.bloom_bits / given.bloom_ways), keeps_exact(given.precise != 0 || given.audit != 0), draw(given.seed) {
   tiles.resize(std::max(1u, given.cores / given.tile_cores));
   const std::uint32_t tile_cores = std::min(given.cores, given.tile_cores);
+  WEFT_ASSERT(tiles.size() <= virtual_time::tiles_max && tiles.size() * tile_cores == given.cores);
   for (std::uint32_t i = 0; i < tiles.size(); ++i) {
     tile& t = tiles[i];
     t.number = i;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/random.hpp"
 #include "machine/fiber.hpp"
 #include "ordered/swarm/allocator.hpp"
@@ -86,6 +87,7 @@ struct chip {
   base::random draw;
   std::uint64_t age = 0;
   virtual_time gvt, gvt_seen;
+  virtual_time committed_last;               // of the task that has committed last
   std::uint64_t stuck_periods = 0;           // all cores have waited, and the global virtual time stood still
   std::vector<tile::entry> ready_to_commit;  // kept for its memory
   cycle occupied_since = 0;
@@ -101,20 +103,23 @@ struct chip {
 
   // Queues as they were until now, for their averages. Who: before each change.
   void count_occupancy() noexcept {
+    WEFT_ASSERT(events.now() >= occupied_since);
     const cycle passed = events.now() - occupied_since;
     statistics.task_queue_cycles += task_entries * passed;
     statistics.commit_queue_cycles += commit_entries * passed;
     occupied_since = events.now();
   }
   void take_task_entry(tile& t) noexcept {
+    // swarm.md, "Full queues": one beyond its size, for whoever has the entry that does not exist
+    WEFT_ASSERT(!t.task_queue_full() || (t.emergency != nullptr && t.task_used == t.task_entries));
     count_occupancy();
     ++task_entries;
     if (++t.task_used > statistics.tasks.task_queue_max) statistics.tasks.task_queue_max = t.task_used;
   }
   void leave_task_entry(tile& t) noexcept {
     count_occupancy();
+    WEFT_ASSERT(t.task_used != 0 && t.task_used <= task_entries);
     --task_entries;
-    WEFT_ASSERT(t.task_used != 0);
     --t.task_used;
   }
   void take_commit_entry(tile& where, task& t) {
@@ -130,12 +135,16 @@ struct chip {
     where.leave_commit_queue(t);
   }
   void start_waiting(task& t) noexcept {
+    WEFT_ASSERT(t.is == task::phase::travelling || t.is == task::phase::returning);
+    WEFT_ASSERT(waiting != &t && (waiting == nullptr || waiting->previous_waiting == nullptr));
     t.previous_waiting = nullptr;
     t.next_waiting = waiting;
     if (waiting != nullptr) waiting->previous_waiting = &t;
     waiting = &t;
   }
   void stop_waiting(task& t) noexcept {
+    WEFT_ASSERT((t.previous_waiting != nullptr ? t.previous_waiting->next_waiting : waiting) == &t);
+    WEFT_ASSERT(t.next_waiting == nullptr || t.next_waiting->previous_waiting == &t);
     (t.previous_waiting != nullptr ? t.previous_waiting->next_waiting : waiting) = t.next_waiting;
     if (t.next_waiting != nullptr) t.next_waiting->previous_waiting = t.previous_waiting;
   }

@@ -37,6 +37,8 @@ constexpr std::uint64_t stuck_periods_max = 100'000;
 void commit(chip& c, task& t) {
   tile& where = c.tiles[t.tile];
   WEFT_ASSERT(t.parent == nullptr);  // it was before this one
+  WEFT_ASSERT(t.is == task::phase::finished && t.at < c.gvt && t.at >= c.committed_last);
+  c.committed_last = t.at;
   while (t.first_child != nullptr) become_parentless(c, *t.first_child);
   WEFT_ASSERT(t.refused == 0);
   forget_accesses(c, t);
@@ -84,6 +86,7 @@ void end_by(chip& c, task& thrower) {
 }
 
 void make_certain(chip& c, task& t) {
+  WEFT_ASSERT(t.is == task::phase::running && t.parent == nullptr && t.runs_on->runs == &t);
   t.certain = true;
   while (t.first_child != nullptr) become_parentless(c, *t.first_child);
   if (t.runs_on->waiting == core::waits::certain) wake(c, *t.runs_on, c.events.now());
@@ -100,6 +103,7 @@ void look_at_virtual_times(chip& c) {
 }
 
 void apply_global_virtual_time(chip& c) {
+  WEFT_ASSERT(c.gvt_seen >= c.gvt);
   c.gvt = c.gvt_seen;
   ++c.statistics.gvt_updates;
   c.statistics.traffic.gvt += (c.tiles.size() - 1) * (local_time_bytes + global_time_bytes);

@@ -6,6 +6,7 @@ namespace weft::swarm {
 
 void conflicts::look_at(task* t, answer& a) {
   if (t == &self_) return;
+  WEFT_ASSERT(t->at != self_.at);  // of two with one virtual time nobody knows which is first
   a.may_have = true;
   ++a.compared;
   if (t->at > self_.at) found_.push_back(t);
@@ -36,6 +37,7 @@ conflict_check::answer conflicts::check(unsigned number, line l, bool write) {
 }
 
 void note_access(chip& c, task& t, line l, bool write) {
+  WEFT_ASSERT(t.is == task::phase::running);  // else nobody takes it out of the sets again
   t.accesses.push_back({l, write, c.keeps_exact ? c.exact.insert(l, &t, write) : exact_sets::none});
   tile& where = c.tiles[t.tile];
   if (!where.sets.empty()) where.sets[write ? 1 : 0].insert(t.slot, c.hash(l));

@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t stack_bytes = 256 * 1024;
 
 void switch_to(chip& c, core* from, core* to) {
+  WEFT_ASSERT(c.running == from && from != to);
   machine::fiber& left = from != nullptr ? *from->stack : *c.main;
   machine::fiber& entered = to != nullptr ? *to->stack : *c.main;
   c.running = to;
@@ -51,6 +52,7 @@ void core_loop(chip& c, core& me) {
   tile& t = c.tile_of(me);
   while (!c.ending) {
     sync(c, me);
+    if (c.ending) return;
     if (must_coalesce(c, t)) {
       coalesce(c, me);
       continue;
@@ -71,6 +73,16 @@ void core_loop(chip& c, core& me) {
   }
 }
 
+// What a run has taken it has given back, or the next would miss it.
+void require_empty(const chip& c) {
+  WEFT_ASSERT(c.tasks.live() == 0 && c.waiting == nullptr);
+  for (const tile& t : c.tiles) {
+    WEFT_ASSERT(t.task_used == 0 && t.finished.empty() && t.emergency == nullptr);
+    WEFT_ASSERT(t.idle.empty() && t.overflow.empty() && t.certain_idle == 0 && !t.coalescing);
+    WEFT_ASSERT(t.free_slots.size() == t.slots.size() && t.idle_cores == 0);
+  }
+}
+
 void core_main(void* argument) {
   core& me = *static_cast<core*>(argument);
   core_loop(*me.of, me);
@@ -81,10 +93,11 @@ void core_main(void* argument) {
 }  // namespace
 
 void run_cores(chip& c) {
+  WEFT_ASSERT(c.main == nullptr && c.running == nullptr);
   machine::fiber main;
   c.main = &main;
   c.ending = false;
-  c.gvt = c.gvt_seen = {};  // timestamps of one run say nothing to those of the next
+  c.gvt = c.gvt_seen = c.committed_last = {};  // timestamps of one run say nothing to those of the next
   c.stuck_periods = 0;
   for (auto& each : c.cores) {
     each->time = each->counted = c.events.now();
@@ -96,7 +109,9 @@ void run_cores(chip& c) {
   for (auto& each : c.cores) {  // each leaves its body, where it is in one, and its stack
     switch_to(c, nullptr, each.get());
     each->stack.reset();
+    WEFT_ASSERT(each->runs == nullptr && !each->holds && each->waiting == core::waits::no);
   }
+  require_empty(c);
   cycle end = c.events.now();
   for (auto& each : c.cores) end = std::max(end, each->time);
   for (auto& each : c.cores) {
@@ -121,6 +136,7 @@ void sync(chip& c, core& me) {
 }
 
 void block(chip& c, core& me, core::waits why) {
+  WEFT_ASSERT(c.running == &me && me.waiting == core::waits::no && why != core::waits::no);
   me.waiting = why;
   ++me.generation;
   if (why != core::waits::idle) preempt_if_needed(c, c.tile_of(me));
@@ -135,6 +151,7 @@ void wake(chip& c, core& who, cycle at) {
 }
 
 void kill(chip& c, core& who, cycle at) {
+  WEFT_ASSERT(who.runs != nullptr && !who.killed);  // an execution is aborted once
   who.killed = true;
   who.runs = nullptr;
   ++who.generation;
@@ -143,6 +160,7 @@ void kill(chip& c, core& who, cycle at) {
 }
 
 void count_cycles(chip& c, core& me, spent what) noexcept {
+  WEFT_ASSERT(me.time >= me.counted);
   const cycle passed = me.time - me.counted;
   me.counted = me.time;
   auto& all = c.statistics.core_cycles;

@@ -34,6 +34,7 @@ bool wake_idle_core(chip& c, tile& where) {
   if (where.idle_cores == 0) return false;
   const auto i = static_cast<unsigned>(std::countr_zero(where.idle_cores));
   where.idle_cores &= where.idle_cores - 1;
+  WEFT_ASSERT(i < where.cores && c.core_of(where, i).waiting == core::waits::idle);
   wake(c, c.core_of(where, i), c.events.now());
   return true;
 }
@@ -57,6 +58,7 @@ void overflow(chip& c, task& t) {
 // The first task of what the tile has put to memory, if it may have an entry.
 task* take_overflow(chip& c, tile& where) {
   task& t = *where.overflow.first();
+  WEFT_ASSERT(t.is == task::phase::spilled && t.parent == nullptr);
   if (where.task_queue_full()) {
     task* const holder = where.emergency;
     if (holder != nullptr) {
@@ -76,6 +78,8 @@ task* take_overflow(chip& c, tile& where) {
 }
 
 task& send_new(chip& c, task* parent, unsigned from, const detail::ordered_call& call, cycle at) {
+  WEFT_ASSERT(parent == nullptr || (parent->is == task::phase::running && !parent->certain));
+  WEFT_ASSERT(parent == nullptr || call.timestamp >= parent->call.timestamp);
   task& t = *c.tasks.take();
   t.call = call;
   t.age = c.age++;
@@ -107,6 +111,7 @@ void send_helper(chip& c, task* parent, unsigned from, const call_part& part, cy
 
 void arrive(chip& c, task& t) {
   if (t.is == task::phase::dropped) return c.tasks.give_back(&t);
+  WEFT_ASSERT(t.is == task::phase::travelling);
   tile& where = c.tiles[t.tile];
   if (!where.task_queue_full()) {
     c.stop_waiting(t);
@@ -136,6 +141,7 @@ void arrive(chip& c, task& t) {
 
 void come_back(chip& c, task& t) {
   if (t.is == task::phase::dropped) return c.tasks.give_back(&t);
+  WEFT_ASSERT(t.is == task::phase::returning && t.undos.empty());
   c.stop_waiting(t);
   if (!t.emergency) return make_idle(c, t);
   leave_entry(c, t);
@@ -147,6 +153,7 @@ void make_idle(chip& c, task& t) {
   t.is = task::phase::idle;
   where.idle.push(&t);
   if (t.parent == nullptr) ++where.certain_idle;
+  WEFT_ASSERT(where.certain_idle <= where.idle.size() && where.idle.size() <= where.task_used);
   if (!wake_idle_core(c, where)) preempt_if_needed(c, where);
 }
 
@@ -157,6 +164,7 @@ task* take_next(chip& c, tile& where) {
     if (task* const t = take_overflow(c, where)) return t;
   if (where.idle.empty()) return nullptr;
   task* const t = where.idle.pop();
+  WEFT_ASSERT(t->is == task::phase::idle && (t->parent != nullptr || where.certain_idle != 0));
   if (t->parent == nullptr) --where.certain_idle;
   return t;
 }
@@ -190,6 +198,7 @@ void drop_unstarted(chip& c, task& t) {
 }
 
 void become_parentless(chip& c, task& child) {
+  WEFT_ASSERT(child.parent != nullptr);  // else it has been counted already
   no_longer_refused(c, child);
   child.leave_parent();
   if (child.is == task::phase::idle) ++c.tiles[child.tile].certain_idle;

@@ -29,7 +29,8 @@ class exact_sets {
   }
   void erase(std::uint32_t i) {
     node& n = nodes_[i];
-    WEFT_ASSERT(n.who != nullptr);
+    WEFT_ASSERT(n.who != nullptr && (n.previous != none ? nodes_[n.previous].next : first_[n.where]) == i);
+    WEFT_ASSERT(n.next == none || nodes_[n.next].previous == i);
     (n.previous != none ? nodes_[n.previous].next : first_[n.where]) = n.next;
     if (n.next != none) nodes_[n.next].previous = n.previous;
     n.who = nullptr;

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/assert.hpp"
+
 namespace weft::swarm {
 
 using line = std::uint32_t;
@@ -23,6 +25,8 @@ class lines {
   static constexpr unsigned line_bits = 6, page_bits = 12;
   static constexpr std::uint32_t lines_of_page = 1u << (page_bits - line_bits);
 
+  static constexpr std::size_t lines_max = std::size_t{1} << 31;  // 128 GiB: an L1 keeps a bit beside a line's number
+
   lines() : table_(1024) {}
 
   [[nodiscard]] line of(const void* address) {
@@ -35,10 +39,14 @@ class lines {
   // So many lines that belong to the chip's own tables, and to no address.
   [[nodiscard]] line fresh(std::uint32_t count) {
     const line first = static_cast<line>(states_.size());
+    WEFT_ASSERT(states_.size() + count + lines_of_page <= lines_max);
     states_.resize(states_.size() + (count + lines_of_page - 1) / lines_of_page * lines_of_page);
     return first;
   }
-  [[nodiscard]] line_state& state(line l) noexcept { return states_[l]; }
+  [[nodiscard]] line_state& state(line l) noexcept {
+    WEFT_ASSERT(l < states_.size());
+    return states_[l];
+  }
   [[nodiscard]] std::size_t size() const noexcept { return states_.size(); }
 
  private:

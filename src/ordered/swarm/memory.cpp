@@ -42,6 +42,7 @@ std::size_t memory::find(const std::vector<line>& tags, std::size_t set, unsigne
 }
 
 std::uint32_t memory::access(const who& w, line l, bool write, conflict_check* check) {
+  WEFT_ASSERT(w.tile < tiles_ && (w.core == no_core || w.core - w.tile * options_.tile_cores < options_.tile_cores));
   ++tick_;
   std::uint32_t check_time = 0;
   if (check != nullptr) check_time = options_.tile_check + options_.compare * check->check(w.tile, l, write).compared;
@@ -94,6 +95,7 @@ std::uint32_t memory::through_directory(const who& w, line l, bool write, confli
   if (write) entry.tiles = me;
   entry.tiles |= me;
   entry.owner = state == shared ? std::int16_t{-1} : static_cast<std::int16_t>(w.tile);
+  WEFT_ASSERT(entry.owner < 0 || entry.tiles == me);  // who may write a line is the only one to have it
   marks.readers |= me;
   if (state != shared) marks.writers |= me;
   install_l2(w, l, state);
@@ -129,7 +131,9 @@ std::uint32_t memory::coherence(const who& w, line l, bool write, l3_line& entry
     if (!write && !owner) continue;
     if (write) {
       drop_l2(tile, l);
-    } else if (const std::size_t at = find(l2_tags_, l2_set(tile, l), options_.l2_ways, l); at != absent) {
+    } else {
+      const std::size_t at = find(l2_tags_, l2_set(tile, l), options_.l2_ways, l);
+      WEFT_ASSERT(at != absent && l2_[at].state != shared);  // the directory hears of all that an L2 drops
       l2_[at].state = shared;
       share_l1(tile, l, l2_[at].cores);
     }
@@ -204,7 +208,7 @@ void memory::renew_canary(std::size_t set) noexcept {
 
 void memory::drop_l2(unsigned tile, line l) noexcept {
   const std::size_t at = find(l2_tags_, l2_set(tile, l), options_.l2_ways, l);
-  if (at == absent) return;
+  WEFT_ASSERT(at != absent);  // as the directory says
   drop_l1(tile, l, l2_[at].cores);
   l2_tags_[at] = 0;
   l2_[at] = {};

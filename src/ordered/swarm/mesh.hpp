@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "ordered/swarm/virtual_time.hpp"
 
 namespace weft::swarm {
@@ -25,6 +26,7 @@ class mesh {
   }
 
   [[nodiscard]] std::uint32_t latency(unsigned from, unsigned to) const noexcept {
+    WEFT_DEBUG_ASSERT(from < tiles_ && to < tiles_);
     return latency_[from * tiles_ + to];
   }
   [[nodiscard]] std::uint32_t worst() const noexcept { return worst_; }

@@ -28,6 +28,7 @@ template <class Task> class order_queue {
     rise(heap_.size() - 1, {t->key(), t});
   }
   Task* pop() {
+    WEFT_ASSERT(!heap_.empty());
     Task* const t = heap_.front().who;
     erase(t);
     return t;
@@ -35,6 +36,7 @@ template <class Task> class order_queue {
   void erase(Task* t) {
     const std::size_t at = t->heap_place;
     WEFT_ASSERT(at < heap_.size() && heap_[at].who == t);
+    WEFT_DEBUG_ASSERT(heap_[at].first == t->key());  // a key that changes meanwhile is in the wrong place
     const entry last = heap_.back();
     heap_.pop_back();
     if (last.who == t) return;

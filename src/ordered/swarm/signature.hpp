@@ -58,14 +58,17 @@ class signatures {
   }
 
   void insert(std::uint32_t slot, const h3::columns& c) noexcept {
+    WEFT_ASSERT(slot / 64 < words_);  // behind are the tasks of the next column
     for (unsigned w = 0; w < ways_; ++w) row(w, c)[slot / 64] |= 1ull << slot % 64;
   }
   // Clears what insert() with the same columns has set. A slot is cleared by doing so for each of its lines.
   void erase(std::uint32_t slot, const h3::columns& c) noexcept {
+    WEFT_ASSERT(slot / 64 < words_);
     for (unsigned w = 0; w < ways_; ++w) row(w, c)[slot / 64] &= ~(1ull << slot % 64);
   }
   // Of slots 64 * word ..., the ones that may have the line.
   [[nodiscard]] std::uint64_t matches(std::uint32_t word, const h3::columns& c) const noexcept {
+    WEFT_DEBUG_ASSERT(word < words_);
     std::uint64_t all = ~0ull;
     for (unsigned w = 0; w < ways_ && all != 0; ++w)
       all &= bits_[(static_cast<std::size_t>(w) * columns_ + c.of(w)) * words_ + word];

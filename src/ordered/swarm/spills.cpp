@@ -51,6 +51,7 @@ void coalesce(chip& c, core& me) {
   std::sort(taken.begin(), taken.end(), later);
   for (task* const t : taken) {
     where.idle.erase(t);
+    WEFT_ASSERT(t->is == task::phase::idle && where.certain_idle != 0);
     --where.certain_idle;
     t->is = task::phase::spilled;
   }
@@ -62,6 +63,7 @@ void coalesce(chip& c, core& me) {
   me.time += descriptors(c, me, block, taken, 0, true);
   me.time += 2 * c.options.task_instruction;  // enqueues the splitter, and finishes
   sync(c, me);
+  if (c.ending) return;  // a body has thrown, and what was taken is no more
   task& splitter = *c.tasks.take();
   splitter.does = task::role::splitter;
   splitter.call = {};
@@ -70,6 +72,7 @@ void coalesce(chip& c, core& me) {
   splitter.tile = static_cast<std::uint16_t>(where.number);
   splitter.spilled_to = block;
   splitter.inside = std::move(taken);
+  WEFT_ASSERT(where.coalescing && where.task_used >= many);
   for (std::size_t i = 0; i < many; ++i) leave_entry(c, *splitter.inside[i]);
   c.take_task_entry(where);
   c.statistics.tasks.spilled += many;
@@ -91,6 +94,7 @@ void split(chip& c, core& me, task& splitter) {
   me.time += descriptors(c, me, splitter.spilled_to, inside, stay, false);
   me.time += c.options.task_instruction * (stay != 0 ? 2 : 1);
   sync(c, me);
+  if (c.ending) return;  // the splitter is no more, and what was inside
   const std::vector<task*> out(inside.begin() + static_cast<std::ptrdiff_t>(stay), inside.end());
   inside.resize(stay);
   if (stay != 0) {
@@ -104,6 +108,7 @@ void split(chip& c, core& me, task& splitter) {
     c.tasks.give_back(&splitter);
   }
   for (std::size_t i = out.size(); i-- != 0;) {  // the earliest was put in last
+    WEFT_ASSERT(out[i]->is == task::phase::spilled && out[i]->parent == nullptr);
     if (where.task_queue_full()) {
       ++c.statistics.tasks.overflowed;
       where.overflow.push(out[i]);

@@ -284,6 +284,27 @@ TEST_CASE("swarm: memory is taken by what happened alone, and released when it h
   CHECK(b.run().tasks.committed == 601);  // and a leak checker is content
 }
 
+TEST_CASE("swarm: a body throws while other cores move tasks between queues and memory") {
+  const auto memory = pages(8);
+  std::uint64_t spills = 0;
+  for (std::uint64_t at = 1; at < 120; ++at) {
+    bench b({.cores = 8, .tile_cores = 2, .task_queue = 8, .gvt_period = 7, .audit = 1});
+    const auto body = [at](weft::ordered_context& x, std::uint64_t now, page* p) {
+      x.store(p[now % 8].of[now], x.load(p[now % 8].of[now]) + 1);
+      if (now == at) throw std::runtime_error("here");
+    };
+    for (int i = 0; i < 8; ++i) memory[i] = {};
+    for (std::uint64_t i = 0; i < 400; ++i) b.q.at(i, body, memory.get());
+    CHECK_THROWS_WITH(b.q.run(), "here");
+    for (std::uint64_t i = 0; i < 400; ++i) REQUIRE(memory[i % 8].of[i] == (i <= at ? 1 : 0));
+    for (std::uint64_t i = at + 1; i < at + 40; ++i) b.q.at(i, body, memory.get());  // it goes on as if new
+    b.q.run();
+    spills += weft::statistics_of(b.q).tasks.spilled;
+    for (std::uint64_t i = 0; i < 400; ++i) REQUIRE(memory[i % 8].of[i] == (i < at + 40 ? 1 : 0));
+  }
+  CHECK(spills > 0);
+}
+
 TEST_CASE("swarm: what a body throws that did not happen is forgotten; what one that did throws ends the run") {
   const auto memory = pages(1);
   const auto body = [](weft::ordered_context& x, std::uint64_t now, std::uint64_t* cell) {

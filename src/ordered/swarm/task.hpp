@@ -90,6 +90,7 @@ struct task {
   [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> key() const noexcept { return {call.timestamp, age}; }
 
   void add_child(task* c) noexcept {
+    WEFT_ASSERT(c->parent == nullptr && (first_child == nullptr || first_child->previous == nullptr));
     c->parent = this;
     c->previous = nullptr;
     c->next = first_child;
@@ -98,6 +99,8 @@ struct task {
   }
   void leave_parent() noexcept {
     if (parent == nullptr) return;
+    WEFT_ASSERT((previous != nullptr ? previous->next : parent->first_child) == this);
+    WEFT_ASSERT(next == nullptr || next->previous == this);
     (previous != nullptr ? previous->next : parent->first_child) = next;
     if (next != nullptr) next->previous = previous;
     parent = next = previous = nullptr;
@@ -115,10 +118,12 @@ class task_pool {
     ++live_;
     task* const t = free_.back();
     free_.pop_back();
+    WEFT_ASSERT(t->first_child == nullptr && t->parent == nullptr && t->accesses.empty());
     return t;
   }
   void give_back(task* t) {
     WEFT_ASSERT(live_ != 0 && t->first_child == nullptr && t->parent == nullptr);
+    WEFT_ASSERT(t->accesses.empty() && t->runs_on == nullptr);  // no set nor core has it
     --live_;
     reset(*t);
     free_.push_back(t);

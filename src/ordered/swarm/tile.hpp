@@ -55,19 +55,22 @@ struct tile {
     }
     t.slot = free_slots.back();
     free_slots.pop_back();
+    WEFT_ASSERT(slots[t.slot] == nullptr);
     slots[t.slot] = &t;
   }
   void leave_slot(task& t) {
-    WEFT_ASSERT(slots[t.slot] == &t);
+    WEFT_ASSERT(t.slot < slots.size() && slots[t.slot] == &t);
     slots[t.slot] = nullptr;
     free_slots.push_back(t.slot);
   }
   void enter_commit_queue(task& t) {
+    WEFT_ASSERT(!commit_queue_full() && slots[t.slot] == &t);
     t.commit_place = static_cast<std::uint32_t>(finished.size());
     finished.push_back({t.at, &t});
   }
   void leave_commit_queue(task& t) {
-    WEFT_ASSERT(finished[t.commit_place].who == &t);
+    WEFT_ASSERT(t.commit_place < finished.size() && finished[t.commit_place].who == &t);
+    WEFT_ASSERT(finished[t.commit_place].at == t.at);
     finished[t.commit_place] = finished.back();
     finished[t.commit_place].who->commit_place = t.commit_place;
     finished.pop_back();

@@ -5,6 +5,8 @@
 #include <compare>
 #include <cstdint>
 
+#include "base/assert.hpp"
+
 namespace weft::swarm {
 
 using cycle = std::uint64_t;
@@ -18,6 +20,7 @@ struct virtual_time {
   static_assert(tiles_max <= 1u << tile_bits);
 
   [[nodiscard]] static constexpr virtual_time of(std::uint64_t timestamp, cycle at, unsigned tile) noexcept {
+    WEFT_ASSERT(tile < tiles_max && at >> (64 - tile_bits) == 0);  // else two tasks may have the same
     return {timestamp, at << tile_bits | tile};
   }
   // Later than any task's.

@@ -47,6 +47,7 @@ template <class Event> class wheel {
     advance(next());
     const std::uint64_t slot = now_ % slots;
     const std::uint32_t i = first_[slot];
+    WEFT_ASSERT(i != none && near_ != 0);
     first_[slot] = nodes_[i].next;
     if (first_[slot] == none) filled_[slot / 64] &= ~(1ull << slot % 64);
     --near_;
