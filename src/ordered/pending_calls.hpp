@@ -64,7 +64,7 @@ class pending_calls {
     }
     heap_.push_back({call.timestamp, number, slot});
     std::push_heap(heap_.begin(), heap_.end(), is_later());
-    WEFT_ASSERT(heap_.size() + free_.size() == calls_.size());  // each slot has one call, or none
+    WEFT_DEBUG_ASSERT(heap_.size() + free_.size() == calls_.size());  // each slot has one call, or none
   }
   void push_unborn(task& t) {
     WEFT_ASSERT(t.number == unborn && t.parent != nullptr);  // else it has no place in the order
@@ -103,7 +103,7 @@ class pending_calls {
     std::pop_heap(heap_.begin(), heap_.end(), is_later());
     const std::uint32_t slot = heap_.back().slot;
     heap_.pop_back();
-    WEFT_ASSERT(slot < calls_.size() && calls_.size() == heap_.size() + free_.size() + 1);
+    WEFT_DEBUG_ASSERT(slot < calls_.size() && calls_.size() == heap_.size() + free_.size() + 1);
     call = calls_[slot];
     free_.push_back(slot);
   }
