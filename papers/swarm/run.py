@@ -9,8 +9,8 @@ after the other, and it is computed how many could have run at a time; and with 
 model, of 1 to 64 cores. A program also checks its result against a serial reference. A figure of expected.json has a
 pinned value, ours, and the bounds of the paper's claim. Exit status 0 only if every run passed its own checks, every
 figure is as pinned within its tolerance, and the claims hold that are said to hold.
---quick judges two of the programs by the oracle and one on the chip. --update writes the table of README.md. --pin writes the values found into
-expected.json, after a change of programs or inputs.
+--quick judges two of the programs by the oracle and one on the chip. --update writes the table of README.md. --pin
+writes the values found into expected.json, after a change of programs or inputs.
 
 example: papers/swarm/run.py --weft build/release/weft --quick
 """
