@@ -141,6 +141,7 @@ template <class M> class section final : public detail::ordered_executor, oldest
       if (in_order_) return turn::nothing;
       if (failure_ != nullptr) {
         board_.drop_all();
+        emptying_ = stopping_ = false;  // that is done, and run() tells the payoff
         return turn::nothing;
       }
       if (emptying_) {
