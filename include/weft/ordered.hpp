@@ -39,6 +39,7 @@
 #include <span>
 #include <type_traits>
 
+#include "weft/detail/cell.hpp"
 #include "weft/detail/ordered.hpp"
 
 namespace weft {
@@ -152,13 +153,17 @@ class ordered {
   ordered(const ordered&) = delete;
   ordered& operator=(const ordered&) = delete;
 
-  // A call to begin with. Who: not during run().
+  // A call to begin with. Errors: weft::error during run(), where a body creates calls through its context.
   template <class Body, class... Arguments> void at(std::uint64_t timestamp, Body body, Arguments... arguments) {
+    if (detail::peek(runs_)) [[unlikely]]
+      detail::throw_section_runs("at");
     executor_->create(detail::make_call(timestamp, body, arguments...));
   }
   // Runs all calls and what they create, and returns when everything has happened. Errors: what the first body in order
-  // has thrown; everything before it has happened then, and what it stored itself until there; nothing behind it.
-  void run() { executor_->run(); }
+  // has thrown; everything before it has happened then, and what it stored itself until there; nothing behind it. Of
+  // "levels" others of its timestamp may have happened, too, and of "relaxed" any; there it is of those that threw the
+  // one with the least timestamp. weft::error where it runs already, in a body of its own or on another thread.
+  void run();
   // Calls body(context, item) for each of the items; their order is that of the span.
   template <class T, class Body> void for_each(std::span<T> items, Body body) {
     for (std::size_t i = 0; i < items.size(); ++i)
@@ -171,6 +176,7 @@ class ordered {
 
  private:
   detail::ordered_executor* const executor_;
+  detail::cell<bool> runs_;
 };
 
 }  // namespace weft

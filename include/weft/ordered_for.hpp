@@ -87,8 +87,11 @@ class ordered_round {
   }
   // The next: those that are left, and new ones behind them. Returns how many; 0: all are done.
   [[nodiscard]] std::uint64_t begin() {
-    if (index_.size() < size_) index_.resize(size_), is_left_.resize(size_);
-    while (left_ < size_ && next_ < to_) index_[left_++] = next_++;
+    const std::uint64_t to_come = next_ < to_ ? to_ - next_ : 0, free = left_ < size_ ? size_ - left_ : 0;
+    const std::uint64_t most =
+        left_ + (free < to_come ? free : to_come);  // a round may have room for more than there are
+    if (index_.size() < most) index_.resize(most), is_left_.resize(most);
+    while (left_ < most) index_[left_++] = next_++;
     return here_ = left_ < size_ ? left_ : size_;
   }
   [[nodiscard]] std::uint64_t operator[](std::uint64_t k) const noexcept { return index_[k]; }

@@ -61,10 +61,10 @@ template <class Source, class... Stages> class pipeline_run {
   void run(here&) { run_serially(); }
 #else
   ~pipeline_run() {
-    if (rooms_ == nullptr) return;
-    for (std::uint32_t i = 0; i < state_.slot_count; ++i)
-      if (state_.slots[i].stage != 0) forget<1>(stages_, state_.slots[i].stage, rooms_[i]);
-    delete[] rooms_;
+    if (rooms_ != nullptr)
+      for (std::uint32_t i = 0; i < state_.slot_count; ++i)
+        if (state_.slots[i].stage != 0) forget<1>(stages_, state_.slots[i].stage, rooms_[i]);
+    delete[] rooms_;  // the others may be there without: memory may have been short
     delete[] state_.slots;
     if (state_.turns != state_.near_turns) delete[] state_.turns;
   }
@@ -152,8 +152,10 @@ template <class Source, class... Stages> class pipeline_run {
 
   void make_room() {
     if (rooms_ != nullptr) return;
-    constexpr std::uint32_t per_worker = 16;
-    const std::uint32_t slots = limit_ != 0 ? limit_ : per_worker * gates_->workers();
+    constexpr std::uint32_t per_worker = 16,
+                            per_worker_max = 1024;  // whoever waits for more waits for one of the first
+    const std::uint32_t workers = gates_->workers(), most = per_worker_max * workers;
+    const std::uint32_t slots = limit_ == 0 ? per_worker * workers : limit_ < most ? limit_ : most;
     state_.slots = new pipeline_slot[slots];
     constexpr std::uint32_t stage_count = sizeof...(Stages) + 1;
     const bool is_near = stage_count <= pipeline_state::turns_near;
@@ -300,7 +302,8 @@ void run_pipeline(here& at, in_flight_limit limit, stage<Source, true>& source, 
 template <class F> [[nodiscard]] detail::stage<std::decay_t<F>, true> serial(F&& f) { return {static_cast<F&&>(f)}; }
 // A stage that takes several items at the same time, in any order.
 template <class F> [[nodiscard]] detail::stage<std::decay_t<F>, false> parallel(F&& f) { return {static_cast<F&&>(f)}; }
-// So many items at most have begun and not ended. Default: 16 for each worker. Errors: weft::error for 0.
+// So many items at most have begun and not ended, and never more than 1024 for each worker. Default: 16 for each.
+// Errors: weft::error for 0.
 [[nodiscard]] inline detail::in_flight_limit in_flight(std::uint32_t items) {
   if (items == 0) [[unlikely]]
     throw error("weft: a pipeline needs at least 1 item in flight");

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/atomic.hpp"
 #include "base/near_name.hpp"
 #include "ordered/executors.hpp"
 #include "runtime/variables.hpp"
@@ -47,6 +48,13 @@ void throw_back_in_time(std::uint64_t now, std::uint64_t asked) {
               ", which is over. Give it the same timestamp or a later one");
 }
 
+void throw_section_runs(const char* what) {
+  throw error(
+      "weft: " + std::string(what) +
+      "() of an ordered section that runs. A body creates calls by at() of its context; a section that is to run "
+      "inside of another is one of its own");
+}
+
 ordered_executor* make_ordered(runtime& rt, const ordered_options& options) {
   const char* const given = options.executor;
   const char* const variable = given == nullptr ? value_of_variable("ordered") : nullptr;
@@ -61,6 +69,16 @@ ordered_executor* make_ordered(runtime& rt, const ordered_options& options) {
 
 ordered::ordered(runtime& rt, const ordered_options& options) : executor_(detail::make_ordered(rt, options)) {}
 ordered::~ordered() { delete executor_; }
+void ordered::run() {
+  const base::atomic_ref<bool> runs = base::shared(runs_);
+  if (runs.exchange(true, base::acquire)) detail::throw_section_runs("run");  // pairs with the store below
+  struct at_end {
+    const base::atomic_ref<bool>& runs;
+    ~at_end() { runs.store(false, base::release); }
+  };
+  const at_end over{runs};
+  executor_->run();
+}
 ordered_counts ordered::counts() const { return executor_->counts(); }
 
 }  // namespace weft

@@ -1,11 +1,14 @@
 // Relaxed: whoever takes part runs one of the earliest calls there are, and leaves when there are none; nobody waits in
 // here. Who creates calls while some of the workers are not here asks for one more. It is over when the last has left:
 // each looks for calls after its last body, and one that is created by another is that one's to find.
-// Bodies about one object, the first argument, take turns, by a lock for each of many groups of objects. What a body
-// creates is pushed when it has let go of that, so no lock is held where another is taken.
+// Bodies about one object, the first argument, take turns: each of many groups of objects is somebody's or nobody's.
+// Nobody waits for long until a group is free, because a body that has it may be set aside, by a wait, and its worker
+// is wanted: the call is left with the group, and who has that puts it back into the queue afterwards, and then looks
+// there. What a body creates is pushed when it has let go of the group, so no lock is held where another is taken.
 #include <algorithm>
 #include <exception>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -69,6 +72,8 @@ template <class M> class relaxed final : public detail::ordered_executor {
  private:
   static constexpr unsigned groups = 4096;  // of objects
   static constexpr unsigned object_bits = 4;
+  static constexpr unsigned spins_max = 64;                          // most bodies are short
+  static constexpr std::uint8_t nobodys = 0, taken = 1, wanted = 2;  // a group; wanted: calls were left with it
 
   // Who: a helper.
   void invite() {
@@ -83,7 +88,11 @@ template <class M> class relaxed final : public detail::ordered_executor {
     detail::ordered_call call;
     std::uint64_t done = 0;
     while (M::load(stop_, base::relaxed) == 0 && queue_.take(call, rng)) {
-      if (!call_body(x, call)) break;
+      const unsigned group = group_of(call);
+      if (!enter(group, call)) continue;
+      const bool returned = call_body(x, call);
+      leave(group, side->created);
+      if (!returned) break;
       ++done;
       for (const detail::ordered_call& c : side->created) queue_.push(c, rng);
       if (!side->created.empty() && M::load(here_, base::relaxed) < runtime_.workers()) invite();
@@ -96,8 +105,34 @@ template <class M> class relaxed final : public detail::ordered_executor {
     released_.push_back(std::move(side));  // others may look at what its bodies have released
   }
 
+  [[nodiscard]] static unsigned group_of(const detail::ordered_call& call) noexcept {
+    return static_cast<unsigned>((call.object >> object_bits ^ call.object >> 18) % groups);
+  }
+  [[nodiscard]] bool changes(unsigned group, std::uint8_t from, std::uint8_t to, base::order o) noexcept {
+    return M::compare_exchange(turns_[group], from, to, o);
+  }
+  // Returns whether the group is the caller's; if not, the call is left there. Order: acquire; pairs with leave().
+  [[nodiscard]] bool enter(unsigned group, const detail::ordered_call& call) {
+    for (unsigned spins = 0; spins < spins_max; M::relax(++spins))
+      if (M::load(turns_[group], base::relaxed) == nobodys && changes(group, nobodys, taken, base::acquire))
+        return true;
+    const base::locked<M> guard(left_lock_);
+    while (!changes(group, taken, wanted, base::relaxed) && M::load(turns_[group], base::relaxed) != wanted)
+      if (changes(group, nobodys, taken, base::acquire)) return true;
+    left_[group].push_back(call);
+    return false;
+  }
+  // Adds the calls that were left there to `to`.
+  void leave(unsigned group, std::vector<detail::ordered_call>& to) {
+    if (changes(group, taken, nobodys, base::release)) return;
+    const base::locked<M> guard(left_lock_);
+    std::vector<detail::ordered_call>& calls = left_[group];
+    to.insert(to.end(), calls.begin(), calls.end());
+    calls.clear();
+    M::store(turns_[group], nobodys, base::release);
+  }
+
   [[nodiscard]] bool call_body(ordered_context& x, const detail::ordered_call& call) {
-    const base::locked<M> turn(turns_[(call.object >> object_bits ^ call.object >> 18) % groups]);
     x.set_timestamp(call.timestamp);
     try {
       call.run(x, call.timestamp, call.argument);
@@ -122,7 +157,9 @@ template <class M> class relaxed final : public detail::ordered_executor {
   relaxed_queue<M> queue_;
   std::vector<detail::ordered_call> roots_;
   std::vector<detail::cell<std::uint8_t>> turns_{groups};
-  detail::cell<std::uint32_t> here_;  // who takes part, or is about to
+  detail::cell<std::uint8_t> left_lock_;
+  std::unordered_map<unsigned, std::vector<detail::ordered_call>> left_;  // by group; changed with left_lock_ held
+  detail::cell<std::uint32_t> here_;                                      // who takes part, or is about to
   detail::cell<std::uint64_t> done_, failed_;
   detail::cell<std::uint8_t> stop_;
   detail::cell<std::uint8_t> lock_;  // of what follows

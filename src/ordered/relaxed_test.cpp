@@ -94,6 +94,38 @@ TEST_CASE("ordered, relaxed: bodies about one object take turns") {
   });
 }
 
+TEST_CASE(
+    "ordered, relaxed: bodies may wait, in sections beside each other; who wants the same object does not stand by") {
+  on_each_crew(crews, orders, [](weft::runtime& rt) {
+    struct account {
+      weft::runtime* rt;
+      std::uint64_t sum;
+    };
+    account accounts[3] = {{&rt, 0}, {&rt, 0}, {&rt, 0}};
+    const auto none = [](weft::ordered_context&, std::uint64_t, account*) {};
+    const auto add = [none](weft::ordered_context& x, std::uint64_t now, account* a) {
+      x.at(now + 1000, none, a);  // so that others are invited
+      weft::event over;
+      a->rt->submit([&over] {
+        for (int i = 0; i < 20; ++i) weft::yield();
+        over.fulfil();
+      });
+      const std::uint64_t before = x.load(a->sum);
+      over.wait();
+      x.store(a->sum, before + now);
+    };
+    for (account& a : accounts)
+      rt.submit([&rt, &a, add] {
+        weft::ordered q(rt, {.executor = "relaxed"});
+        for (std::uint64_t i = 0; i < 100; ++i) q.at(i, add, &a);
+        q.run();
+        CHECK(q.counts().committed == 200);
+      });
+    rt.wait();
+    for (const account& a : accounts) CHECK(a.sum == 99 * 50);
+  });
+}
+
 TEST_CASE("ordered, relaxed: what a body throws ends the run and drops what is left; then it can begin anew") {
   on_each_crew(crews, [](weft::runtime& rt) {
     std::uint64_t last = 0;

@@ -79,3 +79,21 @@ TEST_CASE("ordered: what cannot be meant is refused in words") {
   CHECK_THROWS_WITH_AS(q.run(), doctest::Contains("a body at timestamp 7 creates one for 6, which is over"),
                        weft::error);
 }
+
+TEST_CASE("ordered: a section that runs takes no calls from outside and does not run again, on any executor") {
+  weft::runtime rt({.workers = 2});
+  for (const char* executor : {"serial", "speculative", "levels", "relaxed", "oracle", "swarm"}) {
+    CAPTURE(std::string(executor));
+    weft::ordered q(rt, {.executor = executor});
+    const auto nothing = [](weft::ordered_context&, std::uint64_t) {};
+    const auto creates = [&q, nothing](weft::ordered_context&, std::uint64_t) { q.at(2, nothing); };
+    const auto runs = [&q](weft::ordered_context&, std::uint64_t) { q.run(); };
+    q.at(1, creates);
+    CHECK_THROWS_WITH_AS(q.run(), doctest::Contains("weft: at() of an ordered section that runs"), weft::error);
+    q.at(1, runs);
+    CHECK_THROWS_WITH_AS(q.run(), doctest::Contains("weft: run() of an ordered section that runs"), weft::error);
+    q.at(1, nothing);
+    q.run();
+    CHECK(q.counts().committed == 1);
+  }
+}

@@ -452,3 +452,28 @@ TEST_CASE("ordered, speculative: a zombie finds no pointer in new memory that wa
   }
   CHECK(!s.found);
 }
+
+TEST_CASE("ordered, speculative: what a run that failed was about to give up does not weigh on the next") {
+  weft::runtime rt({.workers = 2, .machine = "virtual"});
+  weft::ordered q(rt);
+  const auto work = [](weft::ordered_context& x, std::uint64_t) { x.work(1000); };
+  const auto fails = [](weft::ordered_context& x, std::uint64_t) {  // nothing happens meanwhile: that is a loss
+    x.work(500'000);
+    throw std::runtime_error("late");
+  };
+  for (std::uint64_t i = 0; i < 1000; ++i) q.at(i, work);
+  q.at(1000, fails);
+  for (std::uint64_t i = 1001; i < 2000; ++i) q.at(i, work);
+  CHECK_THROWS_WITH(q.run(), "late");
+  weft::event later;
+  later.fulfil_after(1e9);
+  rt.submit([&later] { later.wait(); });
+  rt.wait();
+  const weft::ordered_counts before = q.counts();
+  constexpr std::uint64_t all = 100'000;
+  for (std::uint64_t i = 0; i < all; ++i) q.at(i, work);
+  q.run();
+  CHECK(before.in_order < 1000);
+  CHECK(q.counts().committed - before.committed == all);
+  CHECK(q.counts().in_order - before.in_order < all / 2);
+}

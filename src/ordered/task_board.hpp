@@ -26,8 +26,9 @@ template <class M> class task_board {
 
   [[nodiscard]] bool nothing_admitted() const noexcept { return admitted_.empty(); }
   [[nodiscard]] std::size_t running() const noexcept { return running_; }
+  // A dead one never is: it may not know, as a run that was slow to begin has cleared what told it so.
   [[nodiscard]] bool is_oldest(const task& t) const noexcept {
-    return admitted_.first() == &t && detail::peek(t.stale) == 0 && !pending.any_before(t);
+    return !t.dead && admitted_.first() == &t && detail::peek(t.stale) == 0 && !pending.any_before(t);
   }
   // Whether more than one worker would find something to do.
   [[nodiscard]] bool has_more(std::size_t window) const noexcept {

@@ -206,3 +206,15 @@ TEST_CASE("ordered_for: what a body throws is thrown, and what cannot end or be 
                        doctest::Contains("begins with 8 iterations and has from 16 to"), weft::error);
   CHECK_THROWS_AS(weft::ordered_for(0, 1, yes, yes, {.round = 1, .least = 0}), weft::error);
 }
+
+TEST_CASE("ordered_for: a round with room for more iterations than memory has takes what there are") {
+  weft::runtime rt({.workers = 2});
+  constexpr std::uint64_t all = std::uint64_t{1} << 62;
+  std::vector<int> done(100);
+  const auto yes = [](std::uint64_t) { return true; };
+  const auto set = [&](std::uint64_t i) { return ++done[i] == 1; };
+  const auto counts = weft::ordered_for(0, done.size(), yes, set, {.round = all, .least = 1, .most = all});
+  CHECK((counts.rounds == 1 && counts.tries == 100));
+  CHECK(std::count(done.begin(), done.end(), 1) == 100);
+  CHECK(weft::ordered_for(7, 3, yes, set, {.round = all, .least = 1, .most = all}).rounds == 0);
+}

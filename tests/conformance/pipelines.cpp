@@ -287,6 +287,15 @@ TEST_CASE("pipelines: never more in flight than allowed") {
   CHECK_THROWS_AS(static_cast<void>(weft::in_flight(0)), weft::error);
 }
 
+TEST_CASE("pipelines: a limit that is none takes no memory for it") {
+  with_all_workers([](weft::runtime&) {
+    long next = 0, sum = 0;
+    weft::pipeline(weft::in_flight(~0u), count_to(next, 200), weft::parallel([](long) { busy(20'000); }),
+                   weft::serial([&](long n) { sum += n; }));
+    CHECK(sum == 200 * 199 / 2);
+  });
+}
+
 TEST_CASE("pipelines: in tasks, in one another, and with forks and waits in their stages") {
   with_all_workers([](weft::runtime& rt) {
     std::atomic<long> sum = 0;

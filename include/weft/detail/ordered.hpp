@@ -63,6 +63,7 @@ class ordered_executor {
 
 [[nodiscard]] ordered_executor* make_ordered(runtime& rt, const ordered_options& options);  // the caller deletes it
 [[noreturn]] void throw_back_in_time(std::uint64_t now, std::uint64_t asked);               // weft::error
+[[noreturn]] void throw_section_runs(const char* what);                                     // weft::error
 
 // The arguments of a call, one behind the other as a struct has them.
 template <class... Parts> struct packed;

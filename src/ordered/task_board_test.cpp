@@ -1,0 +1,91 @@
+#include "ordered/task_board.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <exception>
+
+#include "machine/host/host.hpp"
+#include "weft/runtime.hpp"
+
+using namespace weft::speculative;
+
+namespace {
+
+using host = weft::machine::host;
+
+// A section by hand: one thread takes each step of several workers.
+struct section_by_hand final : oldest_known {
+  weft::runtime rt{{.workers = 1}};
+  versions<host> seen;
+  task_board<host> board{seen};
+  runner<host> run{*this, seen, board.pending, rt};
+
+  bool is_oldest(const task& t) override { return board.is_oldest(t); }
+  task& pick() {
+    task* const t = board.pick(8);
+    REQUIRE(t != nullptr);
+    return *t;
+  }
+  outcome run_and_settle(task& t) {
+    const outcome came_to = run.run(t);
+    board.settle(t, came_to, run);
+    return came_to;
+  }
+  // The oldest has happened. Returns what it threw.
+  std::exception_ptr commit() {
+    task* const t = board.next_to_commit(nullptr);
+    REQUIRE(t != nullptr);
+    access_set& all = t->last_run();
+    for (std::size_t i = 0; i < all.size(); ++i) seen.commit(all[i]);
+    return board.happened(*t);
+  }
+};
+
+struct shared_words {
+  std::uint64_t closed = 0;
+  std::uint64_t served = 0;  // counted by bodies that were told that they are certain
+};
+
+void end_service(weft::ordered_context& x, std::uint64_t, shared_words* w) { x.store(w->closed, std::uint64_t{1}); }
+void serve(weft::ordered_context& x, std::uint64_t, shared_words* w) {
+  x.serialize();
+  ++w->served;
+}
+void ask(weft::ordered_context& x, std::uint64_t now, shared_words* w) {
+  if (x.load(w->closed) == 0) x.at(now + 1, serve, w);
+}
+
+}  // namespace
+
+TEST_CASE("ordered, board: who was picked and has died before its body began is not certain") {
+  section_by_hand s;
+  shared_words w;
+  s.board.pending.create(weft::detail::make_call(0, end_service, &w));
+  s.board.pending.create(weft::detail::make_call(1, ask, &w));
+  task& closes = s.pick();
+  CHECK(s.run_and_settle(s.pick()) == outcome::published);  // too early: it creates the third
+  task& serves = s.pick();                                  // by a worker that is slow to begin
+  s.run_and_settle(closes);
+  s.commit();
+  s.run_and_settle(s.pick());  // again, and it creates nothing
+  s.commit();
+  CHECK(s.run_and_settle(serves) != outcome::published);
+  CHECK(w.served == 0);
+  CHECK((s.board.nothing_admitted() && s.board.pending.empty()));
+}
+
+TEST_CASE("ordered, board: behind a body that threw nobody who was picked is certain") {
+  section_by_hand s;
+  shared_words w;
+  s.board.pending.create(weft::detail::make_call(0, [](weft::ordered_context&, std::uint64_t) { throw 1; }));
+  s.board.pending.create(weft::detail::make_call(1, serve, &w));
+  task& throws = s.pick();
+  task& serves = s.pick();
+  s.run_and_settle(throws);
+  CHECK(s.commit() != nullptr);
+  s.board.drop_all();
+  CHECK(s.run_and_settle(serves) != outcome::published);
+  CHECK(w.served == 0);
+  CHECK(s.board.nothing_admitted());
+}
