@@ -67,7 +67,6 @@ hop next_hop(std::uint64_t at, std::uint64_t to, std::uint64_t side) {
 
 struct network {
   router* routers;
-  const packet* packets;
   std::uint64_t count;  // of packets
   std::uint64_t side;
   std::uint64_t patience_ns;  // who would have to wait longer is dropped
@@ -151,8 +150,7 @@ result run(const parameters& p, const weft::options& opt) {
   if (packets.back().sent_at > UINT64_MAX / 2 / packets.size())
     throw error("network: --packets " + std::to_string(p.packets) + " --gap " + std::to_string(p.gap_ns) +
                 " take longer than can be counted; take less of one");
-  alignas(order::page_bytes)
-      const network n{routers.data(), packets.data(), packets.size(), p.side, p.queue * mean_packet_ns};
+  alignas(order::page_bytes) const network n{routers.data(), packets.size(), p.side, p.queue * mean_packet_ns};
   for (std::size_t i = 0; i < packets.size(); ++i)
     q.at(stamp(packets[i].sent_at, i, n.count), arrive, &n, &packets[i], packets[i].from);
   result r;
