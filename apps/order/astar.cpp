@@ -108,7 +108,7 @@ result run(const parameters& p, const weft::options& opt) {
   alignas(order::page_bytes) const route way{nodes.data(), g.arcs.data(), target, g.places[target]};
   q.at(0, visit, &way, source, std::uint64_t{0});
   result r;
-  order::run_section(r, rt, q, p.section);
+  order::run_section(r, rt, q);
   found expected;
   const double serial = order::host_seconds([&] { expected = search_serially(g, source, target); });
   const std::uint64_t shortest = order::distances_from(g, source)[target];

@@ -50,7 +50,7 @@ result run(const parameters& p, const weft::options& opt) {
   alignas(order::page_bytes) const search s{nodes.data(), g.arcs.data()};
   q.at(0, order::visit<by_level>, &s, source);
   result r;
-  order::run_section(r, rt, q, p.section);
+  order::run_section(r, rt, q);
   std::vector<std::uint64_t> expected;
   const double serial = order::host_seconds([&] { expected = order::levels_from(g, source); });
   std::uint64_t levels = 0, reached = 0;

@@ -72,7 +72,7 @@ result run(const parameters& p, const weft::options& opt) {
   q.for_each(std::span<coloured>(all), [first = all.data(), arcs = g.arcs.data()](ordered_context& x, coloured& n) {
     colour(x, first, arcs, n);
   });
-  order::describe_section(r, rt, q, p.section);
+  order::describe_section(r, rt, q);
   std::vector<std::uint64_t> expected, colours;
   r.add("reference_seconds", order::host_seconds([&] { expected = colour_serially(g); }), "s");
   for (const coloured& n : all) colours.push_back(n.colour);

@@ -164,7 +164,7 @@ result run(const parameters& p, const weft::options& opt) {
   alignas(order::page_bytes) const simulation s{c.gates.data(), c.fanouts.data(), states.data(), c.gates.size()};
   for (const order::toggle& t : c.toggles) q.at(stamp(t.time, 0, 0), begin, &s, t.gate, t.value);
   result r;
-  order::run_section(r, rt, q, p.section);
+  order::run_section(r, rt, q);
   std::uint64_t signals = 0;
   const double serial = order::host_seconds([&] { signals = simulate(c, expected); });
   r.add("gates", std::uint64_t{c.gates.size()});

@@ -105,7 +105,7 @@ result run(const parameters& p, const weft::options& opt) {
   const block b{l.balances.data(), l.receipts.data(), transfers.data(), p.rounds};
   result r;
   q.for_each(std::span<const transfer>(transfers), [&b](ordered_context& x, const transfer& t) { commit(x, b, t); });
-  order::describe_section(r, rt, q, p.section);
+  order::describe_section(r, rt, q);
   r.add("reference_seconds", order::host_seconds([&] { commit_serially(expected, transfers, p.rounds); }), "s");
   const auto count = [&l](outcome o) { return static_cast<std::uint64_t>(std::ranges::count(l.receipts, o)); };
   r.add("moved", count(moved));

@@ -113,7 +113,7 @@ result run(const parameters& p, const weft::options& opt) {
   for (std::size_t i = 0; i < candidates.size(); ++i)
     q.at(p.sorted ? i : candidates[i].length << 32 | i, consider_at, &f, &candidates[i]);  // of equal ones the first
   result r;
-  order::run_section(r, rt, q, p.section);
+  order::run_section(r, rt, q);
   std::vector<char> expected, chosen;
   const double serial = order::host_seconds([&] { expected = kruskal(nodes, edges); });
   if (p.sorted) std::ranges::sort(candidates, {}, &candidate::number);

@@ -154,7 +154,7 @@ result run(const parameters& p, const weft::options& opt) {
   for (std::size_t i = 0; i < packets.size(); ++i)
     q.at(stamp(packets[i].sent_at, i, n.count), arrive, &n, &packets[i], packets[i].from);
   result r;
-  order::run_section(r, rt, q, p.section);
+  order::run_section(r, rt, q);
   std::uint64_t events = 0, delivered = 0, dropped = 0, travelled = 0;
   const double serial = order::host_seconds([&] { events = simulate(packets, expected, p.side, n.patience_ns); });
   for (const router& here : routers) {

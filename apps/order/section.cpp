@@ -56,20 +56,20 @@ void add_swarm(result& r, const swarm_statistics& s) {
 
 }  // namespace
 
-void run_section(result& r, runtime& rt, ordered& q, const section_setting& s) {
+void run_section(result& r, runtime& rt, ordered& q) {
   q.run();
-  describe_section(r, rt, q, s);
+  describe_section(r, rt, q);
 }
 
-void describe_section(result& r, runtime& rt, ordered& q, const section_setting& s) {
+void describe_section(result& r, runtime& rt, ordered& q) {
   r.describe(rt);
   const ordered_counts c = q.counts();
   r.seconds = c.seconds;
-  r.add("executor", s.executor.empty() ? std::string("default") : s.executor);
+  r.add("executor", std::string(q.executor_name()));
   r.add("calls_committed", c.committed);
   r.add("calls_started", c.started);
-  if (s.executor == "oracle") add_oracle(r, oracle_of(q));
-  if (s.executor == "swarm") add_swarm(r, statistics_of(q));
+  if (q.executor_name() == "oracle") add_oracle(r, oracle_of(q));
+  if (q.executor_name() == "swarm") add_swarm(r, statistics_of(q));
 }
 
 check each_call_once(ordered& q, std::uint64_t expected) {

@@ -25,9 +25,9 @@ struct section_setting {
 };
 
 // Runs what the section was given, and notes what came of it: seconds, calls, and what the oracle has seen.
-void run_section(result& r, runtime& rt, ordered& q, const section_setting& s);
+void run_section(result& r, runtime& rt, ordered& q);
 // The notes alone, after for_each().
-void describe_section(result& r, runtime& rt, ordered& q, const section_setting& s);
+void describe_section(result& r, runtime& rt, ordered& q);
 
 // As many calls counted as a serial program makes: none lost, none doubled.
 [[nodiscard]] check each_call_once(ordered& q, std::uint64_t expected);

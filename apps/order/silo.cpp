@@ -183,7 +183,7 @@ result run(const parameters& p, const weft::options& opt) {
                                             &db};
   for (std::uint64_t i = 0; i < requests.size(); ++i) q.at(i * timestamps, serve, &t, &requests[i], i);
   result r;
-  order::run_section(r, rt, q, p.section);
+  order::run_section(r, rt, q);
   const double serial = order::host_seconds([&] {
     for (std::uint64_t i = 0; i < requests.size(); ++i) order::carry_out(expected, requests[i], i, p.sizes.items);
   });

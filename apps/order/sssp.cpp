@@ -36,7 +36,7 @@ result run(const parameters& p, const weft::options& opt) {
   constexpr std::uint64_t source = 0;
   q.at(0, order::visit<by_distance>, &s, source);
   result r;
-  order::run_section(r, rt, q, p.section);
+  order::run_section(r, rt, q);
   std::vector<std::uint64_t> expected;
   const double serial = order::host_seconds([&] { expected = order::distances_from(g, source); });
   order::describe(r, g);

@@ -37,6 +37,7 @@
 #include <cstdint>
 #include <new>
 #include <span>
+#include <string_view>
 #include <type_traits>
 
 #include "weft/detail/cell.hpp"
@@ -172,6 +173,8 @@ class ordered {
     run();
   }
   [[nodiscard]] ordered_counts counts() const;
+  // Which executor runs the section, whoever chose it: the options, WEFT_ORDERED, or nobody.
+  [[nodiscard]] std::string_view executor_name() const noexcept;
   [[nodiscard]] detail::ordered_executor& executor() noexcept { return *executor_; }
 
  private:

@@ -1,6 +1,7 @@
 #include "weft/ordered.hpp"
 
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,7 +61,11 @@ ordered_executor* make_ordered(runtime& rt, const ordered_options& options) {
   const char* const variable = given == nullptr ? value_of_variable("ordered") : nullptr;
   const std::string_view name = given != nullptr ? given : variable != nullptr ? variable : makers[0].name;
   for (const named_maker& m : makers)
-    if (m.name == name) return m.make(rt, options).release();
+    if (m.name == name) {
+      std::unique_ptr<ordered_executor> made = m.make(rt, options);
+      made->name = m.name;
+      return made.release();
+    }
   if (variable != nullptr) refuse_variable(unknown(name) + " (WEFT_ORDERED)");
   throw error(unknown(name));
 }
@@ -79,6 +84,7 @@ void ordered::run() {
   const at_end over{runs};
   executor_->run();
 }
+std::string_view ordered::executor_name() const noexcept { return executor_->name; }
 ordered_counts ordered::counts() const { return executor_->counts(); }
 
 }  // namespace weft

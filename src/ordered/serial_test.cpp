@@ -29,6 +29,7 @@ void remember(weft::ordered_context& x, std::uint64_t now, note* n, int who) {
 TEST_CASE("ordered, serial: earliest timestamp first, and of equal ones the one that was created first") {
   weft::runtime rt({.workers = 1});
   weft::ordered q(rt, {.executor = "serial"});
+  CHECK(q.executor_name() == "serial");
   note n;
   q.at(3, remember, &n, 1);
   q.at(1, remember, &n, 2);

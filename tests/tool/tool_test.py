@@ -92,6 +92,16 @@ class Run(Tool):
         reply = self.good_json("run", "independent", "--n", "10", "--workers", "1", env={"WEFT_WORKERS": "3"})
         self.assertEqual(reply["workers"], 1, "the command line wins")
 
+    def test_executor_of_the_environment(self):
+        small = ("run", "bfs", "--width", "30", "--height", "17")
+        self.assertEqual(self.good_json(*small)["executor"], "speculative")
+        reply = self.good_json(*small, env={"WEFT_ORDERED": "oracle"})
+        self.assertEqual(reply["executor"], "oracle")
+        self.assertIn("parallelism", reply)
+        self.assertIn("share_committed", self.good_json(*small, env={"WEFT_ORDERED": "swarm"}))
+        reply = self.good_json(*small, "--executor", "serial", env={"WEFT_ORDERED": "oracle"})
+        self.assertEqual(reply["executor"], "serial")
+
     def test_list(self):
         text = self.good("run")
         names = [app["name"] for app in self.good_json("run")["apps"]]

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -59,6 +60,8 @@ class ordered_executor {
   // dropped, as if they had never been created.
   virtual void run() = 0;
   [[nodiscard]] virtual ordered_counts counts() const = 0;
+
+  std::string_view name;  // by which it was chosen
 };
 
 [[nodiscard]] ordered_executor* make_ordered(runtime& rt, const ordered_options& options);  // the caller deletes it
