@@ -74,6 +74,8 @@ struct ordered_options {
 
 // What a body has of the section it runs in. It is good until the body returns, for the thread that runs it.
 // Types that are loaded and stored must be trivially copyable; an object may be loaded in parts.
+// Order: of "levels" and "relaxed" a load acquires, a store releases and exchange_if is both; the others make bodies
+// appear one after the other.
 class ordered_context {
  public:
   explicit ordered_context(detail::ordered_hooks& hooks, bool plain) noexcept : hooks_(hooks), plain_(plain) {}

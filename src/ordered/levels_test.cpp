@@ -2,6 +2,7 @@
 // the order of a serial run.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <stdexcept>
@@ -89,6 +90,36 @@ TEST_CASE("ordered, levels: exchanges lose nothing, and what is created for now 
   const auto expected = run(one, "serial");
   CHECK(expected.second > 3000);
   on_each_crew(crews, [&](weft::runtime& rt) { CHECK(run(rt, "levels") == expected); });
+}
+
+// What is handed on is a plain number: ThreadSanitizer sees a race if a load that finds the flag has not acquired.
+TEST_CASE("ordered, side by side: who finds what another body has stored sees what it had written before") {
+  struct box {
+    int plain = 0;
+    std::uint8_t full = 0;
+    int seen = -1;
+  };
+  constexpr std::size_t n = 2048;
+  for (const char* executor : {"levels", "relaxed"})
+    for (const unsigned workers : {1u, 2u, 4u, 7u}) {
+      std::vector<box> boxes(n);
+      weft::runtime rt({.workers = workers});
+      weft::ordered q(rt, {.executor = executor});
+      for (std::size_t i = 0; i < 2 * n; ++i)
+        q.at(
+            0,
+            [](weft::ordered_context& x, std::uint64_t, box* b, bool fills) {
+              if (fills) {
+                b->plain = 42;
+                x.store(b->full, std::uint8_t{1});
+              } else if (x.load(b->full) != 0) {
+                b->seen = b->plain;
+              }
+            },
+            &boxes[i % n], i < n);
+      q.run();
+      CHECK(std::ranges::all_of(boxes, [](const box& b) { return b.full == 1 && (b.seen == 42 || b.seen == -1); }));
+    }
 }
 
 TEST_CASE("ordered, levels: of what bodies throw the first of a wave is thrown, and later timestamps do not run") {

@@ -1,6 +1,6 @@
-// What bodies get that run at the same time as others of their section, with nothing between them: loads and stores are
-// relaxed atomics, and an exchange is one. Nothing is logged, and nothing runs twice.
-// Who: one thread at a time.
+// What bodies get that run at the same time as others of their section, with nothing between them. Nothing is logged,
+// and nothing runs twice. Who: one thread at a time. Order: a load acquires, a store releases, and an exchange is both:
+// who finds what another body has stored (a node that it has filled and linked, say) sees what that had stored before.
 #pragma once
 #include <cstring>
 #include <exception>
@@ -59,7 +59,7 @@ class side_by_side : public detail::ordered_hooks {
   void load(const void* from, void* to, std::size_t bytes) override {
     using namespace speculative;
     for_each_word(from, bytes, [&](std::uintptr_t word, byte_mask mask, unsigned first, unsigned here, std::size_t at) {
-      const std::uint64_t value = read_memory(word, mask) >> (8 * first);
+      const std::uint64_t value = read_memory<base::acquire>(word, mask) >> (8 * first);
       std::memcpy(static_cast<std::byte*>(to) + at, &value, here);
     });
   }
@@ -68,7 +68,7 @@ class side_by_side : public detail::ordered_hooks {
     for_each_word(to, bytes, [&](std::uintptr_t word, byte_mask mask, unsigned first, unsigned here, std::size_t at) {
       std::uint64_t value = 0;
       std::memcpy(&value, static_cast<const std::byte*>(from) + at, here);
-      write_memory(word, value << (8 * first), mask);
+      write_memory<base::release>(word, value << (8 * first), mask);
     });
   }
   [[nodiscard]] bool exchange_if(void* at, const void* expected, const void* value, std::size_t bytes) override {
@@ -85,7 +85,7 @@ class side_by_side : public detail::ordered_hooks {
     std::memcpy(&was, expected, sizeof was);
     std::memcpy(&becomes, value, sizeof becomes);
     return base::atomic_ref<T>(*static_cast<T*>(at))
-        .compare_exchange_strong(was, becomes, base::relaxed, base::relaxed);
+        .compare_exchange_strong(was, becomes, base::acq_rel, base::acquire);
   }
   void read_only(const void*, std::size_t) override {}
   void work(std::uint64_t) override {}

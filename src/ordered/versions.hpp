@@ -88,7 +88,7 @@ template <class M> class versions {
     if (a.read != 0) unlink_reader(b, a);
     if (!a.published) return;
     WEFT_ASSERT(a.next_version == nullptr || a.next_version->by == a.by);  // what is before it has happened
-    write_memory(a.word, a.value, a.written);
+    write_memory<base::relaxed>(a.word, a.value, a.written);
     unlink_version(b, a);
   }
 
@@ -137,7 +137,7 @@ template <class M> class versions {
       if (s.unsettled == nullptr && at->by->unsettled()) s.unsettled = at->by;
       mask = static_cast<byte_mask>(mask & ~here);
     }
-    if (mask != 0) s.value = merged(s.value, read_memory(word, mask), mask);
+    if (mask != 0) s.value = merged(s.value, read_memory<base::relaxed>(word, mask), mask);
     return s;
   }
   // Whether anybody else has read of this word, so that it matters what becomes of it.

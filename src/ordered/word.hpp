@@ -56,42 +56,42 @@ struct piece {
   return {first, bytes};
 }
 
-// Base memory. Order: relaxed, in the largest pieces there are: bodies of other sections may look at it meanwhile.
-template <class T> [[nodiscard]] std::uint64_t read_piece(std::uintptr_t at) noexcept {
-  return base::atomic_ref<T>(*reinterpret_cast<T*>(at)).load(base::relaxed);
+// Base memory, in the largest pieces there are: bodies of other sections may look at it meanwhile.
+template <class T, base::order order> [[nodiscard]] std::uint64_t read_piece(std::uintptr_t at) noexcept {
+  return base::atomic_ref<T>(*reinterpret_cast<T*>(at)).load(order);
 }
-[[nodiscard]] inline std::uint64_t read_memory(std::uintptr_t word, byte_mask mask) noexcept {
+template <base::order order> [[nodiscard]] std::uint64_t read_memory(std::uintptr_t word, byte_mask mask) noexcept {
   WEFT_DEBUG_ASSERT(word % 8 == 0);
-  if (mask == whole_word) return read_piece<std::uint64_t>(word);
+  if (mask == whole_word) return read_piece<std::uint64_t, order>(word);
   std::uint64_t value = 0;
   while (mask != 0) {
     const auto [first, bytes] = first_piece(mask);
     const std::uintptr_t at = word + first;
-    const std::uint64_t part = bytes == 4   ? read_piece<std::uint32_t>(at)
-                               : bytes == 2 ? read_piece<std::uint16_t>(at)
-                                            : read_piece<std::uint8_t>(at);
+    const std::uint64_t part = bytes == 4   ? read_piece<std::uint32_t, order>(at)
+                               : bytes == 2 ? read_piece<std::uint16_t, order>(at)
+                                            : read_piece<std::uint8_t, order>(at);
     value |= part << (8 * first);
     mask = static_cast<byte_mask>(mask & ~mask_of(first, bytes));
   }
   return value;
 }
 
-template <class T> void write_piece(std::uintptr_t at, std::uint64_t value) noexcept {
-  base::atomic_ref<T>(*reinterpret_cast<T*>(at)).store(static_cast<T>(value), base::relaxed);
+template <class T, base::order order> void write_piece(std::uintptr_t at, std::uint64_t value) noexcept {
+  base::atomic_ref<T>(*reinterpret_cast<T*>(at)).store(static_cast<T>(value), order);
 }
-inline void write_memory(std::uintptr_t word, std::uint64_t value, byte_mask mask) noexcept {
+template <base::order order> void write_memory(std::uintptr_t word, std::uint64_t value, byte_mask mask) noexcept {
   WEFT_DEBUG_ASSERT(word % 8 == 0);
-  if (mask == whole_word) return write_piece<std::uint64_t>(word, value);
+  if (mask == whole_word) return write_piece<std::uint64_t, order>(word, value);
   while (mask != 0) {
     const auto [first, bytes] = first_piece(mask);
     const std::uintptr_t at = word + first;
     const std::uint64_t part = value >> (8 * first);
     if (bytes == 4)
-      write_piece<std::uint32_t>(at, part);
+      write_piece<std::uint32_t, order>(at, part);
     else if (bytes == 2)
-      write_piece<std::uint16_t>(at, part);
+      write_piece<std::uint16_t, order>(at, part);
     else
-      write_piece<std::uint8_t>(at, part);
+      write_piece<std::uint8_t, order>(at, part);
     mask = static_cast<byte_mask>(mask & ~mask_of(first, bytes));
   }
 }

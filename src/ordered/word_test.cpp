@@ -12,9 +12,9 @@ TEST_CASE("ordered, word: bytes of a mask are read and written, and no others") 
   const auto word = reinterpret_cast<std::uintptr_t>(bytes);
   for (unsigned mask = 1; mask < 256; ++mask) {
     const auto m = static_cast<byte_mask>(mask);
-    const std::uint64_t read = read_memory(word, m);
+    const std::uint64_t read = read_memory<weft::base::relaxed>(word, m);
     for (unsigned i = 0; i < 8; ++i) CHECK((read >> (8 * i) & 0xff) == ((mask >> i & 1) != 0 ? bytes[i] : 0));
-    write_memory(word, 0x1817161514131211u, m);
+    write_memory<weft::base::relaxed>(word, 0x1817161514131211u, m);
     for (unsigned i = 0; i < 8; ++i) {
       CHECK(bytes[i] == ((mask >> i & 1) != 0 ? 0x11 + i : i + 1));
       bytes[i] = static_cast<std::uint8_t>(i + 1);
