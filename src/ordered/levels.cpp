@@ -9,6 +9,7 @@
 
 #include "base/assert.hpp"
 #include "ordered/executors.hpp"
+#include "ordered/section_task.hpp"
 #include "ordered/side_by_side.hpp"
 #include "weft/for_each.hpp"
 #include "weft/runtime.hpp"
@@ -51,16 +52,14 @@ class levels final : public detail::ordered_executor {
   void create(const detail::ordered_call& call) override { later_[call.timestamp].push_back(call); }
 
   void run() override {
-    const double began = runtime_.now_ns();
     try {
-      run_section(runtime_, [this] {
+      run_section(runtime_, counts_, [this] {
         while (!later_.empty()) run_wave();
       });
     } catch (...) {
       later_.clear();
       throw;
     }
-    counts_.seconds += (runtime_.now_ns() - began) * 1e-9;
   }
 
   [[nodiscard]] ordered_counts counts() const override { return counts_; }

@@ -18,6 +18,7 @@
 #include "machine/virtual/virtual.hpp"
 #include "ordered/executors.hpp"
 #include "ordered/relaxed_queue.hpp"
+#include "ordered/section_task.hpp"
 #include "ordered/side_by_side.hpp"
 #include "weft/runtime.hpp"
 
@@ -41,10 +42,9 @@ template <class M> class relaxed final : public detail::ordered_executor {
   void create(const detail::ordered_call& call) override { roots_.push_back(call); }
 
   void run() override {
-    const double began = runtime_.now_ns();
     detail::poke(here_, std::uint32_t{1});
     try {
-      run_section(runtime_, [this] {
+      run_section(runtime_, counts_, [this] {
         base::random rng(1);
         for (const detail::ordered_call& c : roots_) queue_.push(c, rng);
         take_part(0);
@@ -58,7 +58,6 @@ template <class M> class relaxed final : public detail::ordered_executor {
     WEFT_ASSERT(thrown_ != nullptr || queue_.empty());  // nobody has left while there was a call
     roots_.clear();
     released_.clear();
-    counts_.seconds += (runtime_.now_ns() - began) * 1e-9;
     counts_.committed = detail::peek(done_);
     counts_.started = counts_.committed + detail::peek(failed_);
     if (thrown_ == nullptr) return;

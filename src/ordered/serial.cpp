@@ -1,5 +1,4 @@
 // The reference: a heap by (timestamp, number of creation), one body after the other.
-#include <chrono>
 #include <cstring>
 #include <queue>
 #include <vector>
@@ -7,6 +6,7 @@
 #include "base/assert.hpp"
 #include "ordered/executors.hpp"
 #include "ordered/one_by_one.hpp"
+#include "ordered/section_task.hpp"
 
 namespace weft::ordered_run {
 
@@ -14,6 +14,8 @@ namespace {
 
 class serial final : public detail::ordered_executor, one_by_one {
  public:
+  explicit serial(runtime& rt) : runtime_(rt) {}
+
   void create(const detail::ordered_call& call) override {
     std::uint32_t slot;
     if (free_.empty()) {
@@ -29,16 +31,14 @@ class serial final : public detail::ordered_executor, one_by_one {
   }
 
   void run() override {
-    const auto begin = std::chrono::steady_clock::now();
     try {
-      run_all();
+      run_section(runtime_, counts_, [this] { run_all(); });
     } catch (...) {
       heap_ = {};
       calls_.clear();
       free_.clear();
       throw;
     }
-    counts_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
   [[nodiscard]] ordered_counts counts() const override { return counts_; }
@@ -75,6 +75,7 @@ class serial final : public detail::ordered_executor, one_by_one {
   void read_only(const void*, std::size_t) override {}
   void work(std::uint64_t) override {}
 
+  runtime& runtime_;
   std::priority_queue<entry> heap_;
   std::vector<detail::ordered_call> calls_;
   std::vector<std::uint32_t> free_;
@@ -84,8 +85,8 @@ class serial final : public detail::ordered_executor, one_by_one {
 
 }  // namespace
 
-std::unique_ptr<detail::ordered_executor> make_serial(runtime&, const ordered_options&) {
-  return std::make_unique<serial>();
+std::unique_ptr<detail::ordered_executor> make_serial(runtime& rt, const ordered_options&) {
+  return std::make_unique<serial>(rt);
 }
 
 }  // namespace weft::ordered_run

@@ -41,6 +41,20 @@ TEST_CASE("ordered, serial: earliest timestamp first, and of equal ones the one 
   CHECK((q.counts().committed == 9 && q.counts().started == 9));
 }
 
+TEST_CASE("ordered, serial and oracle: a section takes what its bodies take on a modelled machine") {
+  for (const char* executor : {"serial", "oracle"}) {
+    weft::runtime rt({.workers = 4, .machine = "virtual"});
+    weft::ordered q(rt, {.executor = executor});
+    for (int run = 1; run <= 2; ++run) {
+      for (std::uint64_t i = 0; i < 100; ++i)
+        q.at(i, [](weft::ordered_context&, std::uint64_t) { weft::charge(10'000); });
+      q.run();
+      CHECK(q.counts().seconds > run * 1e-3);
+      CHECK(q.counts().seconds < run * 1.05e-3);
+    }
+  }
+}
+
 TEST_CASE("ordered, serial: items of a span come in their order, and memory is taken and released") {
   weft::runtime rt({.workers = 1});
   weft::ordered q(rt, {.executor = "serial"});

@@ -3,37 +3,16 @@
 // who finds what another body has stored (a node that it has filled and linked, say) sees what that had stored before.
 #pragma once
 #include <cstring>
-#include <exception>
 #include <new>
 #include <string>
 #include <vector>
 
 #include "base/assert.hpp"
 #include "ordered/word.hpp"
-#include "weft/clause.hpp"
 #include "weft/error.hpp"
-#include "weft/handle.hpp"
 #include "weft/ordered.hpp"
-#include "weft/runtime.hpp"
 
 namespace weft::ordered_run {
-
-// Calls body() as a task of this runtime, whichever the calling thread belongs to besides, and returns when that and
-// all tasks that it submits are done. Errors: what the body throws; a cancelled scope's, and then it may not have run.
-template <class Body> void run_section(runtime& rt, Body body) {
-  handle<void> over;
-  over.name("ordered section");
-  std::exception_ptr thrown;  // the caller hears of it, and nobody else
-  rt.submit(write(over), subtasks(), named("ordered section"), [&body, &thrown] {
-    try {
-      body();
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-  });
-  rt.wait(over);
-  if (thrown != nullptr) std::rethrow_exception(thrown);
-}
 
 class side_by_side : public detail::ordered_hooks {
  public:

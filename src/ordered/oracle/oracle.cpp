@@ -3,7 +3,6 @@
 // what waits, not with bodies.
 #include "weft/oracle.hpp"
 
-#include <chrono>
 #include <cstring>
 #include <queue>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "ordered/oracle/spread.hpp"
 #include "ordered/oracle/windows.hpp"
 #include "ordered/oracle/writers.hpp"
+#include "ordered/section_task.hpp"
 #include "weft/error.hpp"
 
 namespace weft {
@@ -27,6 +27,8 @@ namespace {
 
 class oracle final : public detail::ordered_executor, one_by_one {
  public:
+  explicit oracle(runtime& rt) : runtime_(rt) {}
+
   void create(const detail::ordered_call& call) override {
     if (is_running_)
       create_from_body(call);
@@ -35,10 +37,9 @@ class oracle final : public detail::ordered_executor, one_by_one {
   }
 
   void run() override {
-    const auto begin = std::chrono::steady_clock::now();
     is_running_ = true;
     try {
-      run_all();
+      run_section(runtime_, counts_, [this] { run_all(); });
     } catch (...) {
       is_running_ = false;
       heap_ = {};
@@ -47,7 +48,6 @@ class oracle final : public detail::ordered_executor, one_by_one {
       throw;
     }
     is_running_ = false;
-    counts_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
   [[nodiscard]] ordered_counts counts() const override { return counts_; }
@@ -198,6 +198,7 @@ class oracle final : public detail::ordered_executor, one_by_one {
   void work(std::uint64_t instructions) override { instructions_ += instructions; }
 
   // What waits for its turn.
+  runtime& runtime_;
   std::priority_queue<entry> heap_;
   std::vector<waiting> calls_;
   std::vector<std::uint32_t> free_;
@@ -248,8 +249,8 @@ oracle_statistics oracle::statistics() const {
 
 }  // namespace
 
-std::unique_ptr<detail::ordered_executor> make_oracle(runtime&, const ordered_options&) {
-  return std::make_unique<oracle>();
+std::unique_ptr<detail::ordered_executor> make_oracle(runtime& rt, const ordered_options&) {
+  return std::make_unique<oracle>(rt);
 }
 
 }  // namespace ordered_run
