@@ -44,6 +44,7 @@ struct swarm_options {
   std::uint32_t l3_latency = 9;
   std::uint32_t hop_latency = 3;
   std::uint32_t memory_latency = 120;
+  std::uint32_t instant_memory = 0;  // 1: memory, messages and checks take no time, whatever is said of them (Table 5)
   std::uint32_t tile_check = 5;      // of the sets of a tile
   std::uint32_t compare = 1;         // of each virtual time that such a check has to look at
   std::uint32_t rollback = 1;        // of a word
@@ -57,8 +58,6 @@ struct swarm_options {
 
 // The options of a text: name=value, separated by commas. Errors: weft::error naming what is wrong.
 [[nodiscard]] swarm_options swarm_options_from(std::string_view text);
-// Memory and messages that take no time (paper, Table 5).
-[[nodiscard]] swarm_options with_instant_memory(swarm_options options);
 
 // What happened on the chip in all runs of a section.
 struct swarm_statistics {

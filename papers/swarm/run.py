@@ -44,8 +44,8 @@ CHIP_INPUTS = {"bfs": ["bfs", "--width", "1828", "--height", "974"],
                "silo": INPUTS["silo"]}
 PROGRAMS = ("bfs", "sssp", "astar", "msf", "des", "silo")
 UNBOUNDED = "task_queue=0,commit_queue=0"
-# No delay of memory and messages (Table 5); instructions of the task unit stay.
-INSTANT = UNBOUNDED + ",l1_latency=0,l2_latency=0,l3_latency=0,memory_latency=0,hop_latency=0,tile_check=0,compare=0"
+# Of Table 5; instructions of the task unit stay.
+INSTANT = UNBOUNDED + ",instant_memory=1"
 
 
 @dataclasses.dataclass(frozen=True)

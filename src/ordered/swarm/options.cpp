@@ -45,6 +45,7 @@ constexpr option options[] = {
     {"l3_latency", &swarm_options::l3_latency, 0, latency_max},
     {"hop_latency", &swarm_options::hop_latency, 0, latency_max},
     {"memory_latency", &swarm_options::memory_latency, 0, latency_max},
+    {"instant_memory", &swarm_options::instant_memory, 0, 1},
     {"tile_check", &swarm_options::tile_check, 0, latency_max},
     {"compare", &swarm_options::compare, 0, latency_max},
     {"rollback", &swarm_options::rollback, 0, latency_max},
@@ -86,6 +87,13 @@ void require_possible(const swarm_options& given) {
                 " ways is no power of two a way, up to 65536; 2048 in 8 is the paper's");
 }
 
+swarm_options as_run(swarm_options o) {
+  require_possible(o);
+  if (o.instant_memory != 0)
+    o.l1_latency = o.l2_latency = o.l3_latency = o.hop_latency = o.memory_latency = o.tile_check = o.compare = 0;
+  return o;
+}
+
 }  // namespace swarm
 
 swarm_options swarm_options_from(std::string_view text) {
@@ -105,12 +113,6 @@ swarm_options swarm_options_from(std::string_view text) {
   }
   swarm::require_possible(all);
   return all;
-}
-
-swarm_options with_instant_memory(swarm_options o) {
-  o.l1_latency = o.l2_latency = o.l3_latency = o.hop_latency = o.memory_latency = 0;
-  o.tile_check = o.compare = 0;
-  return o;
 }
 
 }  // namespace weft

@@ -9,6 +9,8 @@ struct chip;
 
 // Errors: weft::error naming the option, its value and what it may be.
 void require_possible(const swarm_options& options);
+// What the parts of the chip are to go by. Errors: as above.
+[[nodiscard]] swarm_options as_run(swarm_options options);
 // Who: tests. The section's executor is "swarm".
 [[nodiscard]] chip& chip_of(ordered& section);
 

@@ -8,7 +8,7 @@ TEST_CASE("swarm options: a text names what differs from the paper") {
   const weft::swarm_options o = weft::swarm_options_from("cores=16,gvt_period=50,precise=1");
   CHECK((o.cores == 16 && o.gvt_period == 50 && o.precise == 1 && o.commit_queue == 16));
   CHECK(weft::swarm_options_from("").cores == 64);
-  const weft::swarm_options instant = weft::with_instant_memory(o);
+  const weft::swarm_options instant = weft::swarm::as_run(weft::swarm_options_from("cores=16,instant_memory=1"));
   CHECK((instant.cores == 16 && instant.memory_latency == 0 && instant.hop_latency == 0 && instant.l1_latency == 0));
 }
 

@@ -143,8 +143,8 @@ TEST_CASE("swarm: random programs on chips that no paper describes") {
       {.cores = 16, .l1_kib = 1, .l1_ways = 1, .l2_kib = 1, .l2_ways = 1, .l3_kib = 1, .l3_ways = 2, .audit = 1},
       {.cores = 16, .tile_cores = 1, .audit = 1},
       {.cores = 16, .tile_cores = 8, .task_queue = 3, .audit = 1},
-      weft::with_instant_memory({.cores = 16, .audit = 1}),
-      weft::with_instant_memory({.cores = 64, .task_queue = 2, .commit_queue = 1, .task_instruction = 1, .audit = 1}),
+      {.cores = 16, .instant_memory = 1, .audit = 1},
+      {.cores = 64, .task_queue = 2, .commit_queue = 1, .task_instruction = 1, .instant_memory = 1, .audit = 1},
   };
   for (const weft::swarm_options& chip : chips)
     for (std::uint64_t seed = 0; seed < 2; ++seed) {

@@ -67,7 +67,6 @@ std::unique_ptr<detail::ordered_executor> make_swarm(runtime&, const ordered_opt
   swarm_options chip;
   if (options.swarm != nullptr) {
     chip = *options.swarm;
-    swarm::require_possible(chip);
   } else if (const char* const text = value_of_variable("swarm")) {
     try {
       chip = swarm_options_from(text);
@@ -75,7 +74,7 @@ std::unique_ptr<detail::ordered_executor> make_swarm(runtime&, const ordered_opt
       refuse_variable(std::string(wrong.what()) + " (WEFT_SWARM)");
     }
   }
-  return std::make_unique<swarm_executor>(chip);
+  return std::make_unique<swarm_executor>(swarm::as_run(chip));
 }
 
 }  // namespace ordered_run

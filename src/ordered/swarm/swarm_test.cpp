@@ -389,7 +389,7 @@ TEST_CASE("swarm: children race with those that created them, at one timestamp")
   const auto memory = pages(1);
   for (const std::uint32_t cores : {1u, 16u, 64u}) {
     memory[0] = {};
-    bench b(weft::with_instant_memory({.cores = cores, .audit = 1}));
+    bench b({.cores = cores, .instant_memory = 1, .audit = 1});
     for (std::uint64_t i = 0; i < 50; ++i)
       b.q.at(
           5,
