@@ -31,7 +31,9 @@
 // checked before they are used, a pointer may be null or to what was released, and a loop must end for any values. What
 // it does beside load and store is not undone: serialize() first. So it is with ordinary tasks: those that a body
 // submits after serialize() are submitted in order, and only by what happens. Data that no body writes may be read
-// plainly, or by read(), which tells a model about it.
+// plainly, or by read(), which tells a model about it. A body that is in vain may be left in the middle, by an
+// exception of ours out of a call of its context: such a body is not noexcept, and what it catches and does not know it
+// throws on.
 #pragma once
 #include <cstddef>
 #include <cstdint>
