@@ -25,6 +25,8 @@ librapidcheck-dev||property tests
 python3|python3|drives the tests'
 test_packages='
 clang-16/clang|clang++-16|second compiler of `make test`
+libclang-rt-16-dev/libclang-rt-dev||its AddressSanitizer
+llvm-16/llvm|llvm-symbolizer-16|names the functions in what that says
 gfortran|gfortran|Fortran examples of `make test`
 graphviz|dot|draws the graphs of `weft export` in `make test`
 valgrind|valgrind|counts instructions per task in `make test`

@@ -6,8 +6,8 @@ before its tests counts as one failure and the other presets still run.
 
 What --long adds to `make test`, which has all of these in short: stress programs with ten times the work, also under
 ThreadSanitizer; a hundred thousand seeds for each case that has seeds; under ThreadSanitizer also all small programs in
-all of their orders (conformance/enumeration); papers whole that `make test` has in parts. Hours, if need be; for the
-night, and before a release.
+all of their orders (conformance/enumeration); papers whole that `make test` has in parts; clang's optimised build.
+Hours, if need be; for the night, and before a release.
 """
 import argparse
 import pathlib
@@ -20,12 +20,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # test preset: preset that is built for it, what it is
 SHORT = {
     "release": ("release", "everything, as users get it"),
-    "asan": ("asan", "unit, stress and examples under AddressSanitizer and UndefinedBehaviorSanitizer"),
-    "tsan": ("tsan", "unit and stress under ThreadSanitizer"),
-    "clang": ("clang", "library, unit and examples with clang"),
+    "asan": ("asan", "with clang: unit, stress and examples under AddressSanitizer and UndefinedBehaviorSanitizer"),
+    "tsan": ("tsan", "what has threads under ThreadSanitizer"),
 }
 LONG = {
     "long": ("release", "stress tenfold, many seeds, papers whole"),
+    "clang": ("clang", "library, unit and examples with clang, optimised"),
     "long-tsan": ("tsan", "stress tenfold and small programs in all orders, under ThreadSanitizer"),
 }
 

@@ -18,6 +18,7 @@
 
 #include "base/random.hpp"
 #include "machine/virtual/virtual.hpp"
+#include "sanitized.hpp"
 
 namespace weft::interleave {
 
@@ -116,13 +117,7 @@ template <class M> class play {
 };
 
 // The schedules of a seed are the same in every build, so the plain one covers what a slower one leaves out.
-#if defined(__SANITIZE_THREAD__)
-inline constexpr unsigned slower = 40;
-#elif defined(__SANITIZE_ADDRESS__)
-inline constexpr unsigned slower = 10;
-#else
-inline constexpr unsigned slower = 1;
-#endif
+inline constexpr unsigned slower = thread_sanitizer ? 40 : address_sanitizer ? 10 : 1;
 
 [[nodiscard]] inline std::uint64_t variable(const char* name) noexcept {
   const char* text = std::getenv(name);

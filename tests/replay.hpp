@@ -9,14 +9,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "sanitized.hpp"
 #include "weft/runtime.hpp"
-
-// Instrumented programs are 5 to 20 times slower: they do less of the same.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool sanitized = true;
-#else
-inline constexpr bool sanitized = false;
-#endif
 
 // A scheduler's favourite failure is to hang, and then nobody prints anything. While this lives, a hang of more than
 // `seconds` prints `line` and ends the process. One at a time.

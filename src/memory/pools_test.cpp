@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "sanitized.hpp"
 
 namespace weft::memory {
 namespace {
@@ -304,8 +305,7 @@ TEST_CASE("pools: who is refused hears of it, and nothing is lost") {
   CHECK_THROWS_AS(static_cast<void>(p.take(~std::size_t{0}, 0)), std::bad_alloc);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-TEST_CASE("pools: where the process may have no more addresses the same holds") {
+TEST_CASE("pools: where the process may have no more addresses the same holds" * doctest::skip(sanitized)) {
   const pid_t child = ::fork();
   if (child == 0) {
     std::size_t pages = 0;
@@ -331,7 +331,6 @@ TEST_CASE("pools: where the process may have no more addresses the same holds") 
   REQUIRE(::waitpid(child, &status, 0) == child);
   CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 7));
 }
-#endif
 
 TEST_CASE("pools: 8 GiB for 24 modelled nodes that nobody touches are addresses only") {
   address_space source;

@@ -109,6 +109,8 @@ void abandon_uses_of(task::slabs& records, detail::handle_state& h) noexcept {
     for (std::uint32_t i = 0; i < r.access_count; ++i)
       if (!is_gone(r.accesses()[i]) && &access::handle_of(r.accesses()[i]) == &h)
         r.accesses()[i].handle_and_kind = detail::kind_repeated;
+    if (r.state != detail::record_state::running || !r.has_waited || r.waits_in == nullptr) return;
+    if (waiter& self = waiter::of(r.waits_in); self.awaited == &h) self.a.handle_and_kind = detail::kind_repeated;
   });
 }
 

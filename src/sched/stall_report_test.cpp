@@ -123,13 +123,22 @@ TEST_CASE("stall report: tasks forget a handle that dies before them") {
   detail::handle_state stays;
   record& other = all.use("other", stays, detail::kind_write);
   record* user = nullptr;
+  record& waits = all.make("waits", record_state::running);
+  waiter self;
+  self.r.kind = detail::record_kind::resume;
+  waits.has_waited = true;
+  waits.waits_in = &self.r;
   {
     detail::handle_state dies;
     user = &all.use("user", dies, detail::kind_write);
+    self.awaited = &dies;
+    self.a.handle_and_kind = reinterpret_cast<std::uintptr_t>(&dies) | detail::kind_bits(detail::kind_read);
     abandon_uses_of(all.pool.all(), dies);
   }
   CHECK(user->accesses()[0].handle_and_kind == detail::kind_repeated);
   CHECK(&access::handle_of(other.accesses()[0]) == &stays);
+  const std::string text = describe_stall(all.pool.all(), all.events);
+  CHECK(has(text, "task 'waits' waits inside its body for a handle that is gone"));
   abandon_all(all.pool.all());  // which touches only what is there
 }
 

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "capture.hpp"
+#include "sanitized.hpp"
 #include "trace_file.hpp"
 #include "weft/weft.hpp"
 
@@ -232,17 +233,15 @@ TEST_CASE("trace session: a child after fork() leaves the parent's trace alone")
     runtime rt({.workers = 2, .machine = "host", .trace = path.c_str()});
     rt.submit([] {});
     rt.wait();
-#if !defined(__SANITIZE_THREAD__)
-    const pid_t child = ::fork();
+    const pid_t child = thread_sanitizer ? -1 : ::fork();  // its own bookkeeping does not survive that
     if (child == 0) {
       rt.~runtime();
       ::_exit(0);
     }
     int status = 0;
-    ::waitpid(child, &status, 0);
+    if (child > 0) ::waitpid(child, &status, 0);
     CHECK(status == 0);
     CHECK(place.files().empty());
-#endif
   }
   CHECK(trace_file(path).verdict().empty());
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "everywhere.hpp"
+#include "sanitized.hpp"
 #include "weft/weft.hpp"
 
 namespace {
@@ -222,11 +223,7 @@ TEST_CASE("features: urgent tasks come before the others that are ready") {
 }
 
 // ThreadSanitizer's own bookkeeping of fibers does not survive fork(): it aborts in the child, now and then.
-#ifdef __SANITIZE_THREAD__
-constexpr bool fork_confuses_the_tool = true;
-#else
-constexpr bool fork_confuses_the_tool = false;
-#endif
+constexpr bool fork_confuses_the_tool = thread_sanitizer;
 
 TEST_CASE("features: a child after fork ends although its runtime's workers do not exist there" *
           doctest::skip(fork_confuses_the_tool)) {

@@ -6,6 +6,7 @@
 
 #include "programs.hpp"
 #include "replay.hpp"
+#include "sanitized.hpp"
 
 using namespace reference;
 
@@ -23,11 +24,7 @@ std::string name_of(const weft::options& o) {
 }
 
 // One thread plays all of a virtual machine: ThreadSanitizer has nothing to see there, and takes minutes not to see it.
-#ifdef __SANITIZE_THREAD__
-constexpr bool real_threads_only = true;
-#else
-constexpr bool real_threads_only = false;
-#endif
+constexpr bool real_threads_only = thread_sanitizer;
 
 // Calls check(runtime) on a fresh runtime for every policy and number of workers of one machine.
 template <class Check> void on_all(const machine_case& m, Check check) {

@@ -7,11 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool sanitized = true;
-#else
-inline constexpr bool sanitized = false;
-#endif
+#include "sanitized.hpp"
 
 // WEFT_STRESS=10 makes the work ten times as much.
 [[nodiscard]] inline unsigned amount_factor() {

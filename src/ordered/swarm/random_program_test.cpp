@@ -12,6 +12,7 @@
 #include "ordered/one_by_one.hpp"
 #include "ordered/swarm/chip.hpp"
 #include "ordered/swarm/options.hpp"
+#include "sanitized.hpp"
 #include "weft/swarm.hpp"
 #include "weft/weft.hpp"
 
@@ -109,6 +110,9 @@ void compare(cells& all, const weft::swarm_options& chip, std::uint64_t seed, st
 
 cells* const memory = new cells;
 
+// One thread plays the chip, the same in each build.
+constexpr std::uint32_t slower = sanitized ? 4 : 1;
+
 }  // namespace
 
 TEST_CASE("swarm: random programs end as serial ones do, and commit as many tasks") {
@@ -116,7 +120,7 @@ TEST_CASE("swarm: random programs end as serial ones do, and commit as many task
     for (const std::uint32_t used : {4u, 64u, 512u})
       for (const std::uint32_t cores : {1u, 4u, 16u, 64u}) {
         *memory = {.used = used, .blocks = blocks};
-        compare(*memory, {.cores = cores, .audit = 1}, cores * 1000 + used, 40);
+        compare(*memory, {.cores = cores, .audit = 1}, cores * 1000 + used, 40 / slower);
       }
 }
 
@@ -127,7 +131,7 @@ TEST_CASE("swarm: random programs in tiny queues") {
         *memory = {.used = 32};
         compare(*memory,
                 {.cores = cores, .task_queue = task_queue, .commit_queue = commit_queue, .children = 3, .audit = 1},
-                cores + task_queue, 60);
+                cores + task_queue, 60 / slower);
       }
 }
 
@@ -149,7 +153,7 @@ TEST_CASE("swarm: random programs on chips that no paper describes") {
   for (const weft::swarm_options& chip : chips)
     for (std::uint64_t seed = 0; seed < 2; ++seed) {
       *memory = {.used = seed % 2 == 0 ? 16u : 256u};
-      compare(*memory, chip, seed + 500, 50);
+      compare(*memory, chip, seed + 500, 50 / slower);
     }
 }
 
@@ -189,7 +193,7 @@ TEST_CASE("swarm: what has equal timestamps runs as if one by one, in the order 
         j.last = at;
         j.calls.push_back(call);
       };
-      create_roots(q, *memory, seed, 40);
+      create_roots(q, *memory, seed, 40 / slower);
       q.run();
       CHECK(log.in_order);
       CHECK(log.calls.size() == q.counts().committed);
