@@ -1,5 +1,7 @@
-# Every test, by label: unit stress golden apps compile_fail install tidy page paper cost numa long. No list by hand:
+# Every test, by label: unit flawed stress golden apps compile_fail install tidy page paper cost numa long. No list by
+# hand:
 #   src/**/x_test.cpp, tests/conformance/*.cpp   doctest cases of one program, weft_unit; one ctest entry per file
+#   tests/flawed/*.cpp                           the same of weft_flawed, engines that are broken on purpose
 #   tests/narrow/*.cpp                           the same of weft_narrow, the library with 8-bit versions
 #   tests/stress/*.cpp, tests/serial/elision.cpp a program each; exit status 0 is a pass
 #   {apps,bench,tools}/**/x_test.cpp             doctest cases of weft_apps_test
@@ -86,6 +88,16 @@ weft_doctests(weft_unit unit/ unit ${unit_sources})
 weft_doctests(weft_unit "" "unit;conformance" ${conformance_sources})
 weft_test(long/seeds long ${WEFT_TEST_LAUNCHER} $<TARGET_FILE:weft_unit>)  # all cases, those with seeds with many
 set_tests_properties(long/seeds PROPERTIES TIMEOUT 36000 ENVIRONMENT "${WEFT_TEST_ENVIRONMENT};WEFT_TEST_SEEDS=100000")
+
+# Engines on machines of their own, broken on purpose, which the suite must notice. Each compiles the whole scheduler
+# again; so they are a program of their own, `quick` does without, and once is enough: not where code is instrumented.
+if(NOT WEFT_SANITIZE)
+  file(GLOB flawed_sources CONFIGURE_DEPENDS tests/flawed/*.cpp)
+  add_executable(weft_flawed ${cases_main} ${flawed_sources})
+  target_include_directories(weft_flawed PRIVATE src tests)
+  target_link_libraries(weft_flawed PRIVATE weft::weft weft_cases Boost::context Threads::Threads)
+  weft_doctests(weft_flawed "" flawed ${flawed_sources})
+endif()
 
 # The library once more with versions of 8 bits, which wrap all the time (src/access/version.md). The rooms below
 # `access` cannot know of versions (tests/tidy.py holds the floors): their objects are the library's own. Once, in the

@@ -25,6 +25,7 @@ struct notes : machine::host {
   }
   [[nodiscard]] std::uint64_t now_ps() const noexcept { return clock_ps += 1'000'000; }
   static bool barrier_everywhere() noexcept { return true; }
+  static bool offers_barrier() noexcept { return true; }
   [[nodiscard]] std::vector<unsigned> take_woken() { return std::exchange(woken, {}); }
 
   std::vector<unsigned> woken;
@@ -34,8 +35,14 @@ struct notes : machine::host {
 };
 // The same as a machine that has one thread, for what only modelled machines do.
 struct modelled_notes : notes {
-  static constexpr bool modelled = true;
-  static constexpr bool foreign_threads = false;
+  [[nodiscard]] static constexpr bool admits_strangers() noexcept { return false; }
+  [[nodiscard]] static constexpr bool has_helpers() noexcept { return false; }
+  [[nodiscard]] static constexpr bool has_alarms() noexcept { return true; }
+  [[nodiscard]] static constexpr bool keeps_order() noexcept { return true; }
+  [[nodiscard]] static constexpr bool clock_is_free() noexcept { return true; }
+  [[nodiscard]] static constexpr bool offers_barrier() noexcept { return false; }
+  [[nodiscard]] static constexpr unsigned reserves() noexcept { return 0; }
+  [[nodiscard]] static constexpr std::size_t idle_stacks_max() noexcept { return ~std::size_t{0}; }
 };
 
 // A task that no pool made. Its accesses follow the record, as in a real one.

@@ -51,7 +51,7 @@ struct looped : storey<notes> {
   sched::event_board events;
   struct no_watch final : sched::event_watch {
     unsigned told = 0;
-    void events_outstanding() override { ++told; }
+    [[nodiscard]] bool events_may_come() override { return ++told, true; }
   } watch;
   sched::stall<notes> stall{
       {machine, sleep, all, outside, attention, quiescence, placement, suspension, pool, events, watch, admission}};

@@ -21,6 +21,7 @@ inline constexpr unsigned sweep_max = 8;  // victims a thief looks at each time 
 inline constexpr unsigned wakes_at_once =
     4;  // by one thief: more would keep it from its own task for three long bodies
 inline constexpr std::uint32_t pool_batch_records = 64;  // records per hand-over between a worker and the shared pool
+inline constexpr std::size_t idle_stacks_max = 16;       // that a worker of a real machine keeps for itself
 inline constexpr std::uint64_t search_ns = 25'000;       // an idle worker looks for work this long, two wake-ups' worth
 inline constexpr std::uint32_t worth_stealing_ns = 60;   // shorter bodies cost less than bringing them over
 inline constexpr std::uint32_t worth_taking_ns = 250;    // a thief takes one task more for each of these in a body

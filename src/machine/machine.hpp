@@ -10,6 +10,17 @@
 //   work(step, about)           the scheduler's own instructions in a step of a task's life
 //   took_from(worker)           the caller has taken a task from that one
 //   touch(address, bytes, writes)   memory that is no cell is used; fresh(address, bytes): it is new
+//   between_steps()             of the owner of a deque, which are no accesses (sched/deque.md): for tests
+//   give_way()                  a body lets others go first
+//   meets_stranger()            a thread calls in that is no worker and did not make the runtime; returns if it may
+//   declares(record, ps)        the body is to cost that, once more; 0: the default
+//   exchange_near(near, word, value, order)   exchange() of a word that belongs to `near`
+// And where a modelled machine needs something else than a real one:
+//   unseen            the operations fetch_add, fetch_or, fetch_and for who is no core of it: they take no time
+//   section(lock)     the lock is held until this ends. No other operation of the machine's may happen meanwhile
+//   stand_ins         records on the stacks of bodies, as others see them (stand_ins.hpp)
+//   by_word<T, Bits>  a T for each word of the program's memory (by_word.hpp)
+//   call(machine)     the program calls in, and goes on by itself when this ends
 // The rest is asked of the machine object:
 //   start(...)        makes workers 1..n-1, each calls entry(engine, id); the caller is worker 0. The arguments beside
 //                     these differ, so src/runtime makes this call
@@ -25,16 +36,31 @@
 //   begin_body(record), end_body(record)   the body is called, has returned; end_member(member, task, width): that of
 //                     one member of a team, before end_body(member)
 //   enter_runtime(), leave_runtime()       the program calls in, and goes on by itself
+//   seat(id, worker), set_program_stack(fiber), stack(id, of_thread)   who worker `id` is, and which fiber it begins on
 //   cpu_of(id), usable_cpus(), on_cpus   the CPU that belongs to worker `id`, -1: none does; of how many the workers
 //                     may have any; and for a while the caller runs on some CPUs and no other (weft/guest.hpp)
 //   counts()          what the machine counts about itself
 //   name()            as options::machine says it
 //   forked()          whether the workers were lost because this is a child of the process that made them
-//   foreign_threads   whether threads outside the runtime may call in; these then block() and are signal()ed
-//   block_for(word, ns), start_one(id), start_helper(run, argument), bring_reserve(here), stay, busy_ns(),
-//   reserve_busy_ns(), barrier_everywhere()
+//   block(word), block_for(word, ns), signal(word), start_one(id), start_helper(run, argument), bring_reserve(here),
+//   stay, busy_ns(), reserve_busy_ns(), barrier_everywhere()
 //                     what a submitter at a full window, the reserve (sched/reserve.hpp), the watch (sched/watch.hpp)
 //                     and who waits from outside need of threads; empty where there are none
+//
+// What is offered on one kind of machines only, the scheduler asks for by name. Nobody above asks which machine it is
+// on: a machine may offer any of these. All but offers_barrier() are known when the code is compiled, so an answer
+// costs nothing.
+//   inline_self()       the calling thread's worker, if a call of its need not be told to the machine; else nullptr
+//   sees_calls()        it must see each call, also what the inline path would answer itself
+//   admits_strangers()  threads outside the runtime may call in; these then block() and are signal()ed
+//   has_helpers()       start_helper() makes a thread
+//   has_alarms()        alarm() does something
+//   keeps_order()       the order of all tasks may be written down or decided (sched/order.hpp)
+//   clock_is_free()     to look at the clock takes no time
+//   takes_charges()     charge() does something
+//   offers_barrier()    handing over tasks may rely on barrier_everywhere()
+//   reserves()          workers beyond those asked for, which take the place of those that block
+//   idle_stacks_max()   how many stacks a worker keeps for itself
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -70,8 +96,9 @@ struct machine_counts {
 };
 
 template <class M>
-concept machine = requires(M m, cell<std::uint64_t> c, std::uint64_t v, unsigned id, fiber& f, detail::record& r,
-                           fiber::action* after, order o, std::span<const data_use> uses, detail::handle_state& h) {
+concept machine = requires(M m, cell<std::uint8_t> lock, cell<std::uint64_t> c, std::uint64_t v, unsigned id, fiber& f,
+                           detail::record& r, fiber::action* after, order o, std::span<const data_use> uses,
+                           detail::handle_state& h) {
   { M::load(c, o) } -> std::same_as<std::uint64_t>;
   M::store(c, v, o);
   { M::exchange(c, v, o) } -> std::same_as<std::uint64_t>;
@@ -85,7 +112,27 @@ concept machine = requires(M m, cell<std::uint64_t> c, std::uint64_t v, unsigned
   M::touch(&c, id, true);
   M::took_from(id);
   M::fresh(&c, id);
-  { M::foreign_threads } -> std::convertible_to<bool>;
+  M::between_steps();
+  M::give_way();
+  M::meets_stranger();
+  M::declares(r, v);
+  M::unseen::fetch_add(c, v, o);
+  M::unseen::fetch_or(c, v, o);
+  M::unseen::fetch_and(c, v, o);
+  { typename M::section(lock) };
+  { typename M::call(m) };
+  { M::inline_self() } -> std::same_as<detail::worker*>;
+  { M::sees_calls() } -> std::same_as<bool>;
+  { M::admits_strangers() } -> std::same_as<bool>;
+  { M::has_helpers() } -> std::same_as<bool>;
+  { M::has_alarms() } -> std::same_as<bool>;
+  { M::keeps_order() } -> std::same_as<bool>;
+  { M::clock_is_free() } -> std::same_as<bool>;
+  { M::takes_charges() } -> std::same_as<bool>;
+  { M::offers_barrier() } -> std::same_as<bool>;
+  { M::reserves() } -> std::same_as<unsigned>;
+  { M::idle_stacks_max() } -> std::same_as<std::size_t>;
+  { m.stack(id, f) } -> std::same_as<fiber&>;
   { m.now_ps() } -> std::same_as<std::uint64_t>;
   m.join();
   { m.forked() } -> std::same_as<bool>;

@@ -73,7 +73,7 @@ template <class M> class runner final : public detail::ordered_hooks {
   void be_in_order(bool on) noexcept {
     WEFT_ASSERT(in_order_ != on);
     in_order_ = on;
-    x_.set_plain(on && !M::modelled);
+    x_.set_plain(on && !M::sees_calls());
   }
 
   // What the last run did beside its accesses.
@@ -173,7 +173,7 @@ template <class M> class runner final : public detail::ordered_hooks {
   }
   void read_only(const void*, std::size_t) override {}
   void work(std::uint64_t instructions) override {
-    if constexpr (M::modelled) charge(static_cast<double>(instructions) * instruction_ns);
+    if (M::takes_charges()) charge(static_cast<double>(instructions) * instruction_ns);
   }
   void create(const detail::ordered_call& call) override {
     if (in_order_)

@@ -9,9 +9,6 @@
 // word it has read; and it has taken itself out of all lists of readers before it clears that.
 #pragma once
 #include <cstdint>
-#include <deque>
-#include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "base/assert.hpp"
@@ -98,25 +95,14 @@ template <class M> class versions {
     word_access* versions = nullptr;
     word_access* readers = nullptr;
   };
-  struct alignas(64) lone_bucket : bucket {};
   struct seen {
     std::uint64_t value;
     task* unsettled;
   };
   static constexpr unsigned bucket_bits = 14;  // 512 KiB; live accesses are bounded by the window
 
-  // On real cores by a hash of the address. In virtual time nothing may depend on addresses, which differ from run to
-  // run: there words are numbered as they are met, and each has a bucket of its own.
   [[nodiscard]] bucket& bucket_of(word_access& a) {
-    if (a.bucket == nullptr) {
-      if constexpr (M::modelled) {
-        const auto [at, is_new] = numbers_.try_emplace(a.word, lone_.size());
-        if (is_new) lone_.emplace_back();
-        a.bucket = static_cast<bucket*>(&lone_[at->second]);
-      } else {
-        a.bucket = &buckets_[(a.word >> 3) * 0x9e3779b97f4a7c15u >> (64 - bucket_bits)];
-      }
-    }
+    if (a.bucket == nullptr) a.bucket = &buckets_.of(a.word);
     return *static_cast<bucket*>(a.bucket);
   }
 
@@ -197,9 +183,7 @@ template <class M> class versions {
     a.published = false;
   }
 
-  std::unique_ptr<bucket[]> buckets_ = std::make_unique<bucket[]>(M::modelled ? 0 : std::size_t{1} << bucket_bits);
-  std::unordered_map<std::uintptr_t, std::size_t> numbers_;
-  std::deque<lone_bucket> lone_;
+  typename M::template by_word<bucket, bucket_bits> buckets_;
 };
 
 }  // namespace weft::speculative

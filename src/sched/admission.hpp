@@ -1,9 +1,9 @@
 // How a submitter gets a record, and what it does while the window is full (window.hpp).
 //
-// On the host it may hold a lock that bodies take, so no body may run on its stack, nor on its thread: it blocks, lends
-// its id to the reserve, which runs tasks in its place (reserve.hpp), and takes it back before it goes on. A modelled
-// machine has one thread: there the submitter's stack is set aside, its core runs tasks, and it comes back - as a
-// source of its worker - when records are free, or when nothing else can run anywhere.
+// Where threads are real it may hold a lock that bodies take, so no body may run on its stack, nor on its thread: it
+// blocks, lends its id to the reserve, which runs tasks in its place (reserve.hpp), and takes it back before it goes
+// on. A machine without a reserve has one thread: there the submitter's stack is set aside, its core runs tasks, and it
+// comes back - as a source of its worker - when records are free, or when nothing else can run anywhere.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -47,12 +47,12 @@ template <class M> class admission final : public source<M>, private window_need
   // Who: the thread that makes the runtime. creator_apart: one worker creates and runs no tasks.
   // stays: workers take nothing from other nodes, so what the main thread has nobody else may see.
   void open(bool creator_apart, bool stays) {
-    if constexpr (M::foreign_threads) {
+    if (blocks()) {
       worker<M>& r = use_.all.reserve();
       WEFT_ASSERT(r.role == role::reserve);
       reserve_.open(r.id, r.shown_id, r.tick_limit, ticks_between_looks, stays || use_.all.workers() == 1);
     }
-    window_.open(use_.all.seats() - (creator_apart ? 1 : 0));
+    window_.open(use_.all.seats() - (creator_apart ? 1 : 0), blocks());
   }
 
   // Who: w's thread. May block, or come back on another worker. Errors: std::bad_alloc.
@@ -64,17 +64,13 @@ template <class M> class admission final : public source<M>, private window_need
   // A batch has become free. Somebody may be waiting for room.
   void batch_back(std::uint8_t size_class) noexcept {
     if (!window_.anyone()) return;
-    if constexpr (M::foreign_threads)
-      window_.room_made(size_class);
-    else
-      wake_set_aside();
+    blocks() ? window_.room_made(size_class) : wake_set_aside();
   }
 
   [[nodiscard]] detail::record* take(worker<M>& w) override {
     if (w.throttled_head != nullptr) return next_set_aside(w);
-    if constexpr (M::foreign_threads)
-      if (w.tick == 0 && window_.anyone_lately() && !use_.attention.paused()) return look_aside(w);
-    return nullptr;
+    const bool looks = w.tick == 0 && window_.anyone_lately() && blocks() && !use_.attention.paused();
+    return looks ? look_aside(w) : nullptr;
   }
   [[nodiscard]] bool visible(worker<M>& w) noexcept override {
     return M::load(beyond_window_, base::seq_cst) != 0 && M::load(w.throttled_here, base::seq_cst);
@@ -84,16 +80,16 @@ template <class M> class admission final : public source<M>, private window_need
 
   // A waiter goes on where others are blocked: a body that submits and waits in turns lets its worker look aside.
   void resumes(worker<M>& w) noexcept {
-    if (M::foreign_threads && window_.anyone_lately()) ++w.tick;
+    if (window_.anyone_lately() && blocks()) ++w.tick;
   }
   // A worker found nothing to do.
   void worker_idle() noexcept {
-    if (M::foreign_threads && window_.anyone_lately()) window_.worker_idle();
+    if (window_.anyone_lately() && blocks()) window_.worker_idle();
   }
   // Nothing can run: lets somebody exceed the window. Returns whether anybody waits for room.
   [[nodiscard]] bool let_exceed() noexcept {
     if (!window_.anyone()) return false;
-    if constexpr (M::foreign_threads) {
+    if (blocks()) {
       window_.all_idle();
     } else {
       M::store(beyond_window_, 1u, base::seq_cst);
@@ -109,26 +105,23 @@ template <class M> class admission final : public source<M>, private window_need
   // --- who waits for tasks
 
   // The main thread's wait, from its beginning to its end: it runs tasks itself, and leaves what it has to others.
+  // Where there is no reserve it is never away (crew.hpp), and nothing happens.
   class main_wait {
    public:
     main_wait(admission& a, worker<M>& w) : admission_(a) {
-      if constexpr (M::foreign_threads) {
-        if (!w.on_program_stack() || w.current != nullptr || !detail::peek(w.away)) return;
-        worker_ = &w;
-        detail::poke(w.away, false);
-        a.use_.machine.settle();
-        a.reserve_.main_waits(true);
-        if (a.reserve_.holds(w.id)) a.take_back(w);  // from now on worker 0 shows its id itself
-      }
+      if (!w.on_program_stack() || w.current != nullptr || !detail::peek(w.away)) return;
+      worker_ = &w;
+      detail::poke(w.away, false);
+      a.use_.machine.settle();
+      a.reserve_.main_waits(true);
+      if (a.reserve_.holds(w.id)) a.take_back(w);  // from now on worker 0 shows its id itself
     }
     ~main_wait() {
-      if constexpr (M::foreign_threads) {
-        if (worker_ == nullptr) return;
-        admission_.use_.placement.expose(*worker_);
-        admission_.reserve_.main_waits(false);
-        M::store(worker_->away, true, base::seq_cst);
-        admission_.use_.placement.main_goes_away();
-      }
+      if (worker_ == nullptr) return;
+      admission_.use_.placement.expose(*worker_);
+      admission_.reserve_.main_waits(false);
+      M::store(worker_->away, true, base::seq_cst);
+      admission_.use_.placement.main_goes_away();
     }
     main_wait(const main_wait&) = delete;
     main_wait& operator=(const main_wait&) = delete;
@@ -142,12 +135,8 @@ template <class M> class admission final : public source<M>, private window_need
   // away, the reserve runs them.
   class outside_wait {
    public:
-    explicit outside_wait(admission& a) noexcept : admission_(a) {
-      if constexpr (M::foreign_threads) a.reserve_.outsiders(1);
-    }
-    ~outside_wait() {
-      if constexpr (M::foreign_threads) admission_.reserve_.outsiders(-1);
-    }
+    explicit outside_wait(admission& a) noexcept : admission_(a) { a.reserve_.outsiders(1); }
+    ~outside_wait() { admission_.reserve_.outsiders(-1); }
     outside_wait(const outside_wait&) = delete;
     outside_wait& operator=(const outside_wait&) = delete;
 
@@ -156,20 +145,19 @@ template <class M> class admission final : public source<M>, private window_need
   };
 
  private:
+  // A submitter without room blocks where somebody takes its place meanwhile, and is set aside elsewhere.
+  [[nodiscard]] bool blocks() const noexcept { return use_.all.has_reserve(); }
   [[nodiscard, gnu::noinline]] detail::record* wait_for_room(worker<M>& w, std::uint8_t size_class) {
-    if constexpr (!M::foreign_threads) {
-      return set_aside(w, size_class);
-    } else {
-      if (w.role == role::guest) {
-        const outside_wait here(*this);
-        return block(w, size_class);
-      }
-      const typename readiness<M>::exclusive_wait until_there_is_room(use_.readiness, w);
+    if (!blocks()) return set_aside(w, size_class);
+    if (w.role == role::guest) {
+      const outside_wait here(*this);
       return block(w, size_class);
     }
+    const typename readiness<M>::exclusive_wait until_there_is_room(use_.readiness, w);
+    return block(w, size_class);
   }
 
-  // --- modelled machines
+  // --- where it is set aside
 
   [[nodiscard]] detail::record* set_aside(worker<M>& w, std::uint8_t size_class) {
     waiter self;
@@ -202,7 +190,7 @@ template <class M> class admission final : public source<M>, private window_need
       if (M::load(w->throttled_here, base::seq_cst)) use_.sleep.notify(use_.machine, w->id);
   }
 
-  // --- real threads
+  // --- where it blocks
 
   [[nodiscard]] detail::record* block(worker<M>& w, std::uint8_t size_class) {
     const bool is_guest = w.role == role::guest;
@@ -284,7 +272,7 @@ template <class M> class admission final : public source<M>, private window_need
   admission_parts<M> use_;
   window<M> window_;
   reserve<M> reserve_;
-  detail::cell<std::uint32_t> beyond_window_;  // modelled: nothing else can run, the next submitter may exceed it
+  detail::cell<std::uint32_t> beyond_window_;  // set aside: nothing else can run, the next submitter may exceed it
 };
 
 }  // namespace weft::sched

@@ -45,7 +45,7 @@ struct staged : ground::notes {
 constexpr std::size_t window_tasks = 128;
 
 template <class M> struct fixture {
-  explicit fixture(unsigned workers, bool with_reserve = M::foreign_threads) : s(machine, workers, with_reserve) {
+  explicit fixture(unsigned workers, bool with_reserve = M::reserves() != 0) : s(machine, workers, with_reserve) {
     s.open();
     thieves.open(s.rules);
     away.open(main);

@@ -36,22 +36,13 @@ template <class M> class attention {
   // One scope more, or less, is cancelled. Who: any thread, one for each scope at a time. On a modelled machine it
   // takes no time: no core of it need be the caller.
   void add_cancelled() noexcept {
-    if constexpr (M::modelled) {
-      if (cancelled_++ == 0) word_.raw |= cancelled_bit;
-    } else {
-      base::locked<M> guard(lock_);
-      if (cancelled_++ == 0) static_cast<void>(M::fetch_or(word_, cancelled_bit, base::release));
-    }
+    const typename M::section guard(lock_);
+    if (cancelled_++ == 0) static_cast<void>(M::unseen::fetch_or(word_, cancelled_bit, base::release));
   }
   void remove_cancelled() noexcept {
-    if constexpr (M::modelled) {
-      WEFT_ASSERT(cancelled_ != 0);
-      if (--cancelled_ == 0) word_.raw &= ~cancelled_bit;
-    } else {
-      base::locked<M> guard(lock_);
-      WEFT_ASSERT(cancelled_ != 0);
-      if (--cancelled_ == 0) static_cast<void>(M::fetch_and(word_, ~cancelled_bit, base::relaxed));
-    }
+    const typename M::section guard(lock_);
+    WEFT_ASSERT(cancelled_ != 0);
+    if (--cancelled_ == 0) static_cast<void>(M::unseen::fetch_and(word_, ~cancelled_bit, base::relaxed));
   }
 
   // For the inline path, and for bodies that ask whether they are cancelled: 0, and nothing is.

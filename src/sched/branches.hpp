@@ -5,11 +5,9 @@
 #pragma once
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <new>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/assert.hpp"
 #include "sched/admission.hpp"
@@ -52,19 +50,16 @@ template <class M> class branches {
   // thread, in a body.
   void offer(worker<M>& w, branch& b) {
     if (use_.order.chooses()) return;
-    if constexpr (M::modelled)
-      use_.placement.place(w, &stands_for(b));
-    else
-      use_.placement.place(w, &b);
+    use_.placement.place(w, &stand_ins_.offer(b));
   }
 
   // Ends the fork of b. Returns whether the caller runs b itself, on the worker it is on then; if not, b has run. Who:
   // the body that forked.
   [[nodiscard]] bool join(worker<M>& w, branch& b) {
     if (use_.order.chooses()) return true;
-    branch& there = offered(b);
+    branch& there = stand_ins_.of(b);
     if (take_back(w, there)) {
-      leave(b);
+      stand_ins_.leave(b);
       return true;
     }
     if (M::load(there.meeting, base::acquire) != branch::over) wait(w, there);
@@ -72,10 +67,10 @@ template <class M> class branches {
   }
   // What b threw, to be thrown by the join: once. Who: the body that forked, when b is over.
   [[nodiscard]] std::exception_ptr thrown_by(branch& b) noexcept {
-    auto* held = std::launder(reinterpret_cast<std::exception_ptr*>(&offered(b).thrown));
+    auto* held = std::launder(reinterpret_cast<std::exception_ptr*>(&stand_ins_.of(b).thrown));
     std::exception_ptr e = std::move(*held);
     held->~exception_ptr();
-    leave(b);
+    stand_ins_.leave(b);
     return e;
   }
 
@@ -126,40 +121,8 @@ template <class M> class branches {
     if (self.stalled) use_.stall.raise(true);
   }
 
-  // On a modelled machine it tells on the times where in its lines a record lies, and a stack begins where the system
-  // puts it. So there another goes into the deque in b's place, from memory that lies the same way in every run, and is
-  // as near to its worker as the stack would be.
-  struct alignas(64) stand_in : branch {
-    branch* real;
-  };
-  [[nodiscard]] branch& stands_for(branch& b) {
-    if (idle_.empty()) {
-      all_.push_back(std::make_unique<stand_in>());
-      idle_.push_back(all_.back().get());
-      M::fresh(idle_.back(), sizeof(stand_in));
-    }
-    stand_in& s = *idle_.back();
-    idle_.pop_back();
-    static_cast<branch&>(s) = b;
-    s.real = &b;
-    s.invoke = [](detail::record& r, detail::errand what) {
-      branch& real = *static_cast<stand_in&>(r).real;
-      real.invoke(real, what);
-    };
-    b.thrown = &s;
-    return s;
-  }
-  [[nodiscard]] static branch& offered(branch& b) noexcept {
-    if constexpr (M::modelled) return *static_cast<stand_in*>(b.thrown);
-    return b;
-  }
-  void leave(branch& b) noexcept {
-    if constexpr (M::modelled) idle_.push_back(static_cast<stand_in*>(b.thrown));
-  }
-
   branches_parts<M> use_;
-  std::vector<std::unique_ptr<stand_in>> all_;
-  std::vector<stand_in*> idle_;
+  [[no_unique_address]] typename M::stand_ins stand_ins_;
   std::optional<typename admission<M>::main_wait> main_;
 };
 

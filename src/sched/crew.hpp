@@ -24,6 +24,7 @@ template <class M> class crew {
       if (id == workers) w.role = role::reserve;
       detail::poke(w.shown_id, id == workers ? worker<M>::no_id : w.id);
     }
+    detail::poke(main().away, with_reserve);
   }
 
   [[nodiscard]] bool is_open() const noexcept { return !seats_.empty(); }
@@ -35,9 +36,15 @@ template <class M> class crew {
     return *seats_[seat];
   }
   [[nodiscard]] worker<M>& main() const noexcept { return *seats_.front(); }
+  [[nodiscard]] bool has_reserve() const noexcept { return seats_.size() != workers_; }
   [[nodiscard]] worker<M>& reserve() const noexcept {
-    WEFT_ASSERT(seats() == workers_ + 1);
+    WEFT_ASSERT(has_reserve());
     return *seats_.back();
+  }
+  // Whether the main thread is in the program. With a reserve it says so itself, for it comes and goes while others
+  // run; without one all are one thread, and it is away while no worker is on its stack. Order: seq_cst.
+  [[nodiscard]] bool main_is_away() const noexcept {
+    return has_reserve() ? M::load(main().away, base::seq_cst) : main().where->on == nullptr;
   }
   [[nodiscard]] auto begin() const noexcept { return seats_.begin(); }
   [[nodiscard]] auto end() const noexcept { return seats_.end(); }

@@ -174,10 +174,10 @@ template <class M> class deque {
   }
 
  private:
-  // Between two steps of the owner: see detail::then(). A machine that tries orders of steps tries some there.
+  // Between two steps of the owner: see detail::then(). A machine that tries orders of steps does so there.
   static void then() noexcept {
     detail::then();
-    if constexpr (requires { M::between_steps(); }) M::between_steps();
+    M::between_steps();
   }
 
   // The owner at its end, for more than to move bottom: no thief pulls meanwhile, and if one does it waits. The flags

@@ -3,7 +3,6 @@
 #pragma once
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 
 #include "sched/stall_report.hpp"
 
@@ -13,21 +12,13 @@ namespace weft::sched {
 // worker 0, even while it runs a task of another runtime), or a guest.
 template <machine::machine M> class engine<M>::visit {
  public:
-  explicit visit(engine& e) : saved_(current_worker()), self_(e.mine()), engine_(e) {
-    if constexpr (M::modelled) {
-      saved_machine_ = M::set_current(&e.machine_);
-      e.machine_.enter_runtime();
-    }
+  explicit visit(engine& e) : saved_(current_worker()), self_(e.mine()), engine_(e), call_(e.machine_) {
     if (self_ == nullptr) self_ = guest_ = &e.guests_.enter(&e);
     if (self_ != saved_) set_current_worker(self_);
   }
   ~visit() {
     if (self_ != saved_) set_current_worker(saved_);
     if (guest_ != nullptr) engine_.guests_.leave(*guest_);
-    if constexpr (M::modelled) {
-      engine_.machine_.leave_runtime();
-      static_cast<void>(M::set_current(saved_machine_));
-    }
   }
   visit(const visit&) = delete;
   visit& operator=(const visit&) = delete;
@@ -38,39 +29,33 @@ template <machine::machine M> class engine<M>::visit {
   detail::worker* saved_;
   worker* self_;
   worker* guest_ = nullptr;
-  M* saved_machine_ = nullptr;
   engine& engine_;
+  [[no_unique_address]] typename M::call call_;  // until the worker is as before
 };
 
 template <machine::machine M> auto engine<M>::mine() noexcept -> worker* {
   detail::worker* w = current_worker();
   if (w != nullptr && w->engine == this) return static_cast<worker*>(w);
   if (&detail::this_worker == owner_thread_) return &crew_.main();
-  if constexpr (!M::foreign_threads) {
-    std::fprintf(stderr, "weft: a runtime on a modelled machine may be used only by the thread that made it.\n");
-    std::abort();
-  }
+  M::meets_stranger();
   return nullptr;
 }
 
 // The worker if the call comes from one of this engine's workers on a real machine: the common case, without a visit.
 template <machine::machine M> auto engine<M>::at_home() noexcept -> worker* {
-  if constexpr (M::modelled) return nullptr;
-  detail::worker* w = detail::self();
+  detail::worker* w = M::inline_self();
   return w != nullptr && w->engine == this ? static_cast<worker*>(w) : nullptr;
 }
 
 // The same, if that worker also creates what it submits.
 template <machine::machine M> auto engine<M>::creates_here() noexcept -> worker* {
-  if constexpr (M::modelled) return nullptr;
-  detail::worker* w = detail::self();
+  detail::worker* w = M::inline_self();
   return w != nullptr && w->creates_for == this ? static_cast<worker*>(w) : nullptr;
 }
 
 // The same, if another worker creates it and takes it from the caller the short way.
 template <machine::machine M> auto engine<M>::hands_over_here() noexcept -> worker* {
-  if constexpr (M::modelled) return nullptr;
-  detail::worker* w = detail::self();
+  detail::worker* w = M::inline_self();
   return w != nullptr && creation_.is_short_from(*w) ? static_cast<worker*>(w) : nullptr;
 }
 
@@ -157,7 +142,7 @@ template <machine::machine M> void engine<M>::drain(detail::handle_state& h) noe
 
 template <machine::machine M> void engine<M>::await_creation() noexcept {
   if (!creation_.on()) return;
-  if (!M::foreign_threads && &detail::this_worker != owner_thread_)
+  if (!M::admits_strangers() && &detail::this_worker != owner_thread_)
     return;  // no stranger can have handed over anything
   visit v(*this);
   creation_.await(v.self());
@@ -230,12 +215,9 @@ template <machine::machine M> void* engine<M>::workspace(std::size_t bytes) {
   return w.scratch.get();
 }
 
-// A modelled machine knows the memory of handles, which it is told of when it is new; the rest of a reduction it does
-// not, and takes for part of that.
+// The machine is told of the memory of handles when it is new, not of the rest of a reduction.
 template <machine::machine M> void* engine<M>::exchange(detail::handle_state& h, detail::cell<void*>& c, void* value) {
-  if constexpr (!M::modelled) return M::exchange(c, value, base::acq_rel);
-  static_cast<void>(M::fetch_or(h.lock, std::uint8_t{0}, base::acq_rel));
-  return std::exchange(c.raw, value);
+  return M::exchange_near(h.lock, c, value, base::acq_rel);
 }
 
 template <machine::machine M> bool engine<M>::try_exclusive(detail::handle_state& h) {
@@ -252,26 +234,20 @@ template <machine::machine M> void engine<M>::release_exclusive(detail::handle_s
 }
 
 template <machine::machine M> void engine<M>::charge(std::uint64_t ps, std::span<const data_use> uses) {
-  if constexpr (M::modelled) {
-    if (detail::record* r = current_worker()->current) r->cost_ps |= detail::record::charged_bit;
-    const visit v(*this);
-    const program_call call(ordering_);
-    machine_.charge(ps, uses);
-    offer_turn(static_cast<worker&>(*current_worker()));
-  } else {
-    static_cast<void>(ps), static_cast<void>(uses);
-  }
+  if (!M::takes_charges()) return;
+  if (detail::record* r = current_worker()->current) r->cost_ps |= detail::record::charged_bit;
+  const visit v(*this);
+  const program_call call(ordering_);
+  machine_.charge(ps, uses);
+  offer_turn(static_cast<worker&>(*current_worker()));
 }
 
 // The program computes between its calls, outside of tasks.
 template <machine::machine M> void engine<M>::charge_program(std::uint64_t ps) noexcept {
-  if constexpr (M::modelled) {
-    visit v(*this);
-    if (workers() > base::sweep_max) placement_.expose(v.self());  // in place of a thief that pulls (deque.md)
-    machine_.charge(ps);
-  } else {
-    static_cast<void>(ps);
-  }
+  if (!M::takes_charges()) return;
+  visit v(*this);
+  if (workers() > base::sweep_max) placement_.expose(v.self());  // in place of a thief that pulls (deque.md)
+  machine_.charge(ps);
 }
 
 // Where the order of tasks is chosen: the caller goes to where all that is ready waits for its turn, and comes back

@@ -91,20 +91,15 @@ template <machine::machine M> void engine<M>::abandon_event(worker& w, detail::r
 }
 
 template <machine::machine M> void engine<M>::settle_after(event_state& s, std::uint64_t ps) {
-  if constexpr (M::modelled) {
-    const visit v(*this);
-    const program_call call(ordering_);
-    if (ps == event_board::at_no_time) return timers_.set(s, ps);
-    events_.bind(*this, s);
-    if (fulfilled(s))
-      throw error("weft: an event that is over is to be fulfilled a second time; an event happens once");
-    timers_.set(s, machine_.now_ps() + ps);
-    offer_turn(static_cast<worker&>(*current_worker()));
-  } else {
-    static_cast<void>(s);
-    static_cast<void>(ps);
+  if (!M::has_alarms())
     throw error("weft: event::fulfil_after is for modelled machines; on real cores fulfil() is called when it happens");
-  }
+  const visit v(*this);
+  const program_call call(ordering_);
+  if (ps == event_board::at_no_time) return timers_.set(s, ps);
+  events_.bind(*this, s);
+  if (fulfilled(s)) throw error("weft: an event that is over is to be fulfilled a second time; an event happens once");
+  timers_.set(s, machine_.now_ps() + ps);
+  offer_turn(static_cast<worker&>(*current_worker()));
 }
 
 // In a body. What goes on is queued where all workers look last, so whatever this worker has comes first.
@@ -113,11 +108,9 @@ template <machine::machine M> void engine<M>::yield() {
   const program_call call(ordering_);
   worker& w = v.self();
   detail::record* const body = w.current;
-  if constexpr (M::modelled) {
-    count_yield();
-    ordering_.yields(body);
-    M::relax(1);  // where cores have priorities, this one's is the last from here on
-  }
+  count_yield();
+  ordering_.yields(body);
+  M::give_way();
   if (ordering_.chooses()) return offer_turn(w);
   if (attention_.paused() || !(deque::has_private(w) || any_visible(w, false))) return;
   waiter self;
@@ -136,9 +129,9 @@ template <machine::machine M> void engine<M>::yield() {
   static_cast<worker&>(*current_worker()).current = body;
 }
 
-// Bodies that only yield to one another never end. In virtual time nobody else is there who could help them; timers
-// are.
+// Bodies that only yield to one another never end where nobody else is there who could help them; timers are.
 template <machine::machine M> void engine<M>::count_yield() {
+  if (M::admits_strangers()) return;
   const std::uint64_t steps = quiescence_.steps() + crew_.tasks_begun() + events_.steps();
   if (std::exchange(yields_at_, steps) != steps || timers_.pending()) yields_ = 0;
   if (++yields_ < base::idle_yields_max) return;

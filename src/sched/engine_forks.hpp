@@ -71,7 +71,7 @@ template <machine::machine M> detail::record* engine<M>::run_branch(worker& w, b
   } catch (...) {
     thrown = std::current_exception();
   }
-  if constexpr (M::modelled) machine_.end_body(b);
+  machine_.end_body(b);
   try {
     if (b.has_children) waits_.for_children(static_cast<worker&>(*current_worker()));
   } catch (...) {

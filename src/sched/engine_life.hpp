@@ -41,8 +41,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   places_ = std::make_unique<place::tree>(std::move(places));
   rules_ = rules.make(*places_);
   rules_name_ = rules.name.name;
-  crew_.open(places_->workers(), M::foreign_threads);
-  if constexpr (M::foreign_threads) detail::poke(crew_.main().away, true);
+  crew_.open(places_->workers(), M::reserves() != 0);
   stealing_.open(*rules_);
   locality_.open(*places_);
   pushed_elsewhere_.open(*places_);
@@ -52,17 +51,17 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   placement_.open(*rules_, *places_);
   suspension_.open(crew_.main());
   child_first_ = rules_->child_first();
-  const bool hooked = M::modelled || !placement_.own_only() || recording_.on() || child_first_;
+  const bool hooked = M::sees_calls() || !placement_.own_only() || recording_.on() || child_first_;
   for (const auto& w : crew_) {
     w->engine = this;
     w->creates_for = child_first_ ? nullptr : this;  // closed: the short ways of a submission
     w->hooked = hooked;
     w->attention = &attention_.word();
     w->rng = base::random(setup_.seed * 1024 + w->id);
-    if constexpr (M::modelled) machine_.seat(w->id, w.get());
+    machine_.seat(w->id, w.get());
   }
-  if constexpr (M::modelled) machine_.set_program_stack(suspension_.program());
-  sleep_.open(workers(), M::foreign_threads);
+  machine_.set_program_stack(suspension_.program());
+  sleep_.open(workers(), crew_.has_reserve());
   watch_.open(setup_.stuck_ns);
   if (setup_.decoupled && creation_.open(setup_.creator)) enlist();
   if (creation_.has_creator_apart()) teams_.who().leave_out(static_cast<unsigned>(creation_.creator()));
@@ -93,7 +92,7 @@ template <machine::machine M> void engine<M>::list_levels(worker& w) {
   case search_levels::upwards: s.insert(s.end(), {&home_, &central_, &leaf_mates_}); break;
   }
   if (levels != search_levels::flat && levels != search_levels::near_to_far) {
-    if constexpr (M::foreign_threads) s.push_back(&left_behind_);
+    if (crew_.has_reserve()) s.push_back(&left_behind_);
     return;
   }
   if (rules_->uses_nodes()) s.push_back(&nodes_);
@@ -120,7 +119,7 @@ template <machine::machine M> void engine<M>::list_sources() {
       list_levels(*w);
       s.insert(s.end(), {&admission_, quiescent_source_.get()});
     }
-    if constexpr (M::modelled) s.insert(s.begin(), &timers_);
+    if (M::has_alarms()) s.insert(s.begin(), &timers_);
   }
 }
 
@@ -130,8 +129,7 @@ template <machine::machine M> void engine<M>::worker_entry(void* engine_address,
   fiber thread_stack;
   set_current_worker(&w);
   e.recording_.open_counters(w);
-  w.home = &thread_stack;
-  if constexpr (M::modelled) w.home = &e.machine_.stack(id);  // a modelled core begins on a fiber of its machine
+  w.home = &e.machine_.stack(id, thread_stack);
   fiber& loop = e.stacks_.take(w);
   w.moves_to(loop);
   e.machine_.jump(w.id, *w.home, loop, nullptr);  // comes back when the runtime stops

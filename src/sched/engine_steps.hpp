@@ -274,8 +274,7 @@ template <machine::machine M> template <bool IsNode> trace::outcome engine<M>::c
     outcome = trace::outcome::failed;
     abandon_event(static_cast<worker&>(*current_worker()), *r, std::current_exception());
   }
-  if constexpr (M::modelled)
-    if (outcome != trace::outcome::skipped) machine_.end_body(*r);
+  if (outcome != trace::outcome::skipped) machine_.end_body(*r);
   ordering_.ended(*r);
   return outcome;
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "interleave.hpp"
-#include "machine/virtual/virtual.hpp"
+#include "runtime/instantiated.hpp"
 #include "weft/weft.hpp"
 
 namespace weft::sched {

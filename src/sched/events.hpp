@@ -51,8 +51,8 @@ using detail::event_wait;
 
 // Hears that all workers sleep while events are outstanding: if nothing moves for long, that is to be said.
 struct event_watch {
-  // Who: the worker that fell asleep last.
-  virtual void events_outstanding() = 0;
+  // Whether somebody outside may still fulfil one. Who: the worker that fell asleep last.
+  [[nodiscard]] virtual bool events_may_come() = 0;
 
  protected:
   ~event_watch() = default;

@@ -115,13 +115,8 @@ template <class M> class failures {
   // machine it takes no time: no core of it need be the caller.
   void cancelled(bool begins) noexcept {
     const std::uint32_t n = begins ? 1u : ~std::uint32_t{0};
-    if constexpr (M::modelled) {
-      cancelled_.raw += n;
-      count_.raw += n;
-    } else {
-      static_cast<void>(M::fetch_add(cancelled_, n, base::relaxed));
-      static_cast<void>(M::fetch_add(count_, n, base::release));
-    }
+    static_cast<void>(M::unseen::fetch_add(cancelled_, n, base::relaxed));
+    static_cast<void>(M::unseen::fetch_add(count_, n, base::release));
   }
   [[nodiscard]] bool any_cancelled() const noexcept { return detail::peek(cancelled_) != 0; }
   // If a child of `parent` was cancelled, and nobody has been told: the innermost scope around them, which all children

@@ -59,7 +59,7 @@ template <class M> class graphs {
     root.has_children = true;
     M::store(root.pending, g.sinks, base::relaxed);  // published with the first node
     for (const graph_state::about& a : g.nodes) {
-      if constexpr (M::modelled) a.node->task.cost_ps = a.cost_ps;
+      M::declares(a.node->task, a.cost_ps);
       if (ordering_.chooses()) ordering_.submitted(a.node->task);
     }
     for (auto at = g.roots.rbegin(); at != g.roots.rend(); ++at) placement_.place(w, &(*at)->task);
@@ -135,7 +135,7 @@ template <class M> class graphs {
  private:
   // A modelled machine is told of memory when it is new.
   static void introduce(graph_state& g) noexcept {
-    if (!M::modelled || g.is_known) return;
+    if (g.is_known) return;
     g.is_known = true;
     M::fresh(&g.root, sizeof g.root);
     for (const graph_state::chunk& c : g.chunks) M::fresh(c.memory.get(), c.used * sizeof(graph_state::line));

@@ -25,8 +25,8 @@ template <class M> class ordering final : public source<M> {
     order_ = std::move(o);
   }
   [[nodiscard]] bool chooses() const noexcept {
-    if constexpr (M::modelled) return order_ != nullptr && order_->chooses();
-    return false;
+    const task_order* const o = kept();
+    return o != nullptr && o->chooses();
   }
   // Whether r goes to the pool before it has its exclusive access, so that adds come in the order that is chosen.
   [[nodiscard]] bool chooses_among_adds(const detail::record& r) const noexcept {
@@ -36,38 +36,22 @@ template <class M> class ordering final : public source<M> {
 
   // r is counted and nobody can run it yet.
   void submitted(detail::record& r) {
-    if constexpr (M::modelled) {
-      if (order_ != nullptr) [[unlikely]]
-        order_->submitted(r);
-    } else {
-      static_cast<void>(r);
-    }
+    if (task_order* const o = kept()) [[unlikely]]
+      o->submitted(r);
   }
   // Code of the program begins or goes on: of the task `body`, or if nullptr of the main thread.
   void step(const detail::record* body) noexcept {
-    if constexpr (M::modelled) {
-      if (order_ != nullptr) [[unlikely]]
-        order_->step(body);
-    } else {
-      static_cast<void>(body);
-    }
+    if (task_order* const o = kept()) [[unlikely]]
+      o->step(body);
   }
   // The body of r gives its turn to all others.
   void yields(const detail::record* r) noexcept {
-    if constexpr (M::modelled) {
-      if (order_ != nullptr) [[unlikely]]
-        order_->yields(r);
-    } else {
-      static_cast<void>(r);
-    }
+    if (task_order* const o = kept()) [[unlikely]]
+      o->yields(r);
   }
   void ended(const detail::record& r) noexcept {
-    if constexpr (M::modelled) {
-      if (order_ != nullptr) [[unlikely]]
-        order_->ended(r);
-    } else {
-      static_cast<void>(r);
-    }
+    if (task_order* const o = kept()) [[unlikely]]
+      o->ended(r);
   }
 
   // r is ready.
@@ -103,7 +87,8 @@ template <class M> class ordering final : public source<M> {
    public:
     explicit program_call(ordering& o) noexcept : ordering_(o) {}
     ~program_call() {
-      if constexpr (M::modelled) ordering_.step(detail::body_around(current_worker()->current));
+      if (ordering_.kept() != nullptr) [[unlikely]]
+        ordering_.step(detail::body_around(current_worker()->current));
     }
     program_call(const program_call&) = delete;
     program_call& operator=(const program_call&) = delete;
@@ -113,6 +98,8 @@ template <class M> class ordering final : public source<M> {
   };
 
  private:
+  [[nodiscard]] task_order* kept() const noexcept { return M::keeps_order() ? order_.get() : nullptr; }
+
   M& machine_;
   sleep<M>& sleep_;
   std::unique_ptr<task_order> order_;  // nullptr: nothing is written down, and the scheduler decides

@@ -164,10 +164,7 @@ template <class M> class placement {
     call_up(id);
   }
   // Whether the main thread is in the program, so that what stands in its box is for whoever has nothing else to do.
-  [[nodiscard]] bool main_is_away() noexcept {
-    if constexpr (M::foreign_threads) return M::load(crew_.main().away, base::seq_cst);
-    return crew_.main().where->on == nullptr;
-  }
+  [[nodiscard]] bool main_is_away() noexcept { return crew_.main_is_away(); }
   // It has just gone.
   void main_goes_away() noexcept {
     main_is_absent();

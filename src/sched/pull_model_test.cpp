@@ -17,7 +17,6 @@ namespace {
 class M : public interleave::unsteady {
  public:
   using unsteady::unsteady;
-  static constexpr bool foreign_threads = true;
   static bool barrier_everywhere() noexcept { return between_steps(), true; }
   void park(unsigned worker) { unsteady::park(worker + 1); }
   void wake(unsigned worker) { unsteady::wake(worker + 1); }

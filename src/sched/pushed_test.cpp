@@ -9,10 +9,8 @@
 
 #include "ground.hpp"
 #include "interleave.hpp"
-#include "machine/host/host.hpp"
-#include "machine/virtual/virtual.hpp"
 #include "model/machine_file.hpp"
-#include "sched/engine.hpp"
+#include "runtime/instantiated.hpp"
 #include "weft/weft.hpp"
 
 namespace weft::sched {

@@ -60,7 +60,7 @@ template <class M> class recording {
   // Run r of g begins: from here on its nodes have the numbers that were given when it was submitted. Who: its body.
   void run_begins(const detail::record& r, detail::graph_state& g) noexcept {
     if (!on()) return;
-    const run_lock<M> guard(g);
+    const typename M::section guard(g.runs.state().lock);  // what is traced takes no modelled time
     while (!g.traced.empty() && g.traced.front().run != r.trace_id) g.traced.pop_front();  // runs that were skipped
     if (g.traced.empty()) return;
     const std::vector<std::uint32_t>& ids = g.traced.front().nodes;
@@ -117,7 +117,7 @@ template <class M> class recording {
   [[nodiscard]] bool starts(worker<M>& w, const detail::record& r) noexcept {
     WEFT_ASSERT(w.trace != nullptr);
     if (w.trace->counters.size() != 0) w.trace->counters.begin();
-    return !M::modelled && w.body_end_ps != 0 && r.exclusives == 0;
+    return !M::clock_is_free() && w.body_end_ps != 0 && r.exclusives == 0;
   }
   struct piece {
     std::uint64_t start_ps;
@@ -238,17 +238,6 @@ template <class M> class recording {
   }
 
  private:
-  // What is traced takes no modelled time, and on a modelled machine nobody else is at it.
-  template <class Machine> struct run_lock {
-    explicit run_lock(detail::graph_state& g) noexcept : lock(g.runs.state().lock) {
-      if constexpr (!Machine::modelled) base::acquire_lock<Machine>(lock);
-    }
-    ~run_lock() {
-      if constexpr (!Machine::modelled) base::release_lock<Machine>(lock);
-    }
-    detail::cell<std::uint8_t>& lock;
-  };
-
   // A run is shown as what it stands for: its nodes, submitted one by one where it is, with the versions that they
   // would have; behind them the run itself, without accesses. Who: holder of the locks of all its handles.
   [[gnu::cold]] void submitted_run(worker<M>& w, detail::record& r, detail::graph_state& g) noexcept {

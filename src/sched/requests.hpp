@@ -26,8 +26,7 @@ template <class M, std::uint32_t Capacity = base::requests_max> class requests {
   // threads.
   void open() {
     WEFT_ASSERT(ring_ == nullptr && others_.none());
-    if constexpr (M::foreign_threads)
-      if (M::barrier_everywhere()) ring_ = std::make_unique<ring>();
+    if (M::offers_barrier()) ring_ = std::make_unique<ring>();
   }
   [[nodiscard]] bool has_ring() const noexcept { return ring_ != nullptr; }
 

@@ -21,7 +21,7 @@ class M : public interleave::unsteady {
     rng_ = base::random(seed * 3);
     main = beside = nullptr;
   }
-  static constexpr bool foreign_threads = true;
+  static bool offers_barrier() noexcept { return barrier_everywhere(); }
   static bool barrier_everywhere() noexcept {
     if (has_barrier) drain(buffer_.size());
     return true;

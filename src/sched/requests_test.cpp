@@ -19,6 +19,7 @@ using ground::task;
 // A machine whose system has no barrier on all threads.
 struct without_barrier : notes {
   static bool barrier_everywhere() noexcept { return false; }
+  static bool offers_barrier() noexcept { return false; }
 };
 
 template <class M, std::uint32_t Capacity = 8> struct fixture {

@@ -1,11 +1,8 @@
 // The scopes of finishes (weft/finish.hpp) as the scheduler meets them. A scope is a record between a body and what is
 // submitted in it; the wait at its end is that of a task for its children (waits.hpp), and as there the children that
 // are newest here run on the waiting stack. What is here: scopes of the main thread, which are tasks without a task
-// around them, and those of modelled machines.
+// around them, and those that another record stands for (machine/stand_ins.hpp).
 #pragma once
-#include <memory>
-#include <vector>
-
 #include "base/assert.hpp"
 #include "sched/children.hpp"
 #include "sched/stall.hpp"
@@ -22,7 +19,7 @@ template <class M> class scopes {
   // Who: a body on w, or the main thread between enter_forks and leave_forks.
   void open(worker<M>& w, detail::scope& s) {
     WEFT_ASSERT(s.r == &s.own && (w.current != nullptr || w.where->on == &w));
-    if constexpr (M::modelled) s.r = &room();
+    s.r = &stand_ins_.of(s);
     quiescence_.created(w, *s.r);
     detail::enclose(w, *s.r);
   }
@@ -49,31 +46,13 @@ template <class M> class scopes {
       children<M>::ended_here(*r.parent);
     else
       quiescence_.finished(here);
-    if constexpr (M::modelled) idle_.push_back(&r);
+    stand_ins_.leave(r);
   }
-
-  // On a modelled machine it tells on the times where in its lines a record lies, and a stack begins where the system
-  // puts it. So there the record is another, from memory that lies the same way in every run.
-  [[nodiscard]] detail::record& room() {
-    if (idle_.empty()) {
-      all_.push_back(std::make_unique<padded>());
-      idle_.push_back(&all_.back()->r);
-      idle_.reserve(all_.size());
-      M::fresh(all_.back().get(), sizeof(padded));
-    }
-    detail::record& r = *idle_.back();
-    idle_.pop_back();
-    return r;
-  }
-  struct alignas(64) padded {
-    detail::record r{};
-  };
 
   waits<M>& waits_;
   stall<M>& stall_;
   quiescence<M>& quiescence_;
-  std::vector<std::unique_ptr<padded>> all_;
-  std::vector<detail::record*> idle_;
+  [[no_unique_address]] typename M::stand_ins stand_ins_;
 };
 
 }  // namespace weft::sched

@@ -1,7 +1,7 @@
 // The stacks that worker loops run on. When a body waits its whole stack is set aside and a fresh loop goes on in its
 // place, on a stack from here; the loop that enters a stack that waited leaves its own here, for the next wait.
-// A worker keeps few: after deep waits here, a deep descent elsewhere would make all its stacks anew. A modelled
-// machine has one thread, for whose memory that hardly matters, and each lock would cost it virtual time.
+// A worker keeps as many as the machine says: where they are few, because after deep waits here a deep descent
+// elsewhere would make all its stacks anew, the others are everybody's.
 #pragma once
 #include <cstddef>
 #include <cstdio>
@@ -16,8 +16,6 @@
 #include "sched/worker.hpp"
 
 namespace weft::sched {
-
-inline constexpr std::size_t idle_stacks_max = 16;  // that a worker keeps for itself
 
 template <class M> class stacks {
  public:
@@ -40,7 +38,7 @@ template <class M> class stacks {
   [[nodiscard]] fiber& take(worker<M>& w) {
     if (fiber* f = take_idle(w)) return *f;
     auto made = make();
-    w.idle.reserve(idle_stacks_max);
+    w.idle.reserve(base::idle_stacks_max);
     base::locked<M> guard(lock_);
     all_.push_back(std::move(made));
     detail::poke(made_, static_cast<std::uint32_t>(all_.size()));
@@ -51,7 +49,7 @@ template <class M> class stacks {
   // Who: w's thread, on another stack than f.
   void leave(worker<M>& w, fiber* f) noexcept {
     WEFT_ASSERT(f != w.running);
-    if (M::modelled || w.idle.size() < idle_stacks_max) return w.idle.push_back(f);  // only w takes it from there
+    if (w.idle.size() < M::idle_stacks_max()) return w.idle.push_back(f);  // only w takes it from there
     base::locked<M> guard(lock_);
     WEFT_ASSERT(spare_.size() < spare_.capacity());
     spare_.push_back(f);
@@ -64,8 +62,7 @@ template <class M> class stacks {
       w.idle.pop_back();
       return f;
     }
-    if (M::modelled) return nullptr;
-    base::locked<M> guard(lock_);
+    const typename M::section guard(lock_);
     if (spare_.empty()) return nullptr;
     fiber* f = spare_.back();
     spare_.pop_back();

@@ -50,21 +50,21 @@ TEST_CASE("stacks: no two are the same while they are in use") {
 
 TEST_CASE("stacks: a worker keeps a few, what is left beyond them is everybody's") {
   all_stacks<notes> t;
-  const auto taken = take(t, t.a, idle_stacks_max + 3);
+  const auto taken = take(t, t.a, base::idle_stacks_max + 3);
   for (fiber* f : taken) t.stacks.leave(t.a, f);
-  CHECK(t.a.idle.size() == idle_stacks_max);
+  CHECK(t.a.idle.size() == base::idle_stacks_max);
   std::set<fiber*> old(taken.begin(), taken.end());
   for (fiber* f : take(t, t.b, 3)) CHECK(old.erase(f) == 1);
   CHECK(old.erase(&t.stacks.take(t.b)) == 0);  // the rest is kept for a
-  for (fiber* f : take(t, t.a, idle_stacks_max)) CHECK(old.erase(f) == 1);
+  for (fiber* f : take(t, t.a, base::idle_stacks_max)) CHECK(old.erase(f) == 1);
   CHECK(old.empty());
 }
 
 TEST_CASE("stacks: on a modelled machine a worker keeps all: a lock would take time there") {
   all_stacks<ground::modelled_notes> t;
-  const auto taken = take(t, t.a, idle_stacks_max + 3);
+  const auto taken = take(t, t.a, base::idle_stacks_max + 3);
   for (fiber* f : taken) t.stacks.leave(t.a, f);
-  CHECK(t.a.idle.size() == idle_stacks_max + 3);
+  CHECK(t.a.idle.size() == base::idle_stacks_max + 3);
 }
 
 TEST_CASE("stacks: who only wishes for one gets no more than so many, or one that is idle") {

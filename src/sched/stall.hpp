@@ -59,7 +59,7 @@ template <class M> class stall {
     // its call is under way and what it registers is not yet where it was looked for.
     // But what happens outside can, and what a modelled machine does at a time.
     const waiter* const program = use_.suspension.program_waiter();
-    if (M::foreign_threads && use_.events.outstanding() != 0) return use_.watch.events_outstanding();
+    if (use_.events.outstanding() != 0 && use_.watch.events_may_come()) return;
     if (program == nullptr || use_.events.any_timed()) return;
     if (all_done && program->outer == nullptr && program->joins == nullptr && !program->is_ahead) return;
     base::locked<M> guard(use_.outside.waits_lock());  // no such call begins from here on
@@ -95,14 +95,11 @@ template <class M> class stall {
   // that will go on: it may have tasks in its own deque that only it can give away. So such a wait is not ended, but if
   // everything stood still for a while that is said, once.
   void await_outside(waiter& self) {
-    if constexpr (M::foreign_threads) {
-      standstill before = look_for_standstill();
-      while (!M::block_for(self.signal, base::standstill_ns)) {
-        const standstill now = look_for_standstill();
-        if (now.still && now == before && M::exchange(standstill_told_, 1u, base::acq_rel) == 0)
-          report_standstill(self);
-        before = now;
-      }
+    standstill before = look_for_standstill();
+    while (!M::block_for(self.signal, base::standstill_ns)) {
+      const standstill now = look_for_standstill();
+      if (now.still && now == before && M::exchange(standstill_told_, 1u, base::acq_rel) == 0) report_standstill(self);
+      before = now;
     }
     if (self.stalled) raise(false);
   }

@@ -106,7 +106,7 @@ template <class M> class stealing final : public source<M> {
     for (unsigned i = 1; i <= crew_.workers(); ++i) {  // the reserve has the number after the last
       worker<M>& owner = crew_[(w.id + i) % crew_.workers()];
       if (&owner == &w) continue;
-      if (M::foreign_threads && detail::peek(owner.away)) {
+      if (detail::peek(owner.away)) {
         // A look is not enough: what it pushes at this moment it might never look after.
         if (deque::pull(owner)) return true;
         continue;

@@ -110,8 +110,7 @@ template <class M> class suspension {
   // the last task: threads outside that wait for it would be forgotten.
   void back_in_program(worker<M>& main) {
     detail::poke(program_waiter_, static_cast<waiter*>(nullptr));
-    if constexpr (M::foreign_threads)
-      if (quiescence_.is_over_for_some()) readiness_.quiescent(main);
+    if (M::admits_strangers() && quiescence_.is_over_for_some()) readiness_.quiescent(main);
   }
 
   M& machine_;

@@ -222,7 +222,8 @@ template <flaw Flaw> class trial final : public child_runner<M> {
   void work(worker<M>& w) {
     play_.machine().seat(w.id + 1u, &w);
     set_current_worker(&w);
-    w.running = w.home = &play_.machine().stack(w.id + 1u);
+    fiber thread_stack;
+    w.running = w.home = &play_.machine().stack(w.id + 1u, thread_stack);
     if (w.id == 0) static_cast<void>(s_.submit(0, nodes_[0]));
     fiber& loop = stacks_.take(w);
     w.running = &loop;
@@ -262,7 +263,7 @@ template <flaw Flaw> class trial final : public child_runner<M> {
       return std::make_unique<tested>(*this, s_.placement, away_);
   }
   struct no_watch final : event_watch {
-    void events_outstanding() override {}
+    [[nodiscard]] bool events_may_come() override { return true; }
   };
 
   interleave::play<M> play_;

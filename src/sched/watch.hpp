@@ -48,22 +48,19 @@ template <class M> class watch final : public event_watch {
   void open(std::uint64_t stuck_ns) noexcept { stuck_ns_ = stuck_ns; }
   // Somebody begins to wait. Who: any thread. Cost: one load while the watch is awake.
   void call() {
-    if constexpr (M::foreign_threads) {
-      if (M::load(awake_, base::seq_cst) == 0) wake();
-    }
+    if (M::has_helpers() && M::load(awake_, base::seq_cst) == 0) wake();
   }
   // Looks more often.
-  void events_outstanding() override {
-    if constexpr (M::foreign_threads) {
-      if (M::load(told_of_events_, base::relaxed) == 0 && M::exchange(hurried_, 1u, base::acq_rel) == 0) wake();
-    }
+  [[nodiscard]] bool events_may_come() override {
+    if (!M::has_helpers()) return false;
+    if (M::load(told_of_events_, base::relaxed) == 0 && M::exchange(hurried_, 1u, base::acq_rel) == 0) wake();
+    return true;
   }
   // Who: the thread that ends the runtime, before it joins the machine's threads.
   void stop() noexcept {
-    if constexpr (M::foreign_threads) {
-      M::store(stopping_, 1u, base::release);
-      M::signal(called_);
-    }
+    if (!M::has_helpers()) return;
+    M::store(stopping_, 1u, base::release);
+    M::signal(called_);
   }
 
  private:

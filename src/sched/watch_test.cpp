@@ -134,7 +134,7 @@ TEST_CASE("watch: all sleep and an event is outstanding: said after two seconds,
   CHECK(f.events.list(x));
   for (unsigned id = 0; id < 2; ++id) static_cast<void>(f.s.sleep.announce(id));
   f.looks.open(0);
-  f.looks.events_outstanding();
+  CHECK(f.looks.events_may_come());
   const std::string text = f.look(20);
   CHECK(has(text, "waits for event 'reply'"));
   CHECK(text.find("no task has run") == text.rfind("no task has run"));  // once

@@ -68,11 +68,14 @@ struct window_needs {
 template <class M> class window {
  public:
   // most: options::window.
-  window(window_needs& needs, std::size_t most) noexcept
-      : needs_(needs), first_(M::foreign_threads ? std::min(most, base::window_tasks_first) : most), most_(most),
-        limit_{first_} {}
-  // threads: how many may run tasks, the reserve included. Who: whoever makes the engine, before the first submitter.
-  void open(unsigned threads) noexcept { threads_ = threads; }
+  window(window_needs& needs, std::size_t most) noexcept : needs_(needs), first_(most), most_(most), limit_{most} {}
+  // threads: how many may run tasks, the reserve included. grows: submitters block, and the limit begins low and grows
+  // with them. Who: whoever makes the engine, before the first submitter.
+  void open(unsigned threads, bool grows) noexcept {
+    threads_ = threads;
+    if (grows) first_ = std::min(most_, base::window_tasks_first);
+    detail::poke(limit_, first_);
+  }
 
   // Live tasks of one class of records, at most.
   [[nodiscard]] std::size_t limit() const noexcept { return detail::peek(limit_); }
@@ -236,7 +239,7 @@ template <class M> class window {
   static constexpr std::size_t step_max = std::size_t{1} << 20;
 
   window_needs& needs_;
-  const std::size_t first_;
+  std::size_t first_;
   const std::size_t most_;
   unsigned threads_ = 1;
   detail::cell<std::uint32_t> waiting_;  // submitters that wait for room, blocked or set aside

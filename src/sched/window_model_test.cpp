@@ -19,7 +19,6 @@ namespace {
 class M : public interleave::unsteady {
  public:
   using unsteady::unsteady;
-  static constexpr bool foreign_threads = true;
   static void signal(detail::cell<std::uint32_t>& word) { store(word, 1u, base::release); }
 };
 
@@ -40,7 +39,7 @@ template <flaw Flaw> class trial final : private window_needs {
       : play_(seed), rng_(seed * 7), submitters_(rng_.below(3)), strangers_(rng_.below(2) + (submitters_ == 0 ? 1 : 0)),
         workers_(1 + rng_.below(2)), nests_(rng_.below(3) == 0), each_(8 + rng_.below(16)),
         most_(base::window_tasks_min * (1 + rng_.below(3))), seats_(cores()), pool_(cores()), window_(*this, most_) {
-    window_.open(submitters_ + workers_ + (Flaw == flaw::counts_one_thread_more ? 1 : 0));
+    window_.open(submitters_ + workers_ + (Flaw == flaw::counts_one_thread_more ? 1 : 0), true);
   }
 
   // What is wrong, or nullptr.

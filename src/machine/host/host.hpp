@@ -9,7 +9,10 @@
 
 #include "base/atomic.hpp"
 #include "base/limits.hpp"
+#include "base/lock.hpp"
+#include "machine/by_word.hpp"
 #include "machine/machine.hpp"
+#include "machine/stand_ins.hpp"
 
 namespace weft::machine {
 
@@ -39,12 +42,41 @@ class host {
   static void took_from(unsigned) noexcept {}
   static void touch(const void*, std::size_t, bool) noexcept {}
   static void fresh(const void*, std::size_t) noexcept {}
+  static void between_steps() noexcept {}
+  static void give_way() noexcept {}
+  static void meets_stranger() noexcept {}
+  template <class T> static T exchange_near(cell<std::uint8_t>&, cell<T>& c, T v, order o) noexcept {
+    return exchange(c, v, o);
+  }
+  static void declares(detail::record&, std::uint64_t) noexcept {}
+  using unseen = host;
+  using section = base::locked<host>;
+  using stand_ins = no_stand_ins;
+  template <class T, unsigned Bits> using by_word = by_hash<T, Bits>;
 
   // Whether this is a child of the process that made the machine: its threads do not exist here.
   [[nodiscard]] bool forked() const noexcept;
 
-  static constexpr bool foreign_threads = true;
-  static constexpr bool modelled = false;
+  // What it is asked (machine.hpp). One reserve, which takes the place of submitters that block.
+  [[nodiscard]] static constexpr bool sees_calls() noexcept { return false; }
+  [[nodiscard]] static constexpr bool admits_strangers() noexcept { return true; }
+  [[nodiscard]] static constexpr bool has_helpers() noexcept { return true; }
+  [[nodiscard]] static constexpr bool has_alarms() noexcept { return false; }
+  [[nodiscard]] static constexpr bool keeps_order() noexcept { return false; }
+  [[nodiscard]] static constexpr bool clock_is_free() noexcept { return false; }
+  [[nodiscard]] static constexpr bool takes_charges() noexcept { return false; }
+  [[nodiscard]] static bool offers_barrier() noexcept { return barrier_everywhere(); }
+  [[nodiscard]] static constexpr unsigned reserves() noexcept { return 1; }
+  [[nodiscard]] static constexpr std::size_t idle_stacks_max() noexcept { return base::idle_stacks_max; }
+
+  // A call of the program: nothing here has to know of it.
+  struct call {
+    explicit call(host&) noexcept {}
+  };
+  [[nodiscard, gnu::always_inline]] static detail::worker* inline_self() noexcept { return detail::self(); }
+  static void seat(unsigned, detail::worker*) noexcept {}
+  static void set_program_stack(fiber&) noexcept {}
+  [[nodiscard]] static fiber& stack(unsigned, fiber& of_thread) noexcept { return of_thread; }
   [[nodiscard]] static const char* name() noexcept { return "host"; }
 
   // Makes threads for workers 1..n-1 that wait for run(); gives the number of workers there are then, fewer than n if

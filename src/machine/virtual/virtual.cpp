@@ -3,6 +3,8 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -39,6 +41,11 @@ virtual_machine::virtual_machine(setup s)
 // Nobody may be left asleep for ever; an event that was put off has left one behind that counts no more.
 virtual_machine::~virtual_machine() {
   WEFT_ASSERT(std::ranges::none_of(awake_, [&](const event& e) { return cores_[e.id].event == e.sequence; }));
+}
+
+void virtual_machine::meets_stranger() {
+  std::fprintf(stderr, "weft: a runtime on a modelled machine may be used only by the thread that made it.\n");
+  std::abort();
 }
 
 virtual_machine* virtual_machine::set_current(virtual_machine* m) noexcept { return std::exchange(here_, m); }

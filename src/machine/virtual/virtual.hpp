@@ -23,9 +23,12 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "machine/by_word.hpp"
 #include "machine/machine.hpp"
+#include "machine/stand_ins.hpp"
 #include "machine/virtual/lines.hpp"
 #include "machine/virtual/turns.hpp"
 #include "model/energy.hpp"
@@ -116,8 +119,49 @@ class virtual_machine {
     here_->advance(here_->setup_.model.runtime.waker_ps);
     return true;
   }
-  static constexpr bool foreign_threads = false;
-  static constexpr bool modelled = true;
+  static void between_steps() noexcept {}
+  [[noreturn]] static void meets_stranger();
+  // Where cores have priorities, the caller's is the last from here on.
+  static void give_way() { here_->pause(); }
+  // c lies in memory that it was not told of, and is taken for part of the line of `near`, of which it was.
+  template <class T> static T exchange_near(cell<std::uint8_t>& near, cell<T>& c, T v, order o) {
+    static_cast<void>(fetch_or(near, std::uint8_t{0}, o));
+    return std::exchange(c.raw, v);
+  }
+  static void declares(detail::record& r, std::uint64_t cost_ps) noexcept { r.cost_ps = cost_ps; }
+  // Whoever is not a core here does it in no time.
+  struct unseen {
+    template <class T> static T fetch_add(cell<T>& c, T v, order) noexcept {
+      return std::exchange(c.raw, static_cast<T>(c.raw + v));
+    }
+    template <class T> static T fetch_or(cell<T>& c, T v, order) noexcept {
+      return std::exchange(c.raw, static_cast<T>(c.raw | v));
+    }
+    template <class T> static T fetch_and(cell<T>& c, T v, order) noexcept {
+      return std::exchange(c.raw, static_cast<T>(c.raw & v));
+    }
+  };
+  // One thread, and nothing in such a section lets another core in: nobody else can be in it.
+  struct section {
+    explicit section(const cell<std::uint8_t>&) noexcept {}
+  };
+  using stand_ins = machine::stand_ins<virtual_machine>;
+  template <class T, unsigned> using by_word = by_number<T>;
+
+  // What it is asked (machine.hpp). Nobody is outside, so that the whole is the same in every run.
+  [[nodiscard]] static constexpr bool sees_calls() noexcept { return true; }
+  [[nodiscard]] static constexpr bool admits_strangers() noexcept { return false; }
+  [[nodiscard]] static constexpr bool has_helpers() noexcept { return false; }
+  [[nodiscard]] static constexpr bool has_alarms() noexcept { return true; }
+  [[nodiscard]] static constexpr bool keeps_order() noexcept { return true; }
+  [[nodiscard]] static constexpr bool clock_is_free() noexcept { return true; }
+  [[nodiscard]] static constexpr bool takes_charges() noexcept { return true; }
+  // It would have one, at a price; but without is how everything has been timed.
+  [[nodiscard]] static constexpr bool offers_barrier() noexcept { return false; }
+  // Where a submitter blocks its stack is set aside, so its core is free.
+  [[nodiscard]] static constexpr unsigned reserves() noexcept { return 0; }
+  // One thread, for whose memory their number hardly matters; and to give them to others takes a lock, and so time.
+  [[nodiscard]] static constexpr std::size_t idle_stacks_max() noexcept { return ~std::size_t{0}; }
   [[nodiscard]] const char* name() const noexcept { return setup_.model.name.c_str(); }
 
   // Makes n cores. The caller becomes core 0, on the stack it is on; core i > 0 begins with e(engine, i) at time 0.
@@ -171,16 +215,33 @@ class virtual_machine {
     if (setup_.measured) [[unlikely]]
       start_watch();
   }
+  // The same from its beginning to its end. One thread may have several runtimes, so the static operations belong to
+  // this one meanwhile.
+  class call {
+   public:
+    explicit call(virtual_machine& m) noexcept : machine_(m), before_(set_current(&m)) { m.enter_runtime(); }
+    ~call() {
+      machine_.leave_runtime();
+      static_cast<void>(set_current(before_));
+    }
+    call(const call&) = delete;
+    call& operator=(const call&) = delete;
+
+   private:
+    virtual_machine& machine_;
+    virtual_machine* before_;
+  };
+  [[nodiscard]] static constexpr detail::worker* inline_self() noexcept { return nullptr; }
 
   [[nodiscard]] machine_counts counts() const noexcept;
 
-  // Which machine the static operations belong to, and which worker each core is: set by the engine when the program
-  // calls in, because one thread may have several runtimes.
+  // Which machine the static operations belong to; and which worker each core is.
   [[nodiscard]] static virtual_machine* set_current(virtual_machine* m) noexcept;
   void seat(unsigned id, detail::worker* w) noexcept { cores_[id].worker = w; }
   // Core 0's stack, which the machine did not make; and the stack that core `id` is on.
   void set_program_stack(fiber& f) noexcept { cores_[0].running = &f; }
-  [[nodiscard]] fiber& stack(unsigned id) noexcept { return *cores_[id].running; }
+  // A core begins on a fiber of the machine's, whatever the thread is on.
+  [[nodiscard]] fiber& stack(unsigned id, fiber&) noexcept { return *cores_[id].running; }
 
  private:
   static constexpr std::uint64_t lag_ps = 50'000;  // below the shortest transfer that matters

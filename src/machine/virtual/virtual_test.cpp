@@ -329,10 +329,11 @@ TEST_CASE("virtual: switching stacks costs the core its time and changes nobody 
       neighbour = s.now();
       return;
     }
-    fiber& mine = s.machine.stack(1);
+    fiber of_thread;
+    fiber& mine = s.machine.stack(1, of_thread);
     other.home = &mine;
     s.machine.jump(1, mine, stack, nullptr);
-    CHECK(&s.machine.stack(1) == &stack);
+    CHECK(&s.machine.stack(1, of_thread) == &stack);
     back = s.now();
   });
   CHECK(other.there == cost.switch_ps);

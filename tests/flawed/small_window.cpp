@@ -69,8 +69,8 @@ template <> class window<counted> final : private overheard, public window<machi
 
  public:
   window(window_needs& needs, std::size_t most) noexcept : overheard(needs), real(*this, most) {}
-  void open(unsigned threads) noexcept {
-    real::open(counted::planted == flaw::counts_one_thread_more ? threads + 1 : threads);
+  void open(unsigned threads, bool grows) noexcept {
+    real::open(counted::planted == flaw::counts_one_thread_more ? threads + 1 : threads, grows);
   }
   void room_made(std::uint8_t size_class) noexcept {
     if (counted::planted != flaw::wakes_nobody) real::room_made(size_class);

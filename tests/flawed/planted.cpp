@@ -25,9 +25,6 @@ enum class flaw { none, thief_loads_and_stores, owner_does_not_look_again };
 // A modelled machine of its own for the deque below: the engine's parts are found by the type of the machine.
 struct with_flaw : machine::virtual_machine {
   using virtual_machine::virtual_machine;
-  [[nodiscard]] static with_flaw* set_current(with_flaw* m) noexcept {
-    return static_cast<with_flaw*>(virtual_machine::set_current(m));
-  }
   static inline flaw planted = flaw::none;  // of this process
 };
 
