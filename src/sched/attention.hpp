@@ -33,24 +33,29 @@ template <class M> class attention {
     WEFT_ASSERT((before & ~(paused_bit | cancelled_bit)) != 0);
   }
 
-  // One scope more, or less, is cancelled. Who: any thread, one for each scope at a time. On a modelled machine it
-  // takes no time: no core of it need be the caller.
-  void add_cancelled() noexcept {
+  // One scope more, or less, is cancelled. changes(): where that is the first, or the last; no other such call is under
+  // way then. Who: any thread, one for each scope at a time. On a modelled machine it takes no time, and calls nothing:
+  // no core of it need be the caller.
+  template <class Changes> void add_cancelled(Changes changes) noexcept {
     if constexpr (M::modelled) {
       if (cancelled_++ == 0) word_.raw |= cancelled_bit;
     } else {
       base::locked<M> guard(lock_);
-      if (cancelled_++ == 0) static_cast<void>(M::fetch_or(word_, cancelled_bit, base::release));
+      if (cancelled_++ != 0) return;
+      static_cast<void>(M::fetch_or(word_, cancelled_bit, base::release));
+      changes();
     }
   }
-  void remove_cancelled() noexcept {
+  template <class Changes> void remove_cancelled(Changes changes) noexcept {
     if constexpr (M::modelled) {
       WEFT_ASSERT(cancelled_ != 0);
       if (--cancelled_ == 0) word_.raw &= ~cancelled_bit;
     } else {
       base::locked<M> guard(lock_);
       WEFT_ASSERT(cancelled_ != 0);
-      if (--cancelled_ == 0) static_cast<void>(M::fetch_and(word_, ~cancelled_bit, base::relaxed));
+      if (--cancelled_ != 0) return;
+      static_cast<void>(M::fetch_and(word_, ~cancelled_bit, base::relaxed));
+      changes();
     }
   }
 
