@@ -98,9 +98,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void share(detail::worker& w) noexcept override { placement_.share(static_cast<worker&>(w)); }
   bool join(detail::worker& w, detail::branch& b) override;
   void drop(detail::worker& w, detail::branch& b) noexcept override;
-  [[nodiscard]] std::uint8_t near(const detail::near_clause* hints, std::size_t count) noexcept override {
-    return locality_.of(hints, count);
-  }
+  [[nodiscard]] std::uint8_t near(const detail::near_clause* hints, std::size_t count) noexcept override;
   void run_team(detail::record& r, const detail::team_clause& wish, detail::team_body body) override;
   [[nodiscard]] bool team_barrier(detail::team_state& t) override;
   void team_guest(detail::team_state* t, detail::guest_call& c) override;
@@ -170,6 +168,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void check_pin(detail::record* r);
 
   // size
+  [[gnu::cold, gnu::noinline]] void follow_hints() noexcept;
   [[nodiscard]] bool is_call(worker& w, const detail::record& r) noexcept;
   [[nodiscard]] bool called(detail::record* r);
   [[nodiscard]] team_course<M> how_wide(worker& w, detail::record& r, const detail::team_clause& wish);
