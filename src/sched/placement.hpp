@@ -40,7 +40,7 @@ template <class M> class placement {
   void open(policy& rules, const place::tree& places) {
     WEFT_ASSERT(rules_ == nullptr && nodes_.empty());
     rules_ = &rules;
-    own_only_.raw = rules.always_own_deque() && !ordering_.chooses();
+    own_only_.raw = rules.always_own_deque() && !ordering_.chooses() ? 1 : 0;
     looks_near_.raw = !rules.awaits_hints();
     if (rules.uses_nodes()) nodes_ = std::vector<inbox<M>>(places.nodes());
     if (rules.pushes()) pushed_ = std::vector<inbox<M>>(places.workers());
@@ -51,7 +51,7 @@ template <class M> class placement {
   // Whether workers take nothing from other nodes.
   [[nodiscard]] bool stays() const noexcept { return stays_; }
   // Whether each task stays where it became ready, so that the inline path may push without asking.
-  [[nodiscard]] bool own_only() const noexcept { return detail::peek(own_only_); }
+  [[nodiscard]] bool own_only() const noexcept { return detail::is_set(own_only_); }
   // Whether the levels that a policy names are looked at: not before the first hint, under one that awaits hints.
   [[nodiscard]] bool looks_near() noexcept {
     if constexpr (M::modelled)
@@ -61,7 +61,7 @@ template <class M> class placement {
   }
   // The first task with hints is on its way. Who: its submitter. On a modelled machine it takes no time.
   void hints_begin() noexcept {
-    detail::poke(own_only_, false);
+    detail::poke(own_only_, std::uint8_t{0});
     base::shared(looks_near_).store(true, base::seq_cst);
   }
 
@@ -333,7 +333,7 @@ template <class M> class placement {
   ordering<M>& ordering_;
   policy* rules_ = nullptr;
   const place::tree* places_ = nullptr;
-  detail::cell<bool> own_only_{true};
+  detail::cell<std::uint8_t> own_only_{1};
   detail::cell<bool> looks_near_{true};
   bool stays_ = false;
   inbox<M> central_;  // the root place's
