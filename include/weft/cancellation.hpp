@@ -12,8 +12,9 @@
 // A finish with a cancellation is a scope: what is submitted in it belongs to it, also by its tasks, and in further
 // finishes inside. It is cancelled by cancel(), or by the first exception of one of its tasks or of its body. Then what
 // has not begun is skipped: the body of such a task is not called, its captures are destroyed, its accesses count as
-// done, and what it would have written is poisoned, as by a task that failed (docs/guide/37-cancellation.md). What has
-// begun goes on to its end; a body that is long asks now and then, and returns early or throws cancelled_error.
+// done, and what it would have written is poisoned, as by a task that failed (docs/guide/37-cancellation.md). So are
+// parts of forks, loops, sums, sorts and scans: these throw a cancelled_error then. What else has begun goes on to its
+// end; a body that is long asks now and then, and returns early or throws cancelled_error.
 #pragma once
 #include <cstdint>
 
@@ -52,7 +53,8 @@ class cancellation {
   void cancel() noexcept { detail::cancel(state_, nullptr); }
   // Whether it is, by cancel() or by an exception. Who: any thread. Order: acquire. Cost: a load.
   [[nodiscard]] bool cancelled() const noexcept { return detail::peek_acquire(state_.cancelled) != 0; }
-  // How many tasks of its finishes were not begun, those in further finishes inside included; tasks that were never
+  // How many tasks of its finishes, and parts of forks and loops in them, were not begun, those in further finishes
+  // inside included; tasks that were never
   // submitted, because who would have done it was skipped, are not among them. Who: any thread; after a finish nothing
   // of that is missing.
   [[nodiscard]] std::uint64_t skipped() const noexcept { return detail::peek(state_.skipped); }

@@ -63,7 +63,7 @@ template <class... Done> struct async_rotate {
   template <class Body> static void go(here& at, const Done&... clauses, Body&& body) {
     using wrapped = with_place<std::remove_cvref_t<Body>>;
     if (at.on->engine != nullptr) [[likely]]
-      return builder<wrapped, Done...>::submit(*at.on->engine, wrapped{static_cast<Body&&>(body)}, clauses...);
+      return builder<wrapped, Done...>::submit(at, wrapped{static_cast<Body&&>(body)}, clauses...);
     if constexpr (clause_list<Done...>::accesses + clause_list<Done...>::ranges != 0 || clause_list<Done...>::fixed)
       throw_async_outside();
     else if (!lone_scope::skips())
@@ -218,7 +218,7 @@ void async(First&& first, Args&&... rest) {
     here at{w};
     return async(at, static_cast<First&&>(first), static_cast<Args&&>(rest)...);
   }
-  here alone{&detail::nobodys_worker};
+  here alone{&detail::nobodys_worker()};
   async(alone, static_cast<First&&>(first), static_cast<Args&&>(rest)...);
 #endif
 }

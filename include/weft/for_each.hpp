@@ -55,13 +55,25 @@ struct common<From, To> : std::common_type<From, To> {};
 
 inline constexpr std::uint64_t looks_per_range = 32;
 
-template <class At, class Body> void for_each_on(here& at, At from, std::uint64_t n, Body& body) {
+template <bool Counted, class At, class Body> void for_each_on(here& at, At from, std::uint64_t n, Body& body);
+template <bool Counted, class At, class Body> struct each_of : says_parts {
+  each_of(At first, std::uint64_t many, Body& b) : from(first), n(many), body(b) {}
+  void operator()(here& at) { for_each_on<Counted>(at, from, n, body); }
+  [[nodiscard]] std::uint64_t parts() const noexcept { return Counted ? n : 0; }
+  At from;
+  std::uint64_t n;
+  Body& body;
+};
+
+// Counted: iterations that are not begun are parts; else they are pieces of something else.
+template <bool Counted, class At, class Body> void for_each_on(here& at, At from, std::uint64_t n, Body& body) {
   while (n != 0) {
+    if (stopped(at)) [[unlikely]]
+      leave_off(at, Counted ? n : 0);
     if (n > 1 && somebody_starves(at)) [[unlikely]] {
       const std::uint64_t half = n / 2;
-      fork_join(
-          at, [&](here& x) { for_each_on(x, from, half, body); },
-          [&](here& x) { for_each_on(x, advanced(from, half), n - half, body); });
+      fork_join(at, each_of<Counted, At, Body>(from, half, body),
+                each_of<Counted, At, Body>(advanced(from, half), n - half, body));
       return;
     }
     std::uint64_t some = n / looks_per_range + 1;
@@ -73,6 +85,18 @@ template <class At, class Body> void for_each_on(here& at, At from, std::uint64_
 inline constexpr std::uint64_t reduce_leaf = 512;
 
 template <class Value, class At, class Op, class Map>
+Value reduce_on(here& at, At from, std::uint64_t n, Op& op, Map& map);
+template <class Value, class At, class Op, class Map> struct sum_of : says_parts {
+  sum_of(At first, std::uint64_t many, Op& o, Map& m) : from(first), n(many), op(o), map(m) {}
+  Value operator()(here& at) { return reduce_on<Value>(at, from, n, op, map); }
+  [[nodiscard]] std::uint64_t parts() const noexcept { return n; }
+  At from;
+  std::uint64_t n;
+  Op& op;
+  Map& map;
+};
+
+template <class Value, class At, class Op, class Map>
 Value reduce_on(here& at, At from, std::uint64_t n, Op& op, Map& map) {
   if (n <= reduce_leaf) {
     Value sum = call_item(at, map, from);
@@ -80,9 +104,8 @@ Value reduce_on(here& at, At from, std::uint64_t n, Op& op, Map& map) {
     return sum;
   }
   const std::uint64_t half = (n / 2 + reduce_leaf - 1) / reduce_leaf * reduce_leaf;
-  auto [a, b] = fork_join(
-      at, [&](here& x) { return reduce_on<Value>(x, from, half, op, map); },
-      [&](here& x) { return reduce_on<Value>(x, advanced(from, half), n - half, op, map); });
+  using sum = sum_of<Value, At, Op, Map>;
+  auto [a, b] = fork_join(at, sum(from, half, op, map), sum(advanced(from, half), n - half, op, map));
   return op(std::move(a), std::move(b));
 }
 
@@ -91,11 +114,12 @@ Value reduce_on(here& at, At from, std::uint64_t n, Op& op, Map& map) {
 // Calls body(i) for each i of [from, to), or for iterators body(*i), in any order and on any worker; body(at, i) if it
 // takes a weft::here&. `from` and `to`: integers, or random-access iterators; an empty range if to <= from.
 // Cost: of a loop, and a look at one word for each thirty-second of what is left. Errors: rethrows what a body threw -
-// if several did, the one of the smallest index that was begun; iterations after it may or may not have run.
+// if several did, the one of the smallest index that was begun; iterations after it may or may not have run. A
+// cancelled_error if iterations have not begun because a finish around is cancelled (weft/cancellation.hpp).
 template <class From, class To, class Body> void for_each(here& at, From from, To to, Body&& body) {
   using index = typename detail::common<From, To>::type;
   const index begin = static_cast<index>(from), end = static_cast<index>(to);
-  detail::for_each_on(at, begin, detail::distance_of(begin, end), body);
+  detail::for_each_on<true>(at, begin, detail::distance_of(begin, end), body);
 }
 template <class From, class To, class Body> void for_each(From from, To to, Body&& body) {
   detail::with_here([&](here& at) { for_each(at, from, to, body); });
@@ -111,6 +135,8 @@ template <class From, class To, class Value, class Op, class Map>
   const index begin = static_cast<index>(from);
   const std::uint64_t n = detail::distance_of(begin, static_cast<index>(to));
   if (n == 0) return init;
+  if (detail::stopped(at)) [[unlikely]]
+    detail::leave_off(at, n);
   return op(std::move(init), detail::reduce_on<Value>(at, begin, n, op, map));
 }
 template <class From, class To, class Value, class Op, class Map>

@@ -12,9 +12,12 @@
 // how often something is taken depends on how many starve, not on how many forks there are. Waits inside a body set it
 // aside as in any task. With WEFT_SERIAL defined everything here is a plain call, and needs no runtime.
 #pragma once
+#include <cstdint>
+#include <new>
 #include <type_traits>
 #include <utility>
 
+#include "weft/cancellation.hpp"
 #include "weft/detail/branch.hpp"
 
 namespace weft {
@@ -50,6 +53,22 @@ template <class Body> auto call_branch(here& at, Body& body) {
 }
 template <class Body> using branch_result = decltype(call_branch(std::declval<here&>(), std::declval<Body&>()));
 
+// How many parts of its work are not begun if a body is not: one, unless it says.
+struct says_parts {};
+template <class Body> [[nodiscard]] std::uint64_t parts_of(const Body& body) noexcept {
+  if constexpr (std::is_base_of_v<says_parts, Body>)
+    return body.parts();
+  else
+    return 1;
+}
+// A piece of what counts as a whole: none.
+template <class F> struct piece : says_parts {
+  explicit piece(F& of) noexcept : f(of) {}
+  decltype(auto) operator()(here& at) { return f(at); }
+  [[nodiscard]] static std::uint64_t parts() noexcept { return 0; }
+  F& f;
+};
+
 template <class First, class Second> auto both(First&& a, Second&& b) {
   if constexpr (std::is_same_v<std::remove_cvref_t<First>, nothing> &&
                 std::is_same_v<std::remove_cvref_t<Second>, nothing>)
@@ -60,29 +79,55 @@ template <class First, class Second> auto both(First&& a, Second&& b) {
 
 #ifndef WEFT_SERIAL
 
-// Room for a result that is there only if somebody else ran the branch.
-template <class Result> union result_room {
-  result_room() {}
-  ~result_room() {}
-  Result value;
+// Room for what is there only sometimes, or is filled in member by member.
+template <class Value> union room_for {
+  room_for() {}
+  ~room_for() {}
+  Value value;
 };
 
-template <class Body> struct branch_of : branch {
-  explicit branch_of(Body& b, record* parent_record) noexcept : body(b) {
+// How a fork passes a body on: what fits registers by value, unless the program may look at it afterwards.
+template <class Body> using bare = std::remove_cvref_t<Body>;
+template <class Body> inline constexpr bool passed_by_value =
+    std::is_class_v<bare<Body>> && sizeof(bare<Body>) <= 16 && std::is_trivially_copyable_v<bare<Body>> &&
+    std::is_copy_constructible_v<bare<Body>> &&
+    (!std::is_lvalue_reference_v<Body> || std::is_const_v<std::remove_reference_t<Body>>);
+template <class Body> using passed =
+    std::conditional_t<passed_by_value<Body>, std::remove_reference_t<Body>, std::remove_reference_t<Body>&>;
+
+// Passed: the body, or a reference to it. Filled in by set(), and by nothing else: what a thief sets is not set twice.
+template <class Passed> struct branch_of : branch {
+  using body_type = std::remove_reference_t<Passed>;
+  using result_type = branch_result<body_type>;
+  static constexpr bool is_kept = !std::is_reference_v<Passed>;
+
+  [[gnu::always_inline]] void set(body_type& b, record* parent_record) noexcept {
     invoke = &run;
     parent = parent_record;
     pin = unpinned;
     kind = record_kind::branch;
     state = record_state::ready;
+    meeting.raw = 0;
+    if constexpr (is_kept)
+      new (&held) std::remove_const_t<body_type>(b);
+    else
+      held = &b;
   }
-  using result_type = branch_result<Body>;
+  [[nodiscard]] body_type& body() noexcept {
+    if constexpr (is_kept)
+      return held;
+    else
+      return *held;
+  }
   // errand::destroy: what the body has returned is not wanted.
   static void run(record& r, errand what) {
     branch_of& self = static_cast<branch_of&>(r);
     if (what == errand::destroy)
       self.result.value.~result_type();
+    else if (what == errand::skip)
+      count_not_begun(r.parent, parts_of(self.body()));
     else
-      new (&self.result.value) result_type(call_branch(*detail::self()->where, self.body));
+      new (&self.result.value) result_type(call_branch(*detail::self()->where, self.body()));
   }
   [[nodiscard]] result_type taken_result() {
     struct at_end {
@@ -92,42 +137,61 @@ template <class Body> struct branch_of : branch {
     return std::move(result.value);
   }
 
-  Body& body;
-  result_room<result_type> result;
+  std::conditional_t<is_kept, std::remove_const_t<body_type>, body_type*> held;
+  room_for<result_type> result;
 };
 
-template <class First, class Second> auto fork_on(here& at, First& first, Second& second) {
-  branch_of<Second> b(second, at.on->current);
-  const offered as = offer(at, b);
+template <class First, class Second> auto fork_on(here& at, First first, Second second) {
+  room_for<branch_of<Second>> room;
+  branch_of<Second>& b = room.value;
+  b.set(second, at.on->current);
+  const offered as = offer(at, b, [&] { give_up(*at.on, parts_of(first) + parts_of(b.body())); });
   auto x = [&] {
     try {
       return call_branch(at, first);
     } catch (...) {
-      if (!taken_back(at, as)) drop_slowly(*at.on, b);
+      drop_slowly(*at.on, b);
       throw;
     }
   }();
   const bool is_mine = taken_back(at, as) || join_slowly(*at.on, b);
   if (is_mine) [[likely]]
-    return both(std::move(x), call_branch(at, second));
+    return both(std::move(x), call_branch(at, b.body()));
   return both(std::move(x), b.taken_result());
 }
 
-// Calls f with the place of the body that calls.
-template <class F> auto with_here(F f) {
-  worker* w = self();
-  if (w != nullptr && w->where != nullptr && w->where->on != nullptr) [[likely]]
-    return f(*w->where);
+// The place of the body that calls on w, or nullptr outside of tasks.
+[[nodiscard, gnu::always_inline]] inline here* place_on(worker* w) noexcept {
+  return w != nullptr && w->where != nullptr && w->where->on != nullptr ? w->where : nullptr;
+}
+// Calls f with a place outside of tasks.
+template <class F> auto with_here_outside(worker* w, F f) {
   if (w == nullptr || w->where == nullptr) {
-    here alone{&nobodys_worker};
+    here alone{&nobodys_worker()};
     return f(alone);
   }
   const main_forks section(*w);
   return f(*w->where);
 }
+template <class First, class Second> [[gnu::noinline]] auto fork_outside(worker* w, First first, Second second) {
+  return with_here_outside(w, [&](here& at) { return fork_on<First, Second>(at, first, second); });
+}
+// Calls f with the place of the body that calls.
+template <class F> auto with_here(F f) {
+  worker* const w = self();
+  if (here* const at = place_on(w)) [[likely]]
+    return f(*at);
+  return with_here_outside(w, f);
+}
 
 // Whether somebody who has nothing to do looks at the worker that `at` is on.
 [[nodiscard]] inline bool somebody_starves(const here& at) noexcept { return peek(at.on->starved) != 0; }
+
+// Whether the body at `at` is in a scope that is cancelled. Cost: a load while none of the runtime is.
+[[nodiscard]] inline bool stopped(const here& at) noexcept { return peek(at.on->hooked) != 0 && is_stopped(*at.on); }
+// So many parts are not begun: throws a cancelled_error; and the same without that.
+[[noreturn]] inline void leave_off(const here& at, std::uint64_t parts) { give_up(*at.on, parts); }
+inline void count_left_off(const here& at, std::uint64_t parts) noexcept { count_not_begun(at.on->current, parts); }
 
 #else
 
@@ -136,6 +200,12 @@ template <class F> auto with_here(F f) {
   return f(at);
 }
 [[nodiscard]] inline bool somebody_starves(const here&) noexcept { return false; }
+[[nodiscard]] inline bool stopped(const here&) noexcept { return lone_scope::any_cancelled(); }
+[[noreturn]] inline void leave_off(const here&, std::uint64_t parts) {
+  lone_scope::count(parts);
+  throw cancelled_error();
+}
+inline void count_left_off(const here&, std::uint64_t parts) noexcept { lone_scope::count(parts); }
 
 #endif
 }  // namespace detail
@@ -146,19 +216,47 @@ template <class F> auto with_here(F f) {
 // runtime knows the two run one after the other.
 // On that thread, outside of tasks, it also starts a runtime that is paused, as a wait does.
 // Cost: about that of three calls; nothing is allocated. Errors: rethrows what `first` threw, and then
-// `second` may or may not have run; else what `second` threw. Tasks that a branch submits belong to the task that
-// forked, or, when it is run elsewhere, to the branch, which then is over when they are.
+// `second` may or may not have run; else what `second` threw; a cancelled_error if one of the two has not begun because
+// a finish around is cancelled (weft/cancellation.hpp). Tasks that a branch submits belong to the task that forked, or,
+// when it is run elsewhere, to the branch, which then is over when they are.
 template <class First, class Second> auto fork_join(here& at, First&& first, Second&& second) {
 #ifdef WEFT_SERIAL
   auto x = detail::call_branch(at, first);
   return detail::both(std::move(x), detail::call_branch(at, second));
 #else
-  return detail::fork_on(at, first, second);
+  return detail::fork_on<detail::passed<First>, detail::passed<Second>>(at, first, second);
 #endif
 }
 // The same where no weft::here is at hand.
 template <class First, class Second> auto fork_join(First&& first, Second&& second) {
-  return detail::with_here([&](here& at) { return fork_join(at, first, second); });
+#ifdef WEFT_SERIAL
+  here at;
+  return fork_join(at, first, second);
+#else
+  using detail::passed;
+  detail::worker* const w = detail::self();
+  if (here* const at = detail::place_on(w)) [[likely]]
+    return detail::fork_on<passed<First>, passed<Second>>(*at, first, second);
+  return detail::fork_outside<passed<First>, passed<Second>>(w, first, second);
+#endif
 }
 
+namespace detail {
+
+template <class First, class Second> void fork_pieces(here& at, First first, Second second) {
+  fork_join(at, piece(first), piece(second));
+}
+// Calls f, which does one thing by pieces: one part more that is not done if it is left off, or not begun.
+template <class F> auto as_one_part(here& at, F f) {
+  if (stopped(at)) [[unlikely]]
+    leave_off(at, 1);
+  try {
+    return f();
+  } catch (const cancelled_error&) {
+    if (stopped(at)) count_left_off(at, 1);
+    throw;
+  }
+}
+
+}  // namespace detail
 }  // namespace weft

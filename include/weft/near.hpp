@@ -5,10 +5,10 @@
 //
 // A task may have several. Their bytes are summed by memory node, and the task wants the node from which the bytes that
 // lie elsewhere have the shortest way; if no node has more than half of the bytes, it wants none in particular. Hints
-// change where a task runs, never what it does. Policies that follow them: near, pufferfish, hpt, tao
-// (docs/guide/35-near-the-data.md). Under near and pufferfish a task with hints and without accesses may be called
-// where it is submitted, as a function, while nobody near starves: so a body that submits it must not hold a lock that
-// it takes.
+// change where a task runs, never what it does. Policies that follow them: local, the default, near,
+// pufferfish, hpt, tao (docs/guide/35-near-the-data.md). Under the first three a task with hints and without accesses
+// may be called where it is submitted, as a function, while nobody near starves: so a body that submits it must not
+// hold a lock that it takes.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -79,6 +79,8 @@ template <bool Inclusive, class Value, class At, class Out, class Op, class Map>
   }
   Value run(here& at, std::uint64_t block, std::uint64_t end, Value before) {
     for (; block != end; ++block) {
+      if (stopped(at)) [[unlikely]]
+        leave_off(at, 0);
       if (end - block > 1 && somebody_starves(at)) return divide(at, block, end, before);
       before = write(at, block, before);
     }
@@ -87,16 +89,15 @@ template <bool Inclusive, class Value, class At, class Out, class Op, class Map>
   Value divide(here& at, std::uint64_t block, std::uint64_t end, const Value& before) {
     const std::uint64_t middle = block + (end - block) / 2, upper = end - middle;
     block_sums<Value> sums(upper, before);
-    auto [low, done] = fork_join(
-        at, [&](here& x) { return run(x, block, middle, before); },
-        [&](here& x) {
-          for_each(x, std::uint64_t{0}, upper, [&](here& y, std::uint64_t i) { sums[i] = sum(y, middle + i); });
-        });
+    auto below = [&](here& x) { return run(x, block, middle, before); };
+    const auto add_up = [&](here& x, std::uint64_t i) { sums[i] = sum(x, middle + i); };
+    auto [low, done] = fork_join(at, piece(below), each_of<false, std::uint64_t, decltype(add_up)>(0, upper, add_up));
     for (std::uint64_t i = 0; i != upper; ++i) {
       Value up_to = op(low, std::as_const(sums[i]));
       sums[i] = std::exchange(low, std::move(up_to));
     }
-    for_each(at, std::uint64_t{0}, upper, [&](here& y, std::uint64_t i) { write(y, middle + i, sums[i]); });
+    const auto write_out = [&](here& x, std::uint64_t i) { write(x, middle + i, sums[i]); };
+    for_each_on<false>(at, std::uint64_t{0}, upper, write_out);
     return std::move(low);
   }
 };
@@ -111,7 +112,7 @@ Value scan(here& at, From from, To to, Out out, Value init, Op& op, Map& map) {
   const index begin = static_cast<index>(from);
   const std::uint64_t n = distance_of(begin, static_cast<index>(to));
   scan_of<Inclusive, Value, index, Out, Op, Map> all{begin, n, out, op, map};
-  return all.run(at, 0, all.blocks(), std::move(init));
+  return as_one_part(at, [&] { return all.run(at, 0, all.blocks(), std::move(init)); });
 }
 
 }  // namespace detail
@@ -120,8 +121,8 @@ Value scan(here& at, From from, To to, Out out, Value init, Op& op, Map& map) {
 // of which map gets the index or the item. Returns the last, `init` if there is none. out: a random-access iterator; it
 // may be `from`, and may not lie elsewhere in the range. op: associative, or nearly; it takes and returns init's type.
 // Cost: two calls of op for each item, by several workers one more and a second call of map for items of later halves,
-// and a value for each 2,048 of those; O(n / 2048 + log n) calls one after the other. Errors: as for_each;
-// std::bad_alloc.
+// and a value for each 2,048 of those; O(n / 2048 + log n) calls one after the other. Errors: as for_each, and a scan
+// that is left off counts as one part that was not begun; std::bad_alloc.
 template <class From, class To, class Out, class Value, class Op, class Map>
 Value inclusive_scan(here& at, From from, To to, Out out, Value init, Op op, Map map) {
   return detail::scan<true>(at, from, to, out, std::move(init), op, map);

@@ -58,14 +58,17 @@ template <class At, class Less, class F> void unless_in_order(At first, At last,
 // Sorts [first, last) so that no value is less(it, one before it). Not stable. less: a strict weak order, called on
 // any worker, several at the same time.
 // Cost: O(n log n) comparisons and moves in all, O(n) one after the other; no memory but the stack's.
-// Errors: rethrows what `less` threw - if several calls did, any of them; the range then holds its values in some
-// order.
+// Errors: rethrows what `less` threw - if several calls did, any of them; a cancelled_error if it is not begun or left
+// off because a finish around is cancelled (weft/cancellation.hpp), which counts as one part that was not begun. The
+// range then holds its values in some order.
 template <std::random_access_iterator At, class Less> void sort(here& at, At first, At last, Less less) {
   namespace s = detail::sorting;
-  s::unless_in_order(first, last, less, [&](auto a, s::count n) {
-    unsigned bad = 1;
-    for (s::count k = n; k != 0; k /= 2) ++bad;
-    s::quicksort(at, a, n, less, bad, false);
+  detail::as_one_part(at, [&] {
+    s::unless_in_order(first, last, less, [&](auto a, s::count n) {
+      unsigned bad = 1;
+      for (s::count k = n; k != 0; k /= 2) ++bad;
+      s::quicksort(at, a, n, less, bad, false);
+    });
   });
 }
 template <std::random_access_iterator At, class Less> void sort(At first, At last, Less less) {
@@ -84,7 +87,8 @@ template <std::random_access_iterator At> void sort(At first, At last) {
 // Errors: as sort; values that memcpy may not copy may have been moved from then.
 template <std::random_access_iterator At, class Less> void stable_sort(here& at, At first, At last, Less less) {
   namespace s = detail::sorting;
-  s::unless_in_order(first, last, less, [&](auto a, s::count n) { s::stable(at, a, n, less); });
+  detail::as_one_part(
+      at, [&] { s::unless_in_order(first, last, less, [&](auto a, s::count n) { s::stable(at, a, n, less); }); });
 }
 template <std::random_access_iterator At, class Less> void stable_sort(At first, At last, Less less) {
   detail::with_here([&](here& at) { stable_sort(at, first, last, std::move(less)); });
@@ -100,16 +104,18 @@ template <std::random_access_iterator At> void stable_sort(At first, At last) {
 // order they had. (The highest first: return ~key.) key_of: called on any worker, some ten times for a value; it must
 // not throw. Twice as fast as sort for ten million numbers.
 // Cost: O(n) for keys of one width, and room for n values; without that, and for values that memcpy may not copy, that
-// of stable_sort.
+// of stable_sort. Errors: a cancelled_error, as sort.
 template <std::random_access_iterator At, class KeyOf> void integer_sort(here& at, At first, At last, KeyOf key_of) {
   namespace s = detail::sorting;
   using value = s::value_of<At>;
   const auto less = [&](const value& x, const value& y) { return key_of(x) < key_of(y); };
-  s::unless_in_order(first, last, less, [&](auto a, s::count n) {
-    if constexpr (std::is_trivially_copyable_v<value>)
-      s::by_keys(at, a, n, key_of);
-    else
-      s::stable(at, a, n, less);
+  detail::as_one_part(at, [&] {
+    s::unless_in_order(first, last, less, [&](auto a, s::count n) {
+      if constexpr (std::is_trivially_copyable_v<value>)
+        s::by_keys(at, a, n, key_of);
+      else
+        s::stable(at, a, n, less);
+    });
   });
 }
 template <std::random_access_iterator At, class KeyOf> void integer_sort(At first, At last, KeyOf key_of) {

@@ -35,7 +35,9 @@ void cancel(cancellation_state& s, std::exception_ptr why) noexcept {
   base::shared(s.cancelled).store(1, base::release);  // publishes why, and that whoever sees this is looked at
 }
 
-void count_skipped(cancellation_state& s) noexcept { base::shared(s.skipped).fetch_add(1, base::relaxed); }
+void count_skipped(cancellation_state& s, std::uint64_t parts) noexcept {
+  base::shared(s.skipped).fetch_add(parts, base::relaxed);
+}
 
 cancel_scope::cancel_scope(cancellation_state& by, record& of_scope, engine_base& e) noexcept
     : of(by), r(&of_scope), engine(e), is_outermost(!is_inside_another(*this)) {

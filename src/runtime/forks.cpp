@@ -1,21 +1,75 @@
 // The slow halves of weft/detail/branch.hpp and scope.hpp: a call of the runtime that the worker belongs to, if there
 // is one.
 #include "weft/detail/branch.hpp"
+
+#include <exception>
+
+#include "sched/cancellation.hpp"
+#include "weft/cancellation.hpp"
 #include "weft/detail/scope.hpp"
 #include "weft/error.hpp"
 
 namespace weft::detail {
 
-worker nobodys_worker;
-
-void fork_slowly(worker& w, branch& b) {
-  if (w.engine != nullptr) w.engine->fork(w, b);
+// It is hooked, so what a fork puts into its deque of one slot is taken out again at once.
+worker& nobodys_worker() noexcept {
+  struct nobody : worker {
+    nobody() noexcept {
+      deque.slots = &slot;
+      deque.limit = 1;
+    }
+    cell<record*> slot;
+  };
+  static thread_local nobody me;
+  return me;
 }
 
-bool join_slowly(worker& w, branch& b) { return w.engine == nullptr || w.engine->join(w, b); }
+offered heed(place_of_body& at, branch& b, offered as) {
+  worker& w = *at.on;
+  if (peek(w.hooked) == 0) {
+    w.engine->share(w);
+    return as;
+  }
+  if ((peek(w.hooked) & hooked_alone) != 0)
+    poke(w.deque.bottom, as.end - 1);
+  else if (!taken_back(at, as))
+    return as;  // a thief has it already
+  return offer_slowly(w, b);
+}
+
+offered offer_slowly(worker& w, branch& b) { return {fork_slowly(w, b) ? offered::never : offered::stopped, 0}; }
+
+bool fork_slowly(worker& w, branch& b) {
+  return w.engine == nullptr ? !lone_scope::any_cancelled() : w.engine->fork(w, b);
+}
+
+bool join_slowly(worker& w, branch& b) {
+  if (w.engine != nullptr) return w.engine->join(w, b);
+  if (!lone_scope::any_cancelled()) return true;
+  b.invoke(b, errand::skip);
+  throw cancelled_error();
+}
 
 void drop_slowly(worker& w, branch& b) noexcept {
-  if (w.engine != nullptr) w.engine->drop(w, b);
+  if (w.engine != nullptr) return w.engine->drop(w, b);
+  if (lone_scope::innermost == nullptr) return;
+  const std::exception_ptr e = std::current_exception();
+  if (!lone_scope::any_cancelled() || !is_cancelled_error(e)) cancel(lone_scope::innermost->of, e);
+  b.invoke(b, errand::skip);
+}
+
+bool is_stopped(const worker& w) noexcept {
+  if (w.engine == nullptr) return lone_scope::any_cancelled();
+  return peek(*w.attention) != 0 && is_cancelled_above(w.current);
+}
+
+void give_up(const worker& w, std::uint64_t parts) {
+  count_not_begun(w.current, parts);
+  throw cancelled_error();
+}
+
+void count_not_begun(const record* in, std::uint64_t parts) noexcept {
+  in == nullptr ? lone_scope::count(parts) : sched::count_skipped(sched::cancellable_above(in), parts);
 }
 
 void open_slowly(worker& w, scope& s) { w.engine->open_scope(w, s); }

@@ -33,16 +33,21 @@ template <class M> class attention {
     WEFT_ASSERT((before & ~(paused_bit | cancelled_bit)) != 0);
   }
 
-  // One scope more, or less, is cancelled. Who: any thread, one for each scope at a time. On a modelled machine it
-  // takes no time: no core of it need be the caller.
-  void add_cancelled() noexcept {
+  // One scope more, or less, is cancelled. changes(): where that is the first, or the last; no other such call is under
+  // way then. Who: any thread, one for each scope at a time. On a modelled machine it takes no time: no core of it need
+  // be the caller.
+  template <class Changes> void add_cancelled(Changes changes) noexcept {
     const typename M::section guard(lock_);
-    if (cancelled_++ == 0) static_cast<void>(M::unseen::fetch_or(word_, cancelled_bit, base::release));
+    if (cancelled_++ != 0) return;
+    static_cast<void>(M::unseen::fetch_or(word_, cancelled_bit, base::release));
+    changes();
   }
-  void remove_cancelled() noexcept {
+  template <class Changes> void remove_cancelled(Changes changes) noexcept {
     const typename M::section guard(lock_);
     WEFT_ASSERT(cancelled_ != 0);
-    if (--cancelled_ == 0) static_cast<void>(M::unseen::fetch_and(word_, ~cancelled_bit, base::relaxed));
+    if (--cancelled_ != 0) return;
+    static_cast<void>(M::unseen::fetch_and(word_, ~cancelled_bit, base::relaxed));
+    changes();
   }
 
   // For the inline path, and for bodies that ask whether they are cancelled: 0, and nothing is.

@@ -26,6 +26,11 @@ struct made : detail::branch {
 
 using M = machine::host;
 
+// Where nothing is cancelled.
+detail::offered offer(detail::place_of_body& at, detail::branch& b) {
+  return detail::offer(at, b, [] { FAIL("a body may not begin"); });
+}
+
 }  // namespace
 
 TEST_CASE("branches: one that is taken gets what a running task has, and a name from the body that forked") {
@@ -51,14 +56,14 @@ TEST_CASE("branches: the newest in the deque is taken back, and nothing that is 
   s.open();
   detail::worker& w = s.all[1];
   detail::place_of_body& at = *w.where;
-  w.hooked = false;
+  detail::poke(w.hooked, std::uint8_t{0});
   detail::poke(w.starved, std::uint8_t{0});
   made a, b;
-  const detail::offered as = detail::offer(at, a);
+  const auto as = offer(at, a);
   CHECK(detail::taken_back(at, as));
   CHECK(!deque<M>::has_private(w));
 
-  const detail::offered below = detail::offer(at, a), above = detail::offer(at, b);
+  const auto below = offer(at, a), above = offer(at, b);
   CHECK(!detail::taken_back(at, below));  // b lies above it
   CHECK(detail::taken_back(at, above));
   CHECK(deque<M>::expose(w));
@@ -66,10 +71,10 @@ TEST_CASE("branches: the newest in the deque is taken back, and nothing that is 
   CHECK(deque<M>::pop(w) == &a);  // it is there still
 
   detail::poke(w.starved, std::uint8_t{0});
-  const detail::offered again = detail::offer(at, a);
+  const auto again = offer(at, a);
   CHECK(deque<M>::pop(w) == &a);  // as a loop does while the body waits
   deque<M>::push(w, &b);
-  ++at.moves;
+  detail::poke(w.moves, detail::peek(w.moves) + 1);
   CHECK(!detail::taken_back(at, again));  // the same place, another record
   CHECK(deque<M>::pop(w) == &b);
 }
@@ -77,7 +82,7 @@ TEST_CASE("branches: the newest in the deque is taken back, and nothing that is 
 TEST_CASE("branches: a stack that was set aside, if only for a moment, takes nothing back the short way") {
   weft::runtime rt({.workers = 1});
   bool came_back = false;
-  const auto moves = [](const weft::here& at) { return at.moves; };
+  const auto moves = [](const weft::here& at) { return detail::peek(at.on->moves); };
   rt.submit([&] {
     weft::handle<int> h;
     const auto got = weft::fork_join(
@@ -97,10 +102,10 @@ TEST_CASE("branches: a stack that was set aside, if only for a moment, takes not
 
 TEST_CASE("branches: a worker that is hooked has them offered by the slow half") {
   detail::worker w;
-  REQUIRE(w.hooked);
+  REQUIRE(detail::peek(w.hooked) == detail::hooked_always);
   detail::place_of_body at{&w};
   made a;
-  const detail::offered as = detail::offer(at, a);  // no engine: nothing is offered
+  const auto as = offer(at, a);  // no engine: nothing is offered
   CHECK(as.moves == detail::offered::never);
   CHECK(!detail::taken_back(at, as));
   CHECK(detail::join_slowly(w, a));  // so the caller runs it

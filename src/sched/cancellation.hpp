@@ -48,10 +48,10 @@ inline void cancel_around(const detail::record& r, const std::exception_ptr& e) 
   if (detail::cancel_scope* s = cancellable_above(r.parent)) detail::cancel(s->of, e);
 }
 
-// A task in s is not begun: one more in each of the cancellations around it.
-inline void count_skipped(detail::cancel_scope* s) noexcept {
+// A task in s is not begun, or so many parts of one: so many more in each of the cancellations around it.
+inline void count_skipped(detail::cancel_scope* s, std::uint64_t parts = 1) noexcept {
   for (; s != nullptr; s = cancellable_around(*s))
-    if (s->is_outermost) detail::count_skipped(s->of);
+    if (s->is_outermost) detail::count_skipped(s->of, parts);
 }
 
 }  // namespace weft::sched

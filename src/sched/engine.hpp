@@ -94,13 +94,11 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void push_slow(detail::worker& w, detail::record* r) override;
   void enter_forks(detail::worker& w) override;
   void leave_forks(detail::worker& w) noexcept override;
-  void fork(detail::worker& w, detail::branch& b) override;
+  [[nodiscard]] bool fork(detail::worker& w, detail::branch& b) override;
   void share(detail::worker& w) noexcept override { placement_.share(static_cast<worker&>(w)); }
   bool join(detail::worker& w, detail::branch& b) override;
   void drop(detail::worker& w, detail::branch& b) noexcept override;
-  [[nodiscard]] std::uint8_t near(const detail::near_clause* hints, std::size_t count) noexcept override {
-    return locality_.of(hints, count);
-  }
+  [[nodiscard]] std::uint8_t near(const detail::near_clause* hints, std::size_t count) noexcept override;
   void run_team(detail::record& r, const detail::team_clause& wish, detail::team_body body) override;
   [[nodiscard]] bool team_barrier(detail::team_state& t) override;
   void team_guest(detail::team_state* t, detail::guest_call& c) override;
@@ -113,10 +111,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void open_scope(detail::worker& w, detail::scope& s) override;
   void close_scope(detail::worker& w, detail::scope& s) override;
   void end_call(detail::worker& w, detail::record& r, bool threw) noexcept override;
-  void cancelled(bool is_open) noexcept override {
-    is_open ? attention_.add_cancelled() : attention_.remove_cancelled();
-    failures_.cancelled(is_open);
-  }
+  void cancelled(bool is_open) noexcept override;
   void wait_all() override;
   void wait_handle(detail::handle_state& h) override;
   void drain(detail::handle_state& h) noexcept override;
@@ -173,6 +168,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void check_pin(detail::record* r);
 
   // size
+  [[gnu::cold, gnu::noinline]] void follow_hints() noexcept;
   [[nodiscard]] bool is_call(worker& w, const detail::record& r) noexcept;
   [[nodiscard]] bool called(detail::record* r);
   [[nodiscard]] team_course<M> how_wide(worker& w, detail::record& r, const detail::team_clause& wish);

@@ -15,24 +15,37 @@ template <machine::machine M> void engine<M>::leave_forks(detail::worker& w) noe
   branches_.leave(static_cast<worker&>(w));
 }
 
-template <machine::machine M> void engine<M>::fork(detail::worker& w, detail::branch& b) {
+template <machine::machine M> bool engine<M>::fork(detail::worker& w, detail::branch& b) {
+  if (poison_.is_stopped(b.parent)) return false;
   visit v(*this);
   branches_.offer(static_cast<worker&>(w), b);
+  return true;
 }
 
 template <machine::machine M> bool engine<M>::join(detail::worker& w, detail::branch& b) {
+  bool is_mine = false;
   {
     visit v(*this);
-    if (branches_.join(static_cast<worker&>(w), b)) return true;
+    is_mine = branches_.join(static_cast<worker&>(w), b);
   }
+  if (is_mine && poison_.is_stopped(b.parent)) {
+    b.invoke(b, detail::errand::skip);
+    throw cancelled_error();
+  }
+  if (is_mine) return true;
   if (std::exception_ptr e = branches_.thrown_by(b)) std::rethrow_exception(e);
   return false;
 }
 
+// Before it waits for who may have b: if that is in a scope that can be cancelled, its parts need not all be done.
 template <machine::machine M> void engine<M>::drop(detail::worker& w, detail::branch& b) noexcept {
+  poison_.cancels(b, std::current_exception());
   visit v(*this);
   try {
-    if (branches_.join(static_cast<worker&>(w), b)) return;
+    if (branches_.join(static_cast<worker&>(w), b)) {
+      if (poison_.is_stopped(b.parent)) b.invoke(b, detail::errand::skip);
+      return;
+    }
     if (branches_.thrown_by(b) == nullptr) b.invoke(b, detail::errand::destroy);
   } catch (const error&) {
     // Nothing can run any more, and that exception is told already by the one that is on its way.
@@ -63,6 +76,11 @@ template <machine::machine M> void engine<M>::end_call(detail::worker& w, detail
 // Step 5 for a branch: as a task without accesses, whose children are done when it is.
 template <machine::machine M> detail::record* engine<M>::run_branch(worker& w, branch& b) {
   M::work(model::step::run);
+  if (poison_.is_stopped(b.parent)) [[unlikely]] {
+    b.invoke(b, detail::errand::skip);
+    branches_.over(w, b, std::make_exception_ptr(cancelled_error()));
+    return nullptr;
+  }
   branches<M>::begins(b);
   begin_body(w, b);
   std::exception_ptr thrown;
@@ -70,6 +88,7 @@ template <machine::machine M> detail::record* engine<M>::run_branch(worker& w, b
     b.invoke(b, detail::errand::run);
   } catch (...) {
     thrown = std::current_exception();
+    poison_.cancels(b, thrown);
   }
   machine_.end_body(b);
   try {
@@ -78,12 +97,33 @@ template <machine::machine M> detail::record* engine<M>::run_branch(worker& w, b
     if (thrown == nullptr) {
       b.invoke(b, detail::errand::destroy);
       thrown = std::current_exception();
+      poison_.cancels(b, thrown);
     }
   }
   worker& here = static_cast<worker&>(*current_worker());
   here.current = nullptr;
   branches_.over(here, b, std::move(thrown));
   return nullptr;
+}
+
+// A scope of this runtime is cancelled, and open; or is not any more. While there is one all forks come to the slow
+// half. Those that were made before, and whose first body is still running, come there when it returns: their worker's
+// moves are others by then. So the way that forks go as a rule has nothing of this.
+template <machine::machine M> void engine<M>::cancelled(bool is_open) noexcept {
+  if (is_open) failures_.cancelled(true);
+  const auto hook = [&] {
+    if (M::sees_calls()) return;  // there they all do, always
+    for (const auto& w : crew_) {
+      if (is_open) {
+        static_cast<void>(M::fetch_or(w->hooked, detail::hooked_cancelled, base::release));
+        static_cast<void>(M::fetch_add(w->moves, std::uint64_t{1}, base::release));
+      } else {
+        static_cast<void>(M::fetch_and(w->hooked, static_cast<std::uint8_t>(~detail::hooked_cancelled), base::relaxed));
+      }
+    }
+  };
+  is_open ? attention_.add_cancelled(hook) : attention_.remove_cancelled(hook);
+  if (!is_open) failures_.cancelled(false);
 }
 
 }  // namespace weft::sched

@@ -52,10 +52,13 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   suspension_.open(crew_.main());
   child_first_ = rules_->child_first();
   const bool hooked = M::sees_calls() || !placement_.own_only() || recording_.on() || child_first_;
+  constexpr std::uint8_t always = detail::hooked_always | (M::sees_calls() ? detail::hooked_alone : 0);
+  const std::uint8_t why_hooked = hooked ? always : std::uint8_t{0};
   for (const auto& w : crew_) {
     w->engine = this;
     w->creates_for = child_first_ ? nullptr : this;  // closed: the short ways of a submission
-    w->hooked = hooked;
+    detail::poke(w->hooked, why_hooked);
+    detail::poke(w->moves, std::uint64_t{w->id} << detail::worker::moves_bits);
     w->attention = &attention_.word();
     w->rng = base::random(setup_.seed * 1024 + w->id);
     machine_.seat(w->id, w.get());

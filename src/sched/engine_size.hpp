@@ -4,6 +4,22 @@
 
 namespace weft::sched {
 
+// What hints ask for. The first that ask for anything change the rules, where the policy awaits that: from then on it
+// is asked where each task goes.
+template <machine::machine M>
+std::uint8_t engine<M>::near(const detail::near_clause* hints, std::size_t count) noexcept {
+  const std::uint8_t wish = locality_.of(hints, count);
+  if (wish != locality::none && !placement_.looks_near()) [[unlikely]]
+    follow_hints();
+  return wish;
+}
+template <machine::machine M> void engine<M>::follow_hints() noexcept {
+  rules_->hint_given();
+  placement_.hints_begin();
+  if constexpr (!M::modelled)
+    for (const auto& w : crew_) static_cast<void>(M::fetch_or(w->hooked, detail::hooked_hinted, base::relaxed));
+}
+
 // A task with hints for the place where it is submitted is a call while nobody there starves (PufferFish §IV-D). Only
 // in a body, whose stack has room, and which others may wait for.
 template <machine::machine M> bool engine<M>::is_call(worker& w, const detail::record& r) noexcept {

@@ -33,8 +33,10 @@ template <machine::machine M> void engine<M>::discard(detail::record* r) noexcep
 }
 
 template <machine::machine M> void engine<M>::enter(detail::record* r) {
-  if (r->near != 0 && r->access_count == 0 && rules_->elastic() != elasticity::none) [[unlikely]]
-    if (called(r)) return;
+  if (r->near != 0) [[unlikely]] {
+    if (!placement_.looks_near()) follow_hints();  // a wish from a trace, of which nobody asked near()
+    if (r->access_count == 0 && rules_->elastic() != elasticity::none && called(r)) return;
+  }
   if (r->plain) [[likely]]
     if (worker* w = creates_here()) return enter_plain(*w, r);
   if (worker* w = hands_over_here(); w != nullptr && r->pin == detail::record::unpinned) return hand_over(*w, r);

@@ -33,7 +33,7 @@ template <class M> class mates_source final : public source<M> {
   }
 
   [[nodiscard]] detail::record* take(worker<M>& w) override {
-    if (w.id >= places_->workers()) return nullptr;  // the reserve robs everybody
+    if (!placement_.looks_near() || w.id >= places_->workers()) return nullptr;  // the reserve robs everybody
     const unsigned mine = places_->leaf_of(w.id);
     if (level_ == level::leaf) {
       if (detail::record* r = take_at(w, mine)) return r;
@@ -51,7 +51,7 @@ template <class M> class mates_source final : public source<M> {
 
   // What is seen here makes its leaf busy again, in case a thief has called it idle at the moment of a push.
   [[nodiscard]] bool visible(worker<M>& w) noexcept override {
-    if (w.id >= places_->workers()) return false;
+    if (!placement_.looks_near() || w.id >= places_->workers()) return false;
     for (unsigned leaf = 0; leaf < places_->leaves(); ++leaf) {
       if ((leaf == places_->leaf_of(w.id)) != (level_ == level::leaf) || !is_near(w, leaf)) continue;
       for (const std::uint16_t id : places_->at_leaf(leaf))
@@ -93,8 +93,10 @@ template <class M> class home_source final : public source<M> {
  public:
   explicit home_source(placement<M>& placement)
       : source<M>("the queue of the own memory node", {.now_and_then = true, .at_hand = true}), placement_(placement) {}
-  [[nodiscard]] detail::record* take(worker<M>& w) override { return queue(w).pop(); }
-  [[nodiscard]] bool visible(worker<M>& w) noexcept override { return !queue(w).empty(); }
+  [[nodiscard]] detail::record* take(worker<M>& w) override {
+    return placement_.looks_near() ? queue(w).pop() : nullptr;
+  }
+  [[nodiscard]] bool visible(worker<M>& w) noexcept override { return placement_.looks_near() && !queue(w).empty(); }
 
  private:
   [[nodiscard]] inbox<M>& queue(const worker<M>& w) noexcept {

@@ -40,7 +40,8 @@ template <class M> class placement {
   void open(policy& rules, const place::tree& places) {
     WEFT_ASSERT(rules_ == nullptr && nodes_.empty());
     rules_ = &rules;
-    own_only_ = rules.always_own_deque() && !ordering_.chooses();
+    own_only_.raw = rules.always_own_deque() && !ordering_.chooses() ? 1 : 0;
+    looks_near_.raw = !rules.awaits_hints();
     if (rules.uses_nodes()) nodes_ = std::vector<inbox<M>>(places.nodes());
     if (rules.pushes()) pushed_ = std::vector<inbox<M>>(places.workers());
     if (rules.levels() != search_levels::flat) leaves_.open(places);
@@ -50,7 +51,19 @@ template <class M> class placement {
   // Whether workers take nothing from other nodes.
   [[nodiscard]] bool stays() const noexcept { return stays_; }
   // Whether each task stays where it became ready, so that the inline path may push without asking.
-  [[nodiscard]] bool own_only() const noexcept { return own_only_; }
+  [[nodiscard]] bool own_only() const noexcept { return detail::is_set(own_only_); }
+  // Whether the levels that a policy names are looked at: not before the first hint, under one that awaits hints.
+  [[nodiscard]] bool looks_near() noexcept {
+    if constexpr (M::modelled)
+      return looks_near_.raw;
+    else
+      return M::load(looks_near_, base::seq_cst);  // in the last look before sleep, too: comes behind hints_begin()
+  }
+  // The first task with hints is on its way. Who: its submitter. On a modelled machine it takes no time.
+  void hints_begin() noexcept {
+    detail::poke(own_only_, std::uint8_t{0});
+    base::shared(looks_near_).store(true, base::seq_cst);
+  }
 
   // r, a task or a waiter, is ready. Who: w's thread, at its end of the deque. r may be gone when this returns.
   // Order: what goes to a queue that others read is published by a seq_cst read-modify-write, then somebody is woken.
@@ -63,7 +76,7 @@ template <class M> class placement {
 
   // The same for a plain task, which no clause sends anywhere: most of them. Cost: a push.
   [[gnu::always_inline]] void place_plain(worker<M>& w, detail::record* r) {
-    if (!own_only_) [[unlikely]]
+    if (!own_only()) [[unlikely]]
       return place(w, r);
     WEFT_ASSERT(w.role != role::guest);
     transition(*r, detail::record_state::ready);
@@ -73,14 +86,14 @@ template <class M> class placement {
   // Whether x, which is ready, is to run next on w rather than wait in a queue: it would go to w's own deque. A plain
   // task may go anywhere.
   [[nodiscard, gnu::always_inline]] bool follows(worker<M>& w, const detail::record& x) {
-    if (!own_only_) return asks_to_follow(w, x);
+    if (!own_only()) return asks_to_follow(w, x);
     return x.plain || (detail::is_task(x) && !x.urgent && (x.pin == detail::record::unpinned || x.pin == w.id));
   }
 
   // r, which was to follow on w, waits after all, because w looks elsewhere first. It goes back to w's deque, or, if
   // only w may run it, where no thief finds it. Who: w's thread.
   void put_off(worker<M>& w, detail::record* r) {
-    if (own_only_ && r->pin == detail::record::unpinned) return push_own(w, r);
+    if (own_only() && r->pin == detail::record::unpinned) return push_own(w, r);
     put(w, r, destination_of(w, *r));
   }
 
@@ -213,10 +226,11 @@ template <class M> class placement {
   [[nodiscard]] unsigned seat_of(const worker<M>& w) const noexcept { return w.id < crew_.workers() ? w.id : 0u; }
 
  private:
+  [[nodiscard]] bool uses_leaves() noexcept { return leaves_.are_used() && looks_near(); }
   [[nodiscard]] destination destination_of(worker<M>& w, const detail::record& r) {
     if (r.kind == detail::record_kind::branch) return destination::own();  // near what its stack holds
     const bool is_guest = w.role == role::guest;
-    const destination wish = own_only_ || !detail::is_task(r)
+    const destination wish = own_only() || !detail::is_task(r)
                                  ? destination::own()
                                  : rules_->ready(is_guest ? policy::nobody : seat_of(w), r, w.rng);
     if (r.pin != detail::record::unpinned) return destination::worker(r.pin);
@@ -226,7 +240,7 @@ template <class M> class placement {
 
   // Not own_only_: the policy is asked, also for what could follow. Its answer is final: place() would ask again.
   [[nodiscard]] bool asks_to_follow(worker<M>& w, const detail::record& x) {
-    WEFT_ASSERT(!own_only_);
+    WEFT_ASSERT(!own_only());
     if (ordering_.chooses() || !detail::is_task(x)) return false;
     const destination d = destination_of(w, x);
     return d.where == destination::queue::own || (d.where == destination::queue::worker && d.number == w.id);
@@ -258,7 +272,7 @@ template <class M> class placement {
     switch (d.where) {
     case destination::queue::own:
       push_own(w, r);
-      if (leaves_.are_used() && w.id < crew_.workers()) leaves_.pushed(w.id, deque::size(w));
+      if (uses_leaves() && w.id < crew_.workers()) leaves_.pushed(w.id, deque::size(w));
       return;
     case destination::queue::central: central_.push(r); break;
     case destination::queue::urgent:
@@ -299,7 +313,7 @@ template <class M> class placement {
   // it was private. Where workers keep to their node a sleeper or a searcher elsewhere is no help, so all sleepers of
   // the node are told.
   void notify_mates(worker<M>& w) noexcept {
-    if (leaves_.are_used() && w.id < crew_.workers()) leaves_.found_task(places_->leaf_of(w.id));
+    if (uses_leaves() && w.id < crew_.workers()) leaves_.found_task(places_->leaf_of(w.id));
     if (stays_) [[unlikely]]
       return notify_at(node_of(w));
     sleep_.notify(machine_);
@@ -316,7 +330,8 @@ template <class M> class placement {
   ordering<M>& ordering_;
   policy* rules_ = nullptr;
   const place::tree* places_ = nullptr;
-  bool own_only_ = true;
+  detail::cell<std::uint8_t> own_only_{1};
+  detail::cell<bool> looks_near_{true};
   bool stays_ = false;
   inbox<M> central_;  // the root place's
   inbox<M> urgent_;

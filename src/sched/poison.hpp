@@ -65,6 +65,16 @@ template <class M> class poison {
     if (!gives_up) cancel_around(r, e);
   }
 
+  // Whether nothing in `parent` is to begin any more, because a scope around it is cancelled. Cost: one load while
+  // none is.
+  [[nodiscard]] bool is_stopped(const detail::record* parent) noexcept {
+    return failures_.any_cancelled() && cancelled_above(parent) != nullptr;
+  }
+  // A body of the fork of b has thrown e, which cancels the scope it is in, as a task that throws does.
+  [[gnu::cold]] void cancels(const detail::record& b, const std::exception_ptr& e) noexcept {
+    if (cancelled_above(b.parent) == nullptr || !detail::is_cancelled_error(e)) cancel_around(b, e);
+  }
+
   // What r waits for beside its body has failed with e, as a child of r would: behind its children, and once r is
   // wholly done its own. r itself may not have run yet. Who: whoever ends that.
   [[gnu::cold]] void fail_below(detail::record& r, const std::exception_ptr& e) {

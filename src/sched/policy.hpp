@@ -15,6 +15,8 @@
 //   levels()                 where a worker without work looks, in which order. Default: flat
 //   elastic()                whether tasks with hints are plain calls while nobody near starves. Default: no
 //   width(self, r, least, most)   worker self begins task r, which wants so many workers: how many. Default: the most
+//   awaits_hints()           whether the answers change once a task has hints (hint_given()): until then its workers
+//                            push without asking and pass over all levels but those of flat. Default: no
 //   child_first()            whether a task that is submitted in a body runs before the rest of that body. Default: no
 //   ran(self, r, ps)         hears that r's body took so long, where bodies are timed. Default: nothing
 //
@@ -76,6 +78,9 @@ class policy {
   [[nodiscard]] virtual search_levels levels() const noexcept { return search_levels::flat; }
   [[nodiscard]] virtual elasticity elastic() const noexcept { return elasticity::none; }
   [[nodiscard]] virtual bool child_first() const noexcept { return false; }
+  [[nodiscard]] virtual bool awaits_hints() const noexcept { return false; }
+  // A task has hints, the first. Who: whoever submits it; once.
+  virtual void hint_given() noexcept {}
   // True, the default, lets thieves go to some fixed victims first where there are many workers, so that tasks spread
   // in a few steps.
   [[nodiscard]] virtual bool has_partners() const noexcept { return true; }

@@ -113,6 +113,7 @@ template <class M> class node_source final : public source<M> {
       : source<M>("the queues of memory nodes", {.shared = true, .now_and_then = true, .at_hand = true}),
         placement_(placement) {}
   [[nodiscard]] detail::record* take(worker<M>& w) override {
+    if (!placement_.looks_near()) return nullptr;
     auto& nodes = placement_.nodes();
     const unsigned mine = placement_.node_of(w);
     WEFT_ASSERT(nodes.empty() || mine < nodes.size());
@@ -121,6 +122,7 @@ template <class M> class node_source final : public source<M> {
     return nullptr;
   }
   [[nodiscard]] bool visible(worker<M>&) noexcept override {
+    if (!placement_.looks_near()) return false;
     for (auto& queue : placement_.nodes())
       if (!queue.empty()) return true;
     return false;

@@ -21,7 +21,7 @@ template <class M> class scopes {
     WEFT_ASSERT(s.r == &s.own && (w.current != nullptr || w.where->on == &w));
     s.r = &stand_ins_.of(s);
     quiescence_.created(w, *s.r);
-    detail::enclose(w, *s.r);
+    detail::enclose(w, *s.r, w.current);
   }
   // Returns when the children of s are done. Errors: what they threw; weft::error if nothing can run any more. Either
   // way s is closed.

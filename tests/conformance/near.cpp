@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -135,16 +136,77 @@ TEST_CASE("near: tasks with locality addresses begin where these are, teams, too
 
 TEST_CASE("near: with all workers busy most tasks with hints are calls; without elastic tasks none is") {
   field f(4096);
-  for (const std::string policy : {"near", "pufferfish", "hpt", "local"}) {
+  for (const std::string policy : {"near", "pufferfish", "hpt", "random", "local"}) {
     weft::runtime rt({.workers = 32, .machine = "epyc-7551-32", .policy = policy.c_str()});
     rt.submit([&] { f.age(0, f.cells.size(), 5e3); });
     rt.wait();
     const auto counts = rt.statistics();
     INFO(policy << ": " << counts.calls << " of " << counts.tasks);
     CHECK(counts.tasks == 8191);
-    const bool elastic = policy == "near" || policy == "pufferfish";
+    const bool elastic = policy == "near" || policy == "pufferfish" || policy == "local";
     CHECK((counts.calls > 0) == elastic);
     MESSAGE(policy << ": " << counts.calls << " of " << counts.tasks << " were calls, " << rt.now_ns() / 1e3 << " us");
+  }
+}
+
+// Sweeps over memory by halves, again and again; says how long that took and what share of the bytes was remote.
+struct swept {
+  double ns, remote;
+};
+[[nodiscard]] swept sweep(const char* policy, bool hinted) {
+  constexpr std::size_t parts = 256, part = 16 * 1024;
+  weft::runtime rt({.workers = 32, .machine = "epyc-7551-32", .policy = policy});
+  std::vector<double> data(parts * part);
+  weft::place_memory(data.data(), data.size() * sizeof(double), weft::memory_placement::blocked());
+  const std::function<void(std::size_t, std::size_t)> relax = [&](std::size_t from, std::size_t to) {
+    double* const begin = &data[from * part];
+    const std::size_t bytes = (to - from) * part * sizeof(double);
+    if (to - from == 1) return weft::charge(1e3, weft::updates(begin, bytes));
+    const std::size_t middle = from + (to - from) / 2;
+    const auto half = [&](std::size_t x, std::size_t y) {
+      const auto body = [&relax, x, y] { relax(x, y); };
+      if (hinted)
+        weft::async(weft::near(&data[x * part], (y - x) * part * sizeof(double)), body);
+      else
+        weft::async(body);
+    };
+    weft::finish([&] { half(from, middle), half(middle, to); });
+  };
+  for (int round = 0; round < 5; ++round) {
+    rt.submit([&] { relax(0, parts); });
+    rt.wait();
+  }
+  const auto counts = rt.statistics();
+  weft::place_memory(data.data(), data.size() * sizeof(double), weft::memory_placement::first_touch());
+  const auto bytes = [](std::uint64_t n) { return static_cast<double>(n); };
+  return {rt.now_ns(), bytes(counts.remote_bytes) / bytes(counts.local_bytes + counts.remote_bytes)};
+}
+
+TEST_CASE("near: the default policy follows hints, and is near from the first of them on") {
+  const swept by_default = sweep(nullptr, true), near = sweep("near", true), without = sweep(nullptr, false),
+              random = sweep("random", true);
+  MESSAGE("default " << by_default.ns / 1e3 << " us, near " << near.ns / 1e3 << ", without hints " << without.ns / 1e3
+                     << ", random " << random.ns / 1e3 << "; remote " << by_default.remote << ", " << near.remote
+                     << ", " << without.remote << ", " << random.remote);
+  CHECK(by_default.ns < 1.05 * near.ns);
+  CHECK(by_default.remote < 0.6 * without.remote);
+  CHECK(random.remote > 0.9 * without.remote);
+}
+
+TEST_CASE("near: where nobody gives hints, or the machine is one place, the default policy is as ever") {
+  for (const char* machine : {"host", "virtual", "epyc-7551-32"}) {
+    weft::runtime rt({.workers = 4, .machine = machine});
+    std::atomic<int> ran = 0;
+    weft::finish([&] {
+      for (int i = 0; i < 100; ++i) weft::async([&] { ++ran; });
+    });
+    CHECK((ran == 100 && rt.statistics().calls == 0));
+    rt.submit([&] {
+      for (int i = 0; i < 100; ++i) weft::async(weft::near_node(0), [&] { ++ran; });
+    });
+    rt.wait();
+    CHECK(ran == 200);
+    if (machine != std::string("epyc-7551-32")) CHECK(rt.statistics().calls == 0);
   }
 }
 

@@ -25,7 +25,7 @@ struct cancellation_state {
 // Cancels s, if it is not: with why, or nullptr for a weft::cancelled_error. Who: any thread. Order: release, pairs
 // with whoever reads `cancelled`.
 void cancel(cancellation_state& s, std::exception_ptr why) noexcept;
-void count_skipped(cancellation_state& s) noexcept;  // one more. Who: any thread
+void count_skipped(cancellation_state& s, std::uint64_t parts = 1) noexcept;  // so many more. Who: any thread
 
 // A finish with a cancellation while it is open: r is its record. Its runtime is told for as long as it is cancelled.
 struct cancel_scope {
@@ -55,7 +55,9 @@ inline void cancel(cancellation_state& s, std::exception_ptr why) noexcept {
   static_cast<void>(why);  // nobody is there who would be told
   poke_release(s.cancelled, std::uint8_t{1});
 }
-inline void count_skipped(cancellation_state& s) noexcept { poke(s.skipped, peek(s.skipped) + 1); }  // one thread's
+inline void count_skipped(cancellation_state& s, std::uint64_t parts = 1) noexcept {
+  poke(s.skipped, peek(s.skipped) + parts);  // one thread's
+}
 
 #endif
 
@@ -80,9 +82,12 @@ struct lone_scope {
   // Whether an async that is made now is not called; it is counted then.
   [[nodiscard]] static bool skips() noexcept {
     if (!any_cancelled()) return false;
-    for (lone_scope* x = innermost; x != nullptr; x = x->outer)
-      if (x->is_outermost) count_skipped(x->of);
+    count(1);
     return true;
+  }
+  static void count(std::uint64_t parts) noexcept {
+    for (lone_scope* x = innermost; x != nullptr; x = x->outer)
+      if (x->is_outermost) count_skipped(x->of, parts);
   }
 
   cancellation_state& of;

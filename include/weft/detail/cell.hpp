@@ -20,6 +20,54 @@ template <class T> [[nodiscard]] inline T peek(const cell<T>& c) noexcept {
 // Who: the only writer of the cell. Order: relaxed. Cost: one plain store.
 template <class T> inline void poke(cell<T>& c, T value) noexcept { __atomic_store_n(&c.raw, value, __ATOMIC_RELAXED); }
 
+// What a comparison with a cell costs where the compiler loads an atomic word into a register first: one instruction
+// more. These are loads as peek() is.
+#if defined(__x86_64__) && defined(__LP64__) && !defined(__SANITIZE_THREAD__)
+#define WEFT_COMPARES_IN_MEMORY 1
+#endif
+
+// Whether c is not `value`.
+[[nodiscard, gnu::always_inline]] inline bool is_other(const cell<unsigned long>& c, unsigned long value) noexcept {
+#ifdef WEFT_COMPARES_IN_MEMORY
+  bool other;
+  asm volatile("cmpq %2, %1" : "=@ccne"(other) : "m"(c.raw), "r"(value));
+  return other;
+#else
+  return peek(c) != value;
+#endif
+}
+// Whether `index` lies before c, both counted round.
+[[nodiscard, gnu::always_inline]] inline bool lies_before(unsigned index, const cell<unsigned>& c) noexcept {
+#ifdef WEFT_COMPARES_IN_MEMORY
+  bool before;
+  asm volatile("cmpl %2, %1" : "=@ccs"(before) : "r"(index), "m"(c.raw));
+  return before;
+#else
+  return static_cast<int>(index - peek(c)) < 0;
+#endif
+}
+// Whether c is not 0.
+[[nodiscard, gnu::always_inline]] inline bool is_set(const cell<unsigned char>& c) noexcept {
+#ifdef WEFT_COMPARES_IN_MEMORY
+  bool set;
+  asm volatile("cmpb $0, %1" : "=@ccne"(set) : "m"(c.raw));
+  return set;
+#else
+  return peek(c) != 0;
+#endif
+}
+// Whether one of two neighbours is not 0.
+[[nodiscard, gnu::always_inline]] inline bool any_of(const cell<unsigned char>& first,
+                                                     const cell<unsigned char>& next) noexcept {
+#ifdef WEFT_COMPARES_IN_MEMORY
+  bool any;
+  asm volatile("cmpw $0, %1" : "=@ccne"(any) : "m"(first.raw), "m"(next.raw));
+  return any;
+#else
+  return peek(first) != 0 || peek(next) != 0;
+#endif
+}
+
 // Who: whoever reads or ends what the cell announces. Order: acquire, release. Cost on x86: a plain load, a plain
 // store.
 template <class T> [[nodiscard]] inline T peek_acquire(const cell<T>& c) noexcept {

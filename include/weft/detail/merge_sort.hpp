@@ -70,7 +70,7 @@ void merge_by_several(here& at, From a, count na, From b, count nb, To to, Less&
   if (na + nb <= merge_piece) return merge(a, na, b, nb, to, less);
   const count low_a = na >= nb ? na / 2 : before<true>(a, na, *plus(b, nb / 2), less);
   const count low_b = na >= nb ? before<false>(b, nb, *plus(a, na / 2), less) : nb / 2;
-  fork_join(
+  fork_pieces(
       at, [&](here& x) { merge_by_several(x, a, low_a, b, low_b, to, less); },
       [&](here& x) {
         merge_by_several(x, plus(a, low_a), na - low_a, plus(b, low_b), nb - low_b, plus(to, low_a + low_b), less);
@@ -125,7 +125,7 @@ template <class A, class B, class Less> void merge_sort(here& at, A a, count n, 
   const auto lower = [&](here& x) { merge_sort(x, a, half, b, !into_b, less); };
   const auto upper = [&](here& x) { merge_sort(x, plus(a, half), n - half, plus(b, half), !into_b, less); };
   if (n >= forked_min)
-    fork_join(at, lower, upper);
+    fork_pieces(at, lower, upper);
   else
     lower(at), upper(at);
   if (into_b) return merge_by_several(at, a, half, plus(a, half), n - half, b, less);
@@ -156,7 +156,7 @@ template <class At, class Less> void merge_in_place(here& at, At first, count na
   const auto lower = [&](here& x) { merge_in_place(x, first, low_a, low_b, less); };
   const auto upper = [&](here& x) { merge_in_place(x, plus(first, low), na - low_a, nb - low_b, less); };
   if (na + nb >= forked_min)
-    fork_join(at, lower, upper);
+    fork_pieces(at, lower, upper);
   else
     lower(at), upper(at);
 }
@@ -165,7 +165,7 @@ template <class At, class Less> void merge_sort_in_place(here& at, At first, cou
   const auto lower = [&](here& x) { merge_sort_in_place(x, first, n / 2, less); };
   const auto upper = [&](here& x) { merge_sort_in_place(x, plus(first, n / 2), n - n / 2, less); };
   if (n >= forked_min)
-    fork_join(at, lower, upper);
+    fork_pieces(at, lower, upper);
   else
     lower(at), upper(at);
   merge_in_place(at, first, n / 2, n - n / 2, less);

@@ -79,7 +79,7 @@ template <class F> void for_pieces(here& at, count from, count to, F& f) {
     return;
   }
   const count middle = from + (to - from) / 2;
-  fork_join(
+  fork_pieces(
       at, [&](here& x) { for_pieces(x, from, middle, f); }, [&](here& x) { for_pieces(x, middle, to, f); });
 }
 
@@ -211,7 +211,7 @@ void quicksort(here& at, At first, count n, Less& less, unsigned bad_left, bool 
       shuffle_some(above, high);
     }
     if (n >= forked_min) {
-      fork_join(
+      fork_pieces(
           at, [&](here& x) { quicksort(x, first, low, less, bad_left, before); },
           [&](here& x) { quicksort(x, above, high, less, bad_left, true); });
       return;

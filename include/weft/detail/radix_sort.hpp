@@ -137,18 +137,30 @@ class spreading {
 template <class A, class B, class Keys>
 void radix_sort(here& at, A a, count n, B b, const Keys& key, unsigned bits, bool into_b);
 
-// Spreads n values of `a` over b by a digit that is counted, and sorts what has the same one by the bits below it.
+// Spreads n values of `a` over b by a digit that is counted, and sorts what has the same one by the bits below it. Left
+// off, it has put back into `a` what there is in b still: that of the digits which were not sorted into `a`.
 template <class A, class B, class Keys>
 void by_top_digit(here& at, spreading& top, A a, B b, const Keys& key, bool into_b) {
   top.spread_all(at, a, b, key);
+  constexpr count sorted = ~count{0};  // where the first piece's next value would go, which nobody asks any more
   const auto go_on = [&](here& x, count k) {
     const count from = top.begin_of(k), n = top.begin_of(k + 1) - from;
     radix_sort(x, plus(b, from), n, plus(a, from), key, top.by.shift, !into_b);
+    top.of(0)[k] = sorted;
   };
-  for_pieces(at, 0, count{1} << top.by.bits, go_on);
+  try {
+    for_pieces(at, 0, count{1} << top.by.bits, go_on);
+  } catch (...) {
+    for (count k = 0; k < count{1} << top.by.bits; ++k) {
+      const count from = top.begin_of(k);
+      if (into_b || top.of(0)[k] != sorted) move_over(plus(b, from), top.begin_of(k + 1) - from, plus(a, from));
+    }
+    throw;
+  }
 }
 
-// Sorts n values of `a` by the low `bits` of their keys, into b or into a.
+// Sorts n values of `a` by the low `bits` of their keys, into b or into a. What is thrown - keys throw nothing, but it
+// may be left off - leaves in `a` what was there, in some order.
 template <class A, class B, class Keys>
 void radix_sort(here& at, A a, count n, B b, const Keys& key, unsigned bits, bool into_b) {
   const count bytes = 2 * n * sizeof(value_of<A>);

@@ -43,6 +43,7 @@ enum class errand : std::uint8_t {
   run,      // calls the body, then destroys the closure, also when the body throws
   call,     // calls the body
   destroy,  // destroys the closure
+  skip,     // of a branch that is not to begin: counts what is not begun
 };
 
 // Some words serve one phase of the task's life after the other: the request that waits to be created, the wait for

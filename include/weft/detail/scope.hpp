@@ -16,10 +16,9 @@ struct scope {
   scope& operator=(const scope&) = delete;
 };
 
-// Makes r the scope that the body on w is in.
-inline void enclose(worker& w, record& r) noexcept {
-  record* const outer = w.current;
-  r.parent = outer;
+// Makes r the scope that the body on w is in; outer: that body, or nullptr.
+[[gnu::always_inline]] inline void enclose(worker& w, record& r, const record* outer) noexcept {
+  r.parent = w.current;
   r.waits_in = nullptr;
   r.ended_here = 0;
   r.access_count = 0;
@@ -45,11 +44,12 @@ void close_slowly(worker& w, scope& s);
 // Begins s, and ends it. A scope counts as a child of the body, one that ends on its stack; so it has a number among
 // them. Who: a body on w, or the main thread between enter_forks and leave_forks.
 [[gnu::always_inline]] inline void open(worker& w, scope& s) {
-  if (w.hooked || w.current == nullptr || (w.current->children + 1) % record::renew_every == 0) [[unlikely]]
+  if (is_set(w.hooked) || w.current == nullptr || (w.current->children + 1) % record::renew_every == 0) [[unlikely]]
     return open_slowly(w, s);
-  w.current->has_children = true;
-  s.own.order = w.current->children++;
-  enclose(w, s.own);
+  record& outer = *w.current;
+  outer.has_children = true;
+  s.own.order = outer.children++;
+  enclose(w, s.own, &outer);
 }
 // The child that is newest on w, if it is a plain call: no accesses to settle, nobody to look at it, nothing else that
 // is to come first. Then it is the caller's. As waits::newest_child (src/sched/waits.hpp) and taken_back (branch.hpp).
@@ -57,12 +57,13 @@ void close_slowly(worker& w, scope& s);
 [[nodiscard, gnu::always_inline]] inline record* newest_call(worker& w, scope& s) noexcept {
   deque_owner& d = w.deque;
   const std::uint32_t bottom = peek(d.bottom), index = bottom - 1;
-  if (w.hooked || bottom == peek(d.split) || s.own.exclusives != 0 || *w.is_watched || w.tick >= peek(w.tick_limit) ||
-      peek(*w.attention) != 0 || reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) <= w.where->calls_end)
+  if (is_set(w.hooked) || bottom == peek(d.split) || s.own.exclusives != 0 || *w.is_watched ||
+      w.tick >= peek(w.tick_limit) || peek(*w.attention) != 0 ||
+      reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) <= w.where->calls_end)
     return nullptr;
   poke(d.bottom, index);
   then();
-  if (static_cast<std::int32_t>(index - peek(d.split)) >= 0) [[likely]] {
+  if (!lies_before(index, d.split)) [[likely]] {
     record* const x = peek(d.slots[index & d.mask]);
     if (x->parent == &s.own && x->kind == record_kind::task && x->plain && x->access_count == 0) [[likely]]
       return x;
@@ -78,14 +79,15 @@ void close_slowly(worker& w, scope& s);
 
 // Runs x, a child of s. Returns false if it threw. Who: the body that s is of, on its stack.
 [[gnu::always_inline]] inline bool call(place_of_body& at, scope& s, record& x) {
-  ++at.on->tick;
-  poke(at.on->tasks, peek(at.on->tasks) + 1);
-  poke(at.on->body_name, x.name);
+  worker& before = *at.on;
+  ++before.tick;
+  poke(before.tasks, peek(before.tasks) + 1);
+  poke(before.body_name, x.name);
   x.state = record_state::running;
   x.ended_here = 0;
   x.children = 0;
   x.is_call = true;
-  at.on->current = &x;
+  before.current = &x;
   try {
     x.invoke(x, errand::run);
     worker& w = *at.on;
@@ -109,9 +111,13 @@ void close_slowly(worker& w, scope& s);
 
 [[gnu::always_inline]] inline void close(place_of_body& at, scope& s) {
   bool quick = s.r == &s.own && s.own.parent != nullptr;
-  if (s.own.has_children)
-    while (record* x = newest_call(*at.on, s)) quick = call(at, s, *x) && quick;
-  if (!quick || !all_ended_here(s.own)) [[unlikely]]
+  while (!all_ended_here(s.own)) {
+    record* const x = newest_call(*at.on, s);
+    if (x == nullptr) [[unlikely]]
+      return close_slowly(*at.on, s);
+    quick = call(at, s, *x) && quick;
+  }
+  if (!quick) [[unlikely]]
     return close_slowly(*at.on, s);
   ++s.own.parent->ended_here;
   at.on->current = s.own.parent;

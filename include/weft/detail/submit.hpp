@@ -92,22 +92,32 @@ inline void push(worker& w, record* r) {
   poke(d.slots[index & d.mask], r);
   poke_release(d.bottom, index + 1);
   then();
-  if (peek(w.starved) != 0) [[unlikely]]
+  if (is_set(w.starved)) [[unlikely]]
     w.engine->share(w);
 }
 
 inline record* allocate(engine_base& e, worker* w, std::size_t bytes) {
   const std::uint8_t c = record_class(bytes);
-  if (w == nullptr || w->engine != &e || w->hooked || c == record_classes || w->free_count[c] == 0) [[unlikely]]
+  if (w == nullptr || w->engine != &e || is_set(w->hooked) || c == record_classes || w->free_count[c] == 0) [[unlikely]]
     return e.allocate(bytes);
   return w->free[c]->slot[--w->free_count[c]];
 }
 inline record* allocate(engine_base& e, std::size_t bytes, std::size_t) { return allocate(e, self(), bytes); }
 inline void* closure_for(engine_base&, record& r, std::size_t) noexcept { return r.closure(); }
 
+// The same for a body that says where it is, and so on which worker.
+struct submitter {
+  place_of_body& at;
+  engine_base& engine;
+  [[nodiscard]] std::uint8_t near(const near_clause* hints, std::size_t count) { return engine.near(hints, count); }
+  void discard(record* r) noexcept { engine.discard(r); }
+};
+inline record* allocate(submitter& s, std::size_t bytes, std::size_t) { return allocate(s.engine, s.at.on, bytes); }
+inline void* closure_for(submitter&, record& r, std::size_t) noexcept { return r.closure(); }
+
 // Last step for a task without conditions on a host worker: count it, queue it.
 inline bool enter_fast(engine_base& e, worker* w, record* r) {
-  if (w == nullptr || w->creates_for != &e || w->hooked) [[unlikely]]
+  if (w == nullptr || w->creates_for != &e || is_set(w->hooked)) [[unlikely]]
     return false;
   record* const parent = w->current;
   if (parent == nullptr) {
@@ -210,6 +220,19 @@ template <class Body, class... Clauses> struct builder {
       (enter_tied(e, *r, clauses), ...);
     else
       e.enter(r);
+  }
+
+  // Of a body that says where it is.
+  static void submit(place_of_body& at, Body&& body, const Clauses&... clauses) {
+    if constexpr (list::accesses != 0 || list::ranges != 0 || list::stretches != 0 || list::directed ||
+                  list::events != 0 || list::is_team) {
+      submit(*at.on->engine, static_cast<Body&&>(body), clauses...);
+    } else {
+      submitter s{at, *at.on->engine};
+      record* const r = make(s, invoke_kept(), static_cast<Body&&>(body), clauses...);
+      if (!enter_fast(s.engine, at.on, r)) [[unlikely]]
+        s.engine.enter(r);
+    }
   }
 
   // As a node of a graph that is being recorded (weft/graph.hpp).

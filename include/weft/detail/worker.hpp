@@ -1,6 +1,7 @@
 // The worker as the inline owner path sees it: who I am, where free records are, and the private end of my deque. The
 // thieves' side and everything that needs an order lives in src/sched.
-// `hooked` is the one branch of the fast path: set on virtual machines and wherever each spawn must be seen.
+// `hooked` is the one branch of the fast path: set on virtual machines, wherever each spawn must be seen, and while a
+// scope is cancelled.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -33,8 +34,6 @@ struct pipeline_gates;
 // goes with it; so whoever keeps a reference to this need not ask the thread who it is. weft::here is this.
 struct place_of_body {
   worker* on = nullptr;  // nullptr: the program's stack, outside of weft's calls
-  // How often the stack was set aside: unchanged means the same worker, and that nobody else used that worker's deque.
-  std::uint64_t moves = 0;
   // Below this address on the stack a waiting body calls no further children. All: the program's stack.
   std::uintptr_t calls_end = ~std::uintptr_t{0};
 };
@@ -53,7 +52,7 @@ struct engine_base {
   // starve; the others are the slow halves in detail/branch.hpp.
   virtual void enter_forks(worker& w) = 0;
   virtual void leave_forks(worker& w) noexcept = 0;
-  virtual void fork(worker& w, branch& b) = 0;
+  virtual bool fork(worker& w, branch& b) = 0;
   virtual void share(worker& w) noexcept = 0;
   virtual bool join(worker& w, branch& b) = 0;
   virtual void drop(worker& w, branch& b) noexcept = 0;
@@ -133,9 +132,14 @@ struct alignas(64) magazine {
   record* slot[capacity];
 };
 
+// Why worker::hooked is set.
+inline constexpr std::uint8_t hooked_always = 1;
+inline constexpr std::uint8_t hooked_alone = 8;      // beside that one: no other thread runs meanwhile
+inline constexpr std::uint8_t hooked_cancelled = 2;  // a scope of the runtime is cancelled: set by whoever cancels
+inline constexpr std::uint8_t hooked_hinted = 4;     // a task has had hints: set by its submitter
+
 struct alignas(64) worker {
   engine_base* engine = nullptr;
-  bool hooked = true;
   std::uint16_t id = 0;
   cell<std::uint16_t> shown_id;  // what worker_id() says: id, but for the reserve (src/sched/reserve.hpp)
   std::uint32_t free_count[record_classes] = {};
@@ -158,13 +162,21 @@ struct alignas(64) worker {
   const cell<std::uint32_t>* attention = nullptr;
   cell<std::uint64_t> tasks;    // begun here; written by this worker alone
   cell<const char*> body_name;  // of the task that began last
+  // How often the worker's stack was set aside, from a number of its own on, so that no two workers have one: unchanged
+  // since a body offered a branch means the same worker, and that nobody else used its deque. Whoever cancels a scope
+  // changes it too.
+  cell<std::uint64_t> moves;
+  static constexpr unsigned moves_bits = 48;  // beside the worker's number
   // Set by the thief that took the last shared task: the owner looks at it after every push and pop. On its own line,
   // so that a busy owner keeps it in its first-level cache.
   alignas(64) cell<std::uint8_t> starved;
+  cell<std::uint8_t> hooked{hooked_always};  // right behind, so that a fork looks at both at once
   // top in the high half, split in the low half: the tasks in [top, split) may be stolen.
   alignas(64) cell<std::uint64_t> shared;
   cell<ring*> shared_ring;
 };
+
+static_assert(offsetof(worker, hooked) == offsetof(worker, starved) + 1 && offsetof(worker, starved) % 2 == 0);
 
 // The worker this thread is, or nullptr. Only self() below and src/runtime touch it; its plain name in the object file
 // is for self().

@@ -8,7 +8,8 @@ namespace weft::sched {
 
 namespace {
 constexpr policy_entry entries[] = {
-    {{"local", "keep tasks where their data was last used; rob the nearest worker first"}, &make_local},
+    {{"local", "keep tasks where their data was last used; rob the nearest worker first; with hints: near"},
+     &make_local},
     {{"random", "keep tasks where they became ready; rob a random worker (TBB)"}, &make_random},
     {{"work_first", "begin a task where it is submitted, and leave the body that submits to thieves (Cilk)"},
      &make_work_first},

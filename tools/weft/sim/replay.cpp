@@ -237,14 +237,14 @@ class replay_run {
     task_run& x = out_.tasks[t];
     x.submitter = here();
     x.submitted_ps = now();
-    const std::uint64_t moves = by != none ? detail::self()->where->moves : 0;
+    const std::uint64_t moves = by != none ? detail::peek(detail::self()->moves) : 0;
     x.in_submission = true;
     if (teams_.is_team(t))
       rt_.submit(clauses(t), teams_.clause(t), [this, t](team_context& c) { member(t, c); });
     else
       rt_.submit(clauses(t), [this, t] { body(t); });
     x.in_submission = false;
-    const bool gave_way = by != none && x.from_ps != 0 && detail::self()->where->moves != moves;
+    const bool gave_way = by != none && x.from_ps != 0 && detail::peek(detail::self()->moves) != moves;
     if (x.is_call || gave_way)
       out_.waits.push_back({by, trace::wait_reason::spawn, none, x.submitter, here(), static_cast<ns>(x.from_ps / 1000),
                             static_cast<ns>(now() / 1000)});
