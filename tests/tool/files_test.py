@@ -92,6 +92,18 @@ class OutputOverInput(Files):
                 self.refused("would replace the machine file", *args)
                 self.assertEqual(self.machine.read_bytes(), before)
 
+    def test_the_file_that_is_packed(self):
+        """A trace is a file like others, and may itself be packed while another one is recorded."""
+        before = self.trace.read_bytes()
+        for name in self.names_of(self.trace):
+            with self.subTest(name=name):
+                self.refused("would replace the input", "run", "compress", "--input", self.trace, "--trace", name)
+                self.assertEqual(self.trace.read_bytes(), before)
+        both = self.folder / "both"
+        self.refused("is the file of the trace", "run", "compress", "--output", both, "--trace",
+                     self.folder / ".." / self.folder.name / "both")
+        self.assertFalse(both.exists())
+
     def test_two_outputs_in_one_file(self):
         both = self.folder / "both"
         self.refused("is the same file as", "sim", self.trace, "-o", both, "--trace", both)
