@@ -37,6 +37,7 @@ std::vector<app> all_apps() {
   apps.push_back(msf_app());
   apps.push_back(nbody_app());
   apps.push_back(network_app());
+  apps.push_back(random_graph_app());
   apps.push_back(shallow_water_app());
   apps.push_back(silo_app());
   apps.push_back(sor_app());

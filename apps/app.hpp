@@ -95,6 +95,7 @@ struct app {
 [[nodiscard]] app msf_app();
 [[nodiscard]] app nbody_app();
 [[nodiscard]] app network_app();
+[[nodiscard]] app random_graph_app();
 [[nodiscard]] app shallow_water_app();
 [[nodiscard]] app silo_app();
 [[nodiscard]] app sor_app();

@@ -48,7 +48,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
   get_target_property(tool_sources weft_tool_parts SOURCES)
   set(hot_sources ${tool_sources})
   list(FILTER hot_sources INCLUDE
-       REGEX "/(calibrate/(kernel|lines|memory|probe|programs)|sim/(replay|script|grain)|trace/[a-z]+)\\.cpp$|\
+       REGEX "/(calibrate/(busy|kernel|lines|memory|probe|programs)|sim/(replay|script|grain)|trace/[a-z]+)\\.cpp$|\
 /report/(analysis|graph|pieces|columns|moments)\\.cpp$")
   list(REMOVE_ITEM tool_sources ${hot_sources})
   set_source_files_properties(${tool_sources} PROPERTIES COMPILE_OPTIONS -O1)

@@ -2,6 +2,8 @@
 import math
 import pathlib
 
+from whole import write_whole
+
 COLOURS = ["#4878a8", "#d9a441", "#3f8f5f", "#a84848", "#7a5c99", "#555555", "#2aa0a0", "#9a6b3f"]
 
 
@@ -33,9 +35,9 @@ class Picture:
 
     def save(self, path: pathlib.Path) -> None:
         width, height = self.size
-        path.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
-                        f'height="{height}" font-family="sans-serif">\n<rect width="100%" height="100%" fill="#fff"/>\n'
-                        + "\n".join(self.parts) + "\n</svg>\n")
+        head = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+                f'height="{height}" font-family="sans-serif">\n<rect width="100%" height="100%" fill="#fff"/>\n')
+        write_whole(path, head + "\n".join(self.parts) + "\n</svg>\n")
 
 
 def ticks(most: float) -> list[float]:
@@ -46,23 +48,30 @@ def ticks(most: float) -> list[float]:
 
 
 class Chart:
-    """Axes with a group of bars, or a point of each line, for each of `groups`."""
+    """Axes with a group of bars, or a point of each line, for each of `groups`. They stand side by side, each with as
+    much room, or, with `at`, where these numbers are on an axis from 0."""
 
     def __init__(self, picture: Picture, frame: tuple[float, float, float, float], title: str, groups: list[str],
-                 most: float, axes: tuple[str, str]):
+                 most: float, axes: tuple[str, str], at: list[float] | None = None):
         self.p, self.groups, self.most = picture, groups, most * 1.05
         self.x, self.y, self.width, self.height = frame
+        self.places = [(i + 0.5) / len(groups) for i in range(len(groups))]
+        if at is not None:
+            self.places = [number / (max(at) * 1.05) for number in at]
         for t in ticks(self.most):
             at = self.at(t)
             picture.line([(self.x, at), (self.x + self.width, at)], "#ddd")
             picture.text(self.x - 4, at + 4, f"{t:g}", 9, "end")
         for i, g in enumerate(groups):
-            picture.text(self.x + (i + 0.5) * self.width / len(groups), self.y + self.height + 12, g, 9)
+            picture.text(self.across(i), self.y + self.height + 12, g, 9)
         picture.line([(self.x, self.y), (self.x, self.y + self.height), (self.x + self.width, self.y + self.height)],
                      "#333")
         picture.text(self.x + self.width / 2, self.y - 5, title, 12)
         picture.text(self.x + self.width / 2, self.y + self.height + 26, axes[0], 10)
         picture.text(self.x - 34, self.y + self.height / 2, axes[1], 10, turn=True)
+
+    def across(self, group: int) -> float:
+        return self.x + self.places[group] * self.width
 
     def at(self, value: float) -> float:
         return self.y + self.height * (1 - value / self.most)
@@ -76,10 +85,20 @@ class Chart:
                 self.p.box(self.x + g * room + room * 0.1 + s * wide, self.at(v), wide,
                            self.y + self.height - self.at(v), COLOURS[s], f"{names[s]}, {self.groups[g]}: {v:.3g}")
 
-    def lines(self, values: list[list[float]]) -> None:
+    def stacked(self, values: list[list[float]], names: list[str]) -> None:
+        """values[series][group], one on the other."""
         room = self.width / len(self.groups)
+        for g, group in enumerate(self.groups):
+            below = 0.0
+            for s, series in enumerate(values):
+                self.p.box(self.x + (g + 0.2) * room, self.at(below + series[g]), room * 0.6,
+                           self.at(below) - self.at(below + series[g]), COLOURS[s],
+                           f"{names[s]}, {group}: {series[g]:.3g}")
+                below += series[g]
+
+    def lines(self, values: list[list[float]]) -> None:
         for s, series in enumerate(values):
-            points = [(self.x + (g + 0.5) * room, self.at(v)) for g, v in enumerate(series)]
+            points = [(self.across(g), self.at(v)) for g, v in enumerate(series)]
             self.p.line(points, COLOURS[s], 2)
             for x, y in points:
                 self.p.box(x - 2, y - 2, 4, 4, COLOURS[s])

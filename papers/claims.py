@@ -12,6 +12,7 @@ import re
 import time
 
 from runs import Sweep, run_all, wanted
+from whole import write_whole
 
 TOLERANCE = 0.04  # of a pinned value, unless its figure says another: a change of the scheduler moves thefts
 
@@ -80,7 +81,7 @@ def update(page: pathlib.Path, tables: dict[str, str]) -> None:
         text, count = re.subn(pattern, lambda m: m[1] + lines + "\n" + m[2], text)
         if count != 1:
             raise RuntimeError(f"{page}: the marks of the table {name} are missing")
-    page.write_text(text)
+    write_whole(page, text)
 
 
 def command_line(page: str, drawn: str, updated: str, pins: bool = False) -> argparse.ArgumentParser:
@@ -142,7 +143,7 @@ class Paper:
         more, pins = self.more(opt, expected)
         if opt.pin:
             figures = pinned(figures, self.judged(sweep, figures))
-            (self.folder / "expected.json").write_text(as_text({"figures": figures, **pins}))
+            write_whole(self.folder / "expected.json", as_text({"figures": figures, **pins}))
         rows = self.judged(sweep, figures) + more
         folder = self.folder / "figures" if self.drawn and opt.update else opt.figures
         if folder is not None:

@@ -5,11 +5,15 @@
 // Checks: each packed block is unpacked and compared before it is written; what was written is read again, unpacked and
 // compared with the input, before the output gets its name.
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "../app.hpp"
@@ -59,6 +63,7 @@ class source {
     if (!p.output.empty() && file_->is_at(p.output))
       throw error("compress: --output " + p.output + " is the input; give it another name");
   }
+  [[nodiscard]] bool is_at(const std::string& path) const { return file_ && file_->is_at(path); }
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] std::size_t blocks() const { return size_ == 0 ? 1 : (size_ + block_ - 1) / block_; }
   [[nodiscard]] std::size_t size_of(std::size_t b) const {
@@ -179,9 +184,22 @@ class packing {
   progress& bar_;
 };
 
+// A trace may be the input, as any file, and then a new one must not take its place. Errors: weft::error.
+void keep_apart(const source& from, const std::string& output, const weft::options& opt) {
+  const char* const set = std::getenv("WEFT_TRACE");
+  const std::string trace = opt.trace != nullptr ? opt.trace : set != nullptr ? set : "";
+  if (trace.empty()) return;
+  if (from.is_at(trace)) throw error("compress: the trace " + trace + " would replace the input; give it another name");
+  namespace fs = std::filesystem;
+  std::error_code none;  // where a path leads nowhere, the two are not the same
+  if (!output.empty() && fs::weakly_canonical(trace, none) == fs::weakly_canonical(output, none))
+    throw error("compress: --output " + output + " is the file of the trace; give it another name");
+}
+
 result run(const parameters& p, const weft::options& opt, progress& bar) {
   if (!has_bzip2()) static_cast<void>(pack({}));  // says why not, before anything is read
   const source from(p);
+  keep_apart(from, p.output, opt);
   require_memory("compress", 2.5 * static_cast<double>(from.size()));  // it is all unpacked once more to compare
   runtime rt(opt);
   packing work(from, p.output, p.ahead != 0 ? p.ahead : 2 * rt.workers() + 2, bar);

@@ -20,7 +20,9 @@ def figure_6(results, path: pathlib.Path) -> None:
         workers = results.sweeps[sweep]["workers"]
         values = [[results.speedup(sweep, w, c) for w in workers] for c in cycles]
         frame = (60 + i * 610, 60, 550, 300)
-        Chart(picture, frame, name, [str(w) for w in workers], 64, ("threads", "speed-up")).lines(values)
+        chart = Chart(picture, frame, name, [str(w) for w in workers], 64, ("threads", "speed-up"), at=workers)
+        picture.line([(chart.across(i), chart.at(workers[i])) for i in (0, -1)], "#bbb")  # ideal
+        chart.lines(values)
     picture.save(path)
 
 

@@ -1,4 +1,4 @@
-"""Figures 3 to 6 of TaskGenX as SVG, from the runs of run.py."""
+"""Figures 1 and 3 to 6 of TaskGenX as SVG, from the runs of run.py."""
 import pathlib
 import sys
 
@@ -7,6 +7,17 @@ from chart import Chart, Picture  # noqa: E402
 
 NAMES = {"baseline": "Baseline", "rtopt": "Baseline+RTopt", "taskgenx": "TaskGenX", "runtime": "Runtime",
          "dependences": "Deps"}
+
+
+def figure_1(sweep, path: pathlib.Path) -> None:
+    names = {"create": "creating tasks", "runtime": "runtime", "tasks": "running tasks", "idle": "idle"}
+    picture = Picture(640, 400)
+    picture.legend(130, 22, list(names.values()))
+    values = [[100 * sweep.master(activity, c) for c in sweep.master_cores] for activity in names]
+    chart = Chart(picture, (60, 55, 550, 290), "what the master thread does, Cholesky, baseline",
+                  [str(c) for c in sweep.master_cores], 100, ("cores", "% of the run"))
+    chart.stacked(values, list(names.values()))
+    picture.save(path)
 
 
 def figure_3(sweep, workloads: list[str], path: pathlib.Path) -> None:
@@ -62,6 +73,7 @@ def figure_6(sweep, path: pathlib.Path) -> None:
 
 def all_figures(sweep, workloads: list[str], ratios: list[int], folder: pathlib.Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
+    figure_1(sweep, folder / "figure-1.svg")
     figure_3(sweep, workloads, folder / "figure-3.svg")
     figure_4(sweep, ratios, folder / "figure-4.svg")
     figure_5(sweep, folder / "figure-5.svg")

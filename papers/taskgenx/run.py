@@ -1,27 +1,28 @@
 #!/usr/bin/env python3
-"""Reproduces TaskGenX's evaluation in virtual time, draws its Figures 3 to 6, and judges every number of its text.
+"""Reproduces TaskGenX's evaluation in virtual time, draws Figures 1 and 3 to 6, and judges every number of its text.
 
 usage: papers/taskgenx/run.py [--weft build/release/weft] [--quick] [--json] [--figures DIR] [--update] [-j N]
 
 Runs the eleven workloads of Table 1 on the paper's systems (`weft run taskgenx`), all that expected.json needs. The
 figures at 512 equal cores are of whole workloads; elsewhere most run in part (PARTS), and the rows "parts" show what
 that changes. --quick runs smaller parts, few numbers of cores, and judges the rows that can be judged then. --update
-writes the table of README.md and the drawings beside it. Exit status 0 only if every run passed its own checks and
+writes the tables of README.md and the drawings beside it. Exit status 0 only if every run passed its own checks and
 every figure is within its bounds.
 """
 import concurrent.futures
 import dataclasses
 import json
+import os
 import pathlib
-import re
 import subprocess
 import sys
+import tempfile
 import time
 
 import draw
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from claims import command_line  # noqa: E402
+from claims import command_line, update  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SECONDS_MAX = 1800  # against hangs
@@ -35,6 +36,9 @@ SYSTEMS = ["baseline", "rtopt", "taskgenx", "runtime", "dependences"]
 CORES = [8, 16, 32, 64, 128, 256, 512]
 BIG_LITTLE = [(total, total * share // 4) for total in (32, 128, 512) for share in (1, 2, 3)]
 RATIOS = [1, 4, 16, 64, 256, 1024]
+MASTER_CORES = [8, 16, 32, 64, 128]  # of Figure 1; its Cholesky is taken to be this one:
+MASTER_WORKLOAD = "cholesky256"
+ACTIVITIES = ["create", "runtime", "tasks", "idle"]
 SATURATED = 0.75  # of the most: so many cores are where a speed-up saturates
 
 
@@ -49,6 +53,7 @@ class Run:
     r: int = 16
     part: int | None = None
     fine: bool = False
+    traced: bool = False  # what the master does is in the reply
 
     def arguments(self, parts: dict[str, int]) -> list[str]:
         part = parts.get(self.workload, 1) if self.part is None else self.part
@@ -66,6 +71,7 @@ class Sweep:
         self.parts = QUICK_PARTS if quick else PARTS
         self.cores = [32, 512] if quick else CORES
         self.pairs = [(512, 256)] if quick else BIG_LITTLE
+        self.master_cores = [8, 64] if quick else MASTER_CORES
         self.whole = not quick
         self.results: dict[Run, dict] = {}
 
@@ -77,6 +83,7 @@ class Sweep:
                  for s in SYSTEMS[:3] for w in WORKLOADS]
         runs += [Run(w, "dependences+50", 512) for w in WORKLOADS]
         runs += [Run("canneal", "taskgenx", c, r=r) for c in self.cores for r in RATIOS]
+        runs += [self.master_run(c) for c in self.master_cores]
         if self.whole:
             runs += [Run(w, s, 512, part=1) for s in SYSTEMS for w in self.parts]
             runs += [Run(w, s, 512, 256, "little", part=1) for s in ("baseline", "taskgenx") for w in self.parts]
@@ -84,14 +91,28 @@ class Sweep:
                      for s in ("baseline", "taskgenx", "runtime", "dependences") for fine in (False, True)]
         return list(dict.fromkeys(runs))
 
+    def master_run(self, cores: int) -> Run:
+        return Run(MASTER_WORKLOAD, "baseline", cores, traced=True)
+
     def run_one(self, run: Run) -> dict:
-        arguments = run.arguments(self.parts)
-        done = subprocess.run([self.weft, "run", *arguments, "--json"], capture_output=True, text=True,
-                              timeout=SECONDS_MAX)
+        if not run.traced:
+            return self.called("run", *run.arguments(self.parts))
+        with tempfile.TemporaryDirectory() as folder:
+            trace = f"{folder}/run.weft"
+            reply = self.called("run", *run.arguments(self.parts), "--trace", trace)
+            report = self.called("report", trace)
+        master, all_ns = report["per_worker"][0], report["duration_ns"]
+        spent = [master["main_program_ns"], master["rest_ns"], master["bodies_ns"], master["asleep_ns"]]
+        return reply | {"master": {name: ns / all_ns for name, ns in zip(ACTIVITIES, spent)}}
+
+    def called(self, *arguments: str) -> dict:
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
+        done = subprocess.run([self.weft, *arguments, "--json"], capture_output=True, text=True, timeout=SECONDS_MAX,
+                              env=environment)
         reply = json.loads(done.stdout) if done.stdout else {}
         if done.returncode != 0 or not reply.get("ok"):
             why = reply.get("error") or done.stderr or reply.get("checks")
-            raise RuntimeError(f"weft run {' '.join(arguments)}: {why}")
+            raise RuntimeError(f"weft {' '.join(arguments)}: {why}")
         return reply
 
     def run_all(self) -> None:
@@ -186,6 +207,13 @@ class Sweep:
         pick = {"least": min, "most": max}[which]
         return pick(self.mean_speedup(system, t, b, "little") / self.mean_speedup(system, t, b) for t, b in self.pairs)
 
+    def master(self, activity: str, cores: int) -> float:
+        """The share of the run that the core of the program spends on it: Figure 1."""
+        return self.results[self.master_run(cores)]["master"][activity]
+
+    def master_change(self, activity: str, few: int, many: int) -> float:
+        return self.master(activity, many) - self.master(activity, few)
+
     def ratio_needed(self, workload: str) -> float:
         """Equation 1, cut to two places as the paper's table has it."""
         return int(self.results[Run(workload, "baseline", 512)]["needed_r"] * 100) / 100
@@ -235,20 +263,20 @@ def table(rows: list[dict]) -> str:
     return "\n".join(lines)
 
 
-def page_around_table() -> tuple[str, str]:
-    """README.md before and after its table."""
-    found = re.fullmatch(r"(?s)(.*<!-- table -->\n).*(<!-- end -->.*)", (HERE / "README.md").read_text())
-    if not found:
-        raise RuntimeError(f"{HERE / 'README.md'}: the marks <!-- table --> and <!-- end --> are missing")
-    return found[1], found[2]
+def formulas(figures: list[dict]) -> str:
+    """Of each row the method of Sweep that it is, with its arguments."""
+    lines = ["| section | claim | is |", "|---|---|---|"]
+    for f in figures:
+        method, *rest = f["value"]
+        lines.append(f"| {f['section']} | {f['what']} | `{method}({', '.join(map(str, rest))})` |")
+    return "\n".join(lines)
 
 
 def main() -> int:
-    args = command_line(__doc__, "Figures 3 to 6", "README.md's table and its drawings")
+    args = command_line(__doc__, "Figures 1 and 3 to 6", "README.md's tables and its drawings")
     opt = args.parse_args()
     if opt.update and opt.quick:
         args.error("--update needs the whole: leave --quick out")
-    page = page_around_table() if opt.update else None
     expected = json.loads((HERE / "expected.json").read_text())
     began = time.monotonic()
     sweep = Sweep(opt.weft, opt.quick, max(1, opt.j))
@@ -258,8 +286,8 @@ def main() -> int:
     folder = HERE / "figures" if opt.update else opt.figures
     if folder is not None:
         draw.all_figures(sweep, WORKLOADS, RATIOS, folder)
-    if page is not None:
-        (HERE / "README.md").write_text(page[0] + table(rows) + "\n" + page[1])
+    if opt.update:
+        update(HERE / "README.md", {"table": table(rows), "formulas": formulas(expected["figures"])})
     ok = all(r["ok"] for r in rows)
     if opt.json:
         print(json.dumps({"figures": rows, "seconds": seconds, "ok": ok}, indent=2))

@@ -122,6 +122,11 @@ struct machine {
   // tasks with that name: what does not need the units that others compete for is slowed down less, or not.
   double speed_when_shared = 1;
   std::vector<task_speed> shared_speed_of;
+  // Of a body while all cores of the machine compute: what they take from each other beyond the units of a physical
+  // core, such as clock and power. With fewer, what n cores do together at that speed is divided among these.
+  double speed_when_busy = 1;
+
+  [[nodiscard]] bool computing_is_shared() const noexcept { return speed_when_shared != 1 || speed_when_busy != 1; }
 
   [[nodiscard]] unsigned distance(unsigned a, unsigned b) const noexcept {
     const core& x = cores[a];

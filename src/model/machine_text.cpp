@@ -273,12 +273,23 @@ void read_shared_speed(const section& top, machine& m) {
   if (!fits(m.speed_when_shared) && together > 1) top.fail("shared_speed", range);
   const auto tasks = top.inside("shared_speed_of");
   if (!tasks) return;
-  if (!top.has("shared_speed")) tasks->fail("", "it needs [shared_speed] for all other tasks");
+  if (!top.has("shared_speed") && !top.has("busy_speed"))
+    tasks->fail("", "it needs [shared_speed] or [busy_speed] for all other tasks");
   for (const std::string& task : tasks->keys()) {
     if (task == "from" || task == "why") continue;
     m.shared_speed_of.push_back({task, tasks->number(task, quantity::ratio).value_or(1)});
     if (!fits(m.shared_speed_of.back().speed)) tasks->fail(task, range);
   }
+}
+
+// All cores together get no less done than one of them alone.
+void read_busy_speed(const section& top, machine& m) {
+  m.speed_when_busy = top.number("busy_speed", quantity::ratio).value_or(m.speed_when_busy);
+  const std::size_t all = m.cores.size();
+  if (m.speed_when_busy > 1) top.fail("busy_speed", "it must be at most 1");
+  if (all > 1 && m.speed_when_busy * static_cast<double>(all) * (1 + 1e-9) < 1)
+    top.fail("busy_speed", "it must be from 1/" + std::to_string(all) + ", where all " + std::to_string(all) +
+                               " cores do as much as one alone, to 1");
 }
 
 std::vector<std::vector<unsigned>> read_apart(const section& top, unsigned nodes) {
@@ -396,8 +407,8 @@ description parse_machine(std::string_view text, const std::string& file, const 
   const section top(all, "", r);
   if (const auto why = top.text("unusable"))
     top.fail("unusable", "this file says of itself: " + *why + "; measure again, or take this line out");
-  top.only({"summary", "any_size", "family", "topology", "apart", "clock", "shared_speed", "shared_speed_of", "types",
-            "lines", "runtime", "memory", "energy", "sources"});
+  top.only({"summary", "any_size", "family", "topology", "apart", "clock", "shared_speed", "shared_speed_of",
+            "busy_speed", "types", "lines", "runtime", "memory", "energy", "sources"});
   read_sources(top, r);
   const std::vector<variant> known = variants(top, stem);
   const auto v = std::find_if(known.begin(), known.end(), [&](const variant& k) { return k.name == name; });
@@ -413,6 +424,7 @@ description parse_machine(std::string_view text, const std::string& file, const 
   m.ghz = top.number("clock", quantity::clock).value_or(m.ghz);
   r.ghz = m.ghz;
   read_shared_speed(top, m);
+  read_busy_speed(top, m);
   read_types(top, *v, m);
   read_costs(top, m);
   add_sizes(d.drawing, m, false);

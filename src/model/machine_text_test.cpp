@@ -42,6 +42,9 @@ from = "lab"
 [shared_speed]
 x = 0.75
 from = "lab"
+[busy_speed]
+x = 0.875
+from = "lab"
 [lines]
 from = "lab"
 load = { ps = 5 }
@@ -159,9 +162,23 @@ TEST_CASE("machine text: what cores of a physical core do together, and kinds of
   const machine m = parse(threads + speed("0.25") + spin).model;
   REQUIRE(m.shared_speed_of.size() == 1);
   CHECK((m.shared_speed_of[0].task == "spin" && m.shared_speed_of[0].speed == 1));
-  CHECK(refused(spin) == "7: shared_speed_of: it needs [shared_speed] for all other tasks");
+  CHECK(refused(spin) == "7: shared_speed_of: it needs [shared_speed] or [busy_speed] for all other tasks");
   CHECK(refused(speed("0.25") + "[shared_speed_of]\nspin = { x = 0.2, from = \"lab\" }\n") ==
         "11: shared_speed_of.spin: " + range);
+}
+
+TEST_CASE("machine text: what all cores do together") {
+  const auto speed = [](const std::string& x) { return "[busy_speed]\nx = " + x + "\nfrom = \"lab\"\n"; };
+  CHECK(model("").speed_when_busy == 1);
+  CHECK_FALSE(model("").computing_is_shared());
+  CHECK(model(speed("0.25")).speed_when_busy == 0.25);
+  CHECK(model(speed("0.9")).computing_is_shared());
+  CHECK(refusal_of(speed("1.01")) == "7: busy_speed: it must be at most 1");
+  CHECK(refusal_of(speed("0.24")) ==
+        "7: busy_speed: it must be from 1/4, where all 4 cores do as much as one alone, to 1");
+  for (const char* none : {"nan", "inf", "-0.5"})
+    CHECK(refusal_of(speed(none)).find(": busy_speed: ") != std::string::npos);
+  CHECK(model(speed("0.9") + "[shared_speed_of]\nfrom = \"lab\"\nspin = { x = 1 }\n").shared_speed_of.size() == 1);
 }
 
 TEST_CASE("machine text: what is missing follows from what is there") {

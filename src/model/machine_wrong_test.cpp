@@ -143,6 +143,8 @@ TEST_CASE("wrong machines: file, line, key and reason") {
       {"[[memory.caches]]\nshared_by = \"all\"",
        "8: memory.caches[0].shared_by: it must be \"core\", \"inner\" or \"outer\""},
       {"[[memory.caches]]\nshared_by = \"core\"", "7: memory.caches[0]: the key size is missing"},
+      {"[memory]\ncontroller = { GBps = 1e-300, from = \"lab\" }",
+       "8: memory.controller: 1e-300 cannot be a rate: it must be 0, for no limit, or at least 1e-06"},
       {"[shared_speed]\nx = 2\nfrom = \"lab\"", "7: shared_speed: it must be at most 1"},
       {"[runtime]\nrelax = { ns = 0, from = \"lab\" }",
        "8: runtime.relax: a waiting loop would take no time, so time would never advance; it must be at least 1 ps"},

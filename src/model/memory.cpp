@@ -1,6 +1,7 @@
 #include "model/memory.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -37,6 +38,8 @@ template <class T> T at_or_last(const std::vector<T>& values, std::size_t i) {
 
 double ns(std::uint64_t ps) { return static_cast<double>(ps) / 1000; }
 
+constexpr double longest_ns = 1e15;  // 11 days: what a machine file says is bounded, bytes times that is not
+
 }  // namespace
 
 memory::memory(const machine& m)
@@ -67,6 +70,9 @@ memory::memory(const machine& m)
 
 void memory::find_units() {
   units_.assign(machine_.cores.size(), none);
+  const auto all = static_cast<double>(machine_.cores.size());
+  if (machine_.speed_when_busy < 1 && all > 1)
+    whole_ = computing_.add_resource(std::max(1.0, all * machine_.speed_when_busy));
   if (machine_.speed_when_shared == 1) return;
   const std::vector<unsigned> together = cores_of_physical(machine_);
   std::vector<std::uint32_t> of(together.size(), none);
@@ -76,7 +82,7 @@ void memory::find_units() {
 }
 
 double memory::of_units(unsigned core, const char* task_name) const noexcept {
-  if (units_[core] == none) return 0;
+  if (!shares_computing(core)) return 0;
   if (task_name != nullptr)
     for (const task_speed& s : machine_.shared_speed_of)
       if (s.task == task_name) return s.speed < 1 ? machine_.speed_when_shared / s.speed : 0;
@@ -90,7 +96,7 @@ std::uint64_t memory::begin(unsigned core, std::span<const use> uses, std::uint6
   for (const use& u : uses)
     if (u.bytes != 0) move(core, u);
   const std::size_t here = machine_.cores[core].at.node;
-  const double moving_ns = price_alone(here);
+  const double moving_ns = std::min(price_alone(here), longest_ns);
   find_demands(here);
   book(here);
   clear();
@@ -102,17 +108,21 @@ std::uint64_t memory::begin(unsigned core, std::span<const use> uses, std::uint6
     const double cap = alone_ns > 0 ? bytes / alone_ns : std::numeric_limits<double>::infinity();
     b.moved_ps = sharing_.start(core, bytes, cap, demands_, now_ps, moved_now_);
   }
-  if (units_[core] != none && compute_ps != 0 && of_units > 0) start_computing(core, now_ps, of_units, computed_now_);
+  if (shares_computing(core) && compute_ps != 0 && of_units > 0) start_computing(core, now_ps, of_units, computed_now_);
   tell(changed);
   return b.end_ps();
 }
 
 void memory::start_computing(unsigned core, std::uint64_t now_ps, double of_units, std::vector<change>& changed) {
   body& b = bodies_[core];
-  const sharing::demand whole{units_[core], 1};
+  std::array<sharing::demand, 2> through{};
+  std::size_t n = 0;
+  if (units_[core] != none) through[n++] = {units_[core], 1};
+  if (whole_ != none)
+    through[n++] = {whole_, std::min(1.0, 1 / of_units)};  // one core's part, whatever it needs of units
   const double busy_ns = ns(b.compute_ps) * of_units;
   const double cap = busy_ns / ns(b.alone_ps);  // in step with its data
-  b.computed_ps = computing_.start(core, busy_ns, cap, {&whole, 1}, now_ps, changed);
+  b.computed_ps = computing_.start(core, busy_ns, cap, {through.data(), n}, now_ps, changed);
 }
 
 // What has changed of either flow, as ends of bodies.

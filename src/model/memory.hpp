@@ -10,10 +10,10 @@
 // Computing is a second flow, of time on the units of a physical core, where its cores share them: n cores that all
 // compute have each the machine's `speed_when_shared` s, so the units give n s together, and a core takes 1 of it at
 // most, in step with its data. A kind of work with a speed of its own, t < 1, takes s / t at most; one that is not
-// slowed down takes nothing. The body is over when both flows are.
-// Not here: write-backs, the price of dropping copies, prefetching into caches, lines within a chunk, and TLBs
-// (docs/guide/28-memory-model.md).
-// Who: one thread. Every result depends on the calls alone - no address, no hash order - and is the same in every run.
+// slowed down takes nothing. Where all cores together are slowed down (`speed_when_busy`), the same flow also passes
+// what the whole machine computes. The body is over when both flows are. Not here: write-backs, the price of dropping
+// copies, prefetching into caches, lines within a chunk, and TLBs (docs/guide/28-memory-model.md). Who: one thread.
+// Every result depends on the calls alone - no address, no hash order - and is the same in every run.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -124,6 +124,7 @@ class memory {
   void count(unsigned core, bool writes, std::size_t home, caches::source from, std::uint64_t bytes);
   double price_alone(std::size_t here) const;
   void find_units();
+  [[nodiscard]] bool shares_computing(unsigned core) const noexcept { return units_[core] != none || whole_ != none; }
   void find_demands(std::size_t here);
   void start_computing(unsigned core, std::uint64_t now_ps, double of_units, std::vector<change>& changed);
   void tell(std::vector<change>& changed);
@@ -147,6 +148,7 @@ class memory {
   std::vector<body> bodies_;   // [core]
   sources sources_;
   std::vector<std::uint32_t> units_;  // [core] resource of its physical core, none if it shares nothing
+  std::uint32_t whole_ = none;        // resource of all cores together
   std::vector<change> moved_now_, computed_now_;
   std::uint64_t flow_bytes_ = 0;
   std::vector<sharing::demand> demands_;

@@ -85,6 +85,36 @@ TEST_CASE("memory: work that does not need what siblings compete for is not slow
   CHECK(both("clock", "other") == std::pair(std::uint64_t{60}, std::uint64_t{60}));
 }
 
+TEST_CASE("memory: all cores together take from each other, beside what siblings do") {
+  constexpr std::uint64_t us = 1'000'000;
+  // After how many us cores 0 to n - 1 have computed for 90.
+  const auto ends_of = [](const machine& description, unsigned n, const char* task) {
+    memory m(description);
+    std::vector<change> changed;
+    std::vector<std::uint64_t> ends(n);
+    for (unsigned core = 0; core < n; ++core) {
+      ends[core] = m.begin(core, {}, 0, 90 * us, changed, m.of_units(core, task));
+      for (const change& x : changed) ends[x.core] = x.end_ps;
+      changed.clear();
+    }
+    return ends;
+  };
+  using all = std::vector<std::uint64_t>;
+  machine apart = shared_units(1, 1);  // two cores that share no units
+  apart.speed_when_busy = 0.9;
+  CHECK(ends_of(apart, 1, nullptr) == all{90 * us});
+  CHECK(ends_of(apart, 2, nullptr) == all{100 * us, 100 * us});
+  apart.shared_speed_of = {{"clock", 1}};
+  CHECK(ends_of(apart, 2, "clock") == all{90 * us, 90 * us});
+  // Four, two by two: what binds is the narrower of both.
+  machine threads = shared_units(2, 0.6);
+  threads.speed_when_busy = 0.5;
+  CHECK(ends_of(threads, 2, nullptr) == all(2, 150 * us));  // the siblings at 0.6; 1.2 of the 2 that are there
+  CHECK(ends_of(threads, 4, nullptr) == all(4, 180 * us));
+  threads.speed_when_busy = 0.9;
+  CHECK(ends_of(threads, 4, nullptr) == all(4, 150 * us));
+}
+
 TEST_CASE("memory: a body that moves more than it computes leaves units to its sibling") {
   constexpr std::uint64_t us = 1'000'000;
   machine description = shared_units(2, 0.5);

@@ -200,6 +200,11 @@ double section::in_range(std::string_view key, const toml::node& n, quantity q, 
   if (!std::isfinite(value)) fail(key, "its value must be a number, not infinite or nan");
   if (value < 0) fail(key, plain(value) + " cannot be: it is negative");
   const double own = value * factor;
+  // No limit at all is a rate of 0; almost nothing would let a body last longer than modelled time does.
+  constexpr double rate_least = 1e-6;
+  if (q == quantity::rate && own > 0 && own < rate_least)
+    fail(key,
+         plain(value) + " cannot be a rate: it must be 0, for no limit, or at least " + plain(rate_least / factor));
   if (own < d.least || own > d.most)
     fail(key, plain(value) + " cannot be " + d.name + ": it must be from " + plain(d.least / factor) + " to " +
                   plain(d.most / factor));

@@ -161,6 +161,16 @@ class CannotBeTested(Check):
         self.check("--ignore", "after [0-9]+ ns", bugs, "prints-time", status=0)
         self.check("--compare", "exit", bugs, "prints-time", status=0)
 
+    def test_long_lines_and_expressions_that_try_all_ways(self):
+        """Neither ends the stack, nor takes for ever."""
+        script = pathlib.Path(self.folder.name, "run")
+        script.write_text(f"#!/bin/sh\n{shlex.quote(os.path.abspath(WEFT))} run independent --n 9 > /dev/null\n"
+                          "printf '%0200000d\\n' 7\nprintf 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab\\n'\n")
+        script.chmod(0o755)
+        for expression in ("^(0|1)*x", "(a+)+c"):
+            with self.subTest(expression=expression):
+                self.check("--ignore", expression, str(script), status=0, schedules="2")
+
     def test_programs_that_are_none(self):
         self.bad("cannot start", "./no-such-program")
         self.bad("ran no task on a modelled machine", "/bin/true")

@@ -11,6 +11,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -21,14 +22,16 @@ WEFT = "weft"
 CLEAN = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
 
 
+def limited(limit: int):
+    """No file of this process may grow beyond so many bytes, as on a disk that is full; 0: any length."""
+    if limit:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+
 def run(*args, limit: int = 0):
-    """`limit`: no file may grow beyond so many bytes, as on a disk that is full."""
-    def limited():
-        if limit:
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     return subprocess.run([WEFT, *map(str, args)], capture_output=True, text=True, timeout=600, env=CLEAN,
-                          preexec_fn=limited)
+                          preexec_fn=lambda: limited(limit))
 
 
 class Files(unittest.TestCase):
@@ -92,6 +95,18 @@ class OutputOverInput(Files):
                 self.refused("would replace the machine file", *args)
                 self.assertEqual(self.machine.read_bytes(), before)
 
+    def test_the_file_that_is_packed(self):
+        """A trace is a file like others, and may itself be packed while another one is recorded."""
+        before = self.trace.read_bytes()
+        for name in self.names_of(self.trace):
+            with self.subTest(name=name):
+                self.refused("would replace the input", "run", "compress", "--input", self.trace, "--trace", name)
+                self.assertEqual(self.trace.read_bytes(), before)
+        both = self.folder / "both"
+        self.refused("is the file of the trace", "run", "compress", "--output", both, "--trace",
+                     self.folder / ".." / self.folder.name / "both")
+        self.assertFalse(both.exists())
+
     def test_two_outputs_in_one_file(self):
         both = self.folder / "both"
         self.refused("is the same file as", "sim", self.trace, "-o", both, "--trace", both)
@@ -147,6 +162,26 @@ class WholeOrNotAtAll(Files):
                 self.assertEqual(out.stat().st_mode & 0o777, 0o640)
                 self.assertGreater(out.stat().st_size, 100)
                 out.write_text("old")
+
+    def test_what_the_scripts_of_the_papers_write(self):
+        out, link = self.folder / "out", self.folder / "link"
+        out.write_text("what was there before")
+        out.chmod(0o640)
+        link.symlink_to(out)
+        program = "import pathlib, sys, whole; whole.write_whole(pathlib.Path(sys.argv[1]), 'x' * int(sys.argv[2]))"
+        papers = pathlib.Path(__file__).resolve().parents[2] / "papers"
+
+        def write(length: int):
+            return subprocess.run([sys.executable, "-B", "-c", program, str(link), str(length)], capture_output=True,
+                                  text=True, env=CLEAN | {"PYTHONPATH": str(papers)}, timeout=600,
+                                  preexec_fn=lambda: limited(200))
+        self.assertNotEqual(write(201).returncode, 0)
+        self.assertEqual(out.read_text(), "what was there before")
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["link", "m.toml", "out", "t.weft"])
+        self.assertEqual(write(9).returncode, 0)
+        self.assertEqual((link.is_symlink(), out.read_text(), out.stat().st_mode & 0o777), (True, "x" * 9, 0o640))
+        written = [p for p in papers.rglob("*.py") if ".write_text(" in p.read_text()]
+        self.assertEqual(written, [], "these write files in another way")
 
     def test_the_result_of_a_simulation(self):
         out = self.folder / "out.json"

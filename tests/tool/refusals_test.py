@@ -50,6 +50,16 @@ class Numbers(Refusals):
                 self.refused(["--speed", why], "sim", trace, f"--speed={value}")
                 self.refused(["--timeout", why], "check", f"--timeout={value}", "--", "/bin/true")
 
+    def test_below_zero_is_no_large_number(self):
+        """As it was where an option has no other bound, and where the wrapped number lies within it."""
+        trace = self.folder / "x.weft"
+        trace.write_text("")
+        for value in ("-1", "-18446744073709551615"):
+            self.refused(["--limit", f"'{value}' cannot be"], "export", trace, "--format", "dot", f"--limit={value}")
+            self.refused(["--draw", f"'{value}' cannot be"], "run", "random-graph", f"--draw={value}")
+            self.refused(["--workers", f"'{value}' cannot be"], "whatif", trace, f"--workers={value}")
+            self.refused(["--workers", f"'{value}' cannot be"], "run", "independent", f"--workers={value}")
+
     def test_seeds_name_where_they_are_from(self):
         for value in ("many", "-1", "nan", "1.5", "0", "99999999999999999999"):
             self.refused(f"--seed = '{value}' cannot be", "run", "independent", "--n", "9", f"--seed={value}")

@@ -114,7 +114,7 @@ class Run(Tool):
     def test_usage_errors(self):
         self.bad('unknown app "nope"; known are astar, bfs, ', "run", "nope")
         self.bad("--workers: Value 0 not in range", "run", "independent", "--workers", "0")
-        self.bad("--workers: Value -3 not in range", "run", "independent", "--workers", "-3")
+        self.bad("--workers: '-3' cannot be", "run", "independent", "--workers", "-3")
         self.bad("--workers", "run", "independent", "--workers", "two")
         self.bad("--n", "run", "independent", "--n", "0")
         self.bad("--n", "run", "cholesky", "--n", "-5")

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <sstream>
+#include <type_traits>
 
 #include "weft/error.hpp"
 
@@ -47,8 +48,20 @@ command_line command_line::add_subcommand(const char* name, const char* about) c
   return command_line(std::shared_ptr<CLI::App>(app_, app_->add_subcommand(name, about)));
 }
 
+namespace {
+
+// What the C library makes of -1 is the largest number there is.
+std::string no_minus(const std::string& text) {
+  return text.starts_with('-') ? "'" + text + "' cannot be; it must be a whole number, not below 0" : "";
+}
+
+}  // namespace
+
 template <class T> option command_line::add(const std::string& name, T& value, const std::string& help) const {
-  return option(app_->add_option(name, value, help));
+  CLI::Option* const it = app_->add_option(name, value, help);
+  if constexpr (std::is_unsigned_v<T> || std::is_same_v<T, std::vector<unsigned>>)
+    it->check(CLI::Validator([](const std::string& text) { return no_minus(text); }, ""));
+  return option(it);
 }
 option command_line::add_option(const std::string& name, std::string& value, const std::string& help) const {
   return add(name, value, help);

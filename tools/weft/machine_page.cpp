@@ -188,6 +188,7 @@ json machine_json(const std::string& name) {
               {"nodes", m.apart.size()},
               {"ghz", m.ghz},
               {"speed_when_shared", m.speed_when_shared},
+              {"speed_when_busy", m.speed_when_busy},
               {"types", types_json(m)},
               {"apart", m.apart},
               {"tree", tree_json(d.drawing)}};

@@ -318,9 +318,10 @@ double virtual_machine::scale_of(const char* task_name) {
   return self_->scale;
 }
 
-// A piece of a body that moves no data. Where cores share units it takes longer beside siblings that compute, too.
+// A piece of a body that moves no data. Where cores slow each other down it takes longer beside others that compute,
+// too.
 void virtual_machine::compute(std::uint64_t ps, const char* task_name) {
-  if (setup_.model.speed_when_shared == 1 || mode_ == mode::random) return advance(ps);
+  if (!setup_.model.computing_is_shared() || mode_ == mode::random) return advance(ps);
   uses_.clear();
   move_data(ps, task_name);
 }

@@ -197,6 +197,23 @@ TEST_CASE("virtual: cores that share units are slower while they compute togethe
   CHECK(ends[3] == 240'000'000);  // 80 beside core 2, 120 beside it, of 60 + 40 alone
 }
 
+TEST_CASE("virtual: all cores are slower while all compute, if the machine says so") {
+  V::setup s;
+  s.model = model::with_cores(model::flat(), 3);
+  s.model.any_size = false;
+  for (unsigned i = 0; i < 3; ++i) s.model.cores[i].physical = i;
+  s.model.speed_when_busy = 0.5;
+  times ends(3);
+  stage machine(s);
+  // Core 0 only waits. The others share what all three do at half speed.
+  machine.run(2, [&](unsigned id) {
+    machine.machine.charge(id == 1 ? 30'000'000 : 100'000'000);
+    ends[id] = machine.now();
+  });
+  CHECK(ends[1] == 40'000'000);
+  CHECK(ends[2] == 110'000'000);  // 30 of 100 beside the other, 70 alone
+}
+
 TEST_CASE("virtual: each core begins once, at time 0, with its own clock") {
   stage s;
   std::vector<int> began(4);

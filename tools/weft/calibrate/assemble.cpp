@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "../output.hpp"
+
 namespace weft::tool::calibrate {
 
 namespace {
@@ -40,6 +42,7 @@ class assembler {
     memory(m.memory);
     if (found_.find("speed_when_shared") != nullptr)
       m.speed_when_shared = take("speed_when_shared", "speed_when_shared", 1, "x");
+    m.speed_when_busy = busy_speed();
     return std::move(out_);
   }
 
@@ -56,6 +59,21 @@ class assembler {
     const figure& f = *found_.find(key);
     out_.source[number] = how(f);
     return f.value.median;
+  }
+
+  // The file cannot say of a body whether it computes with vectors, so it gets the mean of both loops. A figure next to
+  // 1 is noise, and would have every body of the model ask what others do.
+  double busy_speed() {
+    const figure* const compute = found_.find("busy_compute");
+    const figure* const vectors = found_.find("busy_vectors");
+    if (compute == nullptr || vectors == nullptr) return 1;
+    constexpr double nothing = 0.98;
+    const double mean = (compute->value.median + vectors->value.median) / 2;
+    out_.source["speed_when_busy"] = "measured: mean of " + short_number(compute->value.median) +
+                                     " in loops of integers and " + short_number(vectors->value.median) +
+                                     " in loops of vectors" + (compute->steady() && vectors->steady() ? "" : ", noisy");
+    const double least = 1.0 / static_cast<double>(host_.cores.size());
+    return mean < nothing ? std::max(mean, least) : 1;
   }
 
   void lines(model::line_costs& l) {
@@ -104,6 +122,10 @@ class assembler {
       if (const figure* const f = found_.find("bandwidth_" + c.name))
         out_.source["memory.rate." + std::to_string(c.bytes)] = how(*f);
     }
+    if (const figure* const f = found_.find("busy_stream");
+        f != nullptr && !m.caches.empty() && found_.find("bandwidth_" + host_.caches.back().name) != nullptr)
+      out_.source["memory.rate." + std::to_string(m.caches.back().bytes)] +=
+          "; of one core: while all cores do the same each has " + short_number(f->value.median) + " of it";
     const double one = take("memory.one_core", "bandwidth_memory_0", 10, "GB/s");
     m.controller_bytes_per_ns = std::max(one, found_.median("bandwidth_memory_all_0", one));
     out_.source["memory.controller_bytes_per_ns"] = found_.find("bandwidth_memory_all_0") != nullptr

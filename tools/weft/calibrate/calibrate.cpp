@@ -69,7 +69,8 @@ class calibrate_command final : public command {
     const auto ask = [&](const std::vector<program_kind>& programs, const model::machine& m) {
       assembled asked = a;
       asked.machine = m;
-      asked.machine.runtime.body_ps = 0;  // the programs' bodies are empty
+      asked.machine.runtime.body_ps = 0;  // the programs' bodies are empty, or wait for the clock
+      asked.machine.speed_when_shared = asked.machine.speed_when_busy = 1;
       const std::string asked_file = (folder.path() / "asked.toml").string();
       write_machine(asked_file, asked, "asked");
       return modelled_ns(programs, asked_file);  // as options::machine

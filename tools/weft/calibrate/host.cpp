@@ -157,6 +157,14 @@ pair_of_cores siblings(const host_description& h) {
   return {h.cores[0].at.cpu, h.cores[0].at.cpu};
 }
 
+std::vector<unsigned> one_of_each(const host_description& h) {
+  std::vector<unsigned> found;
+  std::set<unsigned> seen;
+  for (const model::core& c : h.cores)
+    if (seen.insert(c.physical).second) found.push_back(c.at.cpu);
+  return found;
+}
+
 std::vector<std::vector<unsigned>> cores_by_node(const host_description& h) {
   std::vector<std::vector<unsigned>> found(h.apart.size());
   for (const model::core& c : h.cores) found[c.at.node].push_back(c.at.cpu);

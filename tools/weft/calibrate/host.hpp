@@ -37,6 +37,8 @@ struct host_description {
                                                                                std::size_t each);
 // The first two cores that share the units of one physical core; equal numbers: there are none.
 [[nodiscard]] pair_of_cores siblings(const host_description& h);
+// One core of each physical core.
+[[nodiscard]] std::vector<unsigned> one_of_each(const host_description& h);
 // A core of each node, in order of the nodes.
 [[nodiscard]] std::vector<std::vector<unsigned>> cores_by_node(const host_description& h);
 

@@ -45,6 +45,7 @@ TEST_CASE("nodes, caches and hardware threads are found") {
   CHECK(pairs.at(2)[0].second == 2);
   CHECK(pairs.at(4)[0].second == 4);
   CHECK(siblings(h).second == 1);
+  CHECK(one_of_each(h) == std::vector<unsigned>{0, 2, 4, 6});
   CHECK(cores_by_node(h)[1] == std::vector<unsigned>{4, 5, 6, 7});
 }
 

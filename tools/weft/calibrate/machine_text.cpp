@@ -80,6 +80,7 @@ class writer {
     line("summary = " + quoted(m_.summary));
     put("clock", "GHz", number(m_.ghz), "clock");
     if (m_.speed_when_shared < 1) put("shared_speed", "x", number(m_.speed_when_shared), "speed_when_shared");
+    if (m_.speed_when_busy < 1) put("busy_speed", "x", number(m_.speed_when_busy), "speed_when_busy");
     line("\n[topology]\nfrom = \"here\"");
     line(a_.xml.empty() ? "hwloc = " + quoted(m_.topology) : "xml = " + on_one_line(a_.xml));
     line("\n[sources]\nhere = { text = " + quoted("weft calibrate on this computer: " + m_.summary) +

@@ -111,6 +111,29 @@ TEST_CASE("every number says where it is from, and what was not measured says th
   CHECK(found.find("waker")->assumed());
 }
 
+TEST_CASE("what busy cores take from each other is in the file, unless it is nothing") {
+  const auto text_of = [](double compute, double vectors) {
+    figures found = some_figures();
+    found.add(measured("busy_compute", compute));
+    found.add(measured("busy_vectors", vectors));
+    found.add(measured("busy_stream", 0.7));
+    found.add(measured("bandwidth_L3", 30));
+    const assembled a = assemble(two_nodes(), found, "p");
+    const folder f;
+    write_machine(f.file(), a, "2026-11-20");
+    CHECK(model::load_machine(f.file()).speed_when_busy == doctest::Approx(a.machine.speed_when_busy));
+    return machine_text(a, "2026-11-20");
+  };
+  const std::string some = text_of(0.95, 0.85);
+  CHECK(some.find(
+            "busy_speed = { x = 0.9, from = \"here\", why = \"mean of 0.950 in loops of integers and 0.850 in loops "
+            "of vectors\" }") != std::string::npos);
+  CHECK(text_of(0.1, 0.2).find("busy_speed = { x = 0.25,") != std::string::npos);  // four cores: no less than one alone
+  const std::string none = text_of(1.01, 0.96);
+  CHECK(none.find("busy_speed") == std::string::npos);
+  CHECK(none.find("while all cores do the same each has 0.700 of it") != std::string::npos);
+}
+
 TEST_CASE("a file whose own checks are far off says so, and is not taken") {
   const auto check = [](const char* name, double measured, double modelled) {
     summary s;

@@ -26,7 +26,7 @@ struct lane {
   std::size_t n;
 };
 
-lane lane_in(const block& where) {
+lane lane_in(const block& where) noexcept {
   const std::size_t n = where.bytes() / (3 * sizeof(double)) / 8 * 8;
   double* const a = reinterpret_cast<double*>(where.begin());
   return {a, a + n, a + 2 * n, n};
@@ -72,6 +72,8 @@ summary bandwidth(const effort& e, const block& where) {
     return bytes_of(l) * static_cast<double>(times) / (now_ns() - start);
   });
 }
+
+void stream(const block& where) noexcept { triad(lane_in(where), 1); }
 
 summary bandwidth_of_all(const effort& e, const std::vector<unsigned>& cpus, std::size_t bytes_each, unsigned home) {
   std::vector<std::unique_ptr<block>> blocks;

@@ -28,6 +28,8 @@ class block {
 // Bytes per nanosecond of a triad (a = b + s c) in `where`, on the calling core, counted as STREAM does: 24 bytes for
 // each element of 8.
 [[nodiscard]] summary bandwidth(const effort& e, const block& where);
+// One pass of that triad. Errors: none.
+void stream(const block& where) noexcept;
 // The same of all these cores together, each in a block of so many bytes that core `home` has touched first.
 [[nodiscard]] summary bandwidth_of_all(const effort& e, const std::vector<unsigned>& cpus, std::size_t bytes_each,
                                        unsigned home);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <new>
 
+#include "busy.hpp"
 #include "kernel.hpp"
 #include "lines.hpp"
 #include "memory.hpp"
@@ -26,7 +27,7 @@ class surveyor {
         effort_(setup.quick ? effort{0.1, 7} : effort{0.8, 15}) {
     if (pairs_.size() > 2)
       for (auto& [distance, pairs] : pairs_) pairs.resize(1);
-    total_ = 9.0 + 4.0 * static_cast<double>(pairs_.size()) + 3.0 * static_cast<double>(host.caches.size() + 1) +
+    total_ = 12.0 + 4.0 * static_cast<double>(pairs_.size()) + 3.0 * static_cast<double>(host.caches.size() + 1) +
              4.0 * host.classes + static_cast<double>(step_programs().size() + check_programs(workers()).size());
   }
 
@@ -35,6 +36,7 @@ class surveyor {
     for (const auto& [distance, pairs] : pairs_) across(distance, pairs);
     sleeping();
     data();
+    together();
     const auto each = [this] { tick(); };
     all_.steps = measure(effort_, step_programs(), cpu_, each);
     all_.checks = measure(effort_, check_programs(workers()), cpu_, each);
@@ -103,6 +105,21 @@ class surveyor {
     });
     const std::vector<std::vector<unsigned>> nodes = cores_by_node(host_);
     for (unsigned c = 0; c < host_.classes; ++c) memory_of_class(c, nodes);
+  }
+
+  // What physical cores take from each other; what hardware threads of one do is speed_when_shared.
+  void together() {
+    const std::vector<unsigned> cpus = one_of_each(host_);
+    if (cpus.size() < 2) return;
+    add("busy_compute", "speed of a core while all compute", speed_while_all(effort_, cpus, compute_loop), {0.4, 1.1},
+        "x");
+    add("busy_vectors", "speed of a core while all compute with vectors", speed_while_all(effort_, cpus, vector_loop),
+        {0.3, 1.1}, "x");
+    if (host_.caches.empty()) return;
+    const cache_level& outermost = host_.caches.back();
+    const std::size_t part = std::max(outermost.bytes / 2 / cpus.size(), std::size_t{16} << 10);
+    add("busy_stream", "speed of a triad from " + outermost.name + " while all do one",
+        speed_while_all(effort_, cpus, [part] { return stream_loop(part); }), {0.1, 1.1}, "x");
   }
 
   // Memory of a node whose distance from a core's own node has this class. A node without cores cannot touch its memory

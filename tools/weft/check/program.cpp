@@ -76,10 +76,19 @@ difference first_difference(const result& a, const result& b) {
   return {};
 }
 
+// GNU's matcher of expressions calls itself for each letter, and a line of 10^5 of them ends the stack. It has another
+// one that does not, nor tries again what it has tried; what it cannot do is repeat what a group has matched.
+constexpr std::regex::flag_type how_to_match =
+#if defined(__GLIBCXX__)
+    std::regex::ECMAScript | std::regex_constants::__polynomial;
+#else
+    std::regex::ECMAScript;
+#endif
+
 program::program(rules r) : rules_(std::move(r)) {
   for (const std::string& text : rules_.ignore) {
     try {
-      ignored_.emplace_back(text);
+      ignored_.emplace_back(text, how_to_match);
     } catch (const std::regex_error& e) {
       throw weft::error("check: --ignore '" + text + "' is no regular expression: " + e.what());
     }
