@@ -221,7 +221,7 @@ class Sweep(runs.Sweep):
         return self.speedup(program, "opteron", f"shm-{pages}-moved", STAYING[pages])
 
     def best_moved(self) -> float:
-        return max(self.moved_shared(p, pages) for p in draw.MOVED for pages in PAGES)
+        return max(self.moved_shared(p, pages) for p in PROGRAMS for pages in PAGES)
 
     def hardly_moved(self, pages: str) -> float:
         """Of the five programs that the paper says stay as fast within small variations, those within 5 %."""
