@@ -17,6 +17,7 @@ std::vector<app> all_apps() {
   apps.push_back(astar_app());
   apps.push_back(bfs_app());
   apps.push_back(bitonic_app());
+  apps.push_back(block_cholesky_app());
   apps.push_back(blur_roberts_app());
   apps.push_back(cholesky_app());
   apps.push_back(cilksort_app());

@@ -75,6 +75,7 @@ struct app {
 [[nodiscard]] app astar_app();
 [[nodiscard]] app bfs_app();
 [[nodiscard]] app bitonic_app();
+[[nodiscard]] app block_cholesky_app();
 [[nodiscard]] app blur_roberts_app();
 [[nodiscard]] app cholesky_app();
 [[nodiscard]] app cilksort_app();

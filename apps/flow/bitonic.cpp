@@ -216,7 +216,7 @@ check bitonic::compare() const {
 result run(parameters p, const weft::options& opt, progress& bar) {
   p.block = std::min(p.block, p.count);
   if (!p.how->model_only) require_memory("bitonic", 4.0 * sizeof(value) * static_cast<double>(p.count + p.block));
-  runtime rt(opt);
+  runtime rt(with_pages(opt, p.how->pages, p.how->migrate));
   bitonic work(p);
   work.fill(rt);
   result r;

@@ -273,7 +273,7 @@ check blur_roberts::compare() const {
 result run(const parameters& p, const weft::options& opt, progress& bar) {
   const auto pixels = static_cast<double>(p.width) * static_cast<double>(p.height);
   if (!p.how->model_only) require_memory("blur-roberts", 5.0 * sizeof(double) * pixels);
-  runtime rt(opt);
+  runtime rt(with_pages(opt, p.how->pages, p.how->migrate));
   blur_roberts work(p);
   work.fill(rt);
   result r;

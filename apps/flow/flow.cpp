@@ -3,7 +3,9 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <set>
 
 namespace weft::apps::flow {
 
@@ -45,8 +47,33 @@ std::vector<option> setting::options(const std::shared_ptr<setting>& s) {
       {"creators", "tasks that submit the items of a stage in parallel; 0: one for each worker", &s->creators, 0,
        100'000},
       {"cycles", "of computing for one element on modelled machines; 0: as measured", &s->cycles, 0, 1'000'000},
+      pages_option(&s->pages),
+      migrate_option(&s->migrate),
       {"model-only", "bodies cost cycles and bytes and do nothing: for sizes that this computer lacks",
        &s->model_only}};
+}
+
+option pages_option(std::size_t* kib) {
+  return {"pages", "of shared arrays on modelled machines, in KiB: each is whole on a memory node; 0: no pages", kib, 0,
+          1u << 20};
+}
+
+option migrate_option(bool* migrate) {
+  return {"migrate", "the modelled system moves pages to the nodes that use them", migrate};
+}
+
+weft::options with_pages(const weft::options& opt, std::size_t kib, bool migrate) {
+  if (kib == 0 && migrate) throw error("--migrate needs the size of a page: --pages KIB");
+  if (kib == 0) return opt;
+  if (opt.machine != nullptr ? std::strcmp(opt.machine, "host") == 0 : std::getenv("WEFT_MACHINE") == nullptr)
+    throw error("--pages needs a modelled machine: --machine NAME");
+  static std::set<std::string> changes;  // for the life of the process, as a runtime may ask for it
+  const char* before = opt.model.change != nullptr ? opt.model.change : std::getenv("WEFT_CHANGE");
+  const std::string mine =
+      "memory.pages.size.KiB = " + std::to_string(kib) + "; memory.pages.migrate = " + (migrate ? "true" : "false");
+  weft::options all = opt;
+  all.model.change = changes.insert(before == nullptr ? mine : before + ("; " + mine)).first->c_str();
+  return all;
 }
 
 void setting::describe(result& r) const {
@@ -55,6 +82,8 @@ void setting::describe(result& r) const {
   r.add("control", control);
   r.add("allocation", allocation);
   r.add("buffers_peak_bytes", std::uint64_t{node_memory().peak});
+  r.add("pages_kib", std::uint64_t{pages});
+  r.add("migrate", migrate);
   r.add("model_only", model_only);
 }
 

@@ -24,6 +24,8 @@ struct setting {
   std::string allocation = "deferred";
   std::size_t creators = 0;
   std::size_t cycles = 0;
+  std::size_t pages = 0;  // KiB
+  bool migrate = false;
   bool model_only = false;
 
   // Errors, of all four: weft::error for a word that is none of those in the option's help.
@@ -37,6 +39,13 @@ struct setting {
   [[nodiscard]] static std::vector<option> options(const std::shared_ptr<setting>& s);
   void describe(result& r) const;
 };
+
+// Memory of a modelled machine in pages of so many KiB, unless 0, which the system moves to who uses them or leaves
+// alone: added to what the options, or else the environment, change about the machine.
+// Errors: weft::error for pages that migrate and have no size; the runtime's, for a size that none has.
+[[nodiscard]] weft::options with_pages(const weft::options& opt, std::size_t kib, bool migrate);
+[[nodiscard]] option pages_option(std::size_t* kib);
+[[nodiscard]] option migrate_option(bool* migrate);
 
 // Addresses that nobody may touch, for data of modelled bodies: nothing is allocated for them.
 class addresses {

@@ -322,7 +322,7 @@ result run(const parameters& p, const weft::options& opt, progress& bar) {
   if (p.clusters > p.points) throw error("--clusters is greater than --points: a cluster begins with a point");
   if (!p.how->model_only)
     require_memory("kmeans", 3.0 * sizeof(float) * static_cast<double>(p.points) * static_cast<double>(p.dimensions));
-  runtime rt(opt);
+  runtime rt(with_pages(opt, p.how->pages, p.how->migrate));
   kmeans work(p);
   work.fill(rt);
   result r;

@@ -66,6 +66,11 @@ const std::vector<sized>& programs() {
        {{"count", 355}, {"block", 17}},
        {{"count", 3}, {"block", 8}},
        {{"count", 1 << 20}, {"block", 1 << 13}}},
+      {"block-cholesky",
+       {{"n", 60}, {"block", 12}},
+       {{"n", 47}, {"block", 9}},
+       {{"n", 5}, {"block", 9}},
+       {{"n", 1 << 10}, {"block", 1 << 7}}},
   };
   return all;
 }
@@ -143,6 +148,38 @@ TEST_CASE("flow: a buffer's lines cost what its node is away, as Tables 1 and 2 
   for (const bool adds : {false, true})
     CHECK(run("traverse", {{"mib", 1}, {"threads", 2}, {"sets", 3}, {"passes", 2}, {"adds", adds}}, "host", 2).ok());
   CHECK_THROWS_AS(run("traverse", {{"threads", 3}}, "virtual", 2), weft::error);
+}
+
+TEST_CASE(
+    "flow: a system that moves pages pays for it at first, and wins where threads go through the same long enough") {
+  const auto seconds = [](int passes, const settings& pages) {
+    const one_line_in_flight here;
+    const settings s = {{"mib", 16}, {"threads", 64}, {"passes", passes}, {"adds", true}, {"model-only", true}};
+    const result r = run("traverse", with(s, pages), "opteron-6282-64", 0);
+    CHECK(r.ok());
+    return r.seconds;
+  };
+  const settings stay = {{"pages", 2048}}, move = {{"pages", 2048}, {"migrate", true}};
+  const settings small = {{"pages", 4}, {"migrate", true}};
+  CHECK(seconds(4, stay) == doctest::Approx(seconds(4, {})).epsilon(1e-6));
+  CHECK(seconds(4, move) > 1.2 * seconds(4, stay));
+  CHECK(seconds(40, move) < 0.7 * seconds(40, stay));
+  CHECK(seconds(40, small) > 1.1 * seconds(40, stay));
+  for (const sized& p : programs()) {
+    CAPTURE(std::string(p.name));
+    const settings how = {{"form", "shm"}, {"pages", 64}, {"migrate", true}};
+    CHECK(run(p.name, with(p.odd, how), "opteron-6282-64", 0).ok());
+    const settings modelled = with(with(p.modelled, how), {{"model-only", true}});
+    const result first = run(p.name, modelled, "opteron-6282-64", 0),
+                 again = run(p.name, modelled, "opteron-6282-64", 0);
+    CHECK(first.seconds == again.seconds);
+    CHECK_THROWS_WITH_AS(run(p.name, {{"migrate", true}}, "opteron-6282-64", 0), doctest::Contains("--pages KIB"),
+                         weft::error);
+    CHECK_THROWS_WITH_AS(run(p.name, {{"pages", 4}}, "host", 1), doctest::Contains("needs a modelled machine"),
+                         weft::error);
+    CHECK_THROWS_WITH_AS(run(p.name, {{"pages", 4}, {"migrate", true}}, "sgi-uv2000-192", 0),
+                         doctest::Contains("need the key"), weft::error);
+  }
 }
 
 TEST_CASE("flow: odd sizes, blocks that are not whole, one block, any number of creators") {

@@ -275,7 +275,7 @@ check stencil::compare() const {
 
 result run(const kind& k, const parameters& p, const weft::options& opt, progress& bar) {
   if (!p.how->model_only) require_memory(k.name, 5.0 * sizeof(double) * static_cast<double>(p.cells.count()));
-  runtime rt(opt);
+  runtime rt(with_pages(opt, p.how->pages, p.how->migrate));
   stencil work(k, p, rt.workers());
   work.fill(rt);
   result r;

@@ -24,6 +24,8 @@ struct parameters {
   std::size_t sets = 1;
   std::size_t passes = 1;
   bool adds = false;
+  std::size_t pages = 0;
+  bool migrate = false;
   bool model_only = false;
 };
 
@@ -101,7 +103,7 @@ class buffers {
 result run(const parameters& p, const weft::options& opt, progress& bar) {
   const auto bytes = static_cast<double>(p.mib * p.sets * p.threads) * 0x1p20;
   if (!p.model_only) require_memory("traverse", bytes);
-  runtime rt(opt);
+  runtime rt(with_pages(opt, p.pages, p.migrate));
   const bool is_modelled = std::string_view(rt.machine()) != "host";
   if (p.model_only && !is_modelled) throw error("--model-only needs a modelled machine: --machine NAME");
   if (p.threads > rt.workers())
@@ -129,6 +131,8 @@ app traverse_app() {
                       {"sets", "of buffers, one after the other", &p->sets, 1, 1000},
                       {"passes", "through each buffer", &p->passes, 1, 1'000'000},
                       {"adds", "to the first integer of each line, instead of reading it", &p->adds},
+                      pages_option(&p->pages),
+                      migrate_option(&p->migrate),
                       {"model-only", "bodies move what they would move and do nothing", &p->model_only}},
           .run = [p](const weft::options& opt, progress& bar) { return run(*p, opt, bar); }};
 }

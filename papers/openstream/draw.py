@@ -1,4 +1,4 @@
-"""Figures 7, 9 and 10 of OpenStream as SVG and the figures behind them as tables, from the runs of run.py."""
+"""Figures 6, 7 and 9 to 12 of OpenStream as SVG and the figures behind them as tables, from the runs of run.py."""
 import pathlib
 import sys
 
@@ -11,6 +11,8 @@ MACHINES = {"opteron": "Opteron-64", "sgi": "SGI-192"}
 VERSIONS = {"base": "DSA-BASE", "input": "input only", "output": "output only", "weighted": "weighted", "dfa": "dfa",
             "opt": "DSA-OPT", "shm": "SHM-BASE"}
 SHOWN = {"opteron": list(VERSIONS), "sgi": ["base", "opt", "shm"]}  # what runs there
+PAGES = {"small": "4 KiB", "huge": "2 MiB"}
+PASSES = [1, 4, 11, 12, 69, 70]
 
 
 def bars(machine: str, without: tuple[str, ...], value) -> tuple[list[list[float]], list[str]]:
@@ -30,6 +32,26 @@ def over_shared(sweep, machine: str) -> tuple[list[list[float]], list[str]]:
     return bars(machine, ("shm",), lambda p, v: sweep.speedup(p, machine, v, "shm"))
 
 
+def cholesky(sweep) -> list[list[float]]:
+    return [[sweep.seconds("block-cholesky", "opteron", v) * 1e3 for v in CHOLESKY]]
+
+
+def by_passes(sweep) -> list[list[float]]:
+    return [[sweep.moved(n, pages) for n in PASSES] for pages in PAGES]
+
+
+def by_program(sweep) -> list[list[float]]:
+    return [[sweep.moved_shared(p, pages) for p in PROGRAMS] for pages in PAGES]
+
+
+CHOLESKY = {"base": "DSA-BASE", "opt": "DSA-OPT", "shm": "SHM-BASE"}
+# One chart each: number, what it shows, title, names at the axis, unit, series, and whether they are lines.
+SINGLE = [(6, cholesky, "Cholesky factorization of 8192 x 8192, Opteron-64", list(CHOLESKY.values()), "ms", ["time"],
+           False),
+          (11, by_passes, "By a system that moves pages, 64 threads on Opteron-64", [str(n) for n in PASSES],
+           "speed-up", list(PAGES.values()), True),
+          (12, by_program, "Tasks on shared arrays, by a system that moves pages, Opteron-64", PROGRAMS, "speed-up",
+           list(PAGES.values()), False)]
 FIGURES = {7: (shares, "Bytes from the own memory node", "per cent"),
            9: (over_base, "Over DSA-BASE", "speed-up"),
            10: (over_shared, "Over tasks on interleaved shared arrays", "speed-up")}
@@ -39,6 +61,8 @@ def ask(sweep) -> None:
     for figure, *_ in FIGURES.values():
         for machine in MACHINES:
             figure(sweep, machine)
+    for _, figure, *_ in SINGLE:
+        figure(sweep)
 
 
 def all_figures(sweep, folder: pathlib.Path) -> None:
@@ -51,6 +75,12 @@ def all_figures(sweep, folder: pathlib.Path) -> None:
                           max(max(v) for v in values), ("", axis))
             chart.bars(values, names)
             picture.legend(60, 22 + 330 * i, names)
+        picture.save(folder / f"figure-{number}.svg")
+    for number, figure, title, groups, unit, names, as_lines in SINGLE:
+        picture, values = Picture(1080, 330), figure(sweep)
+        chart = Chart(picture, (60, 60, 1000, 220), title, groups, max(max(v) for v in values), ("", unit))
+        chart.lines(values) if as_lines else chart.bars(values, names)
+        picture.legend(60, 22, names)
         picture.save(folder / f"figure-{number}.svg")
 
 

@@ -14,7 +14,7 @@ std::string describe_version(const handle_state& h, std::uint64_t required) {
 
 std::string describe(record& r) {
   const entry& a = awaited(&r);
-  if (!has_handle(a)) return "waits for a handle that is gone";
+  if (!has_handle(a)) return is_of_stream(a) ? "waits for a stream that is gone" : "waits for a handle that is gone";
   return by_kind(awaited_condition(&r), [&a](auto kind) { return kind.describe(a); });
 }
 

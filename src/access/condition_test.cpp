@@ -258,6 +258,8 @@ TEST_CASE("condition: what a record that is listed waits for, in words") {
   r.a[0].handle_and_kind = detail::kind_repeated;  // what is left of a handle that died under a task that cannot run
   r.r.cursor = 0;
   CHECK(describe(r.r) == "waits for a handle that is gone");
+  r.a[0].handle_and_kind |= detail::kind_resource;  // or of a stream
+  CHECK(describe(r.r) == "waits for a stream that is gone");
 }
 
 }  // namespace weft::access

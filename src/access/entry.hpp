@@ -36,6 +36,10 @@ inline constexpr std::uintptr_t kind_mask = 63;
 }
 [[nodiscard]] inline bool is_resource(const entry& a) noexcept { return kind_of(a) == detail::kind_resource; }
 [[nodiscard]] inline bool is_repeated(const entry& a) noexcept { return (kind_of(a) & detail::kind_repeated) != 0; }
+// Elements of a stream rather than a datum of the program's own.
+[[nodiscard]] inline bool is_of_stream(const entry& a) noexcept {
+  return (a.handle_and_kind & detail::kind_resource) != 0 && !is_resource(a);
+}
 // False for what abandon_uses_of() in the engine left behind: the handle is gone.
 [[nodiscard]] inline bool has_handle(const entry& a) noexcept {
   return (a.handle_and_kind & detail::handle_address_mask) != 0;

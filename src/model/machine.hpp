@@ -85,6 +85,16 @@ struct cache {
   double bytes_per_ns = 0;  // for one core
 };
 
+// Memory in pages, for ranges of addresses, and what it costs that the system moves them: page_migration.hpp.
+struct page_costs {
+  std::uint64_t bytes = 0;  // of a page; 0: chunks, which nobody moves
+  bool migrate = false;
+  std::uint64_t scan_ps = 0, scan_most_ps = 0;  // from one look at a page to the next, at least and at most
+  std::uint64_t fault_ps = 0;                   // of the look
+  std::uint64_t move_ps = 0;                    // of a page that goes to another node, beside its copying
+  double copy_bytes_per_ns = 0;                 // 0: copying takes no time
+};
+
 struct memory_costs {
   std::vector<cache> caches;                 // nearest first; empty: every byte comes from memory
   std::uint64_t chunk_bytes = 16 << 10;      // what caches keep or drop as a whole
@@ -95,6 +105,7 @@ struct memory_costs {
   double lines_in_flight = 10;               // of one core: how much of that latency overlaps
   enum class home : std::uint8_t { first_touch, interleave };
   home placement = home::first_touch;
+  page_costs pages;
 };
 
 // Of one core, and of one byte that a body has from memory.

@@ -20,6 +20,8 @@ constexpr std::uint64_t read_line_default_ps = 100'000;
 // ns where a line by itself takes 161 ns.
 constexpr std::uint64_t fetched_ahead = 8;
 
+constexpr std::uint64_t page_bytes_min = 4096;
+
 constexpr unsigned inner = 1;
 constexpr unsigned outer = 2;
 constexpr unsigned node = 3;
@@ -123,10 +125,30 @@ cache read_cache(const section& s) {
   return c;
 }
 
+void read_pages(const section& memory, machine& m) {
+  const auto s = memory.inside("pages");
+  if (!s) return;
+  s->only({"size", "migrate", "scan", "scan_most", "fault", "move", "copy"});
+  page_costs& p = m.memory.pages;
+  take(*s, "size", quantity::bytes, p.bytes);
+  if (s->has("size") && p.bytes < page_bytes_min) s->fail("size", "a page has at least 4 KiB");
+  p.migrate = s->flag("migrate").value_or(false);
+  take(*s, "scan", quantity::time, p.scan_ps);
+  take(*s, "scan_most", quantity::time, p.scan_most_ps);
+  take(*s, "fault", quantity::time, p.fault_ps);
+  take(*s, "move", quantity::time, p.move_ps);
+  take(*s, "copy", quantity::rate, p.copy_bytes_per_ns);
+  p.scan_most_ps = std::max(p.scan_ps, p.scan_most_ps);
+  if (!p.migrate) return;
+  for (const char* key : {"size", "scan", "fault", "move", "copy"})
+    if (!s->has(key)) s->fail("", std::string("pages that migrate need the key ") + key);
+  if (p.scan_ps == 0) s->fail("scan", "a page would be looked at without end; it must be at least 1 ps");
+}
+
 void read_memory(const section& top, machine& m) {
   const auto s = top.inside("memory");
   if (!s) return;
-  s->only({"caches", "chunk", "controller", "link", "read_line", "write_line", "lines_in_flight", "home"});
+  s->only({"caches", "chunk", "controller", "link", "read_line", "write_line", "lines_in_flight", "home", "pages"});
   for (const section& one : s->each("caches")) {
     const cache c = read_cache(one);
     if (!m.memory.caches.empty() && c.who < m.memory.caches.back().who)
@@ -150,6 +172,7 @@ void read_memory(const section& top, machine& m) {
   const std::string home = s->text("home").value_or("first_touch");
   if (home != "first_touch" && home != "interleave") s->fail("home", "it must be \"first_touch\" or \"interleave\"");
   m.memory.placement = home == "first_touch" ? memory_costs::home::first_touch : memory_costs::home::interleave;
+  read_pages(*s, m);
 }
 
 void read_energy(const section& top, machine& m) {

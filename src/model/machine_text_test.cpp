@@ -83,6 +83,14 @@ read_line = { ns = [70, 140] }
 write_line = { ns = [75, 150] }
 lines_in_flight = { count = 12 }
 home = "interleave"
+[memory.pages]
+size = { MiB = 2 }
+migrate = true
+scan = { ms = 14 }
+scan_most = { ms = 15 }
+fault = { us = 16 }
+move = { us = 17 }
+copy = { GBps = 18 }
 [[memory.caches]]
 shared_by = "core"
 size = { KiB = 32 }
@@ -114,6 +122,8 @@ TEST_CASE("machine text: the least there can be, and what holds then") {
   CHECK(m.memory.write_line_ps == m.memory.read_line_ps);
   CHECK(m.memory.link_bytes_per_ns == std::vector<double>{0, 0});
   CHECK(m.memory.caches.empty());
+  CHECK(m.memory.pages.bytes == 0);
+  CHECK(!m.memory.pages.migrate);
 }
 
 TEST_CASE("machine text: every key, in every unit") {
@@ -142,6 +152,13 @@ TEST_CASE("machine text: every key, in every unit") {
   CHECK(m.memory.write_line_ps == times{75'000, 150'000});
   CHECK(m.memory.lines_in_flight == 12);
   CHECK(m.memory.placement == memory_costs::home::interleave);
+  CHECK(m.memory.pages.bytes == 2 << 20);
+  CHECK(m.memory.pages.migrate);
+  CHECK(m.memory.pages.scan_ps == 14'000'000'000);
+  CHECK(m.memory.pages.scan_most_ps == 15'000'000'000);
+  CHECK(m.memory.pages.fault_ps == 16'000'000);
+  CHECK(m.memory.pages.move_ps == 17'000'000);
+  CHECK(m.memory.pages.copy_bytes_per_ns == 18);
   REQUIRE(m.memory.caches.size() == 2);
   CHECK(m.memory.caches[0].who == cache::shared_by::core);
   CHECK(m.memory.caches[0].bytes == 32768);

@@ -134,6 +134,11 @@ TEST_CASE("wrong machines: file, line, key and reason") {
        "10: lines.transfer.node: it gets less with distance: node is below outer"},
       {"[memory]\nread_line = { ns = [9, 8], from = \"lab\" }",
        "8: memory.read_line: it gets less with distance: value 2 is below the one before"},
+      {"[memory.pages]\nsize = { KiB = 2, from = \"lab\" }", "8: memory.pages.size: a page has at least 4 KiB"},
+      {"[memory.pages]\nmigrate = true", "7: memory.pages: pages that migrate need the key size"},
+      {"[memory.pages]\nfrom = \"lab\"\nsize = { KiB = 4 }\nmigrate = true\nscan = { us = 0 }\nfault = { us = 1 }\n"
+       "move = { us = 1 }\ncopy = { GBps = 1 }",
+       "11: memory.pages.scan: a page would be looked at without end; it must be at least 1 ps"},
       {"[lines]\nprobe = \"none\"", "8: lines.probe: it must be \"sharers\" or \"all\""},
       {"[lines]\ninvalidate = { ns = -0.1, from = \"lab\" }", "8: lines.invalidate: -0.1 cannot be: it is negative"},
       {"[lines]\ninvalidate = { ns = inf, from = \"lab\" }",

@@ -44,7 +44,8 @@ constexpr double longest_ns = 1e15;  // 11 days: what a machine file says is bou
 
 memory::memory(const machine& m)
     : machine_(with_distances(m)), nodes_(nodes_of(m)), caches_(m), sharing_(m.cores.size()),
-      computing_(m.cores.size()), controllers_(nodes_, none), links_(nodes_ * nodes_, none), bodies_(m.cores.size()) {
+      computing_(m.cores.size()), controllers_(nodes_, none), links_(nodes_ * nodes_, none), bodies_(m.cores.size()),
+      pages_(m.memory.pages, m.memory.chunk_bytes), paging_(m.cores.size()) {
   const memory_costs& costs = machine_.memory;
   WEFT_ASSERT(costs.chunk_bytes > 0 && costs.chunk_bytes <= std::numeric_limits<std::uint32_t>::max());
   std::size_t classes = 1;
@@ -57,6 +58,7 @@ memory::memory(const machine& m)
     }
   }
   find_units();
+  if (costs.pages.migrate) page_lock_ = paging_.add_resource(1);  // ns of it in each ns
   sources_.level.resize(costs.caches.size());
   sources_.core.resize(3 + classes);
   sources_.far.resize(nodes_);
@@ -94,23 +96,34 @@ std::uint64_t memory::begin(unsigned core, std::span<const use> uses, std::uint6
   WEFT_ASSERT(core < bodies_.size() && !bodies_[core].active && of_units >= 0);
   body& b = bodies_[core];
   for (const use& u : uses)
-    if (u.bytes != 0) move(core, u);
+    if (u.bytes != 0) move(core, u, now_ps);
   const std::size_t here = machine_.cores[core].at.node;
   const double moving_ns = std::min(price_alone(here), longest_ns);
   find_demands(here);
   book(here);
   clear();
-  const double alone_ns = std::max(moving_ns, ns(compute_ps));
-  const std::uint64_t alone_ps = std::max(compute_ps, static_cast<std::uint64_t>(std::llround(moving_ns * 1000)));
-  b = {true, now_ps, compute_ps, alone_ps, now_ps + alone_ps, now_ps + compute_ps};
+  const std::uint64_t paging_ps = paging_now_.alone_ps;
+  const double alone_ns = std::max(moving_ns, ns(compute_ps)) + ns(paging_ps);
+  const std::uint64_t alone_ps =
+      std::max(compute_ps, static_cast<std::uint64_t>(std::llround(moving_ns * 1000))) + paging_ps;
+  b = {true, now_ps, compute_ps, paging_ps, alone_ps, now_ps + alone_ps, now_ps + compute_ps, now_ps};
   if (!demands_.empty()) {
     const double bytes = static_cast<double>(flow_bytes_);
     const double cap = alone_ns > 0 ? bytes / alone_ns : std::numeric_limits<double>::infinity();
     b.moved_ps = sharing_.start(core, bytes, cap, demands_, now_ps, moved_now_);
   }
   if (shares_computing(core) && compute_ps != 0 && of_units > 0) start_computing(core, now_ps, of_units, computed_now_);
+  if (paging_now_.locked_ps != 0) start_paging(core, now_ps);
+  paging_now_ = {};
   tell(changed);
   return b.end_ps();
+}
+
+void memory::start_paging(unsigned core, std::uint64_t now_ps) {
+  body& b = bodies_[core];
+  const sharing::demand whole{page_lock_, 1};
+  const double locked_ns = ns(paging_now_.locked_ps);
+  b.paged_ps = paging_.start(core, locked_ns, locked_ns / ns(b.alone_ps), {&whole, 1}, now_ps, paged_now_);
 }
 
 void memory::start_computing(unsigned core, std::uint64_t now_ps, double of_units, std::vector<change>& changed) {
@@ -125,17 +138,21 @@ void memory::start_computing(unsigned core, std::uint64_t now_ps, double of_unit
   b.computed_ps = computing_.start(core, busy_ns, cap, {through.data(), n}, now_ps, changed);
 }
 
-// What has changed of either flow, as ends of bodies.
+// What has changed of any flow, as ends of bodies, each once.
 void memory::tell(std::vector<change>& changed) {
   for (const change& c : moved_now_) bodies_[c.core].moved_ps = c.end_ps;
   for (const change& c : computed_now_) bodies_[c.core].computed_ps = c.end_ps;
-  for (const change& c : moved_now_) changed.push_back({c.core, bodies_[c.core].end_ps()});
-  for (const change& c : computed_now_) {
-    const auto told = [&c](const change& x) { return x.core == c.core; };
-    if (std::none_of(moved_now_.begin(), moved_now_.end(), told)) changed.push_back({c.core, bodies_[c.core].end_ps()});
+  for (const change& c : paged_now_) bodies_[c.core].paged_ps = c.end_ps;
+  const auto first = static_cast<std::ptrdiff_t>(changed.size());
+  for (std::vector<change>* const flow : {&moved_now_, &computed_now_, &paged_now_}) {
+    const auto before = static_cast<std::ptrdiff_t>(changed.size());  // of this flow nobody is told twice
+    for (const change& c : *flow) {
+      const auto told = [&c](const change& x) { return x.core == c.core; };
+      if (std::none_of(changed.begin() + first, changed.begin() + before, told))
+        changed.push_back({c.core, bodies_[c.core].end_ps()});
+    }
+    flow->clear();
   }
-  moved_now_.clear();
-  computed_now_.clear();
 }
 
 void memory::end(unsigned core, std::uint64_t now_ps, std::vector<change>& changed) {
@@ -147,11 +164,17 @@ void memory::end(unsigned core, std::uint64_t now_ps, std::vector<change>& chang
   const std::uint64_t compute_ps = std::min(took_ps, b.compute_ps);
   moved_.bodies_ps += took_ps;
   moved_.computing_ps += compute_ps;
-  moved_.latency_ps += alone_ps - compute_ps;
-  (b.moved_ps >= b.computed_ps ? moved_.bandwidth_ps : moved_.units_ps) += took_ps - alone_ps;
+  const std::uint64_t paging_ps = std::min(alone_ps - compute_ps, b.paging_ps);
+  moved_.latency_ps += alone_ps - compute_ps - paging_ps;
+  moved_.paging_ps += paging_ps;
+  const bool is_paging_last = b.paged_ps > std::max(b.moved_ps, b.computed_ps);
+  (is_paging_last                ? moved_.paging_ps
+   : b.moved_ps >= b.computed_ps ? moved_.bandwidth_ps
+                                 : moved_.units_ps) += took_ps - alone_ps;
   b.active = false;
   if (sharing_.active(core)) sharing_.stop(core, now_ps, moved_now_);
   if (computing_.active(core)) computing_.stop(core, now_ps, computed_now_);
+  if (paging_.active(core)) paging_.stop(core, now_ps, paged_now_);
   tell(changed);
 }
 
@@ -183,21 +206,27 @@ sharing::use_of_time memory::controller(unsigned node, std::uint64_t now_ps) con
 
 std::uint32_t memory::home(std::uint32_t region) const noexcept {
   if (region >= regions_.size() || regions_[region].first == none) return none;
-  const std::uint32_t node = chunks_[regions_[region].first].home;
+  const std::size_t node = home_of(chunks_[regions_[region].first]);
   for (std::uint32_t at = chunks_[regions_[region].first].next; at != none; at = chunks_[at].next)
-    if (chunks_[at].home != node) return none;
-  return node;
+    if (home_of(chunks_[at]) != node) return none;
+  return static_cast<std::uint32_t>(node);
 }
 
 // --- where the bytes come from
 
-void memory::move(unsigned core, const use& u) {
-  cover(u, machine_.cores[core].at.node);
+void memory::move(unsigned core, const use& u, std::uint64_t now_ps) {
+  const std::size_t here = machine_.cores[core].at.node;
+  cover(u, here);
   std::uint64_t left = u.bytes;
   for (std::uint32_t at = regions_[u.region].first; left != 0; at = chunks_[at].next) {
     const chunk& c = chunks_[at];
     const std::uint64_t bytes = std::min<std::uint64_t>(left, c.bytes);
-    count(core, u.writes, c.home, caches_.touch(core, at, c.bytes, u.writes), bytes);
+    const std::size_t home = home_of(c);
+    if (c.page != none) {
+      const page_migration::cost more = pages_.touch(c.page, here, now_ps);
+      paging_now_.alone_ps += more.alone_ps, paging_now_.locked_ps += more.locked_ps;
+    }
+    count(core, u.writes, home, caches_.touch(core, at, c.bytes, u.writes), bytes);
     left -= bytes;
   }
 }
@@ -218,9 +247,10 @@ void memory::cover(const use& u, std::size_t here) {
   }
   while (r.bytes < u.bytes) {
     const std::uint32_t at = new_chunk();
-    const std::size_t home = home_of_new(u.region, r, here);
+    const std::uint32_t page = r.range == 0 ? none : page_of_new(r, here);
+    const std::size_t home = page == none ? home_of_new(u.region, r, here) : none;
     const std::uint64_t bytes = std::min(whole, u.bytes - r.bytes);
-    chunks_[at] = {static_cast<std::uint32_t>(home), static_cast<std::uint32_t>(bytes), none};
+    chunks_[at] = {static_cast<std::uint32_t>(home), static_cast<std::uint32_t>(bytes), none, page};
     (r.last == none ? r.first : chunks_[r.last].next) = at;
     r.last = at;
     r.bytes += bytes;
@@ -232,11 +262,25 @@ memory::extent& memory::region(std::uint32_t number) {
   return regions_[number];
 }
 
-void memory::place(std::uint32_t number, const detail::data_layout& layout) {
+void memory::place(std::uint32_t number, const detail::data_layout& layout, std::uint64_t range) {
   extent& r = region(number);
   WEFT_ASSERT(r.first == none && layout.whole > layout.offset);
   r.layout = static_cast<std::uint32_t>(layouts_.size());
+  r.range = pages_.is_on() ? range : 0;
   layouts_.push_back(layout);
+}
+
+// Of the next chunk. A page is whole on one node, where its first byte belongs.
+std::uint32_t memory::page_of_new(const extent& r, std::size_t here) {
+  const detail::data_layout& l = layouts_[r.layout];
+  const std::uint64_t at = l.offset + r.bytes, unit = pages_.unit_bytes();
+  const std::uint32_t found = pages_.find(r.range, at);
+  if (found != none) return found;
+  const weft::memory::shape machine{static_cast<unsigned>(nodes_), unit};
+  const bool spread = machine_.memory.placement == memory_costs::home::interleave;
+  const std::size_t unsaid = spread ? at / unit % nodes_ : here;
+  const std::size_t home = weft::memory::node_of_byte(l.how, l.whole, at / unit * unit, machine).value_or(unsaid);
+  return pages_.make(r.range, at, home);
 }
 
 // Of the chunk that begins where the region ends so far.

@@ -11,16 +11,20 @@
 // compute have each the machine's `speed_when_shared` s, so the units give n s together, and a core takes 1 of it at
 // most, in step with its data. A kind of work with a speed of its own, t < 1, takes s / t at most; one that is not
 // slowed down takes nothing. Where all cores together are slowed down (`speed_when_busy`), the same flow also passes
-// what the whole machine computes. The body is over when both flows are. Not here: write-backs, the price of dropping
-// copies, prefetching into caches, lines within a chunk, and TLBs (docs/guide/28-memory-model.md). Who: one thread.
-// Every result depends on the calls alone - no address, no hash order - and is the same in every run.
+// what the whole machine computes. The body is over when both flows are.
+// Where the system moves pages (page_migration.hpp), a body that has some moved takes that time in addition, and a
+// third flow is of the one lock that all moves need. Not here: write-backs, the price of dropping copies, prefetching
+// into caches, lines within a chunk, and TLBs (docs/guide/28-memory-model.md). Who: one thread. Every result depends on
+// the calls alone - no address, no hash order - and is the same in every run.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "model/caches.hpp"
 #include "model/machine.hpp"
+#include "model/page_migration.hpp"
 #include "model/sharing.hpp"
 #include "weft/memory_placement.hpp"
 
@@ -45,6 +49,7 @@ struct traffic {
   std::uint64_t latency_ps = 0;             // what caches and latency add to it
   std::uint64_t bandwidth_ps = 0;           // and what controllers and links do
   std::uint64_t units_ps = 0;               // or siblings that compute, where these took longer
+  std::uint64_t paging_ps = 0;              // and the system, that looks at pages and moves them
 };
 
 // The same bytes by kind.
@@ -76,8 +81,12 @@ class memory {
   // The core's body ended, at the time last told or at another.
   void end(unsigned core, std::uint64_t now_ps, std::vector<change>& changed);
 
-  // Where the chunks of a region will lie, instead of where the machine file says. Before its first use.
-  void place(std::uint32_t region, const detail::data_layout& layout);
+  // Where the chunks of a region will lie, instead of where the machine file says. Before its first use. Of a range of
+  // addresses, by its number, not 0: then it is in the range's pages, if the machine has some.
+  void place(std::uint32_t region, const detail::data_layout& layout, std::uint64_t range = 0);
+  // Whether the machine has pages: then also ranges of a first touch are to be placed.
+  [[nodiscard]] bool has_pages() const noexcept { return pages_.is_on(); }
+  [[nodiscard]] const page_migration& pages() const noexcept { return pages_; }
 
   // The data behind the region is no more: its next use is a first touch.
   void forget(std::uint32_t region);
@@ -96,17 +105,20 @@ class memory {
     std::uint32_t home = 0;
     std::uint32_t bytes = 0;
     std::uint32_t next = none;  // of the same region, or free
+    std::uint32_t page = none;  // that says the home instead
   };
   struct extent {
     std::uint32_t first = none, last = none;
     std::uint32_t layout = none;  // index into layouts_
     std::uint64_t bytes = 0;
+    std::uint64_t range = 0;  // 0: it is in no pages
   };
   struct body {
     bool active = false;
-    std::uint64_t began_ps = 0, compute_ps = 0, alone_ps = 0;
-    std::uint64_t moved_ps = 0, computed_ps = 0;  // when its data will have moved, and when it will have computed
-    [[nodiscard]] std::uint64_t end_ps() const noexcept { return moved_ps > computed_ps ? moved_ps : computed_ps; }
+    std::uint64_t began_ps = 0, compute_ps = 0, paging_ps = 0, alone_ps = 0;
+    // When its data will have moved, when it will have computed, and when its pages will have moved.
+    std::uint64_t moved_ps = 0, computed_ps = 0, paged_ps = 0;
+    [[nodiscard]] std::uint64_t end_ps() const noexcept { return std::max({moved_ps, computed_ps, paged_ps}); }
   };
   // Bytes of one body by where they come from; all zero between bodies.
   struct sources {
@@ -116,10 +128,14 @@ class memory {
     std::vector<std::uint64_t> read, written;  // [node] from memory
   };
 
-  void move(unsigned core, const use& u);
+  void move(unsigned core, const use& u, std::uint64_t now_ps);
   void cover(const use& u, std::size_t here);
   [[nodiscard]] extent& region(std::uint32_t number);
   [[nodiscard]] std::size_t home_of_new(std::uint32_t region, const extent& r, std::size_t here) const;
+  [[nodiscard]] std::uint32_t page_of_new(const extent& r, std::size_t here);
+  [[nodiscard]] std::size_t home_of(const chunk& c) const noexcept {
+    return c.page == none ? c.home : pages_.home(c.page);
+  }
   std::uint32_t new_chunk();
   void count(unsigned core, bool writes, std::size_t home, caches::source from, std::uint64_t bytes);
   double price_alone(std::size_t here) const;
@@ -127,6 +143,7 @@ class memory {
   [[nodiscard]] bool shares_computing(unsigned core) const noexcept { return units_[core] != none || whole_ != none; }
   void find_demands(std::size_t here);
   void start_computing(unsigned core, std::uint64_t now_ps, double of_units, std::vector<change>& changed);
+  void start_paging(unsigned core, std::uint64_t now_ps);
   void tell(std::vector<change>& changed);
   void book(std::size_t here);
   void clear();
@@ -149,7 +166,11 @@ class memory {
   sources sources_;
   std::vector<std::uint32_t> units_;  // [core] resource of its physical core, none if it shares nothing
   std::uint32_t whole_ = none;        // resource of all cores together
-  std::vector<change> moved_now_, computed_now_;
+  page_migration pages_;
+  sharing paging_;  // of the lock that moves of pages need
+  std::uint32_t page_lock_ = none;
+  page_migration::cost paging_now_;  // of one body
+  std::vector<change> moved_now_, computed_now_, paged_now_;
   std::uint64_t flow_bytes_ = 0;
   std::vector<sharing::demand> demands_;
   traffic moved_;

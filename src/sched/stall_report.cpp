@@ -62,8 +62,15 @@ class lines {
 
 }  // namespace
 
+// Who waits for a stream to end waits for the version of a handle that the program never saw. Tasks that are listed on
+// it know what it is.
 std::string describe_wait(const access::entry& a) {
-  return is_gone(a) ? "a handle that is gone" : access::describe_version(access::handle_of(a), a.required);
+  if (is_gone(a)) return "a handle that is gone";
+  const detail::handle_state& h = access::handle_of(a);
+  for (detail::record* r = h.waiters_head; r != nullptr; r = r->next)
+    if (r->kind == detail::record_kind::task && access::is_of_stream(access::awaited(r)))
+      return "those who use " + access::describe_buffer(h);
+  return access::describe_version(h, a.required);
 }
 
 std::string describe_listed(const detail::handle_state& h) {
@@ -103,15 +110,21 @@ void abandon_all(task::slabs& records) noexcept {
   });
 }
 
-void abandon_uses_of(task::slabs& records, detail::handle_state& h) noexcept {
-  records.for_each([&h](detail::record& r) {
+bool abandon_uses_of(task::slabs& records, detail::handle_state& h) noexcept {
+  bool is_stream = false;
+  records.for_each([&](detail::record& r) {
     if (!is_stuck(r)) return;
-    for (std::uint32_t i = 0; i < r.access_count; ++i)
-      if (!is_gone(r.accesses()[i]) && &access::handle_of(r.accesses()[i]) == &h)
-        r.accesses()[i].handle_and_kind = detail::kind_repeated;
+    for (std::uint32_t i = 0; i < r.access_count; ++i) {
+      detail::access& a = r.accesses()[i];
+      if (is_gone(a) || &access::handle_of(a) != &h) continue;
+      const bool is_element = access::is_of_stream(a);
+      a.handle_and_kind = detail::kind_repeated | (is_element ? detail::kind_resource : 0);
+      is_stream |= is_element;
+    }
     if (r.state != detail::record_state::running || !r.has_waited || r.waits_in == nullptr) return;
     if (waiter& self = waiter::of(r.waits_in); self.awaited == &h) self.a.handle_and_kind = detail::kind_repeated;
   });
+  return is_stream;
 }
 
 }  // namespace weft::sched

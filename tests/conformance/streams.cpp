@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "../capture.hpp"
 #include "../trace_file.hpp"
 #include "access/stream.hpp"
 #include "base/random.hpp"
@@ -210,6 +211,19 @@ TEST_CASE("streams: who can be fed by nobody is in the report, with stream and e
                          weft::error);
     CHECK_THROWS_WITH_AS(s.end(), doctest::Contains("which nobody pushes"), weft::error);
     CHECK(!fed);
+  }
+}
+
+TEST_CASE("streams: one that ends while tasks wait says so, and they wait for a stream that is gone") {
+  for (const char* machine : {"host", "virtual"}) {
+    weft::runtime rt({.workers = 2, .machine = machine});
+    const std::string said = stderr_of([&rt] {
+      weft::stream<int> s("orphan");
+      rt.submit(weft::pop(s, 3), weft::named("eater"), [](std::span<const int>) {});
+    });
+    CHECK(said.find("stream 'orphan' is destroyed while tasks need it") != std::string::npos);
+    CHECK(said.find("task 'eater' waits for elements 0 to 2 of stream 'orphan'") != std::string::npos);
+    CHECK_THROWS_WITH_AS(rt.wait(), doctest::Contains("task 'eater' waits for a stream that is gone"), weft::error);
   }
 }
 

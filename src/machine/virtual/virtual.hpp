@@ -314,7 +314,7 @@ class virtual_machine {
   [[nodiscard]] bool find_uses(detail::record& r);
   void find_uses(std::span<const data_use> said);
   void find_homes(detail::record& r);
-  [[nodiscard]] std::uint32_t region_of(std::uint64_t key, const detail::data_layout& layout);
+  [[nodiscard]] std::uint32_t region_of(std::uint64_t key, const detail::data_layout& layout, std::uint64_t range = 0);
   [[nodiscard]] model::memory& data();
   [[nodiscard]] model::core_times times() const noexcept;
   void compute(std::uint64_t ps, const char* task_name);

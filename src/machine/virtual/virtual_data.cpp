@@ -40,7 +40,7 @@ void virtual_machine::find_uses(std::span<const data_use> said) {
     for (std::uint64_t at = in.layout.offset, end = at + u.bytes; at < end;) {
       const std::uint64_t number = at / chunk, here = std::min(end, (number + 1) * chunk) - at;
       const std::uint32_t region =
-          region_of(from_range | in.number << 32 | number, {in.layout.how, number * chunk, in.layout.whole});
+          region_of(from_range | in.number << 32 | number, {in.layout.how, number * chunk, in.layout.whole}, in.number);
       uses_.push_back({region, here, u.reads, u.writes});
       at += here;
     }
@@ -63,10 +63,12 @@ void virtual_machine::find_homes(detail::record& r) {
   }
 }
 
-std::uint32_t virtual_machine::region_of(std::uint64_t key, const detail::data_layout& layout) {
+std::uint32_t virtual_machine::region_of(std::uint64_t key, const detail::data_layout& layout, std::uint64_t range) {
   const auto [at, is_new] = regions_.try_emplace(key, static_cast<std::uint32_t>(regions_.size()));
   if (is_new) homed_.push_back(false);
-  if (is_new && layout.how.how() != memory_placement::kind::first_touch) data().place(at->second, layout);
+  if (!is_new) return at->second;
+  const bool is_said = layout.how.how() != memory_placement::kind::first_touch;
+  if (is_said || (range != 0 && data().has_pages())) data().place(at->second, layout, range);
   return at->second;
 }
 
