@@ -1,5 +1,8 @@
 #include "section.hpp"
 
+#include <initializer_list>
+#include <span>
+
 #include "weft/oracle.hpp"
 #include "weft/swarm.hpp"
 
@@ -43,7 +46,11 @@ void add_swarm(result& r, const swarm_statistics& s) {
   r.add("aborts_false_positive", s.aborts.false_positive);
   r.add("task_queue_average", s.task_queue_average(), "entries");
   r.add("commit_queue_average", s.commit_queue_average(), "entries");
+  r.add("tasks_enqueued", s.tasks.enqueued);
   r.add("tasks_spilled", s.tasks.spilled);
+  r.add("coalescers", s.tasks.coalescers);
+  r.add("splitters", s.tasks.splitters);
+  r.add("overflowed", s.tasks.overflowed);
   r.add("checks_global", s.checks.global);
   r.add("checks_tile_or_global", s.checks.tile + s.checks.global);
   r.add("checks_bloom", s.checks.bloom);
@@ -52,6 +59,21 @@ void add_swarm(result& r, const swarm_statistics& s) {
   r.add("traffic_enqueue", s.traffic.enqueue, "bytes");
   r.add("traffic_abort", s.traffic.abort, "bytes");
   r.add("traffic_gvt", s.traffic.gvt, "bytes");
+}
+
+// A line a sample, its values separated by spaces.
+void add_samples(result& r, std::span<const swarm_sample> all) {
+  if (all.empty()) return;
+  std::string text = "cycle tile task_queue commit_queue commits aborts task spill stall empty";
+  for (const swarm_sample& s : all) {
+    text += "\n";
+    for (const std::uint64_t x : std::initializer_list<std::uint64_t>{
+             s.cycle, s.tile, s.task_queue, s.commit_queue, s.commits, s.aborts, s.core_cycles.task,
+             s.core_cycles.spill, s.core_cycles.stall, s.core_cycles.empty})
+      text += std::to_string(x) + " ";
+    text.pop_back();
+  }
+  r.add("samples", text);
 }
 
 }  // namespace
@@ -69,7 +91,9 @@ void describe_section(result& r, runtime& rt, ordered& q) {
   r.add("calls_committed", c.committed);
   r.add("calls_started", c.started);
   if (q.executor_name() == "oracle") add_oracle(r, oracle_of(q));
-  if (q.executor_name() == "swarm") add_swarm(r, statistics_of(q));
+  if (q.executor_name() != "swarm") return;
+  add_swarm(r, statistics_of(q));
+  add_samples(r, samples_of(q));
 }
 
 check each_call_once(ordered& q, std::uint64_t expected) {

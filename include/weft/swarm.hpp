@@ -12,6 +12,7 @@
 // pages of 4 KiB, and on nothing else: align what should give the same numbers in another process.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace weft {
@@ -23,6 +24,9 @@ class ordered;
 struct swarm_options {
   std::uint32_t cores = 64;  // at most 256; a chip has cores / tile_cores tiles, at least one
   std::uint32_t tile_cores = 4;
+  // 0: a chip without Swarm. One of its cores runs the bodies in order, and keeps those that wait in a list, a queue or
+  // a heap in memory: the serial program, on the same caches.
+  std::uint32_t task_units = 1;
   std::uint32_t task_queue = 64;    // entries; 0: unbounded
   std::uint32_t commit_queue = 16;  // entries; 0: unbounded
   std::uint32_t gvt_period = 200;
@@ -36,6 +40,9 @@ struct swarm_options {
   std::uint32_t l1_kib = 16;
   std::uint32_t l1_ways = 8;
   std::uint32_t l1_latency = 2;
+  // 1: L1s are written through. Then each store comes to the L2 and is checked there as all that does, and undo logs
+  // take room in it. 0: who has a line to itself stores to it unseen, and undo logs are free.
+  std::uint32_t l1_written_through = 0;
   std::uint32_t l2_kib = 64;  // for each core of a tile
   std::uint32_t l2_ways = 8;
   std::uint32_t l2_latency = 7;
@@ -51,9 +58,14 @@ struct swarm_options {
   std::uint32_t allocation = 30;     // of memory by a task
   std::uint32_t spill_percent = 75;  // of a task queue that must be full for tasks to be spilled
   std::uint32_t spill_tasks = 15;    // at a time
+  std::uint32_t splitter_tasks = 7;  // that a splitter brings back at a time; what is left waits for the earliest of it
   std::uint32_t nack_backoff = 20;   // added to the wait at each further try to enqueue
   std::uint32_t seed = 1;            // of the tiles that tasks are sent to
-  std::uint32_t audit = 0;           // 1: each access that a filter let pass is checked against exact sets (slow)
+  // Each tile over time (samples_of): every so many cycles from a cycle on, so many times. 0: never.
+  std::uint32_t sample_period = 0;
+  std::uint32_t sample_from = 0;
+  std::uint32_t sample_count = 200;
+  std::uint32_t audit = 0;  // 1: each access that a filter let pass is checked against exact sets (slow)
 };
 
 // The options of a text: name=value, separated by commas. Errors: weft::error naming what is wrong.
@@ -75,6 +87,8 @@ struct swarm_statistics {
     std::uint64_t committed = 0;
     std::uint64_t helpers = 0;   // that created children for others, beside those committed
     std::uint64_t started = 0;   // bodies and helpers
+    std::uint64_t bodies = 0;    // of these, bodies
+    std::uint64_t again = 0;     // of these, bodies that had been started before
     std::uint64_t enqueued = 0;  // descriptors sent to a tile
     std::uint64_t nacks = 0;
     std::uint64_t overflowed = 0;  // put to memory, because nothing else went
@@ -128,7 +142,22 @@ struct swarm_statistics {
   }
 };
 
-// Errors: weft::error if the section has another executor.
+// A tile at a moment: what its queues hold, and what has happened there since the sample before.
+struct swarm_sample {
+  std::uint64_t cycle = 0;
+  std::uint32_t tile = 0;
+  std::uint32_t task_queue = 0, commit_queue = 0;  // entries in use
+  std::uint32_t commits = 0, aborts = 0;
+  struct {  // of its cores; a task's count when it ends or waits, also those of one that is aborted later
+    std::uint64_t task = 0;
+    std::uint64_t spill = 0;
+    std::uint64_t stall = 0;
+    std::uint64_t empty = 0;
+  } core_cycles;
+};
+
+// Errors of both: weft::error if the section has another executor.
 [[nodiscard]] const swarm_statistics& statistics_of(ordered& section);
+[[nodiscard]] std::span<const swarm_sample> samples_of(ordered& section);  // by cycle, then tile
 
 }  // namespace weft

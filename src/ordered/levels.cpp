@@ -45,7 +45,7 @@ class block final : public side_by_side {
   [[nodiscard]] const char* executor() const noexcept override { return "levels"; }
 };
 
-class levels final : public detail::ordered_executor {
+class levels final : public executor {
  public:
   explicit levels(runtime& rt) : runtime_(rt) {}
 
@@ -99,8 +99,6 @@ class levels final : public detail::ordered_executor {
 
 }  // namespace
 
-std::unique_ptr<detail::ordered_executor> make_levels(runtime& rt, const ordered_options&) {
-  return std::make_unique<levels>(rt);
-}
+std::unique_ptr<executor> make_levels(runtime& rt, const ordered_options&) { return std::make_unique<levels>(rt); }
 
 }  // namespace weft::ordered_run

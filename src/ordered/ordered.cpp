@@ -10,7 +10,9 @@
 #include "base/near_name.hpp"
 #include "ordered/executors.hpp"
 #include "runtime/variables.hpp"
+#include "trace/session.hpp"
 #include "weft/error.hpp"
+#include "weft/runtime.hpp"
 
 namespace weft {
 
@@ -27,6 +29,52 @@ constexpr named_maker makers[] = {
     {"relaxed", &ordered_run::make_relaxed},
     {"swarm", &ordered_run::make_swarm},
     {"oracle", &ordered_run::make_oracle},
+};
+
+// What a run adds to the counts, for the trace; also where it ends by what a body threw.
+class recorded_run {
+ public:
+  explicit recorded_run(ordered_run::executor& executor) noexcept
+      : executor_(executor), path_(executor.of->trace_path()) {
+    if (path_ == nullptr) return;
+    before_ = so_far();
+    began_ns_ = static_cast<std::uint64_t>(executor.of->now_ns());
+  }
+  recorded_run(const recorded_run&) = delete;
+  recorded_run& operator=(const recorded_run&) = delete;
+  ~recorded_run() {
+    if (path_ == nullptr) return;
+    trace::section_row now = so_far();
+    if (now.started == before_.started) return;
+    now.executor = executor_.name;
+    now.began_ns = began_ns_;
+    now.ended_ns = began_ns_ + (now.ended_ns - before_.ended_ns);
+    now.committed -= before_.committed;
+    now.started -= before_.started;
+    now.again -= before_.again;
+    now.in_order -= before_.in_order;
+    now.serial_ns = now.serial_ns > before_.serial_ns ? now.serial_ns - before_.serial_ns : -1;
+    trace::record_section(path_, now);
+  }
+
+ private:
+  [[nodiscard]] trace::section_row so_far() const noexcept {
+    const ordered_counts c = executor_.counts();
+    const auto ns = [](double seconds) { return static_cast<std::int64_t>(seconds * 1e9 + 0.5); };
+    return {.executor = {},
+            .began_ns = 0,
+            .ended_ns = static_cast<std::uint64_t>(ns(c.seconds)),
+            .committed = c.committed,
+            .started = c.started,
+            .again = executor_.again(),
+            .in_order = c.in_order,
+            .serial_ns = ns(executor_.serial_seconds())};
+  }
+
+  const ordered_run::executor& executor_;
+  const char* const path_;
+  trace::section_row before_;
+  std::uint64_t began_ns_ = 0;
 };
 
 [[nodiscard]] std::string unknown(std::string_view name) {
@@ -62,8 +110,9 @@ ordered_executor* make_ordered(runtime& rt, const ordered_options& options) {
   const std::string_view name = given != nullptr ? given : variable != nullptr ? variable : makers[0].name;
   for (const named_maker& m : makers)
     if (m.name == name) {
-      std::unique_ptr<ordered_executor> made = m.make(rt, options);
+      std::unique_ptr<ordered_run::executor> made = m.make(rt, options);
       made->name = m.name;
+      made->of = &rt;
       return made.release();
     }
   if (variable != nullptr) refuse_variable(unknown(name) + " (WEFT_ORDERED)");
@@ -82,6 +131,7 @@ void ordered::run() {
     ~at_end() { runs.store(false, base::release); }
   };
   const at_end over{runs};
+  const recorded_run record(static_cast<ordered_run::executor&>(*executor_));
   executor_->run();
 }
 std::string_view ordered::executor_name() const noexcept { return executor_->name; }

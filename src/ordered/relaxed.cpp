@@ -35,7 +35,7 @@ class body_side final : public side_by_side {
   [[nodiscard]] const char* executor() const noexcept override { return "relaxed"; }
 };
 
-template <class M> class relaxed final : public detail::ordered_executor {
+template <class M> class relaxed final : public executor {
  public:
   explicit relaxed(runtime& rt) : runtime_(rt), queue_(rt.workers()) {}
 
@@ -170,7 +170,7 @@ template <class M> class relaxed final : public detail::ordered_executor {
 
 }  // namespace
 
-std::unique_ptr<detail::ordered_executor> make_relaxed(runtime& rt, const ordered_options&) {
+std::unique_ptr<executor> make_relaxed(runtime& rt, const ordered_options&) {
   if (std::string_view(rt.machine()) == machine::host::name()) return std::make_unique<relaxed<machine::host>>(rt);
   return std::make_unique<relaxed<machine::virtual_machine>>(rt);
 }

@@ -12,7 +12,7 @@ namespace weft::ordered_run {
 
 namespace {
 
-class serial final : public detail::ordered_executor, one_by_one {
+class serial final : public executor, one_by_one {
  public:
   explicit serial(runtime& rt) : runtime_(rt) {}
 
@@ -85,8 +85,6 @@ class serial final : public detail::ordered_executor, one_by_one {
 
 }  // namespace
 
-std::unique_ptr<detail::ordered_executor> make_serial(runtime& rt, const ordered_options&) {
-  return std::make_unique<serial>(rt);
-}
+std::unique_ptr<executor> make_serial(runtime& rt, const ordered_options&) { return std::make_unique<serial>(rt); }
 
 }  // namespace weft::ordered_run

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t window_max = std::size_t{1} << 20;
 }
 
-std::unique_ptr<detail::ordered_executor> make_speculative(runtime& rt, const ordered_options& options) {
+std::unique_ptr<executor> make_speculative(runtime& rt, const ordered_options& options) {
   if (options.window > window_max)
     throw error("weft: an ordered section with a window of " + std::to_string(options.window) + " calls; at most " +
                 std::to_string(window_max) + " may be ahead, and 0 leaves it to the section");

@@ -12,6 +12,7 @@
 
 #include "base/assert.hpp"
 #include "base/lock.hpp"
+#include "ordered/executors.hpp"
 #include "ordered/payoff.hpp"
 #include "ordered/speculation_window.hpp"
 #include "ordered/speculative_runner.hpp"
@@ -54,7 +55,7 @@ template <class M> class invitation {
   std::shared_ptr<crew<M>> to_;
 };
 
-template <class M> class section final : public detail::ordered_executor, oldest_known {
+template <class M> class section final : public ordered_run::executor, oldest_known {
  public:
   section(runtime& rt, const ordered_options& o)
       : runtime_(rt), payoff_(rt.workers() > 1, !o.always_ahead), window_(rt.workers(), o.window) {}
@@ -93,6 +94,9 @@ template <class M> class section final : public detail::ordered_executor, oldest
     c.serial_seconds = payoff_.serial_ns() * 1e-9;
     return c;
   }
+
+  [[nodiscard]] std::uint64_t again() const noexcept override { return again_; }
+  [[nodiscard]] double serial_seconds() const noexcept override { return payoff_.serial_ns() * 1e-9; }
 
   // The body of a task that was invited.
   static void take_part(crew<M>& c) {
@@ -184,6 +188,7 @@ template <class M> class section final : public detail::ordered_executor, oldest
     const outcome came_to = r.run(t);
     base::acquire_lock<M>(crew_->lock);
     ++counts_.started;
+    again_ += t.runs > 1 ? 1 : 0;
     window_.ran(t.runs > 1);
     (void)board_.settle(t, came_to, r);
     if (emptying_ || failure_ != nullptr) return;
@@ -279,6 +284,7 @@ template <class M> class section final : public detail::ordered_executor, oldest
   std::vector<std::unique_ptr<runner<M>>> runners_;
   std::exception_ptr failure_;
   ordered_counts counts_;
+  std::uint64_t again_ = 0;
   bool in_order_next_ = false;
   bool in_order_ = false;    // somebody runs bodies in order, and nobody else does anything
   bool emptying_ = false;    // nothing is admitted until nothing runs

@@ -16,9 +16,10 @@ class collector {
   collector(const std::vector<recorder*>& recorders, std::uint64_t start_ps)
       : recorders_(recorders), start_ps_(start_ps) {}
 
-  contents run() {
+  contents run(std::vector<section_row> sections) {
     gather_names();
     gather_tasks();
+    out_.sections = std::move(sections);
     for (std::size_t i = 0; i < recorders_.size(); ++i)
       recorders_[i]->read([&](const event& e) { add(e, static_cast<unsigned>(i)); });
     if (out_.lost != 0) leave_out_halves();
@@ -201,6 +202,9 @@ class collector {
               [](const team_row& a, const team_row& b) { return a.task < b.task; });
     std::sort(out_.located.begin(), out_.located.end(),
               [](const located_row& a, const located_row& b) { return a.task < b.task; });
+    std::stable_sort(out_.sections.begin(), out_.sections.end(), [](const section_row& a, const section_row& b) {
+      return std::tie(a.began_ns, a.executor, a.ended_ns) < std::tie(b.began_ns, b.executor, b.ended_ns);
+    });
     std::sort(out_.counts.begin(), out_.counts.end(), [](const count_row& a, const count_row& b) {
       return std::tie(a.task, a.counter) < std::tie(b.task, b.counter);
     });
@@ -230,8 +234,8 @@ class collector {
 
 }  // namespace
 
-contents collect(const std::vector<recorder*>& recorders, std::uint64_t start_ps) {
-  return collector(recorders, start_ps).run();
+contents collect(const std::vector<recorder*>& recorders, std::uint64_t start_ps, std::vector<section_row> sections) {
+  return collector(recorders, start_ps).run(std::move(sections));
 }
 
 // Every group of accesses to a handle requires another version, and what follows it requires all of it: so the version

@@ -102,6 +102,18 @@ struct located_row {
   std::uint64_t remote_bytes;
 };
 
+// A run of an ordered section, as weft::ordered_counts has it.
+struct section_row {
+  std::string executor;
+  std::uint64_t began_ns = 0;
+  std::uint64_t ended_ns = 0;  // of a chip that is modelled beside: its own time after began_ns
+  std::uint64_t committed = 0;
+  std::uint64_t started = 0;
+  std::uint64_t again = 0;
+  std::uint64_t in_order = 0;
+  std::int64_t serial_ns = -1;  // -1: nobody knows
+};
+
 struct contents {
   std::vector<std::string> names{std::string()};  // by number, from 1
   std::map<std::uint32_t, handle_row> handles;    // by id
@@ -115,12 +127,14 @@ struct contents {
   std::vector<count_row> counts;                  // by task and counter
   std::vector<team_row> teams;                    // by task
   std::vector<located_row> located;               // by task
+  std::vector<section_row> sections;              // by time
   std::uint64_t lost = 0;
 };
 
 // recorders[i] is worker i's, the last one is for threads outside the runtime. start_ps: when the runtime was made.
 // Who: anyone; events that are added meanwhile may or may not be in it. Errors: std::bad_alloc.
-[[nodiscard]] contents collect(const std::vector<recorder*>& recorders, std::uint64_t start_ps);
+[[nodiscard]] contents collect(const std::vector<recorder*>& recorders, std::uint64_t start_ps,
+                               std::vector<section_row> sections = {});
 
 // Fills next_version, and lets no task that follows another directly start before it was submitted and what it depends
 // on has ended.

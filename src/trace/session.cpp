@@ -10,7 +10,10 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <set>
+#include <string_view>
 
 #include "weft/error.hpp"
 
@@ -19,6 +22,7 @@ namespace weft::trace {
 namespace {
 
 constexpr std::size_t bytes_per_mib = std::size_t{1} << 20;
+constexpr std::size_t sections_max = 100'000;  // of 100 bytes each
 
 [[nodiscard]] std::string refusal(const std::string& path, const std::string& why) {
   return "weft: cannot write a trace to '" + path + "': " + why;
@@ -98,11 +102,37 @@ class told_slowly {
   int told_ = 0;
 };
 
+// The sessions there are, by their paths.
+struct directory {
+  std::mutex guard;
+  std::map<std::string, session*, std::less<>> sessions;
+};
+[[nodiscard]] directory& all_sessions() {
+  static auto* const all = new directory;  // never destroyed: runtimes may be static objects
+  return *all;
+}
+
 }  // namespace
 
 session::session(const char* path, std::size_t mib, const char* counters)
     : path_(checked(path)), shared_(mib * bytes_per_mib) {
   if (counters != nullptr) counters_ = usable_counters(parse_counters(counters));
+  directory& all = all_sessions();
+  const std::lock_guard hold(all.guard);
+  all.sessions.emplace(path_, this);
+}
+
+session::~session() {
+  directory& all = all_sessions();
+  const std::lock_guard hold(all.guard);
+  all.sessions.erase(path_);
+}
+
+void record_section(const char* path, const section_row& row) noexcept {
+  directory& all = all_sessions();
+  const std::lock_guard hold(all.guard);
+  if (const auto found = all.sessions.find(std::string_view(path)); found != all.sessions.end())
+    found->second->section(row);
 }
 
 void session::open(unsigned workers) {
@@ -114,11 +144,27 @@ void session::submitted_outside(detail::record& r, std::uint64_t now) noexcept {
   recorders_.back()->submitted(r, now);
 }
 
+void session::section(const section_row& row) noexcept {
+  const std::lock_guard hold(outside_);
+  try {
+    if (sections_.size() < sections_max) return sections_.push_back(row);
+  } catch (const std::bad_alloc&) {  // then it is one of those that are lost
+  }
+  ++sections_lost_;
+}
+
 // A worker that cannot have what the first thread had counts nothing; the tasks it runs have no rows then.
 void session::open_counters(recorder& r) {
   if (counters_.empty()) return;
   const int refused = r.counters.open(counters_);
   if (refused != 0) std::fprintf(stderr, "weft: a worker has no counters (%s); going on.\n", std::strerror(refused));
+}
+
+contents session::gather(const std::vector<recorder*>& all, std::uint64_t start_ps) {
+  const std::lock_guard hold(outside_);
+  contents rows = collect(all, start_ps, sections_);
+  rows.lost += sections_lost_;
+  return rows;
 }
 
 void session::write(facts about, std::uint64_t start_ps) {
@@ -135,7 +181,7 @@ void session::write(facts about, std::uint64_t start_ps) {
     check_replaceable(path_);
     constexpr double collected = 0.3;  // of the time
     told_slowly tell(path_);
-    const contents rows = collect(all, start_ps);
+    const contents rows = gather(all, start_ps);
     tell(collected);
     write_file(part, about, rows, [&tell](double done) { tell(collected + (1 - collected) * done); });
     if (std::rename(part.c_str(), path_.c_str()) != 0) throw error(std::strerror(errno));
@@ -157,6 +203,10 @@ void session::write(facts about, std::uint64_t start_ps) {
 
 std::uint64_t session::issued() const noexcept {
   std::uint64_t all = 0;
+  {
+    const std::lock_guard hold(outside_);
+    all += sections_.size() + sections_lost_;
+  }
   for (const auto& r : recorders_) all += r->issued();
   return all;
 }

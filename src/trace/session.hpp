@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "trace/collect.hpp"
 #include "trace/recorder.hpp"
 #include "trace/writer.hpp"
 
@@ -16,12 +17,17 @@ class session {
   // already name.2.weft, name.3.weft and so on. `counters`: a list, or nullptr.
   // Errors: weft::error naming the file and the reason; nothing is left behind.
   session(const char* path, std::size_t mib, const char* counters);
+  ~session();
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
 
   // Makes the recorders. Who: the thread that makes the runtime, before any other worker runs.
   void open(unsigned workers);
   [[nodiscard]] recorder& of(unsigned worker) noexcept { return *recorders_[worker]; }
   // For a thread that is no worker: as recorder::submitted().
   void submitted_outside(detail::record& r, std::uint64_t now) noexcept;
+  // A run of an ordered section has ended. Who: record_section().
+  void section(const section_row& row) noexcept;
   // For the calling thread, whose recorder it is.
   void open_counters(recorder& r);
 
@@ -32,23 +38,29 @@ class session {
   // Writes all there is so far. The file appears whole or not at all: what was there before stays until then.
   // Errors: weft::error naming the file and the reason.
   void write(facts about, std::uint64_t start_ps);
-  // Whether write() would add a task, or the end of one. Who: anyone, when no task runs.
+  // Whether write() would add a task, or the end of one, or a section. Who: anyone, when no task runs.
   [[nodiscard]] bool anything_new() const noexcept;
   // What the last write() threw, or "".
   [[nodiscard]] const std::string& last_error() const noexcept { return last_error_; }
 
  private:
-  [[nodiscard]] std::uint64_t issued() const noexcept;
+  [[nodiscard]] std::uint64_t issued() const noexcept;  // tasks and sections
+  [[nodiscard]] contents gather(const std::vector<recorder*>& all, std::uint64_t start_ps);
 
   std::string path_;
   std::string schedule_ = "time";
   std::vector<std::string> counters_;
   shared_state shared_;
   std::vector<std::unique_ptr<recorder>> recorders_;  // by worker; the last one for threads outside the runtime
-  std::mutex outside_;                                // guards the last one's writer side
+  mutable std::mutex outside_;                        // guards the last one's writer side, and what follows
+  std::vector<section_row> sections_;                 // few beside tasks: each is a run of many bodies
+  std::uint64_t sections_lost_ = 0;
   std::string last_error_;
   bool written_whole_ = false;  // the last write() had no task that had not run
-  std::uint64_t written_ = 0;   // and so many tasks
+  std::uint64_t written_ = 0;   // and so many tasks and sections
 };
+
+// The same for the runtime whose trace has this path: those above it know no more of it, and no other has that.
+void record_section(const char* path, const section_row& row) noexcept;
 
 }  // namespace weft::trace

@@ -31,6 +31,8 @@ CREATE TABLE tasks(id INTEGER PRIMARY KEY, parent INTEGER, name INTEGER, submitt
 CREATE TABLE teams(task INTEGER PRIMARY KEY, width INTEGER, aim TEXT, entered_ns INTEGER, left_ns INTEGER,
                    busy_ns INTEGER);
 CREATE TABLE located(task INTEGER PRIMARY KEY, local_bytes INTEGER, remote_bytes INTEGER);
+CREATE TABLE sections(executor TEXT, began_ns INTEGER, ended_ns INTEGER, committed INTEGER, started INTEGER,
+                      again INTEGER, in_order INTEGER, serial_ns INTEGER);
 CREATE TABLE waits(task INTEGER, why TEXT, handle INTEGER, from_worker INTEGER, from_ns INTEGER, to_worker INTEGER,
                    to_ns INTEGER, own_ns INTEGER);
 CREATE TABLE passed(task INTEGER, why TEXT, handle INTEGER, worker INTEGER, time_ns INTEGER, own_ns INTEGER);
@@ -291,6 +293,10 @@ void write_events(sqlite3* db, const facts& about, const contents& rows) {
     add_team(t.task, t.width, aim_text[static_cast<unsigned>(t.aim)], t.entered_ns, t.left_ns, t.busy_ns);
   inserter add_located(db, "located", 3);
   for (const located_row& l : rows.located) add_located(l.task, l.local_bytes, l.remote_bytes);
+  inserter add_section(db, "sections", 8);
+  for (const section_row& s : rows.sections)
+    add_section(s.executor, s.began_ns, s.ended_ns, s.committed, s.started, s.again, s.in_order,
+                inserter::not_negative(s.serial_ns));
   inserter add_count(db, "counters", 3);
   for (const count_row& c : rows.counts) add_count(c.task, about.counters[c.counter], c.value);
 }

@@ -25,7 +25,7 @@ namespace ordered_run {
 
 namespace {
 
-class oracle final : public detail::ordered_executor, one_by_one {
+class oracle final : public executor, one_by_one {
  public:
   explicit oracle(runtime& rt) : runtime_(rt) {}
 
@@ -249,9 +249,7 @@ oracle_statistics oracle::statistics() const {
 
 }  // namespace
 
-std::unique_ptr<detail::ordered_executor> make_oracle(runtime& rt, const ordered_options&) {
-  return std::make_unique<oracle>(rt);
-}
+std::unique_ptr<executor> make_oracle(runtime& rt, const ordered_options&) { return std::make_unique<oracle>(rt); }
 
 }  // namespace ordered_run
 

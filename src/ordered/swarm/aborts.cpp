@@ -48,6 +48,7 @@ class closure {
       WEFT_ASSERT(!t->certain || why == cause::error);
       WEFT_ASSERT(t->at >= chip_.gvt_seen || why == cause::error);  // what is before it is as good as committed
       count(chip_.statistics, why);
+      ++chip_.over_time.of(t->tile).aborts;
       t->discard = discard;
       chip_.statistics.core_cycles.aborted += t->spent;
       t->spent = 0;

@@ -67,7 +67,7 @@ class body_hooks final : public detail::ordered_hooks {
   void read_only(const void* at, std::size_t bytes) override {
     in_lines(at, bytes, [&](const std::byte* part, std::size_t, std::size_t n) {
       const line l = begin_access(part, n);
-      if (!chip_.caches.hit(me_.number, l, false)) return miss(l, false);
+      if (!chip_.caches.hit(me_.number, l, false)) return reach_l2(l, false, false);
       count_hit();
       note(l, false);
     });
@@ -149,12 +149,15 @@ class body_hooks final : public detail::ordered_hooks {
   // What is at the line may be read or written when it returns, until the core waits for anything.
   void access(const std::byte* at, std::size_t bytes, bool write) {
     const line l = begin_access(at, bytes);
-    if (chip_.caches.hit(me_.number, l, write)) {
+    if (write && chip_.options.l1_written_through != 0) {
+      sync(chip_, me_);
+      reach_l2(l, true, chip_.caches.hit(me_.number, l, true));
+    } else if (chip_.caches.hit(me_.number, l, write)) {
       count_hit();
       note(l, write);
     } else {
       sync(chip_, me_);
-      miss(l, write);
+      reach_l2(l, write, false);
     }
     if (chip_.options.audit != 0) audit_access(chip_, *me_.runs, l, write);
   }
@@ -162,11 +165,13 @@ class body_hooks final : public detail::ordered_hooks {
     ++chip_.statistics.checks.accesses;
     ++chip_.statistics.checks.l1;
   }
-  void miss(line l, bool write) {
+  // The tile's sets are checked for whatever comes to the L2 (§4.4). in_l1: a store that nobody waits for.
+  void reach_l2(line l, bool write, bool in_l1) {
     ++chip_.statistics.checks.accesses;
     task& t = *me_.runs;
     conflicts with(chip_, t);
-    me_.time += chip_.caches.access({me_.tile, me_.number, t.at, false}, l, write, &with);
+    const cycle time = chip_.caches.access({me_.tile, me_.number, t.at, false}, l, write, &with);
+    if (!in_l1) me_.time += time;
     note(l, write);  // first: a rollback of this line may take it from this tile, and the directory must not forget it
     if (!with.found().empty()) {
       std::vector<victim> victims;
@@ -187,9 +192,20 @@ class body_hooks final : public detail::ordered_hooks {
       task::undo u{at, 0, static_cast<std::uint32_t>(n)};
       std::memcpy(&u.old, at, n);
       me_.runs->undos.push_back(u);
+      if (chip_.options.l1_written_through != 0) write_log();
       at += n;
       bytes -= n;
     }
+  }
+
+  // An address and what was there go to the undo log in memory, beside what the core does.
+  void write_log() {
+    constexpr std::uint64_t entries_of_line = line_bytes / (2 * word_bytes);
+    tile& where = chip_.tile_of(me_);
+    const std::uint64_t entry = where.log_cursor++;
+    if (entry % entries_of_line != 0) return;  // the line is in the L2
+    const line l = where.log_lines + static_cast<line>(entry / entries_of_line % tile::log_lines_count);
+    static_cast<void>(own_access(chip_, me_, l, true));
   }
 
   chip& chip_;
@@ -251,6 +267,11 @@ void start(chip& c, core& me, task& t) {
   me.killed = false;
   ++me.execution;
   ++c.statistics.tasks.started;
+  if (t.does == task::role::body) {
+    ++c.statistics.tasks.bodies;
+    c.statistics.tasks.again += t.was_started ? 1 : 0;
+    t.was_started = true;
+  }
   count_cycles(c, me, spent::empty);  // until a cycle of the tile was free for the dequeue
   me.time += c.options.task_instruction;
 }

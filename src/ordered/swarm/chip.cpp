@@ -15,7 +15,8 @@ namespace {
 chip::chip(const swarm_options& given)
     : options(given), net(std::max(1u, given.cores / given.tile_cores), given.hop_latency),
       caches(options, net, all_lines, statistics), heap(std::max(1u, given.cores / given.tile_cores)),
-      hash(given.bloom_bits / given.bloom_ways), keeps_exact(given.precise != 0 || given.audit != 0), draw(given.seed) {
+      hash(given.bloom_bits / given.bloom_ways), keeps_exact(given.precise != 0 || given.audit != 0),
+      over_time(given, std::max(1u, given.cores / given.tile_cores)), draw(given.seed) {
   tiles.resize(std::max(1u, given.cores / given.tile_cores));
   const std::uint32_t tile_cores = std::min(given.cores, given.tile_cores);
   WEFT_ASSERT(tiles.size() <= virtual_time::tiles_max && tiles.size() * tile_cores == given.cores);
@@ -27,6 +28,7 @@ chip::chip(const swarm_options& given)
     t.task_entries = entries(given.task_queue, tile_cores);
     t.commit_entries = entries(given.commit_queue, tile_cores);
     t.own_lines = all_lines.fresh(tile::own_lines_count);
+    if (given.l1_written_through != 0) t.log_lines = all_lines.fresh(tile::log_lines_count);
     if (given.precise != 0) continue;
     for (int kind = 0; kind < 2; ++kind)
       t.sets.emplace_back(given.bloom_ways, given.bloom_bits / given.bloom_ways, 64u);

@@ -18,6 +18,7 @@
 #include "ordered/swarm/lines.hpp"
 #include "ordered/swarm/memory.hpp"
 #include "ordered/swarm/mesh.hpp"
+#include "ordered/swarm/samples.hpp"
 #include "ordered/swarm/signature.hpp"
 #include "ordered/swarm/task.hpp"
 #include "ordered/swarm/tile.hpp"
@@ -61,7 +62,14 @@ struct core {
 };
 
 struct event {
-  enum class kind : std::uint32_t { wake, arrive, come_back, look, apply };  // look, apply: of the global virtual time
+  enum class kind : std::uint32_t {
+    wake,
+    arrive,
+    come_back,
+    look,
+    apply,
+    sample
+  };  // look, apply: of the global virtual time
   kind what;
   std::uint32_t generation;
   void* who;
@@ -82,6 +90,7 @@ struct chip {
   bool keeps_exact;  // they decide, or an audit needs them
   std::vector<tile> tiles;
   std::vector<std::unique_ptr<core>> cores;
+  samples over_time;
   task_pool tasks;
   task* waiting = nullptr;  // those that travel or return
   base::random draw;

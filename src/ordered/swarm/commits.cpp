@@ -46,6 +46,7 @@ void commit(chip& c, task& t) {
   c.leave_commit_entry(where, t);
   leave_entry(c, t);
   c.statistics.core_cycles.committed += t.spent;
+  ++c.over_time.of(t.tile).commits;
   ++(t.does == task::role::body ? c.statistics.tasks.committed : c.statistics.tasks.helpers);
   for (const task::block& b : t.released) c.heap.give_back(t.tile, b.at, b.bytes, b.alignment);
   if (c.committed != nullptr && t.does == task::role::body) c.committed(c.committed_whom, t.call, t.at);

@@ -21,6 +21,19 @@ void switch_to(chip& c, core* from, core* to) {
   left.jump(entered, nullptr);
 }
 
+void plan_sample(chip& c) {
+  if (c.over_time.next() == UINT64_MAX) return;
+  c.events.push(std::max(c.over_time.next(), c.events.now()), {event::kind::sample, 0, nullptr});
+}
+
+void take_sample(chip& c) {
+  c.over_time.take([&](swarm_sample& s) {
+    s.task_queue = static_cast<std::uint32_t>(c.tiles[s.tile].task_used);
+    s.commit_queue = static_cast<std::uint32_t>(c.tiles[s.tile].finished.size());
+  });
+  plan_sample(c);
+}
+
 // Lets happen what is next, until it is `me` that goes on (nullptr: until the run ends).
 void pass_time(chip& c, core* me) {
   while (!c.ending) {
@@ -36,6 +49,7 @@ void pass_time(chip& c, core* me) {
     case event::kind::come_back: come_back(c, *static_cast<task*>(e.what.who)); break;
     case event::kind::look: look_at_virtual_times(c); break;
     case event::kind::apply: apply_global_virtual_time(c); break;
+    case event::kind::sample: take_sample(c); break;
     }
   }
   if (me != nullptr) switch_to(c, me, nullptr);
@@ -105,6 +119,7 @@ void run_cores(chip& c) {
     wake(c, *each, c.events.now());
   }
   c.events.push(c.events.now() + c.options.gvt_period, {event::kind::look, 0, nullptr});
+  plan_sample(c);
   pass_time(c, nullptr);
   for (auto& each : c.cores) {  // each leaves its body, where it is in one, and its stack
     switch_to(c, nullptr, each.get());
@@ -164,12 +179,13 @@ void count_cycles(chip& c, core& me, spent what) noexcept {
   const cycle passed = me.time - me.counted;
   me.counted = me.time;
   auto& all = c.statistics.core_cycles;
+  auto& lately = c.over_time.of(me.tile).core_cycles;
   switch (what) {
-  case spent::task: me.runs->spent += passed; break;
-  case spent::aborted: all.aborted += passed; break;
-  case spent::spill: all.spill += passed; break;
-  case spent::stall: all.stall += passed; break;
-  case spent::empty: all.empty += passed; break;
+  case spent::task: me.runs->spent += passed, lately.task += passed; break;
+  case spent::aborted: all.aborted += passed, lately.task += passed; break;
+  case spent::spill: all.spill += passed, lately.spill += passed; break;
+  case spent::stall: all.stall += passed, lately.stall += passed; break;
+  case spent::empty: all.empty += passed, lately.empty += passed; break;
   }
 }
 

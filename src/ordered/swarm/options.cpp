@@ -24,6 +24,7 @@ constexpr std::uint32_t latency_max = 1'000'000;
 constexpr option options[] = {
     {"cores", &swarm_options::cores, 1, 256},
     {"tile_cores", &swarm_options::tile_cores, 1, 8},
+    {"task_units", &swarm_options::task_units, 0, 1},
     {"task_queue", &swarm_options::task_queue, 0, 1 << 20},
     {"commit_queue", &swarm_options::commit_queue, 0, 1 << 20},
     {"gvt_period", &swarm_options::gvt_period, 1, latency_max},
@@ -37,6 +38,7 @@ constexpr option options[] = {
     {"l1_kib", &swarm_options::l1_kib, 1, 1 << 16},
     {"l1_ways", &swarm_options::l1_ways, 1, 64},
     {"l1_latency", &swarm_options::l1_latency, 0, latency_max},
+    {"l1_written_through", &swarm_options::l1_written_through, 0, 1},
     {"l2_kib", &swarm_options::l2_kib, 1, 1 << 20},
     {"l2_ways", &swarm_options::l2_ways, 1, 64},
     {"l2_latency", &swarm_options::l2_latency, 0, latency_max},
@@ -52,8 +54,12 @@ constexpr option options[] = {
     {"allocation", &swarm_options::allocation, 0, latency_max},
     {"spill_percent", &swarm_options::spill_percent, 1, 100},
     {"spill_tasks", &swarm_options::spill_tasks, 2, 1024},
+    {"splitter_tasks", &swarm_options::splitter_tasks, 1, 1024},
     {"nack_backoff", &swarm_options::nack_backoff, 1, latency_max},
     {"seed", &swarm_options::seed, 0, UINT32_MAX},
+    {"sample_period", &swarm_options::sample_period, 0, UINT32_MAX},
+    {"sample_from", &swarm_options::sample_from, 0, UINT32_MAX},
+    {"sample_count", &swarm_options::sample_count, 1, 1 << 20},
     {"audit", &swarm_options::audit, 0, 1},
 };
 

@@ -88,9 +88,9 @@ void split(chip& c, core& me, task& splitter) {
   me.holds = splitter.call.timestamp;
   me.time += c.options.task_instruction;
   std::vector<task*> inside = std::move(splitter.inside);
-  const std::size_t most = std::max(2u, c.options.children);
+  const std::size_t back = c.options.splitter_tasks;
   // With an entry beyond the queue's size it must not come back, since others wait for that.
-  const std::size_t stay = inside.size() <= most || splitter.emergency ? 0 : inside.size() - (most - 1);
+  const std::size_t stay = inside.size() <= back + 1 || splitter.emergency ? 0 : inside.size() - back;
   me.time += descriptors(c, me, splitter.spilled_to, inside, stay, false);
   me.time += c.options.task_instruction * (stay != 0 ? 2 : 1);
   sync(c, me);

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "ordered/executors.hpp"
 #include "ordered/swarm/chip.hpp"
 #include "ordered/swarm/cores.hpp"
 #include "ordered/swarm/enqueues.hpp"
+#include "ordered/swarm/one_core.hpp"
 #include "ordered/swarm/options.hpp"
 #include "runtime/variables.hpp"
 #include "weft/error.hpp"
@@ -18,7 +20,7 @@ namespace {
 
 constexpr double clock_hz = 2e9;
 
-class swarm_executor final : public detail::ordered_executor {
+class swarm_executor final : public ordered_run::executor {
  public:
   explicit swarm_executor(const swarm_options& options) : chip_(options) {}
 
@@ -27,15 +29,23 @@ class swarm_executor final : public detail::ordered_executor {
   void run() override {
     if (roots_.empty()) return;
     chip_.error = nullptr;
-    enqueue_roots();
-    swarm::run_cores(chip_);
+    if (chip_.options.task_units != 0) {
+      enqueue_roots();
+      swarm::run_cores(chip_);
+    } else {
+      swarm::run_one_core(chip_, std::exchange(roots_, {}));
+    }
     if (chip_.error != nullptr) std::rethrow_exception(chip_.error);
   }
   [[nodiscard]] ordered_counts counts() const override {
     const swarm_statistics& s = chip_.statistics;
-    return {.committed = s.tasks.committed,
-            .started = s.tasks.started,
-            .seconds = static_cast<double>(s.cycles) / clock_hz};
+    return {
+        .committed = s.tasks.committed, .started = s.tasks.bodies, .seconds = static_cast<double>(s.cycles) / clock_hz};
+  }
+  [[nodiscard]] std::uint64_t again() const noexcept override { return chip_.statistics.tasks.again; }
+  // What those that counted took of all cores.
+  [[nodiscard]] double serial_seconds() const noexcept override {
+    return static_cast<double>(chip_.statistics.core_cycles.committed) / clock_hz;
   }
   [[nodiscard]] swarm::chip& chip() noexcept { return chip_; }
 
@@ -63,7 +73,7 @@ class swarm_executor final : public detail::ordered_executor {
 
 namespace ordered_run {
 
-std::unique_ptr<detail::ordered_executor> make_swarm(runtime&, const ordered_options& options) {
+std::unique_ptr<executor> make_swarm(runtime&, const ordered_options& options) {
   swarm_options chip;
   if (options.swarm != nullptr) {
     chip = *options.swarm;
@@ -79,13 +89,20 @@ std::unique_ptr<detail::ordered_executor> make_swarm(runtime&, const ordered_opt
 
 }  // namespace ordered_run
 
-const swarm_statistics& statistics_of(ordered& section) {
+namespace {
+
+[[nodiscard]] swarm::chip& required_chip(ordered& section) {
   auto* const found = dynamic_cast<swarm_executor*>(&section.executor());
   if (found == nullptr)
     throw error("weft: this ordered section has no modelled chip, so no statistics of one. Ask for it: "
                 "weft::ordered(rt, {.executor = \"swarm\"})");
-  return found->chip().statistics;
+  return found->chip();
 }
+
+}  // namespace
+
+const swarm_statistics& statistics_of(ordered& section) { return required_chip(section).statistics; }
+std::span<const swarm_sample> samples_of(ordered& section) { return required_chip(section).over_time.all(); }
 
 namespace swarm {
 

@@ -77,7 +77,8 @@ struct task {
   bool certain = false;  // its time is the global one: nothing can abort it, and it need not track children
   bool discard = false;  // while aborting: it is not to come back
   bool was_refused = false;
-  bool emergency = false;  // it has an entry beyond the task queue's size
+  bool was_started = false;  // and aborted
+  bool emergency = false;    // it has an entry beyond the task queue's size
   std::vector<access> accesses;
   std::vector<undo> undos;  // oldest first
   std::vector<block> allocated, released;
@@ -141,7 +142,7 @@ class task_pool {
     t.runs_on = nullptr;
     t.children = t.refused = t.tries = 0;
     t.does = task::role::body;
-    t.certain = t.discard = t.was_refused = t.emergency = false;
+    t.certain = t.discard = t.was_refused = t.was_started = t.emergency = false;
     t.accesses.clear();
     t.undos.clear();
     t.allocated.clear();

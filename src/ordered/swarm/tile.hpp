@@ -16,6 +16,7 @@ namespace weft::swarm {
 
 struct tile {
   static constexpr std::uint32_t own_lines_count = 1024;
+  static constexpr std::uint32_t log_lines_count = 256;  // what the largest tasks of a full commit queue log
 
   std::uint32_t number = 0;
   std::uint32_t first_core = 0, cores = 0;
@@ -41,6 +42,8 @@ struct tile {
   std::vector<signatures> sets;  // read, written; none where sets are precise
   line own_lines = 0;            // for arguments that do not fit descriptors; used in turn
   std::uint64_t own_cursor = 0;
+  line log_lines = 0;  // for undo logs, used in turn
+  std::uint64_t log_cursor = 0;
   std::vector<line> spill_blocks;  // free ones: lines for the descriptors of one splitter
 
   [[nodiscard]] bool task_queue_full() const noexcept { return task_used >= task_entries; }

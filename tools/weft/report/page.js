@@ -124,6 +124,11 @@ function fillTables() {
     figures.per_worker.map((w, i) => [shown(run.workers[i] ? `${i} (${run.workers[i]})` : String(i)),
       w.tasks.toLocaleString("en"), duration(w.bodies_ns), duration(w.main_program_ns), duration(w.asleep_ns),
       duration(w.rest_ns), share((w.bodies_ns + w.main_program_ns) / Math.max(1, figures.makespan_ns))]));
+  const sections = figures.sections ?? [];
+  byId("sections").closest("section").hidden = sections.length === 0;
+  fillTable("sections", ["executor", "runs", "calls", "committed", "in order", "again", "in vain", "took", "one by one", "ahead paid"],
+    sections.map((s) => [shown(s.executor, 40), ...[s.runs, s.calls, s.committed, s.in_order, s.again, s.in_vain].map((n) => n.toLocaleString("en")),
+      duration(s.took_ns), s.serial_ns === null ? "-" : duration(s.serial_ns), s.text]));
   const waits = Object.entries(figures.waits).filter(([, w]) => w.count > 0);
   byId("waits").closest("section").hidden = waits.length === 0;
   fillTable("waits", ["a body or the main program waited", "times", "together"],

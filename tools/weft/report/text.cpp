@@ -1,6 +1,7 @@
 // See text.hpp.
 #include "text.hpp"
 
+#include "sections.hpp"
 #include "teams.hpp"
 #include <algorithm>
 #include <cmath>
@@ -240,6 +241,7 @@ std::string text(const trace::file& r, const analysis& a, bool colour) {
   if (f.ran() > 0)
     out += name_rows(r, f, colour) + team_rows(r, teams_of(r, a.names), colour) + wait_rows(r, f, colour) +
            worker_rows(f, colour);
+  out += section_rows(sections_of(r), colour);
   const std::vector<advice> hints = advise(r, f);
   if (!hints.empty()) out += heading("advice", colour);
   for (const advice& h : hints) out += "  - " + h.text + "\n";
@@ -283,6 +285,7 @@ json to_json(const trace::file& r, const analysis& a) {
   out["placing"] = placing_json(r, f.placing);
   out["data"] = {{"local_bytes", f.data.local}, {"remote_bytes", f.data.remote}};
   out["teams"] = teams_json(r, teams_of(r, a.names));
+  out["sections"] = sections_json(r, sections_of(r));
   out["waits"] = json::object();
   for (std::size_t i = 0; i < f.waits.size(); ++i)
     out["waits"][trace::text(static_cast<trace::wait_reason>(i))] = {{"count", f.waits[i].count},

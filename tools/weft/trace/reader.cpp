@@ -11,6 +11,7 @@
 #include "../output.hpp"
 #include "checks.hpp"
 #include "database.hpp"
+#include "reader_sections.hpp"
 #include "weft/clause.hpp"
 #include "weft/error.hpp"
 
@@ -19,7 +20,7 @@ namespace weft::tool::trace {
 namespace {
 
 constexpr std::int64_t application_id = 0x57656674;  // "Weft"
-constexpr std::int64_t version_max = 6;
+constexpr std::int64_t version_max = 7;
 constexpr std::int64_t units_max = UINT32_MAX;  // of a resource
 constexpr std::size_t rows_max = none;          // an index must be able to name each, and `none` none
 
@@ -73,6 +74,7 @@ class loader {
     read_counters();
     read_teams();
     read_located();
+    if (out_.format >= 7) out_.sections = read_sections(db_);
     check_times(out_);
     return std::move(out_);
   }

@@ -152,6 +152,17 @@ struct data_of_task {
   std::int64_t local_bytes, remote_bytes;  // on the memory node of its worker, on others
 };
 
+// A run of an ordered section: what it called, and what became of that.
+struct section {
+  std::string executor;
+  std::int64_t began_ns, ended_ns;  // on a chip that is modelled beside, ended_ns is its own time after began_ns
+  std::int64_t committed;           // calls of bodies that counted
+  std::int64_t started;             // calls, whatever became of them
+  std::int64_t again;               // of these, of bodies that had been called before
+  std::int64_t in_order;            // of those that counted, calls that did not run ahead
+  std::int64_t serial_ns;           // what bodies would have taken one after the other; -1: nobody knows
+};
+
 struct file {
   std::string path;
   std::map<std::string, std::string, std::less<>> meta;
@@ -171,6 +182,7 @@ struct file {
   std::vector<counter> counters;      // by task
   std::vector<team> teams;            // by task; none in files before format 5
   std::vector<data_of_task> located;  // by task; none in files before format 6, and of machines with one memory node
+  std::vector<section> sections;      // by time; none in files before format 7
   std::int64_t format = 0;
   std::int64_t duration_ns = 0;  // of the run, from meta
   std::int64_t lost = 0;         // records that were overwritten before they reached the file, from meta

@@ -187,7 +187,7 @@ TEST_CASE("reader: what is no trace is refused, and said to be so") {
   folder.path = "/dev/null";
   says(refusal(folder), "is no plain file");
   says(refusal("PRAGMA application_id = 7"), "no trace of Weft (its application_id is 7)");
-  says(refusal("PRAGMA user_version = 7"), "format 7, newer than 6");
+  says(refusal("PRAGMA user_version = 8"), "format 8, newer than 7");
   says(refusal("PRAGMA user_version = 0"), "format number 0");
   says(refusal("DELETE FROM meta WHERE key = 'complete'"), "is incomplete");
   says(refusal("UPDATE meta SET value = 'soon' WHERE key = 'duration_ns'"), "\"soon\" as duration_ns");
@@ -361,14 +361,15 @@ TEST_CASE("reader: teams and their members, from format 5 on; older files have n
   CHECK((load(old.path).teams.empty() && load(old.path).tasks[1].rank == -1));
 }
 
+static std::string format_6(const std::string& change = "") {
+  return format_5(R"(
+    PRAGMA user_version = 6;
+    CREATE TABLE located(task INTEGER PRIMARY KEY, local_bytes INTEGER, remote_bytes INTEGER);
+    INSERT INTO located VALUES (12, 4096, 64), (11, 0, 8);)" +
+                  change);
+}
+
 TEST_CASE("reader: where data lay, from format 6 on; older files say nothing") {
-  const auto format_6 = [](const std::string& change = "") {
-    return format_5(R"(
-      PRAGMA user_version = 6;
-      CREATE TABLE located(task INTEGER PRIMARY KEY, local_bytes INTEGER, remote_bytes INTEGER);
-      INSERT INTO located VALUES (12, 4096, 64), (11, 0, 8);)" +
-                    change);
-  };
   const scratch s, old, wrong, unknown;
   s.sql(format_6());
   const file f = load(s.path);
@@ -381,6 +382,37 @@ TEST_CASE("reader: where data lay, from format 6 on; older files say nothing") {
   says(refusal(wrong), "local_bytes");
   unknown.sql(format_6("UPDATE located SET task = 99 WHERE task = 11"));
   says(refusal(unknown), "99");
+}
+
+TEST_CASE("reader: ordered sections, from format 7 on; older files have none") {
+  const auto format_7 = [](const std::string& change = "") {
+    return format_6(R"(
+      PRAGMA user_version = 7;
+      CREATE TABLE sections(executor TEXT, began_ns INTEGER, ended_ns INTEGER, committed INTEGER,
+                            started INTEGER, again INTEGER, in_order INTEGER, serial_ns INTEGER);
+      INSERT INTO sections VALUES ('speculative', 300, 400, 10, 14, 3, 2, 180),
+                                  ('serial', 100, 150, 7, 7, 0, 0, NULL);)" +
+                    change);
+  };
+  const scratch s, old;
+  s.sql(format_7());
+  const file f = load(s.path);
+  REQUIRE(f.sections.size() == 2);
+  const section &first = f.sections[0], &second = f.sections[1];
+  CHECK((first.executor == "serial" && first.began_ns == 100 && first.ended_ns == 150));
+  CHECK((first.committed == 7 && first.serial_ns == -1));
+  CHECK((second.executor == "speculative" && second.committed == 10 && second.started == 14));
+  CHECK((second.again == 3 && second.in_order == 2 && second.serial_ns == 180));
+  old.sql(format_6());
+  CHECK(load(old.path).sections.empty());
+  const auto refusal_of_7 = [&](const std::string& change) {
+    const scratch wrong;
+    wrong.sql(format_7(change));
+    return refusal(wrong);
+  };
+  says(refusal_of_7("UPDATE sections SET ended_ns = 1"), "ended_ns is 1, before");
+  says(refusal_of_7("UPDATE sections SET again = 15 WHERE began_ns = 300"), "again");
+  says(refusal_of_7("UPDATE sections SET in_order = 11 WHERE began_ns = 300"), "in_order");
 }
 
 TEST_CASE("reader: a worker runs one task at a time") {
