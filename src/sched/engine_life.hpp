@@ -46,6 +46,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   stealing_.open(*rules_);
   locality_.open(*places_);
   pushed_elsewhere_.open(*places_);
+  piles_.open(*places_);
   teams_.who().open(*places_);
   for (mates_source<M>* mates : {&leaf_mates_, &node_mates_})
     mates->open(*places_, rules_->elastic() == elasticity::node);
@@ -97,6 +98,7 @@ template <machine::machine M> void engine<M>::list_levels(worker& w) {
     return;
   }
   if (rules_->uses_nodes()) s.push_back(&nodes_);
+  if (rules_->uses_piles()) s.push_back(&piles_);
   if (levels == search_levels::flat) s.push_back(&central_);
   s.push_back(&stealing_);
   if (rules_->pushes()) s.push_back(&pushed_elsewhere_);
