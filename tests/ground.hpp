@@ -86,6 +86,7 @@ struct answers : sched::policy {
   }
   bool always_own_deque() const noexcept override { return own_only; }
   bool uses_nodes() const noexcept override { return true; }
+  bool uses_piles() const noexcept override { return true; }
 
   sched::destination next = sched::destination::own();
   std::vector<question> asked;
@@ -122,7 +123,7 @@ template <class M> struct scheduler {
   }
   void open_with_policy() { placement.open(rules, places); }
 
-  [[nodiscard]] std::vector<record*> content(sched::inbox<M>& box) {
+  template <class Queue> [[nodiscard]] std::vector<record*> content(Queue& box) {
     std::vector<record*> found;
     while (record* r = box.pop()) found.push_back(r);
     return found;

@@ -30,7 +30,7 @@ SEEDS = range(1, 9)
 SEEDS_QUICK = range(1, 5)  # of teams that steal
 WITHIN = 0.12
 # What is known not to hold, and why: sort.md.
-NOT_HELD = {"dep-2's over the greatest: dep-2 is the best", "traffic of Qthreads over TBB's",
+NOT_HELD = {"dep-2's over the greatest: dep-2 is the best",
             "4+1 tab, no stealing, over the greatest of all teams': it is the best", "2+3 tab stealing"}
 BOOST = 'topology.types = "16 boost"; types.boost.speed.x = 1.2'
 

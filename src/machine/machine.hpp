@@ -16,7 +16,7 @@
 //   declares(record, ps)        the body is to cost that, once more; 0: the default
 //   exchange_near(near, word, value, order)   exchange() of a word that belongs to `near`
 // And where a modelled machine needs something else than a real one:
-//   unseen            the operations fetch_add, fetch_or, fetch_and for who is no core of it: they take no time
+//   unseen            the operations load, fetch_add, fetch_or, fetch_and for who is no core of it: they take no time
 //   section(lock)     the lock is held until this ends. No other operation of the machine's may happen meanwhile
 //   stand_ins         records on the stacks of bodies, as others see them (stand_ins.hpp)
 //   by_word<T, Bits>  a T for each word of the program's memory (by_word.hpp)
@@ -116,6 +116,7 @@ concept machine = requires(M m, cell<std::uint8_t> lock, cell<std::uint64_t> c, 
   M::give_way();
   M::meets_stranger();
   M::declares(r, v);
+  M::unseen::load(c, o);
   M::unseen::fetch_add(c, v, o);
   M::unseen::fetch_or(c, v, o);
   M::unseen::fetch_and(c, v, o);

@@ -249,6 +249,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   pushed_elsewhere<M> pushed_elsewhere_{crew_, placement_, recording_};
   team_source<M> members_{placement_, crew_};
   node_source<M> nodes_{placement_};
+  pile_source<M> piles_{placement_};
   central_source<M> central_{placement_};
   home_source<M> home_{placement_};
   mates_source<M> leaf_mates_{mates_source<M>::level::leaf, crew_, placement_, stealing_};

@@ -112,13 +112,13 @@ template <machine::machine M> detail::record* engine<M>::run_branch(worker& w, b
 template <machine::machine M> void engine<M>::cancelled(bool is_open) noexcept {
   if (is_open) failures_.cancelled(true);
   const auto hook = [&] {
-    if (M::sees_calls()) return;  // there they all do, always
     for (const auto& w : crew_) {
       if (is_open) {
-        static_cast<void>(M::fetch_or(w->hooked, detail::hooked_cancelled, base::release));
-        static_cast<void>(M::fetch_add(w->moves, std::uint64_t{1}, base::release));
+        static_cast<void>(M::unseen::fetch_or(w->hooked, detail::hooked_cancelled, base::release));
+        static_cast<void>(M::unseen::fetch_add(w->moves, std::uint64_t{1}, base::release));
       } else {
-        static_cast<void>(M::fetch_and(w->hooked, static_cast<std::uint8_t>(~detail::hooked_cancelled), base::relaxed));
+        constexpr auto others = static_cast<std::uint8_t>(~detail::hooked_cancelled);
+        static_cast<void>(M::unseen::fetch_and(w->hooked, others, base::relaxed));
       }
     }
   };

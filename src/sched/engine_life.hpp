@@ -45,14 +45,16 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   stealing_.open(*rules_);
   locality_.open(*places_);
   pushed_elsewhere_.open(*places_);
+  piles_.open(*places_);
   teams_.who().open(*places_);
   for (mates_source<M>* mates : {&leaf_mates_, &node_mates_})
     mates->open(*places_, rules_->elastic() == elasticity::node);
   placement_.open(*rules_, *places_);
   suspension_.open(crew_.main());
   child_first_ = rules_->child_first();
-  const bool hooked = M::sees_calls() || !placement_.own_only() || recording_.on() || child_first_;
-  constexpr std::uint8_t always = detail::hooked_always | (M::sees_calls() ? detail::hooked_alone : 0);
+  constexpr bool alone = M::sees_calls();  // such a machine plays all workers on one thread
+  const bool hooked = alone || !placement_.own_only() || recording_.on() || child_first_;
+  constexpr std::uint8_t always = detail::hooked_always | (alone ? detail::hooked_alone : 0);
   const std::uint8_t why_hooked = hooked ? always : std::uint8_t{0};
   for (const auto& w : crew_) {
     w->engine = this;
@@ -99,6 +101,7 @@ template <machine::machine M> void engine<M>::list_levels(worker& w) {
     return;
   }
   if (rules_->uses_nodes()) s.push_back(&nodes_);
+  if (rules_->uses_piles()) s.push_back(&piles_);
   if (levels == search_levels::flat) s.push_back(&central_);
   s.push_back(&stealing_);
   if (rules_->pushes()) s.push_back(&pushed_elsewhere_);

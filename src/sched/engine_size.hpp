@@ -16,8 +16,7 @@ std::uint8_t engine<M>::near(const detail::near_clause* hints, std::size_t count
 template <machine::machine M> void engine<M>::follow_hints() noexcept {
   rules_->hint_given();
   placement_.hints_begin();
-  if constexpr (!M::modelled)
-    for (const auto& w : crew_) static_cast<void>(M::fetch_or(w->hooked, detail::hooked_hinted, base::relaxed));
+  for (const auto& w : crew_) static_cast<void>(M::unseen::fetch_or(w->hooked, detail::hooked_hinted, base::relaxed));
 }
 
 // A task with hints for the place where it is submitted is a call while nobody there starves (PufferFish §IV-D). Only

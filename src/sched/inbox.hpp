@@ -1,7 +1,6 @@
-// A queue that any worker or thread may put a record in and whose readers take the oldest, but for what is put on top
-// of it: the way to reach one worker (a pinned record, a waiting main thread) or all of them (tasks from outside
-// threads, the central policy). Not on the path of ordinary tasks, so a spin lock over a list is enough, and its
-// contention is what the machine says.
+// A queue that any worker or thread may put a record in and whose readers take the oldest: the way to reach one worker
+// (a pinned record, a waiting main thread) or all of them (tasks from outside threads, the central policy). Not on the
+// path of ordinary tasks, so a spin lock over a list is enough, and its contention is what the machine says.
 #pragma once
 #include <cstdint>
 
@@ -41,17 +40,7 @@ template <class M> class inbox {
     static_cast<void>(M::fetch_add(waiting_, std::uint32_t{1}, base::seq_cst));
   }
 
-  // r is the next that is popped. Order: as push.
-  void push_on_top(detail::record* r) noexcept {
-    base::locked<M> guard(lock_);
-    WEFT_ASSERT((head_ == nullptr) == (detail::peek(waiting_) == 0));
-    r->next = head_;
-    if (head_ == nullptr) tail_ = r;
-    head_ = r;
-    static_cast<void>(M::fetch_add(waiting_, std::uint32_t{1}, base::seq_cst));
-  }
-
-  // The oldest record, or one that was put on top, or nullptr. Cost: one load while empty.
+  // The oldest record, or nullptr. Cost: one load while empty.
   [[nodiscard]] detail::record* pop() noexcept {
     if (empty()) return nullptr;
     base::locked<M> guard(lock_);

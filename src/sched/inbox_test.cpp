@@ -52,20 +52,6 @@ const char* tried(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("inbox: what is put on top comes out first, and the last of it before the first") {
-  inbox<machine::host> box;
-  record r[4] = {};
-  for (int round = 0; round < 2; ++round) {
-    box.push_on_top(&r[0]);
-    box.push(&r[1]);
-    box.push_on_top(&r[2]);
-    box.push_on_top(&r[3]);
-    CHECK(box.size() == 4);
-    for (const int next : {3, 2, 0, 1}) CHECK(box.pop() == &r[next]);
-    CHECK((box.empty() && box.pop() == nullptr));
-  }
-}
-
 namespace {
 // Three push as long as there is room for two, one pops.
 const char* tried_bounded(std::uint64_t seed) {

@@ -23,6 +23,7 @@
 #include "sched/inbox.hpp"
 #include "sched/leaves.hpp"
 #include "sched/ordering.hpp"
+#include "sched/pile.hpp"
 #include "sched/policy.hpp"
 #include "sched/sleep.hpp"
 #include "sched/transition.hpp"
@@ -43,6 +44,7 @@ template <class M> class placement {
     own_only_.raw = rules.always_own_deque() && !ordering_.chooses() ? 1 : 0;
     looks_near_.raw = !rules.awaits_hints();
     if (rules.uses_nodes()) nodes_ = std::vector<inbox<M>>(places.nodes());
+    if (rules.uses_piles()) piles_ = std::vector<pile<M>>(places.nodes());
     if (rules.pushes()) pushed_ = std::vector<inbox<M>>(places.workers());
     if (rules.levels() != search_levels::flat) leaves_.open(places);
     stays_ = rules.levels() == search_levels::near_only || rules.levels() == search_levels::upwards;
@@ -54,10 +56,7 @@ template <class M> class placement {
   [[nodiscard]] bool own_only() const noexcept { return detail::is_set(own_only_); }
   // Whether the levels that a policy names are looked at: not before the first hint, under one that awaits hints.
   [[nodiscard]] bool looks_near() noexcept {
-    if constexpr (M::modelled)
-      return looks_near_.raw;
-    else
-      return M::load(looks_near_, base::seq_cst);  // in the last look before sleep, too: comes behind hints_begin()
+    return M::unseen::load(looks_near_, base::seq_cst);  // in the last look before sleep, too: behind hints_begin()
   }
   // The first task with hints is on its way. Who: its submitter. On a modelled machine it takes no time.
   void hints_begin() noexcept {
@@ -216,6 +215,15 @@ template <class M> class placement {
   [[nodiscard]] sched::leaves<M>& leaves() noexcept { return leaves_; }
   // By number of memory node; empty unless the policy uses them.
   [[nodiscard]] std::vector<inbox<M>>& nodes() noexcept { return nodes_; }
+  // The same of the piles.
+  [[nodiscard]] std::vector<pile<M>>& piles() noexcept { return piles_; }
+  // w has taken r and what is linked to it, the oldest first, from another node's pile: they go to that of its own.
+  void restock(worker<M>& w, detail::record* r) {
+    for (detail::record* next = nullptr; r != nullptr; r = next) {
+      next = r->next;  // r may be gone once it is there
+      put(w, r, destination::pile(static_cast<std::uint16_t>(node_of(w))));
+    }
+  }
   // By number of worker, what was pushed to each; empty unless the policy pushes.
   [[nodiscard]] std::vector<inbox<M>>& pushed() noexcept { return pushed_; }
   [[nodiscard]] unsigned node_of(const worker<M>& w) const noexcept {
@@ -287,8 +295,12 @@ template <class M> class placement {
       return;
     case destination::queue::node:
       WEFT_ASSERT(d.number < nodes_.size());
-      d.on_top ? nodes_[d.number].push_on_top(r) : nodes_[d.number].push(r);
+      nodes_[d.number].push(r);
       if (stays_) return notify_at(d.number);
+      break;
+    case destination::queue::pile:
+      WEFT_ASSERT(d.number < piles_.size());
+      piles_[d.number].push(r);
       break;
     }
     sleep_.notify(machine_);
@@ -338,6 +350,7 @@ template <class M> class placement {
   detail::cell<std::uint8_t> absent_lock_;
   std::vector<gang<M>*> wait_for_main_;  // guarded by absent_lock_
   std::vector<inbox<M>> nodes_;
+  std::vector<pile<M>> piles_;
   std::vector<inbox<M>> pushed_;
   sched::leaves<M> leaves_;
 };

@@ -37,12 +37,14 @@ struct ruled {
     for (unsigned id = 0; id < 4; ++id) look(s.content(s.all[id].box), 10 + static_cast<int>(id));
     for (unsigned n = 0; n < s.placement.nodes().size(); ++n)
       look(s.content(s.placement.nodes()[n]), 20 + static_cast<int>(n));
+    for (unsigned n = 0; n < s.placement.piles().size(); ++n)
+      look(s.content(s.placement.piles()[n]), 40 + static_cast<int>(n));
     look(s.content(s.placement.central()), 30);
     look(s.content(s.placement.urgent()), 31);
     return found;
   }
 };
-constexpr int box_of = 10, node = 20, central = 30, urgent = 31;
+constexpr int box_of = 10, node = 20, central = 30, urgent = 31, pile_of = 40;
 
 }  // namespace
 
@@ -54,7 +56,7 @@ TEST_CASE("placement: each destination is its queue") {
                                              {destination::worker(1), box_of + 1},
                                              {destination::node(0), node + 0},
                                              {destination::node(1), node + 1},
-                                             {destination::top_of_node(1), node + 1}};
+                                             {destination::pile(1), pile_of + 1}};
   for (const auto& [answer, place] : all) {
     ruled t(answer);
     task x;

@@ -3,10 +3,10 @@
 //
 //   ready(self, r, rng)      task r became ready on worker self (policy::nobody: on a thread outside): where it goes.
 //                            own, where self takes the newest first and thieves the oldest; central, the one queue all
-//                            workers share, oldest first; the queue of a memory node, behind what waits there or
-//                            before it; one worker; or pushed to a worker: it is for that one if it has room for it,
-//                            may be stolen from there, and else stays with self. What the clauses of r fix (pin,
-//                            priority) is stronger than the answer. Default: own
+//                            workers share, oldest first; the queue of a memory node, oldest first; the pile of one,
+//                            newest first for its workers; one worker; or pushed to a worker: it is for that one if it
+//                            has room for it, may be stolen from there, and else stays with self. What the clauses of r
+//                            fix (pin, priority) is stronger than the answer. Default: own
 //   victim(self, i, rng)     self has no work: whom to rob as i-th of this sweep, 0 <= i < workers-1. Over one sweep
 //                            every other worker must have a chance to be named, or its tasks may wait for it alone.
 //                            Default: the nearest first
@@ -37,21 +37,18 @@ namespace weft::sched {
 
 // Where a ready task goes.
 struct destination {
-  enum class queue : std::uint8_t { own, central, urgent, worker, node };
+  enum class queue : std::uint8_t { own, central, urgent, worker, node, pile };
   queue where = queue::own;
   std::uint16_t number = 0;  // of the worker or memory node
-  bool on_top = false;       // of a memory node's queue: it is taken before what waits there
   bool bounded = false;      // for that worker if it has room, which others may steal; else own
 
   [[nodiscard]] static constexpr destination own() noexcept { return {}; }
   [[nodiscard]] static constexpr destination central() noexcept { return {queue::central}; }
   [[nodiscard]] static constexpr destination urgent() noexcept { return {queue::urgent}; }
   [[nodiscard]] static constexpr destination worker(std::uint16_t id) noexcept { return {queue::worker, id}; }
-  [[nodiscard]] static constexpr destination pushed(std::uint16_t id) noexcept {
-    return {queue::worker, id, false, true};
-  }
+  [[nodiscard]] static constexpr destination pushed(std::uint16_t id) noexcept { return {queue::worker, id, true}; }
   [[nodiscard]] static constexpr destination node(std::uint16_t n) noexcept { return {queue::node, n}; }
-  [[nodiscard]] static constexpr destination top_of_node(std::uint16_t n) noexcept { return {queue::node, n, true}; }
+  [[nodiscard]] static constexpr destination pile(std::uint16_t n) noexcept { return {queue::pile, n}; }
 };
 
 // Where a worker looks that has nothing in its own deque (engine::list_sources).
@@ -88,6 +85,8 @@ class policy {
   [[nodiscard]] virtual bool always_own_deque() const noexcept { return true; }
   // Whether ready() ever names a memory node; only then workers look there.
   [[nodiscard]] virtual bool uses_nodes() const noexcept { return false; }
+  // Whether it ever names the pile of one, the same.
+  [[nodiscard]] virtual bool uses_piles() const noexcept { return false; }
   // Whether it ever pushes to a worker; only then workers look for that.
   [[nodiscard]] virtual bool pushes() const noexcept { return false; }
 

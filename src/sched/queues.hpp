@@ -1,8 +1,12 @@
 // The sources that are queues: what placement.hpp writes, these read. In the order in which an ordinary worker asks:
 // urgent tasks, its own deque (newest first, and on the hot path before any source is asked), its inbox, the queue of
-// its memory node, the central queue.
+// its memory node, or the pile there, the central queue.
 #pragma once
+#include <cstdint>
+#include <vector>
+
 #include "base/assert.hpp"
+#include "place/tree.hpp"
 #include "sched/attention.hpp"
 #include "sched/crew.hpp"
 #include "sched/deque.hpp"
@@ -130,6 +134,48 @@ template <class M> class node_source final : public source<M> {
 
  private:
   placement<M>& placement_;
+};
+
+// The piles of memory nodes: from the own one the newest; else from the others, beginning with any, as many of the
+// oldest as there are workers here, who find the rest on their own pile.
+template <class M> class pile_source final : public source<M> {
+ public:
+  explicit pile_source(placement<M>& placement)
+      : source<M>("the piles of memory nodes", {.shared = true, .now_and_then = true, .at_hand = true}),
+        placement_(placement) {}
+  // Who: the thread that makes the runtime, before any worker runs.
+  void open(const place::tree& places) {
+    at_node_.assign(places.nodes(), 0);
+    for (unsigned id = 0; id < places.workers(); ++id) ++at_node_[places.node_of(id)];
+  }
+  [[nodiscard]] detail::record* take(worker<M>& w) override {
+    auto& piles = placement_.piles();
+    const auto count = static_cast<unsigned>(piles.size());
+    if (count == 0) return nullptr;
+    const unsigned mine = placement_.node_of(w);
+    WEFT_ASSERT(mine < count && count == at_node_.size());
+    if (detail::record* r = piles[mine].pop()) return r;
+    const unsigned from = w.rng.below(count);
+    for (unsigned i = 0; i < count; ++i) {
+      const unsigned other = (from + i) % count;
+      if (other == mine) continue;
+      detail::record* const r = piles[other].take_oldest(at_node_[mine]);
+      if (r == nullptr) continue;
+      count_one(w.steals);
+      if (r->next != nullptr) placement_.restock(w, r->next);
+      return r;
+    }
+    return nullptr;
+  }
+  [[nodiscard]] bool visible(worker<M>&) noexcept override {
+    for (auto& pile : placement_.piles())
+      if (!pile.empty()) return true;
+    return false;
+  }
+
+ private:
+  placement<M>& placement_;
+  std::vector<std::uint32_t> at_node_;  // workers
 };
 
 }  // namespace weft::sched

@@ -20,7 +20,11 @@ struct four_workers {
   box_source<notes> box;
   central_source<notes> central{s.placement};
   node_source<notes> nodes{s.placement};
-  four_workers() { s.open_with_policy(); }
+  pile_source<notes> piles{s.placement};
+  four_workers() {
+    s.open_with_policy();
+    piles.open(s.places);
+  }
   void put(destination to, task& t, unsigned by = 0) {
     s.rules.next = to;
     s.placement.place(s.all[by], &t.r);
@@ -108,14 +112,19 @@ TEST_CASE("queues: a worker takes from its own memory node first, then from the 
   CHECK(!t.nodes.visible(t.s.all[0]));
 }
 
-TEST_CASE("queues: what goes on top of a memory node's queue is taken before what waits there") {
+TEST_CASE("queues: a pile gives its own workers the newest, others as many of the oldest as they are") {
   four_workers t;
-  task old, newer, newest;
-  t.put(destination::node(1), old);
-  t.put(destination::top_of_node(1), newer);
-  t.put(destination::top_of_node(1), newest);
-  for (task* next : {&newest, &newer, &old}) CHECK(t.nodes.take(t.s.all[3]) == &next->r);
-  CHECK(t.nodes.take(t.s.all[3]) == nullptr);
+  task x[7];
+  CHECK((t.piles.take(t.s.all[3]) == nullptr && !t.piles.visible(t.s.all[3])));
+  for (task& one : x) t.put(destination::pile(1), one);
+  CHECK(t.piles.visible(t.s.all[0]));
+  CHECK(t.piles.take(t.s.all[3]) == &x[6].r);
+  // Two workers are at node 0: one runs the oldest, and the next is there for the other.
+  CHECK(t.piles.take(t.s.all[0]) == &x[0].r);
+  CHECK((t.s.placement.piles()[0].size() == 1 && t.s.placement.piles()[1].size() == 4));
+  CHECK(t.piles.take(t.s.all[1]) == &x[1].r);
+  CHECK(detail::peek(t.s.all[0].steals) == 1);
+  CHECK(t.piles.take(t.s.all[2]) == &x[5].r);
 }
 
 TEST_CASE("queues: a policy that uses no nodes leaves none to look at") {

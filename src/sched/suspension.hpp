@@ -48,10 +48,7 @@ template <class M> class suspension {
                }},
                &publish};
     detail::worker* const program_on = w.where->on;
-    if constexpr (M::modelled)
-      ++w.moves.raw;  // no event: nobody asks there
-    else
-      static_cast<void>(M::fetch_add(w.moves, std::uint64_t{1}, base::acquire));  // whoever cancels adds, too
+    static_cast<void>(M::unseen::fetch_add(w.moves, std::uint64_t{1}, base::acquire));  // whoever cancels adds, too
     fiber& loop = stacks_.take(w);
     w.moves_to(loop);
     w.current = nullptr;

@@ -131,6 +131,7 @@ class virtual_machine {
   static void declares(detail::record& r, std::uint64_t cost_ps) noexcept { r.cost_ps = cost_ps; }
   // Whoever is not a core here does it in no time.
   struct unseen {
+    template <class T> static T load(const cell<T>& c, order) noexcept { return c.raw; }
     template <class T> static T fetch_add(cell<T>& c, T v, order) noexcept {
       return std::exchange(c.raw, static_cast<T>(c.raw + v));
     }
