@@ -269,6 +269,8 @@ if(WEFT_APPS)
       weft_test(papers/${name} paper ${command})
     endif()
   endforeach()
+  weft_test(long/papers/tao/learned long ${python} ${PROJECT_SOURCE_DIR}/papers/tao/learned.py
+            --weft $<TARGET_FILE:weft_tool>)
 endif()
 
 # the programs in README.md and in the guide

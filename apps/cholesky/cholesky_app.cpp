@@ -30,6 +30,7 @@ struct parameters {
   std::size_t height = 0;
   std::size_t repeat = 0;
   std::size_t panel_team = 0;
+  bool learned = false;
   std::string file;
   bool no_compare = false;
 };
@@ -94,9 +95,11 @@ class contest {
       : p_(p), seed_(opt.seed), bar_(bar), rt_(oldest_first(opt)), a_(make_matrix(p, opt.seed)), tiles_(a_.n, shape()) {
     work_ = a_;
     const bool real = std::string_view(rt_.machine()) == "host";
-    if (real && p_.panel_team != 0 && p_.panel_team < rt_.workers())
-      throw weft::error("cholesky: --panel-team " + std::to_string(p_.panel_team) + " with " +
-                        std::to_string(rt_.workers()) +
+    if (p_.learned && p_.panel_team == 0)
+      throw weft::error("cholesky: --learned is about --panel-team, which says how wide a panel is at most");
+    if (real && p_.panel_team != 0 && (p_.panel_team < rt_.workers() || p_.learned))
+      throw weft::error("cholesky: --panel-team " + std::to_string(p_.panel_team) + (p_.learned ? " --learned" : "") +
+                        " with " + std::to_string(rt_.workers()) +
                         " workers: OpenBLAS has one number of threads for all that calls it, so the team must be all "
                         "workers");
   }
@@ -128,7 +131,7 @@ class contest {
     work_.values = a_.values;
     if (settle) std::this_thread::sleep_for(settle_time);
     const double start = rt_.now_ns();
-    refuse(p_, factorize(rt_, work_, tiles_, bar_, static_cast<unsigned>(p_.panel_team)));
+    refuse(p_, factorize(rt_, work_, tiles_, bar_, static_cast<unsigned>(p_.panel_team), p_.learned));
     const double seconds = (rt_.now_ns() - start) * 1e-9;
     weft_.note(seconds, checked ? residual(a_, work_, seed_) : 0);
     if (!checked) return;
@@ -166,6 +169,7 @@ class contest {
       r.add("tasks_per_run", tiles_.task_count());
     else
       r.add("panel_team", std::uint64_t{p_.panel_team});
+    if (p_.learned) r.add("learned", p_.learned);
     r.add("repeat", std::uint64_t{repeat_});
     r.add("gflops", gflop / r.seconds, "GFLOP/s");
     r.add("residual", weft_.worst_residual, "n eps");
@@ -219,6 +223,7 @@ app cholesky_app() {
                   {"panel-team",
                    "workers of the one task that a panel is then, with threaded BLAS; 0: a task for each tile",
                    &p->panel_team, 0, 1024},
+                  {"learned", "panels learn how wide they are best, up to --panel-team", &p->learned},
                   {"repeat", "timed runs; the median counts; 0: 3, or 1 if a trace is recorded", &p->repeat, 0, 1000},
                   {"no-compare", "do not run OpenBLAS for comparison", &p->no_compare}},
       .run = [p](const weft::options& opt, progress& bar) { return contest(*p, opt, bar).run(); }};

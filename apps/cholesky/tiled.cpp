@@ -77,8 +77,8 @@ void solve(int rows, int columns, const double* l, double* x, int distance) {
 // One factorization: what its tasks share. Lives until the wait that ends it.
 class factorization {
  public:
-  factorization(runtime& rt, matrix& a, tiled_matrix& t, progress& bar, unsigned panel_team)
-      : rt_(rt), t_(t), bar_(bar), panel_team_(panel_team) {
+  factorization(runtime& rt, matrix& a, tiled_matrix& t, progress& bar, unsigned panel_team, bool learned)
+      : rt_(rt), t_(t), bar_(bar), panel_team_(panel_team), learned_(learned) {
     t.lay_over(a);
   }
 
@@ -133,7 +133,8 @@ class factorization {
       column.push_back(&x);
       ns += trsm_ns(shape(x).rows, shape(x).columns);
     }
-    rt_.submit(team(panel_team_), write(column), named("panel"), cost(ns), urgent(k, k),
+    const auto wide = learned_ ? team(1, panel_team_).learned() : team(panel_team_);
+    rt_.submit(wide, write(column), named("panel"), cost(ns), urgent(k, k),
                [this, k](team_context& team, view<tile> tiles) {
                  openblas_guest(team, blas, [&](guest_context&) { panel(k, tiles); });
                });
@@ -201,6 +202,7 @@ class factorization {
   tiled_matrix& t_;
   progress& bar_;
   unsigned panel_team_;
+  bool learned_;
   std::optional<bad_pivot> bad_;  // written by one task at most (tiled.hpp), read after the wait
 };
 
@@ -262,9 +264,10 @@ std::uint64_t tiled_matrix::task_count() const noexcept {
   return count;
 }
 
-std::optional<bad_pivot> factorize(runtime& rt, matrix& a, tiled_matrix& t, progress& bar, unsigned panel_team) {
+std::optional<bad_pivot> factorize(runtime& rt, matrix& a, tiled_matrix& t, progress& bar, unsigned panel_team,
+                                   bool learned) {
   const blas_threads one(1);
-  return factorization(rt, a, t, bar, panel_team).run();
+  return factorization(rt, a, t, bar, panel_team, learned).run();
 }
 
 std::optional<bad_pivot> factorize_openblas(matrix& a, unsigned threads) {

@@ -92,9 +92,9 @@ struct bad_pivot {
 // there is one; then `a` is half overwritten and of no use.
 // panel_team: not 0: each diagonal block and all that lies below it is one task of a team of so many workers, in which
 // BLAS is a guest and has a thread for each. On real machines this must be all workers: how many threads OpenBLAS has
-// is one number for the process, and calls of other tasks would have as many.
+// is one number for the process, and calls of other tasks would have as many. learned: up to so many, as teams learn.
 [[nodiscard]] std::optional<bad_pivot> factorize(runtime& rt, matrix& a, tiled_matrix& t, progress& bar,
-                                                 unsigned panel_team = 0);
+                                                 unsigned panel_team = 0, bool learned = false);
 
 // The same by OpenBLAS's dpotrf_ with this many threads.
 [[nodiscard]] std::optional<bad_pivot> factorize_openblas(matrix& a, unsigned threads);

@@ -20,7 +20,7 @@ namespace {
 using tao::assembly, tao::integer;
 
 struct level {
-  unsigned width;
+  unsigned width;  // 0: learned
   bool by_table;
 };
 
@@ -33,6 +33,7 @@ struct parameters {
   bool awake = false;
   bool tasks = false;
   bool modelled = false;
+  std::size_t repeat = 1;
 };
 
 std::uint64_t hash(std::uint64_t x) {
@@ -49,12 +50,14 @@ memory_placement placement(const std::string& layout) {
   throw error("--layout " + layout + " is none: first-touch, blocked or interleaved");
 }
 
-// "dep-2,tab-4": by level from the leaves on; the last is that of all levels above, too.
+// "dep-2,tab-learned": by level from the leaves on; the last is that of all levels above, too.
 level level_of(const std::string& text) {
   const std::string kind = text.substr(0, 4), number = text.size() > 4 ? text.substr(4) : "";
+  if ((kind == "dep-" || kind == "tab-") && number == "learned") return {0, kind == "tab-"};
   const bool is_width = !number.empty() && number.size() <= 4 && number.find_first_not_of("0123456789") == number.npos;
   if ((kind != "dep-" && kind != "tab-") || !is_width || std::stoul(number) == 0)
-    throw error("--levels: '" + text + "' is none; write dep-2 or tab-4, one for each level, separated by commas");
+    throw error("--levels: '" + text +
+                "' is none; write dep-2, tab-4 or dep-learned, one for each level, separated by commas");
   return {static_cast<unsigned>(std::stoul(number)), kind == "tab-"};
 }
 std::vector<level> levels_of(const std::string& text, std::size_t count) {
@@ -147,7 +150,8 @@ class sorter {
   template <class... Reads> void submit(std::size_t l, std::size_t i, Reads... after) {
     node& x = tree_[l][i];
     const level k = kinds_[l];
-    const auto wide = how_.awake ? team(k.width).awake() : team(k.width);
+    const detail::team_clause asked = k.width == 0 ? team(learned).sized(how_.n / tree_[l].size()) : team(k.width);
+    const auto wide = how_.awake ? asked.awake() : asked;
     const auto name = named(l == 0 ? assembly::name_with_sorts : assembly::name);
     const auto body = [&x, by_table = k.by_table](team_context& t, auto&&...) {
       by_table ? x.does.by_table(t) : x.does.by_graph(t);
@@ -201,6 +205,11 @@ result run(const parameters& p, const weft::options& opt, progress& bar) {
   runtime rt(opt);
   if (p.modelled && rt.machine() == std::string("host"))
     throw error("--modelled charges for work that it does not do; it needs a modelled machine");
+  for (std::size_t i = 1; i < p.repeat; ++i) {
+    sorter before(p, rt);
+    before.fill();
+    before.run();
+  }
   sorter s(p, rt);
   s.fill();
   bar.report(0.1);
@@ -238,13 +247,14 @@ app tao_sort_app() {
       .options = {{"n", "how many integers", &p->n, 4, 4'000'000'000},
                   {"sorts", "how many parts are sorted before they are merged, a power of 4", &p->sorts, 4, 1 << 20},
                   {"levels",
-                   "private scheduler and width of each level, from the leaves on: dep-2,tab-4; the last goes on",
+                   "private scheduler and width of each level, from the leaves on: dep-2,tab-learned; the last goes on",
                    &p->levels, 0, SIZE_MAX, "tasks"},
                   {"layout", "how the arrays lie on memory nodes: first-touch, blocked or interleaved", &p->layout},
                   {"no-stealing", "each assembly stays at the first worker of its part", &p->no_stealing},
                   {"awake", "members that wait for others keep their cores", &p->awake},
                   {"tasks", "no teams: each unit a task, in recursive finishes", &p->tasks},
-                  {"modelled", "charge for units and do nothing else", &p->modelled}},
+                  {"modelled", "charge for units and do nothing else", &p->modelled},
+                  {"repeat", "sorts so many times; the last one counts", &p->repeat, 1, 1000}},
       .run = [p](const weft::options& opt, progress& bar) { return run(*p, opt, bar); }};
 }
 

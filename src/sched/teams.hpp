@@ -18,6 +18,7 @@
 #include "sched/quiescence.hpp"
 #include "sched/recording.hpp"
 #include "sched/registrar.hpp"
+#include "sched/sleepers.hpp"
 #include "sched/stall.hpp"
 #include "sched/suspension.hpp"
 #include "sched/unit_queue.hpp"
@@ -55,13 +56,15 @@ template <class M> class teams {
 
   [[nodiscard]] groups& who() noexcept { return who_; }
 
-  // How wide the team r, whose body begins on w, is by what others took.
+  // How wide the team r, whose body begins on w, is by what others took. Then comes gather() or was_alone(); if that
+  // fails, gives_up().
   [[nodiscard]] team_course<M> learned(worker<M>& w, detail::record& r, const detail::team_clause& wish, unsigned least,
                                        unsigned most, bool others_wait) {
     using aim = width_table::aim;
+    const std::uint64_t now = use_.machine.now_ps();
     const auto course =
-        widths_.choose(who_, use_.placement.seat_of(w), r, wish, least, most, others_wait ? aim::cost : aim::time);
-    return {course.as.of.width, course, true, use_.machine.now_ps()};
+        widths_.choose(who_, use_.placement.seat_of(w), r, wish, least, most, others_wait ? aim::cost : aim::time, now);
+    return {course.as.of.width, course, true, now};
   }
   // r is as wide as its clause or the policy says.
   [[nodiscard]] team_course<M> fixed(unsigned width) {
@@ -75,8 +78,9 @@ template <class M> class teams {
   void was_alone(worker<M>& w, const detail::record& r, const team_course<M>& course) {
     if (!course.is_timed) return;
     const std::uint64_t now = use_.machine.now_ps();
-    is_over(w, r, course, now, now - course.since_ps);
+    is_over(w, r, course, now, now - course.since_ps, 0);
   }
+  void gives_up(const team_course<M>& course) { widths_.gives_up(course.learns); }
 
   // Gives r, whose body has begun on w, members as its course says, at least two. Returns the one that w calls now, or
   // nullptr: it will come to it. Who: w's thread. Errors: std::bad_alloc, and then r has no members.
@@ -92,8 +96,8 @@ template <class M> class teams {
     allocate(w, t, members);
     for (unsigned rank = 0; rank < width; ++rank) fill_in(w, t, rank, *members[rank]);
     share_cost(r, members);
-    const bool at_once = use_.placement.gather(w, ids, members, t.sleepers);
-    M::store(t.to_wake, static_cast<std::uint32_t>(t.sleepers.size()), base::release);
+    const bool at_once = use_.placement.gather(w, ids, members, t.asleep.list());
+    t.asleep.publish();
     wake_sleepers(t);
     detail::record* const first = members.front();
     members.clear();
@@ -147,10 +151,9 @@ template <class M> class teams {
     unit_queue<M> units;
     std::vector<const void*> slots;
     team_course<M> course{};
-    std::vector<std::uint16_t> sleepers;  // workers whose members' boxes are full and who must be woken,
-    detail::cell<std::uint32_t> to_wake;  // how many; 0: not known yet
-    detail::cell<std::uint32_t> woken;    // and how many of them somebody has taken on
-    detail::cell<std::uint64_t> busy_ps;  // of the members that have left, where the team is timed
+    sleepers<M> asleep;
+    detail::cell<std::uint64_t> busy_ps;   // of the members that have left, where the team is timed,
+    detail::cell<std::uint64_t> aside_ps;  // and for how long of that they had given their cores away
   };
   // What the record of a member keeps.
   struct member {
@@ -171,13 +174,11 @@ template <class M> class teams {
     t.body = body;
     t.starts_together = wish.starts_together;
     t.course = course;
-    if (course.is_timed) M::store(t.busy_ps, std::uint64_t{0}, base::relaxed);
+    if (course.is_timed)
+      for (auto* sum : {&t.busy_ps, &t.aside_ps}) M::store(*sum, std::uint64_t{0}, base::relaxed);
     t.keeps_cores = wish.keeps_cores;
     if (t.slots.size() < width) t.slots.resize(width);
-    t.sleepers.clear();
-    t.sleepers.reserve(width);
-    M::store(t.to_wake, 0u, base::relaxed);
-    M::store(t.woken, 0u, base::relaxed);
+    t.asleep.open(width);
     std::fill_n(t.slots.begin(), width, nullptr);
     t.shown = t.slots.data();
     t.hosted = 0;
@@ -229,12 +230,8 @@ template <class M> class teams {
     if (what == detail::errand::destroy) return self.of->home->leaves(*self.of, self.rank, true);
     self.of->home->call(m, *self.of, self.rank);
   }
-  // Wakes workers of t, each the next that nobody has taken on: who begins one and those who are awake already, so that
-  // many wake in the time of a few wakes. Who: the leader before its own member is run, and members.
   void wake_sleepers(team& t) {
-    const std::uint32_t n = M::load(t.to_wake, base::acquire);
-    if (n == 0) return;
-    for (std::uint32_t i; (i = M::fetch_add(t.woken, 1u, base::relaxed)) < n;) use_.placement.call_up(t.sleepers[i]);
+    t.asleep.wake([this](std::uint16_t id) { use_.placement.call_up(id); });
   }
   void call(detail::record& m, team& t, unsigned rank) {
     wake_sleepers(t);
@@ -263,23 +260,24 @@ template <class M> class teams {
     case gate::departure::opens: return open_gate(static_cast<worker<M>&>(*current_worker()), t);
     case gate::departure::was_last: break;
     }
-    if (t.course.is_timed && M::load(t.failed, base::relaxed) == 0)
+    if (t.course.is_timed && M::load(t.failed, base::relaxed) != 0)
+      widths_.gives_up(t.course.learns);
+    else if (t.course.is_timed)
       is_over(static_cast<worker<M>&>(*current_worker()), *t.task, t.course, use_.machine.now_ps(),
-              M::load(t.busy_ps, base::relaxed));
+              M::load(t.busy_ps, base::relaxed), M::load(t.aside_ps, base::relaxed));
     t.task->invoke(*t.task, detail::errand::destroy);
     give_back(t);
   }
   void is_over(worker<M>& w, const detail::record& r, const team_course<M>& course, std::uint64_t now,
-               std::uint64_t busy_ps) {
+               std::uint64_t busy_ps, std::uint64_t aside_ps) {
+    const std::uint64_t used_ps = busy_ps - std::min(busy_ps, aside_ps);
+    widths_.measured(course.learns, now, now - course.since_ps, busy_ps, used_ps);
+    if (!use_.recording.on()) return;
     const bool is_learned = course.learns.of != nullptr;
-    if (is_learned) widths_.measured(course.learns, now - course.since_ps, busy_ps);
-    if (use_.recording.on())
-      use_.recording.team(w, r,
-                          {course.width,
-                           !is_learned                                       ? trace::aim::fixed
+    const trace::aim aim = !is_learned                                       ? trace::aim::fixed
                            : course.learns.as.goal == width_table::aim::time ? trace::aim::time
-                                                                             : trace::aim::cost,
-                           course.since_ps, now, busy_ps});
+                                                                             : trace::aim::cost;
+    use_.recording.team(w, r, {course.width, aim, course.since_ps, now, used_ps});
   }
 
   // --- waits
@@ -307,12 +305,15 @@ template <class M> class teams {
   }
   // lists(r): r stands for the member and is known to who will call it back; false if there is nothing to wait for.
   template <class Lists> void wait(worker<M>& w, detail::team_state& t, Lists lists) {
+    team& of = static_cast<team&>(t);
     waiter self;
     self.in_team = &t;
     self.came_from = w.id;
+    const std::uint64_t since = of.course.is_timed ? use_.machine.now_ps() : 0;
     use_.suspension.suspend(w, self, {trace::why::barrier}, [this, &self, lists](worker<M>& here) {
       if (!lists(&self.r)) use_.placement.place(here, &self.r);
     });
+    if (of.course.is_timed) M::fetch_add(of.aside_ps, use_.machine.now_ps() - since, base::relaxed);
     if (self.stalled) use_.stall.raise(false);
   }
 
