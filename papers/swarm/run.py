@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Reproduces the Swarm paper: what ordered programs could gain (Table 1), and what its chip makes of them (Table 5,
-Figures 11, 14 to 17). Judges every number of these that the text has.
+"""Reproduces the Swarm paper: what ordered programs could gain (Table 1), and what its chip makes of them (Tables 2
+and 5, Figures 11, 12, 14 to 17). Judges every number of these that the text has.
 
 usage: papers/swarm/run.py [--weft build/release/weft] [--quick] [--json] [--update] [--pin] [-j N]
 
 Runs the paper's six programs, each on an input made to match the paper's, with the executor `oracle`: bodies run one
 after the other, and it is computed how many could have run at a time; and with the executor `swarm`, the chip as a
-model, of 1 to 64 cores. A program also checks its result against a serial reference. A figure of expected.json has a
-pinned value, ours, and the bounds of the paper's claim. Exit status 0 only if every run passed its own checks, every
-figure is as pinned within its tolerance, and the claims hold that are said to hold.
+model, of 1 to 64 cores, also without its task units, where one core runs the serial program. A program also checks its
+result against a serial reference. A figure of expected.json has a pinned value, ours, and the bounds of the paper's
+claim. Exit status 0 only if every run passed its own checks, every figure is as pinned within its tolerance, and the
+claims hold that are said to hold.
 --quick judges two of the programs by the oracle and one on the chip. --update writes the table of README.md. --pin
 writes the values found into expected.json, after a change of programs or inputs.
 
@@ -46,6 +47,12 @@ PROGRAMS = ("bfs", "sssp", "astar", "msf", "des", "silo")
 UNBOUNDED = "task_queue=0,commit_queue=0"
 # Of Table 5; instructions of the task unit stay.
 INSTANT = UNBOUNDED + ",instant_memory=1"
+SERIAL = "task_units=0"
+# Of a tile of Table 3: entries, and what an entry of each structure holds, in bits (§4.1 to §4.4).
+TASK_ENTRIES, COMMIT_ENTRIES, CHILDREN, ARGUMENTS, FILTER_BITS = 256, 64, 8, 3, 2048
+WORD = 64
+VIRTUAL_TIME = 2 * WORD
+TASK_POINTER = 12  # one of 16 tiles, one of 256 places
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,6 +89,23 @@ class Sweep(runs.Sweep):
 
     def self_relative(self, program: str, cores: int) -> float:
         return self.faster(program, "", cores, 1)
+
+    def over_serial(self, program: str, cores: int) -> float:
+        """Beside the serial program on a chip of the same size without task units (Fig. 12)."""
+        return self.faster(program, "", cores, cores, SERIAL)
+
+    def kib(self, structure: str) -> float:
+        """Of a tile, by what its entries hold (Table 2)."""
+        bits = {"filters": COMMIT_ENTRIES * 2 * FILTER_BITS,
+                "beside filters": COMMIT_ENTRIES * (VIRTUAL_TIME + WORD + CHILDREN * TASK_POINTER),
+                "order queue": TASK_ENTRIES * 2 * WORD,
+                # A function, a timestamp, the arguments; the rest of a virtual time, the parent, and how it stands.
+                "task queue": TASK_ENTRIES * ((2 + ARGUMENTS) * WORD + VIRTUAL_TIME - WORD + TASK_POINTER + 4)}
+        return bits[structure] / 8 / 1024
+
+    def core_state(self) -> float:
+        """Bytes that each core has beside: two filters, the undo log's place, its children by their places."""
+        return (2 * FILTER_BITS + WORD + CHILDREN * (TASK_POINTER - 2)) / 8
 
     def table_5(self, row: str, column: str) -> float:
         options = {"baseline": "", "unbounded": UNBOUNDED, "instant": INSTANT}[row]
