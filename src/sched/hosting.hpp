@@ -136,7 +136,7 @@ template <class M> class hosting {
   void make_seats(worker<M>& w, hosted_gang& g) {
     std::vector<detail::record*>& seats = w.members;
     WEFT_ASSERT(seats.empty() && w.current != nullptr);
-    use_.placement.expects(g);
+    use_.placement.main_seats().expect(g);
     try {
       seats.reserve(g.size());
       while (seats.size() < g.size())
@@ -148,7 +148,7 @@ template <class M> class hosting {
         static_cast<void>(use_.pool.recycle(w, r));
       }
       seats.clear();
-      use_.placement.seat_of_main_taken(g);
+      use_.placement.main_seats().taken(g);
       throw;
     }
     for (unsigned i = 0; i < g.size(); ++i) fill_in(w, g, i, *seats[i]);
@@ -178,7 +178,7 @@ template <class M> class hosting {
     using step = typename gang<M>::step;
     const bool holds = w.id == g.worker(i) && w.role == role::ordinary;
     WEFT_ASSERT(holds || g.worker(i) == 0);
-    if (g.worker(i) == 0) use_.placement.seat_of_main_taken(g);
+    if (g.worker(i) == 0) use_.placement.main_seats().taken(g);
     if (holds) use_.placement.expose(w);  // others must be able to run what this worker has
     const step answered = g.answers(i, holds ? gang<M>::answer::held : gang<M>::answer::absent);
     if (answered == step::complete) {

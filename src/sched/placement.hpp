@@ -19,9 +19,9 @@
 #include "sched/attention.hpp"
 #include "sched/crew.hpp"
 #include "sched/deque.hpp"
-#include "sched/gang.hpp"
 #include "sched/inbox.hpp"
 #include "sched/leaves.hpp"
+#include "sched/main_seats.hpp"
 #include "sched/ordering.hpp"
 #include "sched/pile.hpp"
 #include "sched/policy.hpp"
@@ -35,7 +35,7 @@ template <class M> class placement {
   using deque = sched::deque<M>;
 
   placement(M& machine, sleep<M>& sleep, crew<M>& all, attention<M>& attention, ordering<M>& order)
-      : machine_(machine), sleep_(sleep), crew_(all), attention_(attention), ordering_(order) {}
+      : machine_(machine), sleep_(sleep), crew_(all), attention_(attention), ordering_(order), main_seats_(machine) {}
 
   // Who: the thread that makes the runtime, before any worker runs.
   void open(policy& rules, const place::tree& places) {
@@ -179,13 +179,13 @@ template <class M> class placement {
   [[nodiscard]] bool main_is_away() noexcept { return crew_.main_is_away(); }
   // It has just gone.
   void main_goes_away() noexcept {
-    main_is_absent();
+    main_seats_.empty();
     if (!crew_.main().team_box.empty()) sleep_.notify(machine_);
   }
 
   // The seats of a gang, in state ready, for the workers `ids`, who ascend. All get theirs at one moment, so that two
   // gangs stand in one order wherever both do (gang.md). The seats may be gone when this returns. Who: w's thread,
-  // which has called expects() for their gang.
+  // which has called main_seats().expect() for their gang.
   void summon(std::span<const std::uint16_t> ids, std::span<detail::record* const> seats) {
     WEFT_ASSERT(ids.size() == seats.size() && !ids.empty() && !ordering_.chooses());
     const bool wants_main = ids.front() == 0;
@@ -193,20 +193,9 @@ template <class M> class placement {
     for (std::size_t i = 0; i < ids.size(); ++i) crew_[ids[i]].team_box.push_held(seats[i]);
     for (const std::uint16_t id : ids) crew_[id].team_box.release();
     for (const std::uint16_t id : ids) call_up(id);
-    if (wants_main && main_is_away()) main_is_absent();
+    if (wants_main && main_is_away()) main_seats_.empty();
   }
-  // The main thread may have a seat of g, which is its first then. Errors: std::bad_alloc.
-  void expects(gang<M>& g) {
-    if (g.worker(0) != 0) return;
-    base::locked<M> guard(absent_lock_);
-    wait_for_main_.push_back(&g);
-  }
-  // Its seat of g, if it has one, has come to somebody who will answer for it, or never will be. Who: that one; g lives
-  // until then.
-  void seat_of_main_taken(gang<M>& g) noexcept {
-    base::locked<M> guard(absent_lock_);
-    std::erase(wait_for_main_, &g);
-  }
+  [[nodiscard]] sched::main_seats<M>& main_seats() noexcept { return main_seats_; }
 
   // The queues, for the sources that read them.
   [[nodiscard]] inbox<M>& central() noexcept { return central_; }
@@ -252,15 +241,6 @@ template <class M> class placement {
     if (ordering_.chooses() || !detail::is_task(x)) return false;
     const destination d = destination_of(w, x);
     return d.where == destination::queue::own || (d.where == destination::queue::worker && d.number == w.id);
-  }
-
-  // All gangs that wait for the main thread do so no longer: workers that they hold could not come to its box.
-  void main_is_absent() noexcept {
-    base::locked<M> guard(absent_lock_);
-    for (gang<M>* g : wait_for_main_)
-      if (g->answers(0, gang<M>::answer::absent) == gang<M>::step::complete)
-        g->tell(machine_, g->first(), gang<M>::call::host);
-    wait_for_main_.clear();
   }
 
   // In the order of numbers, w's own in its place among them: nobody waits for a lock who has one that comes later.
@@ -347,8 +327,7 @@ template <class M> class placement {
   bool stays_ = false;
   inbox<M> central_;  // the root place's
   inbox<M> urgent_;
-  detail::cell<std::uint8_t> absent_lock_;
-  std::vector<gang<M>*> wait_for_main_;  // guarded by absent_lock_
+  sched::main_seats<M> main_seats_;
   std::vector<inbox<M>> nodes_;
   std::vector<pile<M>> piles_;
   std::vector<inbox<M>> pushed_;
