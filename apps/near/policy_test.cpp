@@ -1,6 +1,6 @@
 // What who writes hints gets for them by default: the programs that have them, on a modelled machine with four memory
 // nodes, under the default policy and under near.
-#include "programs_test.hpp"
+#include "apps/programs_test.hpp"
 
 namespace weft::apps {
 
