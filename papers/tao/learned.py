@@ -21,6 +21,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import runs  # noqa: E402
+import whole  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 MACHINE = "opteron-6220-interlagos-16"
@@ -101,7 +102,7 @@ def main() -> int:
         print(f"{p.arguments}: {found[p][-1] / min(found[p][:-1]):.3f} of the best fixed width, at most {p.within}")
     if opt.update:
         page = HERE / "README.md"
-        page.write_text(MARKS.sub(lambda m: m[1] + text + m[2], page.read_text()))
+        whole.write_whole(page, MARKS.sub(lambda m: m[1] + text + m[2], page.read_text()))
     return 1 if far else 0
 
 

@@ -86,7 +86,7 @@ TEST_CASE("trace file: who it is") {
   const trace_place place;
   const trace_file file(written(place));
   CHECK(file.text("PRAGMA application_id") == "1466263156");
-  CHECK(file.text("PRAGMA user_version") == "6");
+  CHECK(file.text("PRAGMA user_version") == "7");
   CHECK(file.text("PRAGMA integrity_check") == "ok");
   CHECK(file.text("SELECT key || '=' || value FROM meta WHERE key <> 'weft' ORDER BY key") ==
         "complete=1 counters=cycles,page-faults duration_ns=100 lost=3 machine=host policy=local program=p "
@@ -115,6 +115,7 @@ TEST_CASE("trace file: tables and columns are what the guide says") {
         "dependencies(before,after,handle) handles(id,name,bytes,units) kinds(kind,readonly,commutative,exclusive) "
         "located(task,local_bytes,remote_bytes) "
         "meta(key,value) names(id,name) passed(task,why,handle,worker,time_ns,own_ns) places(id,parent,kind,name) "
+        "sections(executor,began_ns,ended_ns,committed,started,again,in_order,serial_ns) "
         "segments(task,worker,from_ns,to_ns) sleeps(worker,from_ns,to_ns) steals(time_ns,thief,victim,task,what) "
         "tasks(id,parent,name,submitter,submitted_ns,worker,started_ns,finished_ns,outcome,priority,pin,"
         "subtasks,own_ns,near,at_near,call,rank) teams(task,width,aim,entered_ns,left_ns,busy_ns) "

@@ -165,7 +165,8 @@ TEST_CASE("narrow: reductions refuse what is too much and are still applied") {
       rt.submit(weft::write(sum), [&](long& s) {
         ++s;
         ++expected;
-        // The wait below may apply what reduces left over before all are submitted: then there is room for one less.
+        // The wait below applies what reduces have left over, perhaps several times before all are submitted: each time
+        // there is room for one less.
         for (int i = 1; i <= most; ++i) try {
             rt.submit(weft::reduce(sum), [](long& part) { ++part; });
             ++expected;
@@ -175,7 +176,7 @@ TEST_CASE("narrow: reductions refuse what is too much and are still applied") {
       });
       rt.wait();
       CHECK(sum.unguarded() == expected);
-      CHECK((refused == 1 || refused == 2));
+      CHECK_MESSAGE((refused >= 1 && refused < most), refused, " refused");
     }
   });
 }
