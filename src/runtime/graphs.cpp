@@ -81,7 +81,7 @@ void keep(graph_state& g, record& r, void (*destroy)(record& r)) {
   r.parent = &g.root;
   r.exclusives = 0;  // what is exclusive is an edge
   r.plain = !r.urgent && r.pin == record::unpinned;
-  g.nodes.push_back({&graph_node::of(r), destroy, r.cost_ps});
+  g.nodes.push_back({&graph_node::of(r), destroy, r.cost_ps, r.near, r.urgent, r.subtasks});
 }
 
 // A node of the library's own: no body that takes time, and at most one access.
@@ -116,7 +116,7 @@ void add_join(graph_state& g, handle_state& h) {
   r.state = record_state::blocked;
   r.size_class = kept_record;
   r.parent = &g.root;
-  g.nodes.push_back({&graph_node::of(r), nullptr, r.cost_ps});
+  g.nodes.push_back({&graph_node::of(r), nullptr, r.cost_ps, r.near, r.urgent, r.subtasks});
 }
 
 // In the order in which they are locked, so that no run has to sort them.

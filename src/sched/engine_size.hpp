@@ -67,14 +67,7 @@ void engine<M>::run_team(detail::record& r, const detail::team_clause& wish, det
     WEFT_ASSERT(r.subtasks);  // it is done when its members and all below them are, however many it has
     course = how_wide(w, r, wish);
     if (course.width > 1) {
-      detail::record* first = nullptr;
-      try {
-        first = teams_.gather(w, r, wish, course, body);
-      } catch (...) {
-        teams_.gives_up(course);
-        throw;
-      }
-      if (first != nullptr) call_child(w, first);
+      if (detail::record* const first = teams_.gather(w, r, wish, course, body)) call_child(w, first);
       return;
     }
   }
@@ -83,12 +76,7 @@ void engine<M>::run_team(detail::record& r, const detail::team_clause& wish, det
     ~at_end() { r.invoke(r, detail::errand::destroy); }
   } const behind_body{r};
   team_context alone;
-  try {
-    body(r, alone);
-  } catch (...) {
-    teams_.gives_up(course);
-    throw;
-  }
+  body(r, alone);
   machine_.end_member(r, r, 1);
   const visit v(*this);
   teams_.was_alone(v.self(), r, course);
@@ -100,7 +88,7 @@ team_course<M> engine<M>::how_wide(worker& w, detail::record& r, const detail::t
   const unsigned most = std::min<unsigned>(wish.most, teams_.who().widest());
   const unsigned least = std::min<unsigned>(wish.least, most);
   if (wish.is_learned) {
-    const bool others_wait = (deque::size(w) != 0 || any_at_hand(w)) && sleep_.nobody_idle();
+    const bool others_wait = deque::size(w) != 0 || any_at_hand(w);
     return teams_.learned(w, r, wish, least, most, others_wait);
   }
   return teams_.fixed(least == most ? most

@@ -35,11 +35,15 @@ struct graph_state {
     std::size_t lines = 0;
     std::size_t used = 0;
   };
-  // What is known of a node beside its record.
+  // What is known of a node beside its record: as recorded, since a run writes to the record's, also while the next one
+  // is submitted.
   struct about {
     graph_node* node;
     void (*destroy)(record& r);  // nullptr: there is nothing to do
-    std::uint64_t cost_ps;       // as recorded: a run writes to the record's
+    std::uint64_t cost_ps;
+    std::uint8_t near;
+    bool urgent;
+    bool subtasks;
   };
   // A handle that nodes name, and as what the whole run does.
   struct use {

@@ -7,9 +7,9 @@
 // recorder; a guest with the one for threads outside.
 #pragma once
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <memory>
+#include <new>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -251,10 +251,18 @@ template <class M> class recording {
         detail::record& node = a.node->task;
         const std::size_t bytes = sizeof node + node.access_count * sizeof(detail::access);
         room.resize(bytes / sizeof(std::max_align_t) + 1);
-        detail::record& shown = *static_cast<detail::record*>(std::memcpy(room.data(), &node, bytes));
+        detail::record& shown = *new (room.data()) detail::record{};
+        shown.pin = node.pin;
+        shown.near = a.near & 63u;
+        shown.urgent = a.urgent;
+        shown.subtasks = a.subtasks;
+        shown.name = node.name;
         shown.parent = r.parent;
-        for (std::uint32_t i = 0; i < shown.access_count; ++i)
-          shown.accesses()[i].required += first[shown.accesses()[i].handle_and_kind & detail::handle_address_mask];
+        shown.access_count = node.access_count;
+        for (std::uint32_t i = 0; i < shown.access_count; ++i) {
+          detail::access& to = *new (shown.accesses() + i) detail::access(node.accesses()[i]);
+          to.required += first[to.handle_and_kind & detail::handle_address_mask];
+        }
         submitted_as_is(w, shown);
         ids.push_back(shown.trace_id);
       }

@@ -56,15 +56,13 @@ template <class M> class teams {
 
   [[nodiscard]] groups& who() noexcept { return who_; }
 
-  // How wide the team r, whose body begins on w, is by what others took. Then comes gather() or was_alone(); if that
-  // fails, gives_up().
+  // How wide the team r, whose body begins on w, is by what others took.
   [[nodiscard]] team_course<M> learned(worker<M>& w, detail::record& r, const detail::team_clause& wish, unsigned least,
                                        unsigned most, bool others_wait) {
     using aim = width_table::aim;
-    const std::uint64_t now = use_.machine.now_ps();
     const auto course =
-        widths_.choose(who_, use_.placement.seat_of(w), r, wish, least, most, others_wait ? aim::cost : aim::time, now);
-    return {course.as.of.width, course, true, now};
+        widths_.choose(who_, use_.placement.seat_of(w), r, wish, least, most, others_wait ? aim::cost : aim::time);
+    return {course.as.of.width, course, true, use_.machine.now_ps()};
   }
   // r is as wide as its clause or the policy says.
   [[nodiscard]] team_course<M> fixed(unsigned width) {
@@ -78,9 +76,8 @@ template <class M> class teams {
   void was_alone(worker<M>& w, const detail::record& r, const team_course<M>& course) {
     if (!course.is_timed) return;
     const std::uint64_t now = use_.machine.now_ps();
-    is_over(w, r, course, now, now - course.since_ps, 0);
+    is_over(w, r, course, now, now - course.since_ps);
   }
-  void gives_up(const team_course<M>& course) { widths_.gives_up(course.learns); }
 
   // Gives r, whose body has begun on w, members as its course says, at least two. Returns the one that w calls now, or
   // nullptr: it will come to it. Who: w's thread. Errors: std::bad_alloc, and then r has no members.
@@ -152,8 +149,7 @@ template <class M> class teams {
     std::vector<const void*> slots;
     team_course<M> course{};
     sleepers<M> asleep;
-    detail::cell<std::uint64_t> busy_ps;   // of the members that have left, where the team is timed,
-    detail::cell<std::uint64_t> aside_ps;  // and for how long of that they had given their cores away
+    detail::cell<std::uint64_t> busy_ps;  // of the members that have left, where the team is timed
   };
   // What the record of a member keeps.
   struct member {
@@ -174,8 +170,7 @@ template <class M> class teams {
     t.body = body;
     t.starts_together = wish.starts_together;
     t.course = course;
-    if (course.is_timed)
-      for (auto* sum : {&t.busy_ps, &t.aside_ps}) M::store(*sum, std::uint64_t{0}, base::relaxed);
+    if (course.is_timed) M::store(t.busy_ps, std::uint64_t{0}, base::relaxed);
     t.keeps_cores = wish.keeps_cores;
     if (t.slots.size() < width) t.slots.resize(width);
     t.asleep.open(width);
@@ -260,24 +255,23 @@ template <class M> class teams {
     case gate::departure::opens: return open_gate(static_cast<worker<M>&>(*current_worker()), t);
     case gate::departure::was_last: break;
     }
-    if (t.course.is_timed && M::load(t.failed, base::relaxed) != 0)
-      widths_.gives_up(t.course.learns);
-    else if (t.course.is_timed)
+    if (t.course.is_timed && M::load(t.failed, base::relaxed) == 0)
       is_over(static_cast<worker<M>&>(*current_worker()), *t.task, t.course, use_.machine.now_ps(),
-              M::load(t.busy_ps, base::relaxed), M::load(t.aside_ps, base::relaxed));
+              M::load(t.busy_ps, base::relaxed));
     t.task->invoke(*t.task, detail::errand::destroy);
     give_back(t);
   }
   void is_over(worker<M>& w, const detail::record& r, const team_course<M>& course, std::uint64_t now,
-               std::uint64_t busy_ps, std::uint64_t aside_ps) {
-    const std::uint64_t used_ps = busy_ps - std::min(busy_ps, aside_ps);
-    widths_.measured(course.learns, now, now - course.since_ps, busy_ps, used_ps);
-    if (!use_.recording.on()) return;
+               std::uint64_t busy_ps) {
     const bool is_learned = course.learns.of != nullptr;
-    const trace::aim aim = !is_learned                                       ? trace::aim::fixed
+    if (is_learned) widths_.measured(course.learns, now - course.since_ps, busy_ps);
+    if (use_.recording.on())
+      use_.recording.team(w, r,
+                          {course.width,
+                           !is_learned                                       ? trace::aim::fixed
                            : course.learns.as.goal == width_table::aim::time ? trace::aim::time
-                                                                             : trace::aim::cost;
-    use_.recording.team(w, r, {course.width, aim, course.since_ps, now, used_ps});
+                                                                             : trace::aim::cost,
+                           course.since_ps, now, busy_ps});
   }
 
   // --- waits
@@ -305,15 +299,12 @@ template <class M> class teams {
   }
   // lists(r): r stands for the member and is known to who will call it back; false if there is nothing to wait for.
   template <class Lists> void wait(worker<M>& w, detail::team_state& t, Lists lists) {
-    team& of = static_cast<team&>(t);
     waiter self;
     self.in_team = &t;
     self.came_from = w.id;
-    const std::uint64_t since = of.course.is_timed ? use_.machine.now_ps() : 0;
     use_.suspension.suspend(w, self, {trace::why::barrier}, [this, &self, lists](worker<M>& here) {
       if (!lists(&self.r)) use_.placement.place(here, &self.r);
     });
-    if (of.course.is_timed) M::fetch_add(of.aside_ps, use_.machine.now_ps() - since, base::relaxed);
     if (self.stalled) use_.stall.raise(false);
   }
 

@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <array>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,7 +17,6 @@ namespace {
 using learned = widths<machine::host>;
 using place = width_table::place;
 using aim = width_table::aim;
-using M = machine::host;
 
 struct ground {
   weft::place::tree places;
@@ -36,9 +34,8 @@ struct ground {
   [[nodiscard]] learned::course first(const char* name, std::uint64_t size) {
     detail::record r{};
     r.name = name;
-    return all.choose(who, 3, r, detail::team_clause{1, 0xffff}.learned().sized(size), 1, 12, aim::time, 0);
+    return all.choose(who, 3, r, detail::team_clause{1, 0xffff}.learned().sized(size), 1, 12, aim::time);
   }
-  void measured(const learned::course& c, std::uint64_t ps) { all.measured(c, 0, ps, ps, ps); }
 };
 
 }  // namespace
@@ -82,41 +79,15 @@ TEST_CASE("widths: what was measured decides, and who finds the table taken does
   ground g;
   for (int i = 0; i < 100; ++i) {
     const auto c = g.first("x", 1);
-    g.measured(c, c.as.of.width == 6 ? 50 : 100);
+    g.all.measured(c, c.as.of.width == 6 ? 50 : 100, 100);
   }
   const auto best = g.first("x", 1);
   CHECK(best.as.of.width == 6);
-  g.all.gives_up(best);
   base::acquire_lock<machine::host>(best.of->lock);
   const auto meanwhile = g.first("x", 1);
   CHECK((meanwhile.as.of.width == 6 && !meanwhile.as.counts));
-  g.measured(meanwhile, 1);  // forgotten, and nobody waits
+  g.all.measured(meanwhile, 1, 1);  // forgotten, and nobody waits
   base::release_lock<machine::host>(best.of->lock);
-}
-
-TEST_CASE("widths: teams that run at one time have one width, by what is done in all") {
-  ground g;
-  const auto first = g.first("x", 1);
-  CHECK(!first.is_together());
-  const auto beside = g.first("y", 1);
-  CHECK((beside.is_together() && !beside.as.counts && beside.as.of.width == 1));  // nothing is known of its kind
-  g.measured(first, 1000);
-  g.measured(beside, 3000);
-  CHECK((M::load(first.of->worth, base::relaxed) == 1000 && M::load(beside.of->worth, base::relaxed) == 3000));
-  // Two at a time, by turns of both kinds. A width of 4 gets twice as much done as any other, whatever one team takes.
-  std::uint64_t now = 10'000;
-  std::array<unsigned, 13> late{};
-  auto one = g.first("x", 1);
-  for (int i = 0; i < 2000; ++i) {
-    const auto next = g.first(i % 2 == 0 ? "y" : "x", 1);
-    CHECK(next.is_together());
-    now += (i % 2 == 0 ? 1000u : 3000u) / (one.as.of.width == 4 ? 2 : 1);
-    g.all.measured(one, now, 77, 77, 77);
-    if (i >= 100) ++late[one.as.of.width];
-    one = next;
-  }
-  CHECK(late[4] > 1600);
-  g.all.gives_up(one);
 }
 
 TEST_CASE("widths: from several threads at once") {
@@ -127,7 +98,7 @@ TEST_CASE("widths: from several threads at once") {
       for (std::uint64_t i = 0; i < 20'000; ++i) {
         const auto c = g.first("y", 1 + i % 64);
         REQUIRE((c.of != nullptr && c.as.of.width >= 1 && c.as.of.width <= 12));
-        g.measured(c, 100);
+        g.all.measured(c, 100 / c.as.of.width, 100);
       }
     });
   for (std::thread& t : threads) t.join();
@@ -143,7 +114,7 @@ TEST_CASE("widths: more kinds than are kept learn nothing, and get the widest") 
   CHECK(kept == 256);
   const auto last = g.first(names.back().c_str(), 1);
   CHECK((last.of == nullptr && last.as.of.width == 12));
-  g.measured(last, 1);
+  g.all.measured(last, 1, 1);
 }
 
 }  // namespace weft::sched

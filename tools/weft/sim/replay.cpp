@@ -165,19 +165,17 @@ class replay_run {
           if (s.kind == step::what::submit) submit(s.which, self);
       if (!rests_in_clause(t)) weft::charge(part / opt_.speed);
     }
-    const std::uint64_t rest_ps = rests_in_clause(t) ? team_rest_ps(t) / c.width() : 0;
-    if (c.rank() == 0) ran(t, from_worker, from, rest_ps);
+    if (c.rank() == 0) ran(t, from_worker, from);
     if (c.rank() == 0 && self != t) out_.tasks[t].to_ps = from;  // what follows is the members'
-    if (self != none && self != t) ran(self, from_worker, from, rest_ps);
+    if (self != none && self != t) ran(self, from_worker, from);
   }
-  // rest_ps: what the machine will charge behind the body.
-  void ran(std::uint32_t t, std::uint16_t from_worker, std::uint64_t from, std::uint64_t rest_ps) {
+  void ran(std::uint32_t t, std::uint16_t from_worker, std::uint64_t from) {
     task_run& r = out_.tasks[t];
     if (r.submitted_ps == 0) r.submitter = from_worker, r.submitted_ps = from;
     r.from_worker = from_worker;
     r.from_ps = from;
     r.to_worker = here();
-    r.to_ps = now() + rest_ps;
+    r.to_ps = now();
     r.ran = true;
     if (++done_ % report_every_ == 0) tell_(static_cast<double>(done_) / static_cast<double>(script_.tasks()));
   }

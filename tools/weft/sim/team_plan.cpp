@@ -55,7 +55,7 @@ team_plan::team_plan(const trace::file& f, team_wish wish)
     for (const auto& [width, spent_there] : at) had += (had.empty() ? "" : ", ") + std::to_string(width);
     throw weft::error(f.path + ": teams of " + std::to_string(wish_.width) + " were not recorded for " +
                       (name == none ? "tasks without a name" : "'" + f.names[name] + "'") + ", only of " + had +
-                      "; record the program with that width, or with team(learned), which tries several");
+                      "; record the program with team(learned), which tries all widths");
   }
 }
 
