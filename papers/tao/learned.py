@@ -32,7 +32,7 @@ MARKS = re.compile(r"(<!-- learned -->\n).*?(<!-- end of learned -->)", re.S)
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """within: of the best fixed width, as it is today; the goal is 1.05. longer: what makes it twice as long, or nothing."""
+    """within: of the best fixed width, as it is today; the goal is 1.05. longer: what makes it twice as long."""
     arguments: str
     within: float
     shorter: str = ""
