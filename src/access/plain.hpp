@@ -29,7 +29,7 @@ try_lock_all(record& r, std::uint32_t n, const detail::engine_base* engine, std:
   missing = n;
   for (std::uint32_t i = 0; i < n; ++i) {
     handle_state& h = handle_of(a[i]);
-    if (h.engine != engine) M::fresh(&h, sizeof h);
+    M::fresh_unless(h.engine, engine, &h, sizeof h);
     if (M::exchange(h.lock, std::uint8_t{1}, base::acquire) == 0) [[likely]] {
       const bool joins = joins_group(h, group_of(a[i]));
       if (h.engine == engine && (joins || !reduction_open(h))) [[likely]] {

@@ -90,8 +90,7 @@ template <class M, class Seen = decltype([](record&) noexcept {})>
 [[nodiscard]] registered register_task(record* r, detail::engine_base* engine, open_reductions<M>& open, woken& out,
                                        Seen seen = {}, bool leave_exclusive = false) {
   lock_set handles(*r);
-  for (handle_state* h : handles)
-    if (h->engine != engine) M::fresh(h, sizeof *h);
+  for (handle_state* h : handles) M::fresh_unless(h->engine, engine, h, sizeof *h);
   handles.acquire<M>();
   for (handle_state* h : handles) {
     if (h->engine == engine && !reduction_open(*h)) [[likely]]

@@ -9,7 +9,8 @@
 // and, for machines that model what real ones have anyway, empty on those:
 //   work(step, about)           the scheduler's own instructions in a step of a task's life
 //   took_from(worker)           the caller has taken a task from that one
-//   touch(address, bytes, writes)   memory that is no cell is used; fresh(address, bytes): it is new
+//   touch(address, bytes, writes)   memory that is no cell is used; fresh(address, bytes): it is new;
+//                               fresh_unless(word, value, address, bytes): if the word, of no lock yet, is another
 //   between_steps()             of the owner of a deque, which are no accesses (sched/deque.md): for tests
 //   give_way()                  a body lets others go first
 //   meets_stranger()            a thread calls in that is no worker and did not make the runtime; returns if it may
@@ -112,6 +113,7 @@ concept machine = requires(M m, cell<std::uint8_t> lock, cell<std::uint64_t> c, 
   M::touch(&c, id, true);
   M::took_from(id);
   M::fresh(&c, id);
+  M::fresh_unless(id, id, &c, id);
   M::between_steps();
   M::give_way();
   M::meets_stranger();

@@ -42,6 +42,7 @@ class host {
   static void took_from(unsigned) noexcept {}
   static void touch(const void*, std::size_t, bool) noexcept {}
   static void fresh(const void*, std::size_t) noexcept {}
+  template <class T, class U> static void fresh_unless(const T&, const U&, const void*, std::size_t) noexcept {}
   static void between_steps() noexcept {}
   static void give_way() noexcept {}
   static void meets_stranger() noexcept {}

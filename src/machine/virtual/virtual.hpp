@@ -108,6 +108,10 @@ class virtual_machine {
     if (here_->mode_ == mode::fine) here_->touch_lines(address, bytes, writes);
   }
   // The memory is new, whatever was at its address before.
+  template <class T, class U>
+  static void fresh_unless(const T& word, const U& value, const void* address, std::size_t bytes) {
+    if (word != value) fresh(address, bytes);
+  }
   static void fresh(const void* address, std::size_t bytes) {
     if (here_ != nullptr && here_->lines_) here_->lines_->forget(address, bytes);
   }
