@@ -70,7 +70,8 @@ class Sections(unittest.TestCase):
         self.assertEqual((section["executor"], section["gain"], section["text"]), ("serial", None, "-"))
 
     def test_table(self):
-        self.run_program("bfs", "--executor", "levels", "--workers", "2", "--width", "60", "--height", "30")
+        self.run_program("bfs", "--executor", "levels", "--workers", "2", "--machine", "virtual", "--width", "60",
+                         "--height", "30")
         with sqlite3.connect(self.trace) as db:
             rows = db.execute("SELECT executor, ended_ns > began_ns, serial_ns FROM sections").fetchall()
         self.assertEqual(rows, [("levels", 1, None)])
