@@ -78,7 +78,8 @@ def all_figures(sweep, folder: pathlib.Path) -> None:
         picture.save(folder / f"figure-{number}.svg")
     for number, figure, title, groups, unit, names, as_lines in SINGLE:
         picture, values = Picture(1080, 330), figure(sweep)
-        chart = Chart(picture, (60, 60, 1000, 220), title, groups, max(max(v) for v in values), ("", unit))
+        chart = Chart(picture, (60, 60, 1000, 220), title, groups, max(max(v) for v in values),
+                      ("passes" if as_lines else "", unit), at=PASSES if as_lines else None)
         chart.lines(values) if as_lines else chart.bars(values, names)
         picture.legend(60, 22, names)
         picture.save(folder / f"figure-{number}.svg")
