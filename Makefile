@@ -69,7 +69,7 @@ FIRST := setsid -w sh -c 'echo -20 2>/dev/null >/proc/self/autogroup; exec "$$0"
 validate: tool
 	@echo '==> validate: this computer as a machine file'
 	@mkdir -p build/validation
-	$(FIRST) $(WEFT) calibrate --out build/validation/this-host.toml
+	$(FIRST) $(WEFT) calibrate --tries 10 --out build/validation/this-host.toml
 	@echo '==> validate: real runs beside virtual ones'
 	@tests/validate.py --weft $(WEFT) --machine build/validation/this-host.toml --out build/validation --rounds $(ROUNDS) \
 	  $(if $(PAGE),--page $(PAGE))

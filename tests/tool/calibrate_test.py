@@ -18,7 +18,7 @@ import command_line
 WEFT = "weft"
 CORES = sorted(os.sched_getaffinity(0))
 QUICK = ("calibrate", "--quick")
-KEYS = ["ok", "file", "date", "quick", "seconds", "machine", "load", "figures", "sources", "steps", "checks",
+KEYS = ["ok", "file", "date", "quick", "seconds", "tries", "machine", "load", "figures", "sources", "steps", "checks",
         "unusable", "warnings"]
 FIGURE_KEYS = ["key", "what", "unit", "median", "min", "q1", "q3", "count", "steady", "plausible", "usual", "source"]
 COMPARISON_KEYS = ["name", "median", "min", "q1", "q3", "count", "modelled", "error"]
@@ -110,6 +110,14 @@ class Calibrate(unittest.TestCase):
         self.assertIn("a quick calibration is for trying things out", found["warnings"])
         self.is_a_machine(self.file, len(CORES))
         self.assertEqual(os.listdir(self.folder), [self.file.name], "nothing else is left behind")
+
+    def test_tries(self):
+        """It is measured again only while the checks fail, and no oftener than asked for."""
+        found = json.loads(self.measured("--json", "--tries", "2", "--out", str(self.file), cores=CORES[:1]))
+        self.assertIn(found["tries"], (1, 2))
+        if found["unusable"]:
+            self.assertEqual(found["tries"], 2)
+        self.assertEqual(run(*QUICK, "--tries", "0").returncode, 2)
 
     def test_own_place(self):
         """Without --out it goes where machines are looked for by name; one core is enough, and the file says so."""

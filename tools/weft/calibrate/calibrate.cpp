@@ -47,6 +47,8 @@ class calibrate_command final : public command {
     line_.add_option("--out", out_, "The file to write; default: this-host.toml where your own machine files are")
         .type_name("FILE");
     line_.add_flag("--quick", quick_, "In a few seconds: to try things out, not to quote");
+    line_.add_option("--tries", tries_, "Measure again while the file's own checks fail, so many times at most")
+        .in_range(1, 100);
     line_.add_flag("--json", json_, "One JSON object on stdout");
     line_.footer("Takes up to a minute, on all cores; let nothing else run meanwhile.\n"
                  "Example:\n  weft calibrate\n  WEFT_MACHINE=this-host weft run cholesky --workers 2");
@@ -57,17 +59,47 @@ class calibrate_command final : public command {
     const std::string file = target();
     demand_writable("--out", file);
     const auto start = std::chrono::steady_clock::now();
-    const load_watch watch;
-    apps::progress bar("weft calibrate", stderr);
     const host_description host = describe_host();
-    survey s = measure_host(host, {quick_, [&bar](double part) { bar.report(part); }});
-    const load_watch::load load = watch.so_far();
+    attempt best = measure(host, 1);
+    unsigned tries = 1;
+    while (!unusable(best.c.checks).empty() && tries < tries_) {
+      attempt next = measure(host, ++tries);
+      if (worst_error(next.c.checks) < worst_error(best.c.checks)) best = std::move(next);
+    }
+    calibration& c = best.c;
+    c.file = file;
+    c.date = date_and_time();
+    c.quick = quick_;
+    c.tries = tries;
+    c.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    c.found = &best.measured.found;
+    c.result = &best.result;
+    const std::string why = unusable(c.checks);
+    write_machine(file, best.result, c.date, why);
+    write_stdout(json_ ? json_text(report_json(c)) : report_text(c, colour_wanted()));
+    for (const std::string& w : warnings(c)) std::fprintf(stderr, "weft: calibrate: %s\n", w.c_str());
+    return why.empty() ? exit_ok : exit_check_failed;
+  }
+
+ private:
+  struct attempt {
+    survey measured;
+    assembled result;
     calibration c;
-    c.computer = machine_facts();
-    assembled a = assemble(host, s.found, c.computer["processor"].get<std::string>());
+  };
+
+  [[nodiscard]] attempt measure(const host_description& host, unsigned number) const {
+    attempt a;
+    const load_watch watch;
+    apps::progress bar(number == 1 ? "weft calibrate" : "weft calibrate, once more", stderr);
+    a.measured = measure_host(host, {quick_, [&bar](double part) { bar.report(part); }});
+    const load_watch::load load = watch.so_far();
+    a.c.load = {{"known", load.known}, {"others", load.others}, {"stolen", load.stolen}};
+    a.c.computer = machine_facts();
+    a.result = assemble(host, a.measured.found, a.c.computer["processor"].get<std::string>());
     const scratch folder("calibrate");  // for the machines that are only asked for their times
     const auto ask = [&](const std::vector<program_kind>& programs, const model::machine& m) {
-      assembled asked = a;
+      assembled asked = a.result;
       asked.machine = m;
       asked.machine.runtime.body_ps = 0;  // the programs' bodies are empty, or wait for the clock
       asked.machine.speed_when_shared = asked.machine.speed_when_busy = 1;
@@ -75,25 +107,15 @@ class calibrate_command final : public command {
       write_machine(asked_file, asked, "asked");
       return modelled_ns(programs, asked_file);  // as options::machine
     };
-    add_steps(a, s.steps, s.found, [&](const model::machine& m) { return ask(step_programs(), m); });
-    c.steps = compare(s.steps, ask(step_programs(), a.machine));
-    c.checks = compare(
-        s.checks, ask(check_programs(static_cast<unsigned>(std::min<std::size_t>(2, host.cores.size()))), a.machine));
+    const survey& s = a.measured;
+    add_steps(a.result, s.steps, s.found, [&](const model::machine& m) { return ask(step_programs(), m); });
+    a.c.steps = compare(s.steps, ask(step_programs(), a.result.machine));
+    const auto workers = static_cast<unsigned>(std::min<std::size_t>(2, host.cores.size()));
+    a.c.checks = compare(s.checks, ask(check_programs(workers), a.result.machine));
     bar.finish();
-    c.file = file;
-    c.date = date_and_time();
-    c.quick = quick_;
-    c.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    c.load = {{"known", load.known}, {"others", load.others}, {"stolen", load.stolen}};
-    c.found = &s.found;
-    c.result = &a;
-    write_machine(file, a, c.date, unusable(c.checks));
-    write_stdout(json_ ? json_text(report_json(c)) : report_text(c, colour_wanted()));
-    for (const std::string& w : warnings(c)) std::fprintf(stderr, "weft: calibrate: %s\n", w.c_str());
-    return unusable(c.checks).empty() ? exit_ok : exit_check_failed;
+    return a;
   }
 
- private:
   // A setting of the user's own runs would change what is measured, or how the model runs.
   static void forget_settings() {
     const json settings = settings_in_environment({"WEFT_"});
@@ -110,6 +132,7 @@ class calibrate_command final : public command {
   }
 
   std::string out_;
+  unsigned tries_ = 1;
   bool quick_ = false;
   bool json_ = false;
 };

@@ -131,10 +131,17 @@ std::string unusable(const std::vector<comparison>& checks) {
   return why.empty() ? why : why + " beside what was measured";
 }
 
+double worst_error(const std::vector<comparison>& checks) {
+  double worst = 0;
+  for (const comparison& c : checks) worst = std::max(worst, std::fabs(c.error()));
+  return worst;
+}
+
 std::vector<std::string> warnings(const calibration& c) {
   std::vector<std::string> said;
   if (const std::string why = unusable(c.checks); !why.empty())
-    said.push_back("the file is marked unusable: " + why + "; calibrate again on a quiet machine");
+    said.push_back("the file is marked unusable: " + why + "; calibrate again on a quiet machine" +
+                   (c.tries == 1 ? "" : " (the best of " + std::to_string(c.tries) + " tries)"));
   std::string noisy, unusual;
   for (const figure& f : c.found->all()) {
     if (f.assumed()) continue;
@@ -168,6 +175,7 @@ json report_json(const calibration& c) {
           {"date", c.date},
           {"quick", c.quick},
           {"seconds", c.seconds},
+          {"tries", c.tries},
           {"machine", c.computer},
           {"load", c.load},
           {"figures", list},

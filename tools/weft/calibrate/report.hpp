@@ -13,6 +13,7 @@ struct calibration {
   std::string date;
   bool quick = false;
   double seconds = 0;
+  unsigned tries = 1;
   json computer;
   json load;
   const figures* found = nullptr;
@@ -24,6 +25,9 @@ struct calibration {
 // Why a machine file of these checks should not be used, as part of a sentence; empty if it may. A program that the
 // steps were not solved from comes out so far from what was measured that others would, too.
 [[nodiscard]] std::string unusable(const std::vector<comparison>& checks);
+
+// How far the worst of the checks comes out from what was measured.
+[[nodiscard]] double worst_error(const std::vector<comparison>& checks);
 
 [[nodiscard]] json report_json(const calibration& c);
 [[nodiscard]] std::string report_text(const calibration& c, bool colour);
