@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import sqlite3
 import subprocess
 import tempfile
 import time
@@ -127,6 +128,43 @@ class Limits(WhatIf):
         self.assertIn(self.binds(reply)[2], ("contention", "creation"))
         self.assertRegex(reply["advice"][0]["text"], "tried: .*merging tasks by .* saves")
 
+    def test_shared_units(self):
+        """Data beside bodies: their ends do not show how siblings slow each other down, and the verdict must."""
+        p = trace_maker.Program()
+        handles = [p.handle() for _ in range(64)]
+        for i in range(640):
+            p.submit("part", 100_000, ("write", handles[i % 64]))
+        trace = trace_maker.upgrade(p.run(self.folder / "units.weft", 2), 0)
+        with sqlite3.connect(trace) as db:
+            db.execute("UPDATE handles SET bytes = 1024")
+        db.close()
+        reply = self.good(trace, "--workers", "8,16", "--machine", "opteron-6220-interlagos-16")
+        row = next(r for r in reply["rows"] if r["workers"] == 16)
+        self.assertEqual(row["binds"], "shared units")
+        self.assertGreater(row["shares"]["units"], 0.4)
+        self.assertLess(row["shares"]["late"], 0.05)
+        self.assertIn("cores share units", " ".join(a["text"] for a in reply["advice"]))
+
+    def test_teams_with_data(self):
+        """What members compute is work, also where they were not recorded or data moves beside it."""
+        trace = self.folder / "heat.weft"
+        machine = ("--machine", "epyc-7551-32", "--workers", "8")
+        heat = [WEFT, "run", "heat", "--size", "256", "--bands", "1", *machine, "--trace", trace]
+
+        def busy(*how):
+            reply = self.good(trace, *machine, *how)["rows"][0]
+            self.assertLessEqual(reply["work_ns"], 8 * reply["makespan_ns"])
+            return reply["work_ns"]
+
+        subprocess.run([*heat, "--steps", "20", "--width", "4"], env=CLEAN, check=True, stdout=subprocess.DEVNULL)
+        report = json.loads(subprocess.run([WEFT, "report", trace, "--json"], env=CLEAN, check=True,
+                                           stdout=subprocess.PIPE).stdout)
+        self.assertAlmostEqual(busy() / report["work_ns"], 1, delta=0.05)
+        subprocess.run([*heat, "--steps", "60", "--learned"], env=CLEAN, check=True, stdout=subprocess.DEVNULL)
+        one = busy("--team", "1")
+        for width in (2, 4, 8):
+            self.assertGreater(busy("--team", width), one / 4, width)
+
     def test_rules_follow_the_numbers(self):
         """The verdict of each row is what the documented rule says of its own numbers."""
         trace = trace_maker.cholesky(12).run(self.folder / "c.weft", 2)
@@ -139,6 +177,7 @@ class Limits(WhatIf):
                 self.assertEqual(r["binds"], largest)
             else:
                 self.assertEqual(r["shares"]["bandwidth"], 0)
+                self.assertEqual(r["shares"]["units"], 0)
                 late = r["shares"]["late"] > r["shares"]["idle"]
                 self.assertEqual(r["binds"], "contention" if late else "imbalance")
             self.assertGreaterEqual(r["makespan_ns"], max(r["span_ns"], r["work_ns"] / r["workers"]))

@@ -122,6 +122,11 @@ std::string bandwidth(const row& r) {
   return "memory binds: bodies wait for it in " + percent(r.run.why.bandwidth) + " of the workers' time";
 }
 
+std::string shared_units(const row& r) {
+  return "cores share units: bodies compute more slowly beside each other, by " + percent(r.run.why.units) +
+         " of the workers' time";
+}
+
 std::string contention(const row& r, proposer& out) {
   const double each = r.run.why.late * r.run.makespan_ns * r.at.workers / static_cast<double>(r.run.tasks);
   std::string fact =
@@ -155,6 +160,7 @@ finding find(limit l, const row& r, const std::string& at, const means& m) {
   case limit::creation: f.fact += creation(r, out); break;
   case limit::critical_path: f.fact += critical_path(r, out); break;
   case limit::bandwidth: f.fact += bandwidth(r); break;
+  case limit::shared_units: f.fact += shared_units(r); break;
   case limit::contention: f.fact += contention(r, out); break;
   case limit::imbalance: f.fact += imbalance(r, out); break;
   case limit::cores:

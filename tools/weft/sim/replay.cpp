@@ -109,7 +109,13 @@ class replay_run {
     return picoseconds(static_cast<double>(script_.rest(t)) / opt_.speed);
   }
 
-  void charge(ns time) noexcept { weft::charge(static_cast<double>(time) / opt_.speed); }
+  // What siblings take from it while it computes here is in the body's own time, and in no clause's.
+  void charge(ns time) noexcept {
+    const std::uint64_t from = now();
+    weft::charge(static_cast<double>(time) / opt_.speed);
+    const std::uint64_t took = now() - from, alone = picoseconds(static_cast<double>(time) / opt_.speed);
+    if (took > alone) out_.slowed_ps += took - alone;
+  }
 
   // Calls `rest` with a part of each reduction from the i-th access on.
   template <class Rest> void with_parts(std::uint32_t i, std::uint32_t t, const Rest& rest) {
@@ -165,19 +171,23 @@ class replay_run {
           if (s.kind == step::what::submit) submit(s.which, self);
       if (!rests_in_clause(t)) weft::charge(part / opt_.speed);
     }
-    if (c.rank() == 0) ran(t, from_worker, from);
+    const std::uint64_t rest_ps = rests_in_clause(t) ? team_rest_ps(t) / c.width() : 0;
+    if (c.rank() == 0) ran(out_.tasks[t], from_worker, from, rest_ps);
     if (c.rank() == 0 && self != t) out_.tasks[t].to_ps = from;  // what follows is the members'
-    if (self != none && self != t) ran(self, from_worker, from);
+    if (self == t) return;
+    ran(self != none ? out_.tasks[self] : out_.more.emplace_back(more_member{t, c.rank(), {}}).run, from_worker, from,
+        rest_ps);
   }
-  void ran(std::uint32_t t, std::uint16_t from_worker, std::uint64_t from) {
-    task_run& r = out_.tasks[t];
+  // rest_ps: what the clause adds when the member has returned.
+  void ran(task_run& r, std::uint16_t from_worker, std::uint64_t from, std::uint64_t rest_ps) {
     if (r.submitted_ps == 0) r.submitter = from_worker, r.submitted_ps = from;
     r.from_worker = from_worker;
     r.from_ps = from;
     r.to_worker = here();
-    r.to_ps = now();
+    r.to_ps = now() + rest_ps;
     r.ran = true;
-    if (++done_ % report_every_ == 0) tell_(static_cast<double>(done_) / static_cast<double>(script_.tasks()));
+    if (++done_ % report_every_ == 0)
+      tell_(std::min(1.0, static_cast<double>(done_) / static_cast<double>(script_.tasks())));
   }
 
   [[nodiscard]] bool reduces(std::uint32_t t) const noexcept {
@@ -395,9 +405,16 @@ trace::file as_trace(const trace::file& of, const replayed& r) {
   f.waits = r.waits;
   f.duration_ns = static_cast<ns>(r.makespan_ps / 1000);
   for (unsigned w = 0; w < r.workers; ++w) f.workers.push_back({w, none, -1});
+  for (const more_member& m : r.more) {
+    trace::task x = of.tasks[m.team];
+    x.id = f.tasks.back().id + 1;
+    x.parent = m.team;
+    x.rank = static_cast<std::int32_t>(m.rank);
+    f.tasks.push_back(x);
+  }
   for (std::size_t t = 0; t < f.tasks.size(); ++t) {
     trace::task& x = f.tasks[t];
-    const task_run& n = r.tasks[t];
+    const task_run& n = t < r.tasks.size() ? r.tasks[t] : r.more[t - r.tasks.size()].run;
     x.submitter = n.submitter;
     x.submitted_ns = static_cast<ns>(n.submitted_ps / 1000);
     x.own_ns = n.own;

@@ -29,12 +29,21 @@ struct task_run {
   bool is_call = false;        // it ran in there, as a call
 };
 
+// A member that the recorded team did not have.
+struct more_member {
+  std::uint32_t team;
+  unsigned rank;
+  task_run run;
+};
+
 struct replayed {
   std::string machine, policy;
   unsigned workers = 0;
   std::uint64_t makespan_ps = 0;  // from the first step of the main program until its last wait is over
   runtime::counts counts{};
+  std::uint64_t slowed_ps = 0;     // of counts.units_wait_ns, what the ends of bodies show: they computed it themselves
   std::vector<task_run> tasks;     // as in the trace
+  std::vector<more_member> more;   // of teams that are wider than they were
   std::vector<trace::wait> waits;  // that took time; as in a trace, times from the beginning
   double host_seconds = 0;
   std::vector<std::string> notes;

@@ -12,8 +12,8 @@ namespace weft::tool::sim {
 
 namespace {
 
-constexpr limit limits[] = {limit::cores,     limit::critical_path, limit::creation,
-                            limit::bandwidth, limit::contention,    limit::imbalance};
+constexpr limit limits[] = {limit::cores,        limit::critical_path, limit::creation, limit::bandwidth,
+                            limit::shared_units, limit::contention,    limit::imbalance};
 
 std::string hexadecimal(std::uint64_t x) {
   char text[17];
@@ -76,6 +76,7 @@ verdict verdict_from(const json& j) {
   v.program = shares["program"].get<double>();
   v.late = shares["late"].get<double>();
   v.bandwidth = shares["bandwidth"].get<double>();
+  v.units = shares["units"].get<double>();
   v.idle = shares["idle"].get<double>();
   const auto binds = j["binds"].get<std::string>();
   v.binds = *std::ranges::find_if(limits, [&](limit l) { return binds == text(l); });
@@ -85,6 +86,10 @@ verdict verdict_from(const json& j) {
 
 }  // namespace
 
+unseen unseen_of(const replayed& r) noexcept {
+  return {r.counts.bandwidth_wait_ns, r.counts.units_wait_ns - std::min(r.counts.units_wait_ns, r.slowed_ps / 1000)};
+}
+
 std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
 
 const char* reason(const modelled& m) noexcept {
@@ -93,6 +98,7 @@ const char* reason(const modelled& m) noexcept {
       "the longest chain of tasks: more workers do not help",
       "the main program cannot submit any faster",
       "memory cannot deliver any faster",
+      "cores that share their units slow each other down: more of them would not help much",
       "tasks were ready and workers free: the runtime's own work, steals and locks took the time",
       "workers had nothing ready to run, though no bound is near: the order of tasks, or their sizes"};
   if (m.why.binds == limit::creation && 2 * m.program_own > m.program)
@@ -155,28 +161,32 @@ std::string caution_of(const std::string& mode, const modelled& m) {
 
 json to_json(const modelled& m) {
   const verdict& v = m.why;
-  json out = {
-      {"ok", true},
-      {"makespan_ns", m.makespan_ns},
-      {"workers", m.workers},
-      {"machine", m.machine},
-      {"policy", m.policy},
-      {"tasks", m.tasks},
-      {"work_ns", m.work},
-      {"span_ns", v.span},
-      {"speedup", m.speedup()},
-      {"utilisation", v.busy + v.program},
-      {"binds", text(v.binds)},
-      {"bounds_ns", {{"cores", v.work_bound}, {"critical path", v.span}, {"creation", v.creation_bound}}},
-      {"shares",
-       {{"bodies", v.busy}, {"program", v.program}, {"late", v.late}, {"idle", v.idle}, {"bandwidth", v.bandwidth}}},
-      {"program_ns", m.program},
-      {"program_own_ns", m.program_own},
-      {"names", names_json(m.names)},
-      {"path_names", v.path_names},
-      {"steals", m.steals},
-      {"sleeps", m.sleeps},
-      {"joules", energy_json(m.energy)}};
+  json out = {{"ok", true},
+              {"makespan_ns", m.makespan_ns},
+              {"workers", m.workers},
+              {"machine", m.machine},
+              {"policy", m.policy},
+              {"tasks", m.tasks},
+              {"work_ns", m.work},
+              {"span_ns", v.span},
+              {"speedup", m.speedup()},
+              {"utilisation", v.busy + v.program},
+              {"binds", text(v.binds)},
+              {"bounds_ns", {{"cores", v.work_bound}, {"critical path", v.span}, {"creation", v.creation_bound}}},
+              {"shares",
+               {{"bodies", v.busy},
+                {"program", v.program},
+                {"late", v.late},
+                {"idle", v.idle},
+                {"bandwidth", v.bandwidth},
+                {"units", v.units}}},
+              {"program_ns", m.program},
+              {"program_own_ns", m.program_own},
+              {"names", names_json(m.names)},
+              {"path_names", v.path_names},
+              {"steals", m.steals},
+              {"sleeps", m.sleeps},
+              {"joules", energy_json(m.energy)}};
   if (m.replay) add_replay(out, *m.replay);
   if (!m.caution.empty()) out["caution"] = m.caution;
   return out;

@@ -46,6 +46,7 @@ struct modelled {
   }
 };
 
+[[nodiscard]] unseen unseen_of(const replayed& r) noexcept;
 [[nodiscard]] modelled make_result(const trace::file& f, const report::analysis& a, const verdict& v);
 [[nodiscard]] modelled make_result(const trace::file& f, const report::analysis& a, const verdict& v,
                                    const replayed& r);

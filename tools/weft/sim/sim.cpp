@@ -111,7 +111,7 @@ class sim_command final : public command {
                     [&](double done) { bar.report(done); });
     const trace::file result = sim::as_trace(f, r);
     const report::analysis a = report::analyse(result);
-    const sim::verdict v = sim::judge(result, a, r.counts.bandwidth_wait_ns);
+    const sim::verdict v = sim::judge(result, a, sim::unseen_of(r));
     bar.finish();
     say(script.notes());
     say(r.notes);

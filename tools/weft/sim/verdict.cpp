@@ -9,7 +9,8 @@
 namespace weft::tool::sim {
 
 const char* text(limit l) noexcept {
-  constexpr const char* texts[] = {"cores", "critical path", "creation", "bandwidth", "contention", "imbalance"};
+  constexpr const char* texts[] = {"cores",        "critical path", "creation", "bandwidth",
+                                   "shared units", "contention",    "imbalance"};
   return texts[static_cast<std::size_t>(l)];
 }
 
@@ -51,13 +52,14 @@ limit decide(const verdict& v, double workers) {
   const auto most =
       std::max_element(bounds.begin(), bounds.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
   if (static_cast<double>(most->first) >= binds_from * static_cast<double>(v.makespan)) return most->second;
-  if (v.bandwidth > std::max(v.late, v.idle)) return bandwidth;
+  const double others = std::max(v.late, v.idle);
+  if (std::max(v.bandwidth, v.units) > others) return v.units > v.bandwidth ? shared_units : bandwidth;
   return v.late > v.idle ? contention : imbalance;
 }
 
 }  // namespace
 
-verdict judge(const trace::file& f, const report::analysis& a, std::uint64_t bandwidth_wait_ns) {
+verdict judge(const trace::file& f, const report::analysis& a, unseen longer) {
   const report::figures& s = a.sums;
   verdict v;
   v.makespan = s.makespan;
@@ -72,8 +74,9 @@ verdict judge(const trace::file& f, const report::analysis& a, std::uint64_t ban
     v.busy = static_cast<double>(s.work) / room;
     v.program = static_cast<double>(s.program) / room;
     // A body that waits for memory is, in the records of a replay, one that has ended (replay.cpp).
-    v.bandwidth = static_cast<double>(bandwidth_wait_ns) / room;
-    v.late = std::max(0.0, static_cast<double>(s.overhead) / room - v.bandwidth);
+    v.bandwidth = static_cast<double>(longer.bandwidth_ns) / room;
+    v.units = static_cast<double>(longer.units_ns) / room;
+    v.late = std::max(0.0, static_cast<double>(s.overhead) / room - v.bandwidth - v.units);
     v.idle = static_cast<double>(s.searching + s.asleep) / room;
   }
   v.binds = decide(v, static_cast<double>(workers));

@@ -9,7 +9,7 @@ namespace weft::tool::sim {
 using report::none;
 using report::ns;
 
-enum class limit : std::uint8_t { cores, critical_path, creation, bandwidth, contention, imbalance };
+enum class limit : std::uint8_t { cores, critical_path, creation, bandwidth, shared_units, contention, imbalance };
 [[nodiscard]] const char* text(limit l) noexcept;
 
 struct verdict {
@@ -23,6 +23,7 @@ struct verdict {
   double program = 0;    // in the main program
   double late = 0;       // in no body, though a task was ready, but for the next
   double bandwidth = 0;  // bodies waited for memory that others used, too
+  double units = 0;      // or computed more slowly, because others that share their core's units did
   double idle = 0;       // no task was ready
   limit binds = limit::cores;
   std::vector<std::pair<std::string, ns>> path_names;  // tasks on the critical path of bodies by name, most time first
@@ -33,8 +34,13 @@ struct verdict {
 inline constexpr double program_from = 0.5;
 inline constexpr double binds_from = 0.8;  // of the makespan: a bound that binds leaves the scheduler no more than 20 %
 
+// By how much a machine made bodies longer whose ends in the trace do not show it (replay.cpp), all together.
+struct unseen {
+  std::uint64_t bandwidth_ns = 0;
+  std::uint64_t units_ns = 0;
+};
 // The run, analysed; `order` and what follows as longest_chain() takes them, of the same file.
-[[nodiscard]] verdict judge(const trace::file& f, const report::analysis& a, std::uint64_t bandwidth_wait_ns = 0);
+[[nodiscard]] verdict judge(const trace::file& f, const report::analysis& a, unseen longer = {});
 
 // The longest chain of bodies alone: what the main program does costs nothing.
 [[nodiscard]] report::chain chain_of_bodies(const trace::file& f, const report::analysis& a);

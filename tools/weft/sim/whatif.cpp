@@ -202,7 +202,7 @@ class whatif_command final : public command {
           sim::replay(of.file, of.script, {s, flags_.keep_gaps(), flags_.speed, sim::team_wish::parse(p.team)}, tell);
       const trace::file result = sim::as_trace(of.file, r);
       const report::analysis a = report::analyse(result);
-      return against(sim::make_result(result, a, sim::judge(result, a, r.counts.bandwidth_wait_ns), r), work);
+      return against(sim::make_result(result, a, sim::judge(result, a, sim::unseen_of(r)), r), work);
     });
   }
 
