@@ -1,70 +1,24 @@
 #!/usr/bin/env python3
-"""weft whatif from outside: rows, what binds on made traces where that is known, advice, grains, programs, and the page
-in a real browser (that part is skipped where there is no Chromium).
+"""weft whatif from outside: rows, what binds on made traces where that is known, advice, grains, programs. Its page:
+whatif_page_test.py.
 
 Run as: python3 tests/tool/whatif_test.py --weft PATH [unittest arguments]
 """
 import json
-import os
 import pathlib
 import re
 import sqlite3
 import subprocess
-import tempfile
 import time
 import unittest
 
 import browser
 import command_line
 import trace_maker
-
-WEFT = "weft"
-CLEAN = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
+import whatif_case as case
 
 
-def run(*args, **kwargs):
-    return subprocess.run([WEFT, "whatif", *map(str, args)], capture_output=True, text=True, timeout=600, env=CLEAN,
-                          **kwargs)
-
-
-class WhatIf(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory(prefix="weft-whatif-")
-        self.addCleanup(scratch.cleanup)
-        self.folder = pathlib.Path(scratch.name)
-
-    def good(self, *args):
-        done = run(*args, "--json")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)
-
-    def bad(self, expected, *args):
-        done = run(*args)
-        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
-        self.assertIn(expected, done.stderr)
-        self.assertEqual(done.stdout, "")
-
-    def independent(self, count, body, name="part"):
-        p = trace_maker.Program()
-        for _ in range(count):
-            p.submit(name, body)
-        return p.run(self.folder / "independent.weft", 2)
-
-    def chain(self, count, body):
-        p = trace_maker.Program()
-        x = p.handle("x")
-        for _ in range(count):
-            p.submit("link", body, ("write", x))
-        return p.run(self.folder / "chain.weft", 2)
-
-    def binds(self, reply):
-        return {r["workers"]: r["binds"] for r in reply["rows"]}
-
-    def kinds(self, reply):
-        return [a["kind"] for a in reply["advice"]]
-
-
-class Limits(WhatIf):
+class Limits(case.WhatIf):
     def test_cores(self):
         reply = self.good(self.independent(640, 1_000_000), "--workers", "1,4,16")
         self.assertEqual(self.binds(reply), {1: "cores", 4: "cores", 16: "cores"})
@@ -149,18 +103,18 @@ class Limits(WhatIf):
         """What members compute is work, also where they were not recorded or data moves beside it."""
         trace = self.folder / "heat.weft"
         machine = ("--machine", "epyc-7551-32", "--workers", "8")
-        heat = [WEFT, "run", "heat", "--size", "256", "--bands", "1", *machine, "--trace", trace]
+        heat = [case.WEFT, "run", "heat", "--size", "256", "--bands", "1", *machine, "--trace", trace]
 
         def busy(*how):
             reply = self.good(trace, *machine, *how)["rows"][0]
             self.assertLessEqual(reply["work_ns"], 8 * reply["makespan_ns"])
             return reply["work_ns"]
 
-        subprocess.run([*heat, "--steps", "20", "--width", "4"], env=CLEAN, check=True, stdout=subprocess.DEVNULL)
-        report = json.loads(subprocess.run([WEFT, "report", trace, "--json"], env=CLEAN, check=True,
+        subprocess.run([*heat, "--steps", "20", "--width", "4"], env=case.CLEAN, check=True, stdout=subprocess.DEVNULL)
+        report = json.loads(subprocess.run([case.WEFT, "report", trace, "--json"], env=case.CLEAN, check=True,
                                            stdout=subprocess.PIPE).stdout)
         self.assertAlmostEqual(busy() / report["work_ns"], 1, delta=0.05)
-        subprocess.run([*heat, "--steps", "60", "--learned"], env=CLEAN, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([*heat, "--steps", "60", "--learned"], env=case.CLEAN, check=True, stdout=subprocess.DEVNULL)
         one = busy("--team", "1")
         for width in (2, 4, 8):
             self.assertGreater(busy("--team", width), one / 4, width)
@@ -183,7 +137,7 @@ class Limits(WhatIf):
             self.assertGreaterEqual(r["makespan_ns"], max(r["span_ns"], r["work_ns"] / r["workers"]))
 
 
-class Advice(WhatIf):
+class Advice(case.WhatIf):
     def test_more_workers_are_slower(self):
         """Short tasks on one chain of data: more workers only pass the data around."""
         p = trace_maker.Program()
@@ -250,39 +204,40 @@ class Advice(WhatIf):
         x = p.handle()
         for _ in range(10):
             p.submit(name, 1_000_000, ("write", x))
-        done = run(p.run(self.folder / "long.weft", 2), "--workers", "1,4")
+        done = case.run(p.run(self.folder / "long.weft", 2), "--workers", "1,4")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn(name[:50], done.stdout)
         self.assertIn(name[:40] + "...", done.stdout)
 
     def test_policies_for_hints_are_tried_where_there_are_any(self):
         trace = self.folder / "run.weft"
-        subprocess.run([WEFT, "run", "sor", "--size", "256", "--iterations", "1", "--layout", "blocked", "--machine",
-                        "epyc-7551-32", "--trace", trace], env=CLEAN, capture_output=True, check=True, timeout=600)
-        reply = json.loads(run("--json", "--machine", "epyc-7551-32", "--workers", "32", trace).stdout)
+        subprocess.run([case.WEFT, "run", "sor", "--size", "256", "--iterations", "1", "--layout", "blocked",
+                        "--machine", "epyc-7551-32", "--trace", trace], env=case.CLEAN,
+                       capture_output=True, check=True, timeout=600)
+        reply = json.loads(case.run("--json", "--machine", "epyc-7551-32", "--workers", "32", trace).stdout)
         tried = [t["what"] for a in reply["advice"] for t in a["tried"]]
         self.assertIn("policy pufferfish", tried)
 
     def test_programs_are_tried_too(self):
-        done = run("--json", "--workers", "4", WEFT, "run", "independent", "--n", 2000)
+        done = case.run("--json", "--workers", "4", case.WEFT, "run", "independent", "--n", 2000)
         self.assertEqual(done.returncode, 0, done.stderr)
         tried = [t["what"] for a in json.loads(done.stdout)["advice"] for t in a["tried"]]
         self.assertNotEqual(tried, [])
         self.assertFalse([t for t in tried if "tasks" in t], "grain and priorities of a program cannot be changed")
 
 
-class Guide(WhatIf):
+class Guide(case.WhatIf):
     def test_the_example(self):
         guide = pathlib.Path(__file__).resolve().parents[2] / "docs/guide"
         record = re.search(r"^weft (run stencil .*)$", (guide / "12-report.md").read_text(encoding="utf-8"), re.M)[1]
-        subprocess.run([WEFT, *record.split()], cwd=self.folder, env=CLEAN, capture_output=True, check=True,
+        subprocess.run([case.WEFT, *record.split()], cwd=self.folder, env=case.CLEAN, capture_output=True, check=True,
                        timeout=600)
         command, shown = re.search(r"`weft whatif (.*?)` prints,\neverywhere:\n\n```\n(.*?)```",
                                    (guide / "25-whatif.md").read_text(encoding="utf-8"), re.DOTALL).groups()
-        self.assertEqual(run(*command.split(), cwd=self.folder).stdout, shown)
+        self.assertEqual(case.run(*command.split(), cwd=self.folder).stdout, shown)
 
 
-class Sweeps(WhatIf):
+class Sweeps(case.WhatIf):
     def test_stable_rows(self):
         trace = trace_maker.cholesky(8).run(self.folder / "c.weft", 2)
         args = (trace, "--workers", "4,2", "--policies", "random,local", "--creation", "inline,decoupled",
@@ -296,7 +251,8 @@ class Sweeps(WhatIf):
     def test_as_sim(self):
         trace = trace_maker.cholesky(8).run(self.folder / "c.weft", 2)
         row = self.good(trace, "--workers", 6)["rows"][0]
-        alone = subprocess.run([WEFT, "sim", str(trace), "--workers", "6", "--json"], capture_output=True, env=CLEAN)
+        alone = subprocess.run([case.WEFT, "sim", str(trace), "--workers", "6", "--json"], capture_output=True,
+                               env=case.CLEAN)
         self.assertEqual(json.loads(alone.stdout)["digest"], row["digest"])
 
     def test_default_workers(self):
@@ -312,7 +268,7 @@ class Sweeps(WhatIf):
         self.assertEqual([r["machine"] for r in reply["rows"]], ["virtual"] * 2 + ["i7-2600k-4"] * 2)
 
     def test_a_machine_too_small(self):
-        done = run(self.independent(8, 1000), "--machines", "virtual,i7-2600k-4", "--workers", "2,500", "--json")
+        done = case.run(self.independent(8, 1000), "--machines", "virtual,i7-2600k-4", "--workers", "2,500", "--json")
         self.assertEqual(done.returncode, 1, done.stderr)
         rows = json.loads(done.stdout)["rows"]
         self.assertEqual(["error" in r for r in rows], [False, False, False, True])
@@ -326,7 +282,7 @@ class Sweeps(WhatIf):
         self.assertLess(time.monotonic() - begin, 20)
 
     def test_text(self):
-        done = run(self.independent(64, 1_000_000), "--workers", "1,2", "--policies", "local,central")
+        done = case.run(self.independent(64, 1_000_000), "--workers", "1,2", "--policies", "local,central")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"policy +workers +makespan +speed-up +efficiency +utilisation +binds")
         self.assertRegex(done.stdout, r"central +2 +32\.0 ms +2\.00 +100 % +100 % +cores")
@@ -340,10 +296,10 @@ class Sweeps(WhatIf):
         self.bad("grain", trace, "--grain", "/")
         self.bad("name a trace or a program")
         self.bad("No such file", self.folder / "absent.weft")
-        self.bad("are for traces", "--grain", 2, WEFT, "info")
+        self.bad("are for traces", "--grain", 2, case.WEFT, "info")
 
     def test_program(self):
-        done = run("--json", "--workers", "1,2,4", WEFT, "run", "independent", "--n", 200)
+        done = case.run("--json", "--workers", "1,2,4", case.WEFT, "run", "independent", "--n", 200)
         self.assertEqual(done.returncode, 0, done.stderr)
         reply = json.loads(done.stdout)
         self.assertEqual([r["workers"] for r in reply["rows"]], [1, 2, 4])
@@ -352,7 +308,7 @@ class Sweeps(WhatIf):
         self.bad("ended with status 1", "--workers", 1, "false")
 
 
-class Grain(WhatIf):
+class Grain(case.WhatIf):
     def by_grain(self, trace, workers, *grains):
         reply = self.good(trace, "--workers", workers, "--grain", ",".join(grains))
         return {r["grain"]: r for r in reply["rows"]}
@@ -415,124 +371,6 @@ class Grain(WhatIf):
         self.assertLessEqual(r["1"]["span_ns"], r["8"]["span_ns"])
 
 
-@unittest.skipUnless(browser.find(), "no Chromium")
-class Page(WhatIf):
-    @classmethod
-    def setUpClass(cls):
-        cls.browser = browser.Browser(1200, 900)
-        cls.addClassCleanup(cls.browser.__exit__)
-        cls.page = cls.browser.page
-
-    def open(self, trace, *args, theme="light"):
-        path = self.folder / "page.html"
-        done = run(trace, "--html", path, *args)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.page.errors.clear()
-        self.page.requests.clear()
-        self.page.go("about:blank")
-        self.page.go(f"{path.as_uri()}#theme={theme}")
-        self.page.until("document.documentElement.dataset.ready === '1'")
-        self.page.settle()
-
-    def tearDown(self):
-        self.assertEqual(self.page.errors, [])
-        self.assertEqual([r for r in self.page.requests if not r.startswith(("file:", "about:"))], [])
-
-    def place(self, chart, row):
-        return self.page.evaluate(
-            f"(() => {{ const c = charts[{chart}], r = rows[{row}], b = c.canvas.getBoundingClientRect();"
-            " return [b.x + c.x(r.workers), b.y + c.y(c.value(r))]; })()")
-
-    def near(self, colour, expected):
-        return all(abs(a - b) < 12 for a, b in zip(colour, expected))
-
-    def test_draws_hovers_and_changes_theme(self):
-        self.open(self.independent(64, 1_000_000), "--workers", "1,2,4,8", "--policies", "local,central")
-        image = self.page.image()
-        for chart in (0, 1):
-            for row in (1, 2, 3):  # central, drawn last, lies on top of local
-                self.assertTrue(any(self.near(image.at(*self.place(chart, row)), c)
-                                    for c in ((47, 111, 208), (217, 102, 32))), (chart, row))
-        self.assertTrue(self.page.evaluate("document.getElementById('tip').hidden"))
-        x, y = self.place(0, 2)
-        self.page.mouse("mouseMoved", x + 2, y + 1)
-        self.page.settle()
-        self.assertRegex(self.page.evaluate("document.getElementById('tip').textContent"), r"4 workers, 16\.0 ms")
-        self.assertEqual(self.page.evaluate("document.querySelectorAll('tr.chosen').length"), 1)
-        self.assertEqual(self.page.evaluate("document.querySelectorAll('#table tbody tr').length"), 8)
-        background = image.at(3, 3)
-        self.page.click(*self.page.evaluate("(({x, y}) => [x + 5, y + 5])"
-                                            "(document.getElementById('theme').getBoundingClientRect())"))
-        self.assertGreater(sum(background), 3 * 200)
-        self.assertLess(sum(self.page.image().at(3, 3)), 3 * 60)
-
-    def test_values_wherever_one_points(self):
-        self.open(self.independent(64, 1_000_000), "--workers", "1,2,4,8", "--policies", "local,random,central")
-        box = self.page.evaluate("(({x, y, width, height}) => [x, y, width, height])"
-                                 "(charts[0].canvas.getBoundingClientRect())")
-        at_4 = self.page.evaluate("charts[0].x(4)")
-        for part in (0.1, 0.5, 0.9):  # far above and below the curves, too
-            self.page.mouse("mouseMoved", box[0] + at_4 + 3, box[1] + box[3] * part)
-            self.page.settle()
-            tip = self.page.evaluate("document.getElementById('tip').innerText")
-            for policy in ("local", "random", "central"):
-                self.assertRegex(tip, rf"{policy}: (4 workers, )?16\.\d ms")
-
-    def test_curves_can_be_told_apart(self):
-        self.open(self.independent(16, 1_000_000), "--workers", "2,4", "--policies", "local,random,central",
-                  "--creation", "inline,decoupled", "--grain", "1,2,4")
-        looks = self.page.evaluate("series.map((s) => s.colour.join() + s.dash.border)")
-        self.assertEqual(len(looks), 18)
-        self.assertEqual(len(set(looks)), len(looks))
-
-    def test_ideal_line_and_bounds_go_to_the_end(self):
-        self.open(self.chain(40, 1_000_000), "--workers", "1,2,4,8", theme="light")
-        ideal = self.page.evaluate("charts[0].sampled((w) => w)")
-        self.assertEqual((ideal[0], ideal[-1]), ([1, 1], [8, 8]))
-        bounds = {b["name"]: b["points"] for b in self.page.evaluate("charts[0].bounds()")}
-        self.assertEqual([w for w, _ in bounds["critical path"]], [1, 2, 4, 8])
-        for _, value in bounds["critical path"]:
-            self.assertAlmostEqual(value, 1, delta=0.01)  # a chain: no schedule is faster than one worker
-        # The ideal line leaves the chart at its upper edge, drawn up to there.
-        image = self.page.image("#speedup")
-        ink = tuple(self.page.evaluate("css('--ideal').match(/\\w\\w/g).map((x) => parseInt(x, 16))"))
-        top = self.page.evaluate("charts[0].y(charts[0].top)")
-        x, last = self.page.evaluate("[charts[0].x(charts[0].top), charts[0].width]")
-        found = [y for y in range(int(top), int(top) + 30) for dx in range(-30, 3)
-                 if 48 < x + dx < last and self.near(image.at(x + dx, y), ink)]
-        self.assertTrue(found and min(found) <= top + 8, (top, found[:5]))
-
-    def test_fits_a_telephone(self):
-        self.open(self.independent(64, 1_000_000, "a_long_name_of_a_task::" * 20), "--workers", "2,4,8,16,32,64",
-                  "--policies", "local,random,central", "--creation", "inline,decoupled")
-        self.page.call("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=1, mobile=False)
-        self.page.settle()
-        self.page.evaluate("choose(rows[3])")
-        self.assertLessEqual(self.page.evaluate("document.documentElement.scrollWidth"), 400)
-        right = self.page.evaluate("[...document.querySelectorAll('canvas, h1, button, li, #tip')]"
-                                   ".map((e) => e.getBoundingClientRect().right)")
-        self.assertLessEqual(max(right), 400)
-
-    def test_hides_a_curve(self):
-        self.open(self.independent(64, 1_000_000), "--workers", "1,8", "--policies", "local,central")
-        before = self.page.evaluate("shown().length")
-        self.page.evaluate("document.querySelectorAll('#legend button')[1].click()")
-        self.assertEqual((before, self.page.evaluate("shown().length")), (2, 1))
-
-    def test_keys(self):
-        self.open(self.independent(8, 1_000_000), "--workers", "1,2,4", theme="dark")
-        self.page.evaluate("charts[0].canvas.focus()")
-        self.page.key("ArrowRight")
-        self.page.key("ArrowRight")
-        self.assertEqual(self.page.evaluate("state.chosen.workers"), 2)
-
-    def test_names_are_text(self):
-        name = "</script><img src=x onerror=alert(1)><!--"
-        self.open(self.independent(2000, 500, name), "--workers", "1,64")
-        self.assertIn("<img src=x", self.page.evaluate("document.getElementById('advice').textContent"))
-        self.assertEqual(self.page.evaluate("document.images.length"), 0)
-
-
 if __name__ == "__main__":
-    WEFT = command_line.weft(__doc__)
+    case.WEFT = command_line.weft(__doc__)
     unittest.main()

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""The page of weft whatif in a real browser; skipped where there is no Chromium.
+
+Run as: python3 tests/tool/whatif_page_test.py --weft PATH [unittest arguments]
+"""
+import unittest
+
+import browser
+import command_line
+import whatif_case as case
+
+
+@unittest.skipUnless(browser.find(), "no Chromium")
+class Page(case.WhatIf):
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = browser.Browser(1200, 900)
+        cls.addClassCleanup(cls.browser.__exit__)
+        cls.page = cls.browser.page
+
+    def open(self, trace, *args, theme="light"):
+        path = self.folder / "page.html"
+        done = case.run(trace, "--html", path, *args)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.page.errors.clear()
+        self.page.requests.clear()
+        self.page.go("about:blank")
+        self.page.go(f"{path.as_uri()}#theme={theme}")
+        self.page.until("document.documentElement.dataset.ready === '1'")
+        self.page.settle()
+
+    def tearDown(self):
+        self.assertEqual(self.page.errors, [])
+        self.assertEqual([r for r in self.page.requests if not r.startswith(("file:", "about:"))], [])
+
+    def place(self, chart, row):
+        return self.page.evaluate(
+            f"(() => {{ const c = charts[{chart}], r = rows[{row}], b = c.canvas.getBoundingClientRect();"
+            " return [b.x + c.x(r.workers), b.y + c.y(c.value(r))]; })()")
+
+    def near(self, colour, expected):
+        return all(abs(a - b) < 12 for a, b in zip(colour, expected))
+
+    def test_draws_hovers_and_changes_theme(self):
+        self.open(self.independent(64, 1_000_000), "--workers", "1,2,4,8", "--policies", "local,central")
+        image = self.page.image()
+        for chart in (0, 1):
+            for row in (1, 2, 3):  # central, drawn last, lies on top of local
+                self.assertTrue(any(self.near(image.at(*self.place(chart, row)), c)
+                                    for c in ((47, 111, 208), (217, 102, 32))), (chart, row))
+        self.assertTrue(self.page.evaluate("document.getElementById('tip').hidden"))
+        x, y = self.place(0, 2)
+        self.page.mouse("mouseMoved", x + 2, y + 1)
+        self.page.settle()
+        self.assertRegex(self.page.evaluate("document.getElementById('tip').textContent"), r"4 workers, 16\.0 ms")
+        self.assertEqual(self.page.evaluate("document.querySelectorAll('tr.chosen').length"), 1)
+        self.assertEqual(self.page.evaluate("document.querySelectorAll('#table tbody tr').length"), 8)
+        background = image.at(3, 3)
+        self.page.click(*self.page.evaluate("(({x, y}) => [x + 5, y + 5])"
+                                            "(document.getElementById('theme').getBoundingClientRect())"))
+        self.assertGreater(sum(background), 3 * 200)
+        self.assertLess(sum(self.page.image().at(3, 3)), 3 * 60)
+
+    def test_values_wherever_one_points(self):
+        self.open(self.independent(64, 1_000_000), "--workers", "1,2,4,8", "--policies", "local,random,central")
+        box = self.page.evaluate("(({x, y, width, height}) => [x, y, width, height])"
+                                 "(charts[0].canvas.getBoundingClientRect())")
+        at_4 = self.page.evaluate("charts[0].x(4)")
+        for part in (0.1, 0.5, 0.9):  # far above and below the curves, too
+            self.page.mouse("mouseMoved", box[0] + at_4 + 3, box[1] + box[3] * part)
+            self.page.settle()
+            tip = self.page.evaluate("document.getElementById('tip').innerText")
+            for policy in ("local", "random", "central"):
+                self.assertRegex(tip, rf"{policy}: (4 workers, )?16\.\d ms")
+
+    def test_curves_can_be_told_apart(self):
+        self.open(self.independent(16, 1_000_000), "--workers", "2,4", "--policies", "local,random,central",
+                  "--creation", "inline,decoupled", "--grain", "1,2,4")
+        looks = self.page.evaluate("series.map((s) => s.colour.join() + s.dash.border)")
+        self.assertEqual(len(looks), 18)
+        self.assertEqual(len(set(looks)), len(looks))
+
+    def test_ideal_line_and_bounds_go_to_the_end(self):
+        self.open(self.chain(40, 1_000_000), "--workers", "1,2,4,8", theme="light")
+        ideal = self.page.evaluate("charts[0].sampled((w) => w)")
+        self.assertEqual((ideal[0], ideal[-1]), ([1, 1], [8, 8]))
+        bounds = {b["name"]: b["points"] for b in self.page.evaluate("charts[0].bounds()")}
+        self.assertEqual([w for w, _ in bounds["critical path"]], [1, 2, 4, 8])
+        for _, value in bounds["critical path"]:
+            self.assertAlmostEqual(value, 1, delta=0.01)  # a chain: no schedule is faster than one worker
+        # The ideal line leaves the chart at its upper edge, drawn up to there.
+        image = self.page.image("#speedup")
+        ink = tuple(self.page.evaluate("css('--ideal').match(/\\w\\w/g).map((x) => parseInt(x, 16))"))
+        top = self.page.evaluate("charts[0].y(charts[0].top)")
+        x, last = self.page.evaluate("[charts[0].x(charts[0].top), charts[0].width]")
+        found = [y for y in range(int(top), int(top) + 30) for dx in range(-30, 3)
+                 if 48 < x + dx < last and self.near(image.at(x + dx, y), ink)]
+        self.assertTrue(found and min(found) <= top + 8, (top, found[:5]))
+
+    def test_fits_a_telephone(self):
+        self.open(self.independent(64, 1_000_000, "a_long_name_of_a_task::" * 20), "--workers", "2,4,8,16,32,64",
+                  "--policies", "local,random,central", "--creation", "inline,decoupled")
+        self.page.call("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=1, mobile=False)
+        self.page.settle()
+        self.page.evaluate("choose(rows[3])")
+        self.assertLessEqual(self.page.evaluate("document.documentElement.scrollWidth"), 400)
+        right = self.page.evaluate("[...document.querySelectorAll('canvas, h1, button, li, #tip')]"
+                                   ".map((e) => e.getBoundingClientRect().right)")
+        self.assertLessEqual(max(right), 400)
+
+    def test_hides_a_curve(self):
+        self.open(self.independent(64, 1_000_000), "--workers", "1,8", "--policies", "local,central")
+        before = self.page.evaluate("shown().length")
+        self.page.evaluate("document.querySelectorAll('#legend button')[1].click()")
+        self.assertEqual((before, self.page.evaluate("shown().length")), (2, 1))
+
+    def test_keys(self):
+        self.open(self.independent(8, 1_000_000), "--workers", "1,2,4", theme="dark")
+        self.page.evaluate("charts[0].canvas.focus()")
+        self.page.key("ArrowRight")
+        self.page.key("ArrowRight")
+        self.assertEqual(self.page.evaluate("state.chosen.workers"), 2)
+
+    def test_names_are_text(self):
+        name = "</script><img src=x onerror=alert(1)><!--"
+        self.open(self.independent(2000, 500, name), "--workers", "1,64")
+        self.assertIn("<img src=x", self.page.evaluate("document.getElementById('advice').textContent"))
+        self.assertEqual(self.page.evaluate("document.images.length"), 0)
+
+
+if __name__ == "__main__":
+    case.WEFT = command_line.weft(__doc__)
+    unittest.main()
