@@ -10,6 +10,7 @@
 #include "weft/event.hpp"
 #include "weft/finish.hpp"
 #include "weft/for_each.hpp"
+#include "weft/fork_each.hpp"
 #include "weft/fork_join.hpp"
 #include "weft/graph.hpp"
 #include "weft/guest.hpp"

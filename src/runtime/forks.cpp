@@ -3,11 +3,13 @@
 #include "weft/detail/branch.hpp"
 
 #include <exception>
+#include <string>
 
 #include "sched/cancellation.hpp"
 #include "weft/cancellation.hpp"
 #include "weft/detail/scope.hpp"
 #include "weft/error.hpp"
+#include "weft/fork_each.hpp"
 
 namespace weft::detail {
 
@@ -70,6 +72,11 @@ void give_up(const worker& w, std::uint64_t parts) {
 
 void count_not_begun(const record* in, std::uint64_t parts) noexcept {
   in == nullptr ? lone_scope::count(parts) : sched::count_skipped(sched::cancellable_above(in), parts);
+}
+
+void throw_too_many_bodies(std::size_t n, std::size_t most) {
+  throw error("weft: fork_each<" + std::to_string(most) + "> is called for " + std::to_string(n) +
+              " bodies; give it a larger bound, or use for_each");
 }
 
 void open_slowly(worker& w, scope& s) { w.engine->open_scope(w, s); }

@@ -8,6 +8,7 @@
 
 #include "weft/finish.hpp"
 #include "weft/for_each.hpp"
+#include "weft/fork_each.hpp"
 #include "weft/guest.hpp"
 #include "weft/numa_array.hpp"
 #include "weft/pipeline.hpp"
@@ -52,6 +53,15 @@ const char* cancelled() {
   }
 }
 
+// Bodies of a fork of several are called in the order of their numbers, and so combined.
+bool several() {
+  std::vector<std::size_t> called;
+  weft::fork_each<4>(3, [&](weft::here&, std::size_t i) { called.push_back(i); });
+  const int digits = weft::fork_each<4>(
+      4, 0, [](std::size_t i) { return static_cast<int>(i) + 1; }, [](int a, int b) { return 10 * a + b; });
+  return called == std::vector<std::size_t>{0, 1, 2} && digits == 1234;
+}
+
 int wrong(const char* what) {
   std::printf("%s\n", what);
   return 1;
@@ -62,6 +72,7 @@ int wrong(const char* what) {
 int main() {
   const int got = weft::fork_join([](weft::here& at) { return fib(at, 4); }, [] { return 0; }).first;
   if (got != 3 || order != std::vector{4, 3, 2, 1, 0, 1, 2, 1, 0}) return wrong("forks are not two calls, in order");
+  if (!several()) return wrong("a fork of several bodies is not a loop");
   order.clear();
   weft::for_each(0, 4, [](int i) { order.push_back(i); });
   if (order != std::vector{0, 1, 2, 3}) return wrong("a loop is not in order");

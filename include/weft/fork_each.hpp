@@ -1,0 +1,144 @@
+// Several bodies that may run at the same time, and a return when all have: the children of a node of a tree, say.
+//
+//   long count(weft::here& at, const node& n) {
+//     long below[8];
+//     weft::fork_each<8>(at, n.children, [&](weft::here& at, std::size_t i) { below[i] = count(at, n.child(i)); });
+//     return std::accumulate(below, below + n.children, 1L);
+//   }
+//
+// The same as forks within forks (weft/fork_join.hpp), and cheaper: all but the first are offered together, so that
+// there is one look at the deque and at who starves for all of them. Loops with many iterations are for_each's, which
+// finds the grain itself.
+#pragma once
+#include <cstddef>
+
+#include "weft/fork_join.hpp"
+
+namespace weft {
+namespace detail {
+
+template <class F> decltype(auto) call_numbered(here& at, F& f, std::size_t i) {
+  if constexpr (std::is_invocable_v<F&, here&, std::size_t>) {
+    return f(at, i);
+  } else {
+    static_assert(std::is_invocable_v<F&, std::size_t>, "weft: a body takes its number, or a weft::here& and that");
+    return f(i);
+  }
+}
+
+#ifndef WEFT_SERIAL
+
+[[noreturn]] void throw_too_many_bodies(std::size_t n, std::size_t most);
+
+// Body `number` of a fork of several. F: the function, or a reference to it.
+template <class F> struct numbered {
+  decltype(auto) operator()(here& at) { return call_numbered(at, f, number); }
+  F f;
+  std::size_t number;
+};
+
+template <class F> using numbered_branch = room_for<branch_of<numbered<F>>>;
+
+// Offers bodies n to 1, in this order, so that they come back in the other one. Returns the worker's number of moves
+// when they were offered, or offered::never; begin: where the first lies in the deque.
+// Order: as offer() for each of them. hooked is looked at before and not after, as moves is older than that look: who
+// cancels meanwhile finds the old number here, and the join comes to the slow half.
+template <class F> [[gnu::noinline]] std::uint64_t offer_each_slowly(here& at, numbered_branch<F>* rooms, F f,
+                                                                     std::size_t n, std::size_t& offered_now) {
+  for (; offered_now < n; ++offered_now) {
+    numbered<F> body{f, n - offered_now};
+    rooms[offered_now].value.set(body, at.on->current);
+    if (!fork_slowly(*at.on, rooms[offered_now].value)) give_up(*at.on, n - offered_now + 1);
+  }
+  return offered::never;
+}
+template <class F> void drop_each(here& at, numbered_branch<F>* rooms, std::size_t n) noexcept {
+  while (n != 0) drop_slowly(*at.on, rooms[--n].value);
+}
+
+// take() gets what the bodies return, in the order of their numbers.
+template <std::size_t Most, class F, class Take> void fork_each_on(here& at, std::size_t n, F f, Take take) {
+  if (n > Most) [[unlikely]]
+    throw_too_many_bodies(n, Most);
+  if (n == 0) return;
+  numbered_branch<F> rooms[Most == 1 ? 1 : Most - 1];
+  std::size_t left = 0;  // bodies that are offered
+  try {
+    worker& w = *at.on;
+    std::uint64_t moves = peek_acquire(w.moves);
+    const std::uint32_t begin = peek(w.deque.bottom);
+    if (peek(w.hooked) != 0 || w.deque.limit - begin < n - 1) [[unlikely]] {
+      moves = offer_each_slowly<F>(at, rooms, f, n - 1, left);
+    } else {
+      for (std::size_t k = 0; k < n - 1; ++k) {
+        numbered<F> body{f, n - 1 - k};
+        rooms[k].value.set(body, w.current);
+        poke(w.deque.slots[(begin + static_cast<std::uint32_t>(k)) & w.deque.mask], address_of(rooms[k].value));
+      }
+      left = n - 1;
+      poke_release(w.deque.bottom, begin + static_cast<std::uint32_t>(n - 1));
+      then();
+      if (peek(w.starved) != 0) [[unlikely]]
+        w.engine->share(w);
+    }
+    numbered<F> first{f, 0};
+    take(call_branch(at, first));
+    for (std::size_t i = 1; i < n; ++i) {
+      left = n - 1 - i;
+      branch_of<numbered<F>>& b = rooms[left].value;
+      const offered as{moves, begin + static_cast<std::uint32_t>(left) + 1};
+      if (taken_back(at, as) || join_slowly(*at.on, b)) [[likely]] {
+        if (peek(at.on->starved) != 0 && left != 0 && moves != offered::never) [[unlikely]]
+          at.on->engine->share(*at.on);  // the next look is behind this body
+        numbered<F> next{f, i};
+        take(call_branch(at, next));
+      } else {
+        take(b.taken_result());
+      }
+    }
+  } catch (...) {
+    drop_each(at, rooms, left);
+    throw;
+  }
+}
+
+#endif
+}  // namespace detail
+
+// Calls f(at, i), or f(i), for each i from 0 to n - 1, at the same time as far as workers are free, and returns when
+// all have returned. Where nobody takes any they are called in this order. n is at most Most; so many records, of 112
+// bytes and more, lie on the stack. Who: any thread, as for fork_join. Cost: two thirds of a fork_join for each body
+// but the first; nothing is allocated. Errors: weft::error if n is larger than Most; rethrows what the first body in
+// order threw that is found to have thrown, and bodies that had not begun by then may not have run; a cancelled_error
+// as fork_join.
+template <std::size_t Most, class F> void fork_each(here& at, std::size_t n, F&& f) {
+  static_assert(Most >= 1 && Most <= 256, "weft: bodies that are forked together lie on the stack; for more: for_each");
+#ifdef WEFT_SERIAL
+  for (std::size_t i = 0; i < n; ++i) detail::call_numbered(at, f, i);
+#else
+  detail::fork_each_on<Most, detail::passed<F>>(at, n, f, [](auto&&) {});
+#endif
+}
+// The same, and returns combine(... combine(combine(value, f(at, 0)), f(at, 1)) ..., f(at, n - 1)): the same bits
+// whoever ran what.
+template <std::size_t Most, class Value, class F, class Combine>
+[[nodiscard]] Value fork_each(here& at, std::size_t n, Value value, F&& f, Combine combine) {
+  static_assert(Most >= 1 && Most <= 256, "weft: bodies that are forked together lie on the stack; for more: reduce");
+#ifdef WEFT_SERIAL
+  for (std::size_t i = 0; i < n; ++i) value = combine(std::move(value), detail::call_numbered(at, f, i));
+#else
+  detail::fork_each_on<Most, detail::passed<F>>(at, n, f,
+                                                [&](auto&& x) { value = combine(std::move(value), std::move(x)); });
+#endif
+  return value;
+}
+// Both where no weft::here is at hand.
+template <std::size_t Most, class F> void fork_each(std::size_t n, F&& f) {
+  detail::with_here([&](here& at) { fork_each<Most>(at, n, f); });
+}
+template <std::size_t Most, class Value, class F, class Combine>
+[[nodiscard]] Value fork_each(std::size_t n, Value value, F&& f, Combine combine) {
+  return detail::with_here([&](here& at) { return fork_each<Most>(at, n, std::move(value), f, combine); });
+}
+
+}  // namespace weft
