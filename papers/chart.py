@@ -22,6 +22,10 @@ class Picture:
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
         self.parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width}"/>')
 
+    def area(self, points: list[tuple[float, float]], colour: str) -> None:
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        self.parts.append(f'<polygon points="{path}" fill="{colour}"/>')
+
     def box(self, x: float, y: float, width: float, height: float, colour: str, says: str = "") -> None:
         inside = f"<title>{says}</title>" if says else ""
         self.parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{colour}">'
@@ -63,7 +67,8 @@ class Chart:
             picture.line([(self.x, at), (self.x + self.width, at)], "#ddd")
             picture.text(self.x - 4, at + 4, f"{t:g}", 9, "end")
         for i, g in enumerate(groups):
-            picture.text(self.across(i), self.y + self.height + 12, g, 9)
+            if g:
+                picture.text(self.across(i), self.y + self.height + 12, g, 9)
         picture.line([(self.x, self.y), (self.x, self.y + self.height), (self.x + self.width, self.y + self.height)],
                      "#333")
         picture.text(self.x + self.width / 2, self.y - 5, title, 12)

@@ -84,6 +84,15 @@ TEST_CASE("order: with one worker and with seven, and with the executor that is 
     }
 }
 
+TEST_CASE("order: searches may have bodies of one timestamp at the same time, and still visit each node once") {
+  for (const char* const name : {"bfs", "sssp"})
+    for (const unsigned workers : {1u, 2u, 4u}) {
+      CAPTURE(name);
+      CAPTURE(workers);
+      CHECK(run_by(name, {{"width", 120}, {"height", 70}}, "levels", workers).ok());
+    }
+}
+
 TEST_CASE("order: the oracle tells of every program how far it could go") {
   for (const sized& p : programs()) {
     CAPTURE(std::string(p.name));

@@ -21,13 +21,13 @@ struct search {
   const arc* arcs;
 };
 
-// The first body that comes to a node has come on a shortest path, as no body of an earlier timestamp is left. `Cost`
-// has the instructions beside the loads and stores, of a visit, of each of its arcs, and of a vain one; and the length
-// of an arc.
+// The first body that comes to a node has come on a shortest path, as no body of an earlier timestamp is left. Two of
+// one timestamp may come at the same time ("levels"): one exchange decides who is first, so that arcs are gone along
+// once. `Cost` has the instructions beside the loads and stores, of a visit, of each of its arcs, and of a vain one;
+// and the length of an arc.
 template <class Cost> void visit(ordered_context& x, std::uint64_t distance, const search* s, std::uint64_t node) {
   search::node& n = x.read(s->nodes)[node];
-  if (x.load(n.distance) != unreached) return x.work(Cost::vain_instructions);
-  x.store(n.distance, distance);
+  if (!x.exchange_if(n.distance, unreached, distance)) return x.work(Cost::vain_instructions);
   x.work(Cost::visit_instructions);
   const arc* const arcs = x.read(s->arcs);
   const std::uint64_t last = x.read(n.last);

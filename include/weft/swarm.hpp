@@ -40,8 +40,9 @@ struct swarm_options {
   std::uint32_t l1_kib = 16;
   std::uint32_t l1_ways = 8;
   std::uint32_t l1_latency = 2;
-  // 1: L1s are written through. Then each store comes to the L2 and is checked there as all that does, and undo logs
-  // take room in it. 0: who has a line to itself stores to it unseen, and undo logs are free.
+  // 1: L1s are written through, as in the paper (§4; docs/decisions/0046). Then each store comes to the L2 and is
+  // checked there as all that does, and undo logs take room in it. 0: who has a line to itself stores to it unseen, and
+  // undo logs are free.
   std::uint32_t l1_written_through = 0;
   std::uint32_t l2_kib = 64;  // for each core of a tile
   std::uint32_t l2_ways = 8;
@@ -58,9 +59,10 @@ struct swarm_options {
   std::uint32_t allocation = 30;     // of memory by a task
   std::uint32_t spill_percent = 75;  // of a task queue that must be full for tasks to be spilled
   std::uint32_t spill_tasks = 15;    // at a time
-  std::uint32_t splitter_tasks = 7;  // that a splitter brings back at a time; what is left waits for the earliest of it
-  std::uint32_t nack_backoff = 20;   // added to the wait at each further try to enqueue
-  std::uint32_t seed = 1;            // of the tiles that tasks are sent to
+  // That a splitter brings back at a time; what is left waits for the earliest of it. 15: all, as in the paper (§4.7).
+  std::uint32_t splitter_tasks = 7;
+  std::uint32_t nack_backoff = 20;  // added to the wait at each further try to enqueue
+  std::uint32_t seed = 1;           // of the tiles that tasks are sent to
   // Each tile over time (samples_of): every so many cycles from a cycle on, so many times. 0: never.
   std::uint32_t sample_period = 0;
   std::uint32_t sample_from = 0;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Reproduces the Swarm paper: what ordered programs could gain (Table 1), and what its chip makes of them (Tables 2
-and 5, Figures 11, 12, 14 to 17). Judges every number of these that the text has.
+"""Reproduces the Swarm paper: what ordered programs could gain (Table 1), and what its chip makes of them (Tables 2, 4
+and 5, Figures 11 to 18). Draws the figures, and judges every number of these that the text has.
 
-usage: papers/swarm/run.py [--weft build/release/weft] [--quick] [--json] [--update] [--pin] [-j N]
+usage: papers/swarm/run.py [--weft build/release/weft] [--quick] [--json] [--figures FOLDER] [--update] [--pin] [-j N]
 
 Runs the paper's six programs, each on an input made to match the paper's, with the executor `oracle`: bodies run one
 after the other, and it is computed how many could have run at a time; and with the executor `swarm`, the chip as a
@@ -10,8 +10,8 @@ model, of 1 to 64 cores, also without its task units, where one core runs the se
 result against a serial reference. A figure of expected.json has a pinned value, ours, and the bounds of the paper's
 claim. Exit status 0 only if every run passed its own checks, every figure is as pinned within its tolerance, and the
 claims hold that are said to hold.
---quick judges two of the programs by the oracle and one on the chip. --update writes the table of README.md. --pin
-writes the values found into expected.json, after a change of programs or inputs.
+--quick judges two of the programs by the oracle and one on the chip. --update writes the table of README.md and the
+drawings beside it. --pin writes the values found into expected.json, after a change of programs or inputs.
 
 example: papers/swarm/run.py --weft build/release/weft --quick
 """
@@ -22,6 +22,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import claims  # noqa: E402
+import draw  # noqa: E402
 import runs  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -34,20 +35,22 @@ INPUTS = {"bfs": ["bfs", "--width", "3656", "--height", "1948"],
           "msf-size": ["msf", "--scale", "16", "--edges", "3180000", "--link", "size"],
           "sssp": ["sssp", "--width", "1186", "--height", "1186", "--rivers", "4"],
           "silo": ["silo", "--warehouses", "4", "--transactions", "32000", "--items", "100000", "--customers", "3000"]}
-
-
-# A quarter of each for the chip, but for silo: there are a hundred runs.
+# A quarter of each for the chip, but for silo: there are more than a hundred runs.
 CHIP_INPUTS = {"bfs": ["bfs", "--width", "1828", "--height", "974"],
                "astar": ["astar", "--width", "2400", "--height", "500"],
                "des": ["des", "--adders", "108", "--toggles", "178"],
                "msf": ["msf", "--scale", "14", "--edges", "795000"],
                "sssp": ["sssp", "--width", "593", "--height", "593", "--rivers", "4"],
-               "silo": INPUTS["silo"]}
-PROGRAMS = ("bfs", "sssp", "astar", "msf", "des", "silo")
+               "silo": INPUTS["silo"],
+               **{f"silo-{n}": ["silo", "--warehouses", str(n), *INPUTS["silo"][3:]] for n in (1, 16, 64)}}
+PROGRAMS = draw.PROGRAMS
 UNBOUNDED = "task_queue=0,commit_queue=0"
 # Of Table 5; instructions of the task unit stay.
 INSTANT = UNBOUNDED + ",instant_memory=1"
 SERIAL = "task_units=0"
+# Of Figure 18: 100,000 cycles from the middle of the run on, a sample each 500. The first is what others count from.
+SAMPLED = "sample_period=500,sample_count=201,sample_from="
+SAMPLED_FROM = 20_000_000
 # Of a tile of Table 3: entries, and what an entry of each structure holds, in bits (§4.1 to §4.4).
 TASK_ENTRIES, COMMIT_ENTRIES, CHILDREN, ARGUMENTS, FILTER_BITS = 256, 64, 8, 3, 2048
 WORD = 64
@@ -59,10 +62,11 @@ TASK_POINTER = 12  # one of 16 tiles, one of 256 places
 class Run:
     program: str
     chip: str = ""  # options of the executor `swarm`; none: the executor `oracle`
+    whole: bool = False  # the chip has the whole input, too
 
     def arguments(self) -> list[str]:
-        inputs, executor = (CHIP_INPUTS, "swarm") if self.chip else (INPUTS, "oracle")
-        return [*inputs[self.program], "--executor", executor, "--workers", "1"]
+        inputs = CHIP_INPUTS if self.chip and not self.whole else INPUTS
+        return [*inputs[self.program], "--executor", "swarm" if self.chip else "oracle", "--workers", "1"]
 
     def command(self) -> str:
         return (f"WEFT_SWARM={self.chip} " if self.chip else "") + "weft run " + " ".join(self.arguments())
@@ -93,6 +97,14 @@ class Sweep(runs.Sweep):
     def over_serial(self, program: str, cores: int) -> float:
         """Beside the serial program on a chip of the same size without task units (Fig. 12)."""
         return self.faster(program, "", cores, cores, SERIAL)
+
+    def serial_run(self, program: str) -> float:
+        """Billions of cycles that the serial program takes, with its whole input, on Table 3's caches (Table 4)."""
+        return self.replies[Run(program, f"cores=64,{SERIAL}", True)]["cycles"] / 1e9
+
+    def over_time(self) -> str:
+        """Samples of the tiles while astar runs on 16 cores (Fig. 18)."""
+        return self.replies[Run("astar", f"cores=16,{SAMPLED}{SAMPLED_FROM}")]["samples"]
 
     def kib(self, structure: str) -> float:
         """Of a tile, by what its entries hold (Table 2)."""
@@ -133,7 +145,11 @@ class Sweep(runs.Sweep):
                                for p in PROGRAMS)
 
 
-PAPER = claims.Paper(__doc__, HERE, Sweep, order=lambda r: list(INPUTS).index(r.program))
+def order(r: Run) -> int:
+    return list(INPUTS).index(r.program.partition("-")[0] if r.program not in INPUTS else r.program)
+
+
+PAPER = claims.Paper(__doc__, HERE, Sweep, order=order, drawn="Figures 11 to 18", ask=draw.ask, draw=draw.all_figures)
 
 if __name__ == "__main__":
     sys.exit(PAPER.main())

@@ -148,16 +148,20 @@ template <class M> class runner final : public detail::ordered_hooks {
       return;
     }
     check();
-    for_each_word(from, bytes, [&](std::uintptr_t word, byte_mask mask, unsigned first, unsigned here, std::size_t at) {
-      word_access& a = footprint_.of(word);
-      const byte_mask missing = static_cast<byte_mask>(mask & ~(a.read | a.written));
-      if (missing != 0) {
-        waits_for = versions_.read(*task_, a, missing);
-        if (waits_for.to != nullptr) give_up(outcome::waits);
-      }
-      WEFT_DEBUG_ASSERT((mask & ~(a.read | a.written)) == 0);  // somebody has written each byte it gets
-      std::memcpy(static_cast<std::byte*>(to) + at, reinterpret_cast<const std::byte*>(&a.value) + first, here);
-    });
+    for_each_word(
+        from, bytes,
+        [&](std::uintptr_t word, byte_mask mask, unsigned first, unsigned here, std::size_t at)
+            __attribute__((always_inline)) {
+              word_access& a = footprint_.of(word);
+              const byte_mask missing = static_cast<byte_mask>(mask & ~(a.read | a.written));
+              if (missing != 0) read(a, missing);
+              WEFT_DEBUG_ASSERT((mask & ~(a.read | a.written)) == 0);  // somebody has written each byte it gets
+              std::memcpy(static_cast<std::byte*>(to) + at, reinterpret_cast<const std::byte*>(&a.value) + first, here);
+            });
+  }
+  void read(word_access& a, byte_mask missing) {
+    waits_for = versions_.read(*task_, a, missing);
+    if (waits_for.to != nullptr) give_up(outcome::waits);
   }
   void store(void* to, const void* from, std::size_t bytes) override {
     if (in_order_) {
@@ -165,11 +169,14 @@ template <class M> class runner final : public detail::ordered_hooks {
       return;
     }
     check();
-    for_each_word(to, bytes, [&](std::uintptr_t word, byte_mask mask, unsigned first, unsigned here, std::size_t at) {
-      word_access& a = footprint_.of(word);
-      std::memcpy(reinterpret_cast<std::byte*>(&a.value) + first, static_cast<const std::byte*>(from) + at, here);
-      a.written = static_cast<byte_mask>(a.written | mask);
-    });
+    for_each_word(
+        to, bytes,
+        [&](std::uintptr_t word, byte_mask mask, unsigned first, unsigned here,
+            std::size_t at) __attribute__((always_inline)) {
+          word_access& a = footprint_.of(word);
+          std::memcpy(reinterpret_cast<std::byte*>(&a.value) + first, static_cast<const std::byte*>(from) + at, here);
+          a.written = static_cast<byte_mask>(a.written | mask);
+        });
   }
   void read_only(const void*, std::size_t) override {}
   void work(std::uint64_t instructions) override {

@@ -24,7 +24,8 @@ template <class M> class versions {
   [[nodiscard]] task_ref read(task& t, word_access& a, byte_mask mask) {
     bucket& b = bucket_of(a);
     const base::locked<M> guard(b.lock);
-    const seen s = visible(b, a.word, mask, first_before(b, t));
+    const seen s = b.versions == nullptr ? seen{read_memory<base::relaxed>(a.word, mask), nullptr}
+                                         : visible(b, a.word, mask, first_before(b, t));
     WEFT_ASSERT(s.unsettled != &t);  // it would wait for itself
     if (s.unsettled != nullptr) return {s.unsettled, s.unsettled->generation};
     a.value = merged(a.value, s.value, mask);

@@ -150,26 +150,18 @@ template <class M> class recording {
     if (w.trace == nullptr) return {0, w.id};
     w.body_end_ps = 0;
     counted(w, body);
+    if (is_branch(body)) return {0, w.id};
     return {machine_.now_ps(), w.id, body == nullptr && is_main(w) ? own_until_now() : trace::no_time};
   }
   // It goes on, perhaps elsewhere.
   void goes_on(worker<M>& w, const detail::record* body, trace::reason why, const pause& from) noexcept {
     if (w.trace == nullptr) return;
-    const std::uint64_t now = machine_.now_ps();
-    w.trace->add({.time = from.ps,
-                  .value = now,
-                  .task = body != nullptr ? body->trace_id : 0,
-                  .other = why.handle,
-                  .position = trace::packed_time(from.own_ps),
-                  .worker = from.worker,
-                  .kind = trace::event_kind::waited,
-                  .detail = static_cast<std::uint8_t>(why.why)});
-    if (from.own_ps != trace::no_time) own_since_ps_ = now;
+    if (!is_branch(body)) waited(w, body, why, from);
     if (w.trace->counters.size() != 0) w.trace->counters.begin();
   }
   // A wait that found nothing to wait for. On another machine it may have to: who replays the trace needs it.
   void passed(worker<M>& w, trace::reason why) noexcept {
-    if (w.trace == nullptr) return;
+    if (w.trace == nullptr || is_branch(w.current)) return;
     const std::uint64_t now = machine_.now_ps();
     const bool main = is_main(w);
     w.trace->add({.time = now,
@@ -289,6 +281,24 @@ template <class M> class recording {
     w.trace->add({.time = data.local, .value = data.remote, .task = r.trace_id, .kind = trace::event_kind::located});
   }
 
+  void waited(worker<M>& w, const detail::record* body, trace::reason why, const pause& from) noexcept {
+    const std::uint64_t now = machine_.now_ps();
+    w.trace->add({.time = from.ps,
+                  .value = now,
+                  .task = body != nullptr ? body->trace_id : 0,
+                  .other = why.handle,
+                  .position = trace::packed_time(from.own_ps),
+                  .worker = from.worker,
+                  .kind = trace::event_kind::waited,
+                  .detail = static_cast<std::uint8_t>(why.why)});
+    if (from.own_ps != trace::no_time) own_since_ps_ = now;
+  }
+  // A branch of a fork that was taken, or a scope in it. It is on a stack of its own, of which a trace has no pieces:
+  // what it waits for is no wait of its task, which runs or waits elsewhere at the same time.
+  [[nodiscard]] static bool is_branch(const detail::record* r) noexcept {
+    const detail::record* const body = detail::body_around(const_cast<detail::record*>(r));
+    return body != nullptr && body->kind == detail::record_kind::branch;
+  }
   // The thread that made the runtime, outside of tasks.
   [[nodiscard]] static bool is_main(const worker<M>& w) noexcept {
     return w.id == 0 && w.current == nullptr && w.role != role::guest;

@@ -129,6 +129,27 @@ TEST_CASE("recording: a wait says from when to when, where, and for what; one th
   CHECK((passed[0].kind == event_kind::passed && passed[0].task == 77));
 }
 
+TEST_CASE("recording: what a taken branch waits for is no wait of its task, which runs elsewhere meanwhile") {
+  traced t;
+  worker<notes>& w = t.all[1];
+  detail::record half{}, scope{};
+  half.kind = detail::record_kind::branch;
+  half.trace_id = 77;
+  scope.kind = detail::record_kind::scope;
+  scope.parent = &half;
+  for (detail::record* const r : {&half, &scope}) {
+    w.body_end_ps = 3;
+    const auto from = t.r.waits(w, r);
+    CHECK(w.body_end_ps == 0);
+    t.r.goes_on(t.all[0], r, {trace::why::join}, from);
+    w.current = r;
+    t.r.passed(w, {trace::why::children});
+    w.current = nullptr;
+  }
+  CHECK(t.of(0).empty());
+  CHECK(t.of(1).empty());
+}
+
 TEST_CASE("recording: a request carries when and by whom it was handed over to where it is created") {
   traced t;
   worker<notes> guest;

@@ -275,6 +275,26 @@ TEST_CASE("forks: a trace says which thefts took branches") {
   CHECK(file.number("SELECT count(*) FROM steals") == static_cast<long>(steals));
 }
 
+// Else the waits of a task would overlap, and no reader could say where it was.
+TEST_CASE("forks: what a branch waits for that another worker has taken is no wait of its task in a trace") {
+  const trace_place place;
+  const std::string path = place.path();
+  {
+    weft::runtime rt({.workers = 7, .machine = "virtual", .trace = path.c_str()});
+    rt.submit([] {
+      weft::fork_join([] { weft::charge(200'000); },  // and then it waits
+                      [] { weft::fork_join([] { weft::charge(100'000); }, [] { weft::charge(300'000); }); });
+    });
+    rt.wait();
+    rt.submit([] { weft::fork_join([](weft::here& at) { tree(at, 128, 10'000); }, [] { weft::charge(50'000); }); });
+    rt.wait();
+  }
+  const trace_file file(path);
+  CHECK(file.verdict(true) == "");
+  CHECK(file.number("SELECT count(*) FROM steals WHERE what = 'branch'") > 4);
+  CHECK(file.number("SELECT count(*) FROM waits WHERE why = 'join' AND task = 1") == 1);
+}
+
 TEST_CASE("forks: a branch that waits for what nobody submits is told, and does not hang") {
   weft::runtime rt({.workers = 2, .machine = "virtual"});
   weft::handle<int> never{0};

@@ -69,6 +69,12 @@ class Sections(unittest.TestCase):
         section = self.run_program("bfs", "--executor", "serial", "--workers", "2", "--width", "60", "--height", "30")
         self.assertEqual((section["executor"], section["gain"], section["text"]), ("serial", None, "-"))
 
+    def test_levels(self):
+        """Bodies of a level at the same time: the branches of its loop lie in the trace, whoever took them."""
+        for workers in (1, 2, 3, 4):
+            section = self.run_program("bfs", "--executor", "levels", "--workers", workers)
+            self.assertEqual((section["executor"], section["in_vain"]), ("levels", 0))
+
     def test_table(self):
         self.run_program("bfs", "--executor", "levels", "--workers", "2", "--machine", "virtual", "--width", "60",
                          "--height", "30")
