@@ -21,6 +21,7 @@ struct task {
   record r{};
   entry a[24]{};
 
+  task() noexcept { begin(r, detail::record_state::filling); }
   // amount: how far the access advances the version.
   task& use(handle_state& h, std::uint8_t kind, std::uint64_t amount = 1) noexcept {
     add({reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(kind), 0});
@@ -79,7 +80,7 @@ template <class M, class Ready> void walk(woken& list, Ready ready) {
       if (access::advance_plain<M>(r)) ready(task::of(r));
       continue;
     }
-    if (r->cursor < r->access_count) ++r->cursor;
+    if (r->waiting.cursor < r->access_count) ++r->waiting.cursor;
     if (access::advance<M>(r, list)) ready(task::of(r));
   }
 }

@@ -45,6 +45,14 @@ struct modelled_notes : notes {
   [[nodiscard]] static constexpr std::size_t idle_stacks_max() noexcept { return ~std::size_t{0}; }
 };
 
+// Any phase, by a way that a record may go.
+inline void begin_in(record& r, record_state at) noexcept {
+  using enum record_state;
+  if (detail::may_be_first().has(at)) return begin(r, at);
+  begin(r, at == draining ? running : filling);
+  transition(r, at == draining ? running : filling, at);
+}
+
 // A task that no pool made. Its accesses follow the record, as in a real one.
 struct task {
   record r{};
@@ -54,7 +62,7 @@ struct task {
   std::exception_ptr throws;
 
   explicit task(record_state at = record_state::filling) {
-    r.state = at;
+    begin_in(r, at);
     r.pin = record::unpinned;
     detail::poke(r.pending, record::body_share);
     r.invoke = [](record& self, detail::errand what) {

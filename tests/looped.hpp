@@ -22,9 +22,9 @@ struct looped : storey<notes> {
 
   // What an engine does between a task being found and its end.
   void run(task& t) {
-    sched::transition(t.r, record_state::running);
-    t.r.ended_here = 0;
-    t.r.children = 0;
+    transition(t.r, record_state::ready, record_state::running);
+    t.r.running.ended_here = 0;
+    t.r.running.children = 0;
     w.current = &t.r;
     t.r.invoke(t.r, detail::errand::run);
     w.current = nullptr;
@@ -33,7 +33,7 @@ struct looped : storey<notes> {
     readiness.all(w, list);
     record* const parent = t.r.parent;
     if (parent == nullptr) return quiescence.finished(w);
-    if (sched::children<notes>::ended(*parent)) placement.place(w, parent->awaits_children);
+    if (sched::children<notes>::ended(*parent)) placement.place(w, parent->running.awaits_children);
   }
   void fall_asleep() {
     for (unsigned id = 0; id < all.workers(); ++id) static_cast<void>(sleep.announce(id));

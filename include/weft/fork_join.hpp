@@ -106,7 +106,7 @@ template <class Passed> struct branch_of : branch {
     parent = parent_record;
     pin = unpinned;
     kind = record_kind::branch;
-    state = record_state::ready;
+    begin(*this, record_state::ready);
     meeting.raw = 0;
     if constexpr (is_kept)
       new (&held) std::remove_const_t<body_type>(b);

@@ -75,7 +75,7 @@ template <class What> [[gnu::always_inline]] inline decltype(auto) by_kind(condi
 // What r waits for, where it is listed or about to be.
 [[nodiscard]] inline condition awaited_condition(record* r) noexcept {
   const entry& a = awaited(r);
-  const condition c = r->cursor < r->access_count ? first_condition(*r, a) : condition_of(a);
+  const condition c = r->waiting.cursor < r->access_count ? first_condition(*r, a) : condition_of(a);
   WEFT_ASSERT(c != condition::none);
   return c;
 }

@@ -69,7 +69,7 @@ TEST_CASE("condition: an add waits for version and handle together if it is the 
   CHECK(first_condition(one.r, one.a[0]) == condition::none);
   CHECK(first_condition(two.r, two.a[0]) == condition::version);
   CHECK(first_condition(two.r, two.a[2]) == condition::version);
-  one.r.cursor = 2;
+  one.r.waiting.cursor = 2;
   CHECK(awaited_condition(&one.r) == condition::exclusive);
 }
 
@@ -256,7 +256,7 @@ TEST_CASE("condition: what a record that is listed waits for, in words") {
   CHECK(finish(uses) == tasks{&too});
   CHECK(finish(too).empty());
   r.a[0].handle_and_kind = detail::kind_repeated;  // what is left of a handle that died under a task that cannot run
-  r.r.cursor = 0;
+  r.r.waiting.cursor = 0;
   CHECK(describe(r.r) == "waits for a handle that is gone");
   r.a[0].handle_and_kind |= detail::kind_resource;  // or of a stream
   CHECK(describe(r.r) == "waits for a stream that is gone");

@@ -67,13 +67,13 @@ register_plain(record* r, const detail::engine_base* engine, Seen seen) {
   for (std::uint32_t i = n; i < r->access_count; ++i) M::work(model::step::submit_access, &handle_of(a[i]));
   seen(*r);
   WEFT_DEBUG_ASSERT(r->exclusives == 0 && !r->waits_exclusive);
-  r->cursor = missing == n ? r->access_count : missing;
+  r->waiting.cursor = missing == n ? r->access_count : missing;
   if (missing == n) return short_outcome::ready;
   handle_state& h = handle_of(a[missing]);
   // Where others are listed the alarm is set for the first of them, and whoever releases that comes to r, too.
   const bool waits = (h.waiters_head != nullptr && !ends_ahead(h)) || set_alarm<M>(h, a[missing].required);
   if (waits) [[likely]]
-    append_waiter(h, r);
+    append_waiter(h, r, detail::record_state::filling);
   // From here on r may be taken from the list, run and recycled.
   base::release_lock<M>(h.lock);
   return waits || !advance_plain<M>(r) ? short_outcome::waits : short_outcome::ready;
@@ -82,21 +82,21 @@ register_plain(record* r, const detail::engine_base* engine, Seen seen) {
 // The version that r was listed for is there. Returns whether all others are; if not, r is listed again and may be
 // gone.
 template <class M> [[nodiscard, gnu::always_inline]] inline bool advance_plain(record* r) noexcept {
-  WEFT_DEBUG_ASSERT(r->plain && r->cursor < r->access_count);
+  WEFT_DEBUG_ASSERT(r->plain && r->waiting.cursor < r->access_count);
   M::work(model::step::advance);
   const std::uint32_t n = r->access_count;
-  for (std::uint32_t i = r->cursor + 1; i < n; ++i) {
+  for (std::uint32_t i = r->waiting.cursor + 1; i < n; ++i) {
     entry& a = r->accesses()[i];
     handle_state& h = handle_of(a);
     if (available<M>(h, a.required)) [[likely]]
       continue;
-    r->cursor = i;
+    r->waiting.cursor = i;
     base::locked<M> guard(h.lock);
     if (!set_alarm<M>(h, a.required)) continue;
     insert_waiter(h, r, a.required);
     return false;
   }
-  r->cursor = n;
+  r->waiting.cursor = n;
   return true;
 }
 
@@ -110,7 +110,8 @@ template <class M> [[gnu::noinline]] void finish_long(handle_state& h, woken& ou
     WEFT_DEBUG_ASSERT(outstanding(word, h.registered) >= 1);
     record* const r = release_reached(h, version, out);
     if (r == nullptr || !r->waits_exclusive) [[likely]] {
-      const std::uint64_t alarm = r == nullptr ? alarm_max : alarm_for(version, r->accesses()[r->cursor].required);
+      const std::uint64_t alarm =
+          r == nullptr ? alarm_max : alarm_for(version, r->accesses()[r->waiting.cursor].required);
       return M::store(h.word, word_at(version, alarm), base::release);
     }
   }

@@ -114,7 +114,7 @@ template <class M, class Seen = decltype([](record&) noexcept {})>
     }
   bool waits = false;
   const std::uint32_t n = r->access_count;
-  r->cursor = n;
+  r->waiting.cursor = n;
   for (std::uint32_t i = 0; i < n; ++i) {
     entry& a = r->accesses()[i];
     const condition c = condition_of(a);
@@ -126,9 +126,9 @@ template <class M, class Seen = decltype([](record&) noexcept {})>
     by_kind(c, [&](auto kind) { kind.enter(h, a, amount_of(*r, i)); });
     const condition first = waits ? condition::none : first_condition(*r, a);
     if (first == condition::none || is_met<M>(first, a)) continue;
-    r->cursor = i;
+    r->waiting.cursor = i;
     waits = wait_unless_available<M>(h, r);
-    if (!waits) r->cursor = n;
+    if (!waits) r->waiting.cursor = n;
   }
   const bool last_walk = !waits && r->exclusives != 0 && !leave_exclusive;
   seen(*r);

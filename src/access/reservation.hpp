@@ -28,8 +28,8 @@ template <class M> class reservations {
   // accesses that of advance().
   [[nodiscard]] bool advance(record*& r, woken& out) noexcept {
     if (r->kind == detail::record_kind::place) return arrive(r, out);
-    if (r->cursor < r->access_count)
-      ++r->cursor;
+    if (r->waiting.cursor < r->access_count)
+      ++r->waiting.cursor;
     else if (r->exclusives > 1)
       return told(r, out);
     return access::advance<M>(r, out);
@@ -95,7 +95,7 @@ template <class M> class reservations {
   // One handle after the other, each with its own lock alone: what r gets it keeps. r itself is in no list.
   [[nodiscard]] bool reserve(record* r, woken& out) noexcept {
     const std::uint32_t n = r->access_count;
-    const std::uint32_t told_of = r->cursor > n ? r->cursor - n - 1 : n;
+    const std::uint32_t told_of = r->waiting.cursor > n ? r->waiting.cursor - n - 1 : n;
     WEFT_ASSERT(waits_ == 0);
     reserver_ = r;
     used_ = 0;
@@ -111,7 +111,7 @@ template <class M> class reservations {
       p.held ? take(a) : list(p);
       if (!p.held) {
         ++missing_;
-        r->cursor = n + 1 + i;  // what it waits for, as a report may say
+        r->waiting.cursor = n + 1 + i;  // what it waits for, as a report may say
       }
       if (i == told_of || is_resource(a)) tell_next<M>(handle_of(a), out);  // r was in the way of what it has not taken
     }
@@ -119,9 +119,10 @@ template <class M> class reservations {
   }
 
   void list(place& p) noexcept {
+    begin(p.r, detail::record_state::filling);
     p.r.kind = detail::record_kind::place;
     p.r.access_count = 1;
-    p.r.cursor = 2;  // as one that is listed for exclusive access to its first entry
+    p.r.waiting.cursor = 2;  // as one that is listed for exclusive access to its first entry
     p.r.exclusives = 1;
     p.r.waits_exclusive = true;
     p.held = !wait_unless_available<M>(handle_of(p.a), &p.r);
@@ -175,7 +176,7 @@ template <class M> class reservations {
         ++coming_;
       }
     }
-    reserver_->cursor = reserver_->access_count;
+    reserver_->waiting.cursor = reserver_->access_count;
     out.append(reserver_);
     reserver_ = nullptr;
   }

@@ -130,7 +130,7 @@ template <flaw Flaw> class trial {
       if (Flaw == flaw::place_lost && r->kind == detail::record_kind::place && waits_ > 0) continue;
       bool is_ready = false;
       if (Flaw == flaw::never_reserves) {
-        if (r->cursor < r->access_count) ++r->cursor;
+        if (r->waiting.cursor < r->access_count) ++r->waiting.cursor;
         is_ready = advance<M>(r, list);
       } else {
         is_ready = reservations_.advance(r, list);

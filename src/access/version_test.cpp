@@ -114,8 +114,8 @@ namespace {
 std::vector<task*> listed(const handle_state& h) {
   std::vector<task*> forward;
   std::vector<task*> backward;
-  for (record* r = h.waiters_head; r != nullptr; r = r->next) forward.push_back(&task::of(r));
-  for (record* r = h.waiters_tail; r != nullptr; r = r->prev) backward.push_back(&task::of(r));
+  for (record* r = h.waiters_head; r != nullptr; r = r->waiting.next) forward.push_back(&task::of(r));
+  for (record* r = h.waiters_tail; r != nullptr; r = r->waiting.prev) backward.push_back(&task::of(r));
   std::reverse(backward.begin(), backward.end());
   REQUIRE(forward == backward);
   return forward;

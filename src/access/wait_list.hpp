@@ -18,20 +18,21 @@ struct woken {
   void append(record* r) noexcept { append(r, r); }
   void append(record* first, record* last) noexcept {  // a chain
     WEFT_DEBUG_ASSERT(first != tail);
-    last->next = nullptr;
-    (head == nullptr ? head : tail->next) = first;
+    last->waiting.next = nullptr;
+    (head == nullptr ? head : tail->waiting.next) = first;
     tail = last;
   }
   [[nodiscard]] record* take() noexcept {
     record* r = head;
-    if (r != nullptr) head = r->next;
+    if (r != nullptr) head = r->waiting.next;
     return r;
   }
 };
 
-// The entry whose condition r has to meet next; r->cursor says which.
+// The entry whose condition r has to meet next; its cursor says which.
 [[nodiscard]] inline entry& awaited(record* r) noexcept {
-  const std::uint32_t i = r->cursor < r->access_count ? r->cursor : r->cursor - r->access_count - 1;
+  const std::uint32_t met = r->waiting.cursor;
+  const std::uint32_t i = met < r->access_count ? met : met - r->access_count - 1;
   WEFT_ASSERT(i < r->access_count);
   return r->accesses()[i];
 }
@@ -54,16 +55,23 @@ inline constexpr char ahead_mark[] = "a wait for a version that is not submitted
   return h.waiters_tail != nullptr && h.waiters_tail->name == ahead_mark;
 }
 
+// r is about to be listed: for its first condition, or for the next.
+inline constexpr detail::record_states before_blocked{detail::record_state::blocked, detail::record_state::filling};
+[[gnu::always_inline]] inline void becomes_blocked(record& r, detail::record_states from = before_blocked) noexcept {
+  transition(r, from, detail::record_state::blocked);
+}
+
 // Lists r behind all others: right for units, which have no order, and at registration, because nobody listed there
 // requires a later version than the newest, unless it waits ahead. With the alarm set.
-inline void append_waiter(handle_state& h, record* r) noexcept {
+[[gnu::always_inline]] inline void append_waiter(handle_state& h, record* r,
+                                                 detail::record_states from = before_blocked) noexcept {
   WEFT_DEBUG_ASSERT(is_locked(h) && !seems_listed(h, r));
   if (ends_ahead(h)) [[unlikely]]
     return insert_waiter(h, r, awaited(r).required);
-  r->state = detail::record_state::blocked;
-  r->next = nullptr;
-  r->prev = h.waiters_tail;
-  (r->prev == nullptr ? h.waiters_head : r->prev->next) = r;
+  becomes_blocked(*r, from);
+  r->waiting.next = nullptr;
+  r->waiting.prev = h.waiters_tail;
+  (r->waiting.prev == nullptr ? h.waiters_head : r->waiting.prev->waiting.next) = r;
   h.waiters_tail = r;
 }
 
@@ -82,15 +90,15 @@ inline void append_waiter(handle_state& h, record* r) noexcept {
   WEFT_DEBUG_ASSERT((first == nullptr) == (h.waiters_tail == nullptr));
   record* last = nullptr;
   record* r = first;
-  while (r != nullptr && !r->waits_exclusive && reached(current, r->accesses()[r->cursor].required)) {
-    WEFT_DEBUG_ASSERT(r->prev == last && r->state == detail::record_state::blocked);
+  while (r != nullptr && !r->waits_exclusive && reached(current, r->accesses()[r->waiting.cursor].required)) {
+    WEFT_DEBUG_ASSERT(r->waiting.prev == last && r->state == detail::record_state::blocked);
     last = r;
-    r = r->next;
+    r = r->waiting.next;
   }
   if (last == nullptr) return r;
   out.append(first, last);
   h.waiters_head = r;
-  (r != nullptr ? r->prev : h.waiters_tail) = nullptr;
+  (r != nullptr ? r->waiting.prev : h.waiters_tail) = nullptr;
   return r;
 }
 

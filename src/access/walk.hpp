@@ -60,9 +60,9 @@ template <class M> void tell_next(handle_state& h, woken& out) noexcept {
 // If r was woken for a handle and now waits for another, the next one listed there is woken in its place.
 template <class M> [[nodiscard]] bool take_exclusives(record* r, woken& out) noexcept {
   const std::uint32_t n = r->access_count;
-  const std::uint32_t woken_for = r->cursor > n ? r->cursor - n - 1 : n;
+  const std::uint32_t woken_for = r->waiting.cursor > n ? r->waiting.cursor - n - 1 : n;
   const auto handle = [r](std::uint32_t i) -> handle_state& { return handle_of(r->accesses()[i]); };
-  WEFT_ASSERT(r->exclusives > 1 && r->cursor >= n);
+  WEFT_ASSERT(r->exclusives > 1 && r->waiting.cursor >= n);
   const exclusive_order exclusives(*r);
   std::uint32_t wanted = n;
   for (const std::uint32_t i : exclusives) {
@@ -76,7 +76,7 @@ template <class M> [[nodiscard]] bool take_exclusives(record* r, woken& out) noe
       if (is_resource(r->accesses()[i])) tell_next<M>(handle(i), out);  // there may be units left
     }
   } else {
-    r->cursor = n + 1 + wanted;
+    r->waiting.cursor = n + 1 + wanted;
     r->waits_exclusive = true;
     const bool waits = wait_unless_available<M>(handle(wanted), r);
     WEFT_ASSERT(waits);
@@ -96,24 +96,24 @@ template <class M> [[nodiscard]] bool take_exclusives(record* r, woken& out) noe
 template <class M> [[nodiscard]] bool advance_exclusive(record* r, woken& out) noexcept {
   const std::uint32_t n = r->access_count;
   if (r->exclusives != 1) return take_exclusives<M>(r, out);
-  if (r->cursor > n) return true;  // woken with the access
+  if (r->waiting.cursor > n) return true;  // woken with the access
   std::uint32_t wanted = 0;
   while (!is_held(condition_of(r->accesses()[wanted]))) ++wanted;
   WEFT_ASSERT(wanted < n);
   handle_state& h = handle_of(r->accesses()[wanted]);
   base::locked<M> guard(h.lock);
-  r->cursor = n + 1 + wanted;
+  r->waiting.cursor = n + 1 + wanted;
   r->waits_exclusive = true;
   return !wait_unless_available<M>(h, r);
 }
 
-// The walk, on from r->cursor, up to what is held. Returns whether it is over. If not, r is listed and may already be
-// gone.
+// The walk, on from its cursor, up to what is held. Returns whether it is over. If not, r is listed and may
+// already be gone.
 template <class M> [[nodiscard]] bool advance_versions(record* r) noexcept {
   M::work(model::step::advance);
   const std::uint32_t n = r->access_count;
-  for (; r->cursor < n; ++r->cursor) {
-    const entry& a = r->accesses()[r->cursor];
+  for (; r->waiting.cursor < n; ++r->waiting.cursor) {
+    const entry& a = r->accesses()[r->waiting.cursor];
     const condition c = first_condition(*r, a);
     if (c == condition::none || is_met<M>(c, a)) continue;
     base::locked<M> guard(handle_of(a).lock);
@@ -122,7 +122,7 @@ template <class M> [[nodiscard]] bool advance_versions(record* r) noexcept {
   return true;
 }
 
-// Walks on from r->cursor. Returns whether r is ready to run. If not, it is listed and may already be gone.
+// Walks on from its cursor. Returns whether r is ready to run. If not, it is listed and may already be gone.
 // `out` receives records that became runnable because r gave something back.
 template <class M> [[nodiscard]] bool advance(record* r, woken& out) noexcept {
   return advance_versions<M>(r) && (r->exclusives == 0 || advance_exclusive<M>(r, out));

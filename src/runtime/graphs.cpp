@@ -76,7 +76,7 @@ void keep(graph_state& g, record& r, void (*destroy)(record& r)) {
   r.order = order.add();
   WEFT_ASSERT(r.order == g.nodes.size());
   r.kind = record_kind::node;
-  r.state = record_state::blocked;
+  transition(r, record_state::filling, record_state::blocked);
   r.size_class = kept_record;
   r.parent = &g.root;
   r.exclusives = 0;  // what is exclusive is an edge
@@ -113,7 +113,7 @@ void add_join(graph_state& g, handle_state& h) {
   const std::uint32_t number = g.order->join(h);
   r.order = number;
   r.kind = record_kind::node;
-  r.state = record_state::blocked;
+  transition(r, record_state::filling, record_state::blocked);
   r.size_class = kept_record;
   r.parent = &g.root;
   g.nodes.push_back({&graph_node::of(r), nullptr, r.cost_ps, r.near, r.urgent, r.subtasks});
@@ -195,7 +195,7 @@ graph::graph(detail::engine_base* engine) : state_(new graph_state) {
   state_->runs.name("runs of a graph");
   detail::record& root = state_->root;
   root.kind = detail::record_kind::scope;
-  root.state = detail::record_state::running;
+  begin(root, detail::record_state::running);
   root.size_class = detail::kept_record;
   root.pin = detail::record::unpinned;
 }

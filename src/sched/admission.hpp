@@ -164,7 +164,7 @@ template <class M> class admission final : public source<M>, private window_need
     self.r.size_class = size_class;
     use_.suspension.suspend(w, self, {trace::why::window}, [this, &self](worker<M>& here) {
       self.r.pin = here.id;
-      (here.throttled_head == nullptr ? here.throttled_head : here.throttled_tail->next) = &self.r;
+      (here.throttled_head == nullptr ? here.throttled_head : here.throttled_tail->waiting.next) = &self.r;
       here.throttled_tail = &self.r;
       M::store(here.throttled_here, true, base::seq_cst);
       window_.comes();
@@ -177,7 +177,7 @@ template <class M> class admission final : public source<M>, private window_need
     detail::record* room = allocate(w, r->size_class, take_leave_to_exceed());
     if (room == nullptr) return nullptr;
     waiter::of(r).a.required = reinterpret_cast<std::uintptr_t>(room);
-    w.throttled_head = r->next;
+    w.throttled_head = r->waiting.next;
     if (w.throttled_head == nullptr) M::store(w.throttled_here, false, base::relaxed);
     window_.goes();
     return r;

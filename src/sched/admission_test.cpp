@@ -68,7 +68,7 @@ template <class M> struct fixture {
   }
   void take(detail::record* r) {
     REQUIRE(r != nullptr);
-    r->state = detail::record_state::filling;
+    begin(*r, detail::record_state::filling);
     live[r->size_class].push_back(r);
   }
   // Live records come back, by way of w, until a batch is for others.
@@ -308,7 +308,7 @@ TEST_CASE("admission: on a modelled machine those who were set aside come back i
                back.push_back(2);
              },
              [&] {
-               CHECK(f.main.throttled_head->next == f.main.throttled_tail);
+               CHECK(f.main.throttled_head->waiting.next == f.main.throttled_tail);
                CHECK(f.a.take(f.s.all[1]) == nullptr);
                f.give_batch_back(f.s.all[1]);
              }};

@@ -77,7 +77,7 @@ template <class M> class branches {
   // Makes a record of b that a body may have. Who: the worker that has taken b.
   static void begins(branch& b) noexcept {
     WEFT_ASSERT(b.kind == detail::record_kind::branch && b.state == detail::record_state::ready);
-    b.waits_in = nullptr;
+    b.running.waits_in = nullptr;
     b.name = b.parent != nullptr ? b.parent->name : nullptr;
     b.cost_ps = detail::record::charged_bit;  // a branch has no duration of its own, only what it charges
     b.order = b.parent != nullptr ? b.parent->order : 0;
@@ -88,7 +88,7 @@ template <class M> class branches {
     b.plain = true;
     b.denied = 0;
     b.has_waited = false;
-    b.trace_id = b.parent != nullptr ? b.parent->trace_id : 0;
+    b.trace_id() = b.parent != nullptr ? b.parent->trace_id() : 0;
     b.is_call = false;
     M::store(b.pending, detail::record::body_share, base::relaxed);
   }

@@ -20,7 +20,7 @@ struct made : detail::branch {
     parent = of;
     pin = unpinned;
     kind = detail::record_kind::branch;
-    state = detail::record_state::ready;
+    begin(*this, detail::record_state::ready);
   }
 };
 

@@ -26,7 +26,7 @@ template <class M> struct children {
   [[gnu::always_inline]] static std::uint32_t added(record& parent) noexcept {
     WEFT_DEBUG_ASSERT(parent.state == detail::record_state::running);
     parent.has_children = true;
-    const std::uint32_t number = parent.children++;
+    const std::uint32_t number = parent.running.children++;
     if ((number + 1) % record::renew_every == 0) [[unlikely]]
       renew(parent);
     return number;
@@ -51,12 +51,12 @@ template <class M> struct children {
   [[nodiscard]] static bool awaited(record& r, record* waiter) noexcept {
     WEFT_ASSERT(waiter != nullptr);
     const std::uint32_t some = open(r) - record::body_share;
-    r.awaits_children = waiter;  // published by the addition
+    r.running.awaits_children = waiter;  // published by the addition
     return ((M::fetch_add(r.pending, some, base::acq_rel) + some) & ~marks) == 0;
   }
   // It goes on: all are done, or it has been told that nothing can run any more. Who: the body of r.
   static void goes_on(record& r) noexcept {
-    r.ended_here = r.children;
+    r.running.ended_here = r.running.children;
     if (detail::peek(r.pending) == 0)
       M::store(r.pending, record::body_share, base::relaxed);  // nobody else counts
     else
@@ -66,16 +66,16 @@ template <class M> struct children {
   // The body of r has returned. Returns whether the caller ends r: nothing of it is left.
   [[nodiscard]] static bool body_over(record& r) noexcept {
     const std::uint32_t some = open(r) - (record::body_share | (detail::peek(r.pending) & record::body_bit));
-    r.awaits_children = nullptr;  // nobody, and that is published, too
+    r.running.awaits_children = nullptr;  // nobody, and that is published, too
     return M::fetch_add(r.pending, some, base::acq_rel) + some == 0;
   }
 
   // A child of `parent` has ended on its stack, on top of its body, which waits. Who: that stack.
-  static void ended_here(record& parent) noexcept { ++parent.ended_here; }
+  static void ended_here(record& parent) noexcept { ++parent.running.ended_here; }
   // One that may have failed has ended on its stack, and not in a wait: it counts as one that ended elsewhere, so that
   // `parent` looks whether it has. Who: the body of `parent`.
   static void looked_for(record& parent) noexcept {
-    --parent.ended_here;
+    --parent.running.ended_here;
     withdrawn(parent);
   }
   // One has ended elsewhere. Returns whether the caller goes on with what is next: it was the last, and the body of
@@ -89,11 +89,11 @@ template <class M> struct children {
   static constexpr std::uint32_t marks = record::event_bit | record::body_bit;
 
   [[nodiscard]] static std::uint32_t open(const record& r) noexcept {
-    return r.children - static_cast<std::uint32_t>(r.ended_here);
+    return r.running.children - static_cast<std::uint32_t>(r.running.ended_here);
   }
   // So many more may end elsewhere before the body waits.
   [[gnu::cold, gnu::noinline]] static void renew(record& r) noexcept {
-    r.ended_here += record::renew_every;
+    r.running.ended_here += record::renew_every;
     static_cast<void>(M::fetch_add(r.pending, record::renew_every, base::relaxed));
   }
 };

@@ -40,7 +40,7 @@ TEST_CASE("children: one that ends elsewhere is not the last while the body runs
   static_cast<void>(count::added(parent.r));
   CHECK(count::any(parent.r));
   CHECK(!count::body_over(parent.r));
-  CHECK(parent.r.awaits_children == nullptr);
+  CHECK(parent.r.running.awaits_children == nullptr);
   CHECK(count::ended(parent.r));
   CHECK(word(parent) == 0);
 }
@@ -52,7 +52,7 @@ TEST_CASE("children: the last that ends hands on to the body that waits, which m
     count::ended_here(parent.r);
     CHECK(!count::ended(parent.r));
     CHECK(!count::awaited(parent.r, &body.r));
-    CHECK(parent.r.awaits_children == &body.r);
+    CHECK(parent.r.running.awaits_children == &body.r);
     CHECK(count::ended(parent.r));
     count::goes_on(parent.r);
     CHECK(!count::any(parent.r));
@@ -96,7 +96,7 @@ TEST_CASE("children: an event is none of them, and neither ends the task before 
 
 TEST_CASE("children: more in the life of one body than the word could count") {
   task parent(running);
-  parent.r.children = record::renew_every - 2;  // all of them have ended elsewhere
+  parent.r.running.children = record::renew_every - 2;  // all of them have ended elsewhere
   detail::poke(parent.r.pending, record::body_share - (record::renew_every - 2));
   parent.r.has_children = true;
   for (int i = 0; i < 5; ++i) {

@@ -90,13 +90,14 @@ template <class M> class creation final : public source<M> {
   // r is filled in and counted. Cost: some stores, and loads of words that seldom change.
   [[gnu::always_inline]] void hand_over(worker<M>& w, detail::record* r) {
     WEFT_DEBUG_ASSERT(&w == submitter_ && w.current == nullptr);
+    transition(*r, detail::record_state::filling, detail::record_state::requested);
     if (!requests_.put(r)) [[unlikely]]
       return hand_over_later(w, r);
     wake_who_creates();  // r may be gone
   }
   // The same for any w. Who: any thread, as enter().
   void request(worker<M>& w, detail::record* r) {
-    WEFT_ASSERT(on() && r->state == detail::record_state::filling);
+    WEFT_ASSERT(on());
     if (&w == submitter_ && w.current == nullptr) {
       use_.recording.requested(w, *r);
       return hand_over(w, r);
@@ -104,6 +105,7 @@ template <class M> class creation final : public source<M> {
     M::work(model::step::request);
     M::touch(r, bytes_in_use(*r), true);
     use_.recording.requested(w, *r);
+    transition(*r, detail::record_state::filling, detail::record_state::requested);
     requests_.push(r);  // r may be gone from here on
     wake_who_creates();
   }
@@ -128,7 +130,7 @@ template <class M> class creation final : public source<M> {
   // The runtime ends after a stall: what was never created never will be.
   void abandon() noexcept {
     while (detail::record* r = requests_.pop()) {
-      WEFT_ASSERT(r->state == detail::record_state::filling);
+      WEFT_ASSERT(r->state == detail::record_state::requested);
       static_cast<void>(requests_.has_created());
       r->invoke(*r, detail::errand::destroy);
     }
@@ -206,9 +208,10 @@ template <class M> class creation final : public source<M> {
       base::release_lock<M>(creating_);
       return false;
     }
-    WEFT_ASSERT(w.role != role::guest && r->state == detail::record_state::filling);
+    WEFT_ASSERT(w.role != role::guest);
     pay_creation<M>(*r, false);
     use_.recording.creates(w, *r);
+    transition(*r, detail::record_state::requested, detail::record_state::filling);
     access::woken list;
     bool is_ready = true;
     try {

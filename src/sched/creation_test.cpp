@@ -166,7 +166,7 @@ TEST_CASE("creation: who finds no room for its request creates the oldest, where
   for (task& t : tasks) f.submit(0, t);
   CHECK(f.creates.created_so_far() == 3);
   CHECK(tasks[2].r.state == detail::record_state::ready);
-  CHECK(tasks[3].r.state == detail::record_state::filling);
+  CHECK(tasks[3].r.state == detail::record_state::requested);
   CHECK(f.s.own(0).size() == 3);
 }
 

@@ -118,7 +118,7 @@ template <machine::machine M> void engine<M>::yield() {
   placement_.expose(w);
   const typename readiness<M>::exclusive_wait until_it_goes_on(readiness_, w);
   suspension_.set_aside(w, self, [this, &self](worker& here) {
-    transition(self.r, detail::record_state::ready);
+    transition(self.r, detail::record_state::filling, detail::record_state::ready);
     if (self.r.pin != detail::record::unpinned) {
       here.box.push(&self.r);
     } else {

@@ -38,7 +38,7 @@ template <machine::machine M> detail::record* engine<M>::node_done(worker& w, de
   w.current = nullptr;
   if (r->has_children) [[unlikely]]
     return node_with_children_done(w, r);
-  transition(*r, detail::record_state::blocked);
+  transition(*r, detail::record_state::running, detail::record_state::blocked);
   detail::graph_node& n = detail::graph_node::of(*r);
   if (n.successors != nullptr) [[likely]]
     return graphs_.release(w, n);
@@ -47,7 +47,7 @@ template <machine::machine M> detail::record* engine<M>::node_done(worker& w, de
 }
 
 template <machine::machine M> detail::record* engine<M>::node_with_children_done(worker& w, detail::record* r) {
-  transition(*r, detail::record_state::draining);
+  transition(*r, detail::record_state::running, detail::record_state::draining);
   detail::graph_node& n = detail::graph_node::of(*r);
   graphs_.holds(n);
   detail::record* const follower = r->subtasks ? nullptr : graphs_.release(w, n);

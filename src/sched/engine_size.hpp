@@ -36,7 +36,7 @@ template <machine::machine M> bool engine<M>::called(detail::record* r) {
   r->is_call = true;
   if (recording_.on()) [[unlikely]]
     recording_.submitted(w, *r);
-  transition(*r, detail::record_state::ready);
+  transition(*r, detail::record_state::filling, detail::record_state::ready);
   count_one(w.called);
   call_child(w, r);
   return true;
@@ -136,7 +136,7 @@ template <machine::machine M> bool engine<M>::goes_first(worker& w, const detail
 // first to run. Returns when the body goes on, perhaps on another worker. The child is run by the step that tells of
 // the body, before the loop below it: so no other task comes between, and the loop need not look for it.
 template <machine::machine M> void engine<M>::run_first(worker& w, detail::record* r) {
-  transition(*r, detail::record_state::ready);
+  transition(*r, detail::record_state::filling, detail::record_state::ready);
   detail::record* const current = w.current;
   detail::record* const body = detail::body_around(current);
   const auto since = recording_.waits(w, body);

@@ -26,7 +26,7 @@ template <machine::machine M> detail::record* engine<M>::allocate(std::size_t by
 }
 
 template <machine::machine M> void engine<M>::discard(detail::record* r) noexcept {
-  transition(*r, detail::record_state::filling);
+  WEFT_ASSERT(r->state == detail::record_state::filling);
   visit v(*this);
   recycle(v.self(), r);
   if (v.self().role == role::guest) guests_.end_call();
@@ -54,7 +54,7 @@ template <machine::machine M> void engine<M>::enter_plainly(worker& w, detail::r
   const access::short_outcome done = registrar_.plain(w, r);
   if (done == access::short_outcome::waits) return;
   if (done == access::short_outcome::long_way) [[unlikely]] {
-    transition(*r, detail::record_state::filling);
+    WEFT_ASSERT(r->state == detail::record_state::filling);
     r->plain = false;
     return enter_counted(w, r);
   }
@@ -79,7 +79,7 @@ template <machine::machine M> void engine<M>::count(worker& w, detail::record& r
 }
 
 template <machine::machine M> void engine<M>::enter_slow(detail::record* r) {
-  transition(*r, detail::record_state::filling);
+  WEFT_ASSERT(r->state == detail::record_state::filling);
   check_pin(r);
   if (worker* w = at_home(); w != nullptr && !creation_.on()) {
     enter_on(*w, r);
@@ -251,9 +251,9 @@ template <machine::machine M> void engine<M>::run_traced(worker& w, detail::reco
 
 // A node has no children between its runs, and is spared the look at that line.
 template <machine::machine M> template <bool IsNode> void engine<M>::begin_body(worker& w, detail::record& r) {
-  transition(r, detail::record_state::running);
-  r.ended_here = 0;
-  if constexpr (!IsNode) r.children = 0;
+  transition(r, detail::record_state::ready, detail::record_state::running);
+  r.running.ended_here = 0;
+  if constexpr (!IsNode) r.running.children = 0;
   w.current = &r;
   detail::poke(w.body_name, r.name);
   machine_.begin_body(r);
@@ -297,7 +297,7 @@ template <machine::machine M> detail::record* engine<M>::done(worker& w, detail:
   w.current = nullptr;
   woken list;
   if (r->has_children) [[unlikely]] {
-    transition(*r, detail::record_state::draining);
+    transition(*r, detail::record_state::running, detail::record_state::draining);
     if (!r->subtasks)
       access::settle<M>(*r, list);
     else if (r->exclusives != 0)
@@ -333,7 +333,7 @@ template <machine::machine M> void engine<M>::wholly_done(worker& w, detail::rec
     if (parent == nullptr) return quiescence_.finished(w);
     if (is_call) return children<M>::ended_here(*parent);
     if (!children<M>::ended(*parent)) return;
-    if (parent->awaits_children != nullptr) return placement_.place(w, parent->awaits_children);
+    if (parent->running.awaits_children != nullptr) return placement_.place(w, parent->running.awaits_children);
     r = parent;
   }
 }

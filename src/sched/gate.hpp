@@ -85,7 +85,7 @@ template <class M> struct gate {
     base::locked<M> guard(t.lock);
     std::uint32_t seen = now;
     if (!M::compare_exchange(t.phase, seen, now | aside_bit, base::acq_rel) && seen != (now | aside_bit)) return false;
-    r->next = t.aside;
+    r->waiting.next = t.aside;
     t.aside = r;
     return true;
   }

@@ -85,7 +85,7 @@ template <flaw Flaw> struct copied_gate : sound {
       std::uint32_t seen = now;
       if (!M::compare_exchange(t.phase, seen, now | 1u, base::acq_rel) && seen != (now | 1u)) return false;
     }
-    r->next = t.aside;
+    r->waiting.next = t.aside;
     t.aside = r;
     return true;
   }
@@ -168,7 +168,7 @@ template <class Gate> class trial {
   void open() {
     unsigned woken = 0;
     for (detail::record* r = Gate::opens(t_); r != nullptr && woken <= n_; ++woken) {
-      detail::record* const next = r->next;
+      detail::record* const next = r->waiting.next;
       const auto i = static_cast<unsigned>(r->order);
       of_[i].placed = true;
       play_.machine().wake(i + 1);

@@ -40,7 +40,7 @@ TEST_CASE("gate: who is set aside is given to who opens it; who lists itself too
   CHECK((!g::comes(x.t) && g::lists(x.t, &b, now)));
   CHECK(g::phase(x.t) == now);
   CHECK(g::comes(x.t));
-  CHECK((g::opens(x.t) == &b && b.next == &a && a.next == nullptr));
+  CHECK((g::opens(x.t) == &b && b.waiting.next == &a && a.waiting.next == nullptr));
   CHECK(!g::lists(x.t, &a, now));
   CHECK(x.t.aside == nullptr);
 }

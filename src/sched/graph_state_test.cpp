@@ -24,7 +24,7 @@ TEST_CASE("graph state: what a run reads of a node is one cache line, with a sma
     const auto first = address(detail::node_closure(r, closure_bytes));
     CHECK(first % 64 == 0);
     CHECK(first + 16 == address(&detail::graph_node::of(r)));
-    CHECK(first + 63 == address(&r.next) + 7);
+    CHECK(first + 63 == address(&r.waiting.next) + 7);
     CHECK(address(r.accesses()) % 64 == 48);
   }
 }

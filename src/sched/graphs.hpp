@@ -16,7 +16,6 @@
 #include "sched/ordering.hpp"
 #include "sched/placement.hpp"
 #include "sched/tempo.hpp"
-#include "sched/transition.hpp"
 
 namespace weft::sched {
 
@@ -55,7 +54,7 @@ template <class M> class graphs {
     root.order = children<M>::added(run);
     root.exclusives = run.exclusives;
     root.name = run.name;
-    root.trace_id = run.trace_id;
+    root.trace_id() = run.trace_id();
     root.has_children = true;
     M::store(root.pending, g.sinks, base::relaxed);  // published with the first node
     for (const graph_state::about& a : g.nodes) {
@@ -90,7 +89,7 @@ template <class M> class graphs {
         placement_.place(w, &x);
         continue;
       }
-      transition(x, detail::record_state::ready);
+      transition(x, detail::record_state::blocked, detail::record_state::ready);
       if (follower == nullptr) {
         follower = &x;
       } else {
@@ -127,8 +126,8 @@ template <class M> class graphs {
   static void rests(record& r) noexcept {
     if (r.kind != detail::record_kind::node) return;  // the root
     r.has_children = r.has_waited = false;
-    r.children = 0;
-    r.state = detail::record_state::blocked;
+    r.running.children = 0;
+    transition(r, detail::record_state::draining, detail::record_state::blocked);
     M::store(r.pending, detail::record::body_share, base::relaxed);
   }
 

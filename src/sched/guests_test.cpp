@@ -111,7 +111,7 @@ TEST_CASE("guests: more threads keep free records, so the window grows with them
   const auto left = [&o](worker<notes>& w) {
     std::size_t n = 0;
     while (record* r = o.pool.allocate(w, 0, 1024)) {
-      r->state = detail::record_state::filling;
+      begin(*r, detail::record_state::filling);
       ++n;
     }
     return n;

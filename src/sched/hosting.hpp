@@ -143,7 +143,7 @@ template <class M> class hosting {
         seats.push_back(use_.pool.allocate(w, detail::record_class(seat_bytes), use_.pool.no_limit));
     } catch (...) {
       for (detail::record* r : seats) {
-        r->state = detail::record_state::filling;
+        begin(*r, detail::record_state::filling);
         r->size_class = detail::record_class(seat_bytes);
         static_cast<void>(use_.pool.recycle(w, r));
       }
@@ -163,7 +163,7 @@ template <class M> class hosting {
     use_.quiescence.created(w, r);
     use_.order.submitted(r);
     if (use_.recording.on()) use_.recording.submitted(w, r);
-    transition(r, detail::record_state::ready);
+    transition(r, detail::record_state::filling, detail::record_state::ready);
   }
   static void invoke_seat(detail::record& r, detail::errand what) {
     const seat self = *static_cast<seat*>(r.closure());

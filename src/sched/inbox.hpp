@@ -33,9 +33,9 @@ template <class M> class inbox {
   void release() noexcept { base::release_lock<M>(lock_); }
   void push_held(detail::record* r) noexcept {
     WEFT_ASSERT(base::held(lock_));
-    r->next = nullptr;
+    r->waiting.next = nullptr;
     WEFT_ASSERT((head_ == nullptr) == (detail::peek(waiting_) == 0));
-    (head_ == nullptr ? head_ : tail_->next) = r;
+    (head_ == nullptr ? head_ : tail_->waiting.next) = r;
     tail_ = r;
     static_cast<void>(M::fetch_add(waiting_, std::uint32_t{1}, base::seq_cst));
   }
@@ -46,8 +46,8 @@ template <class M> class inbox {
     base::locked<M> guard(lock_);
     detail::record* r = head_;
     if (r == nullptr) return nullptr;
-    WEFT_ASSERT(detail::peek(waiting_) != 0 && (r->next != nullptr || r == tail_));
-    head_ = r->next;
+    WEFT_ASSERT(detail::peek(waiting_) != 0 && (r->waiting.next != nullptr || r == tail_));
+    head_ = r->waiting.next;
     static_cast<void>(M::fetch_sub(waiting_, std::uint32_t{1}, base::seq_cst));
     return r;
   }

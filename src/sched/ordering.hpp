@@ -72,9 +72,13 @@ template <class M> class ordering final : public source<M> {
     w.body_end_ps = 0;
     static_cast<void>(M::load(changes_, base::seq_cst));
     detail::record* r = order_->take(w.id);
-    while (r != nullptr && chooses_among_adds(*r) && r->cursor == r->access_count) {
+    while (r != nullptr && chooses_among_adds(*r) && r->waiting.cursor == r->access_count) {
       access::woken list;  // stays empty: with a single exclusive access nothing is given back
-      if (access::advance_exclusive<M>(r, list)) break;
+      transition(*r, detail::record_state::ready, detail::record_state::blocked);
+      if (access::advance_exclusive<M>(r, list)) {
+        transition(*r, detail::record_state::blocked, detail::record_state::ready);
+        break;
+      }
       r = order_->take(w.id);
     }
     return r;

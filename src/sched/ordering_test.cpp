@@ -110,7 +110,7 @@ TEST_CASE("ordering: an add that is chosen queues for its handle if it cannot ha
   add.uses(h, detail::kind_add);
   add.r.exclusives = 1;
   add.r.waits_exclusive = true;
-  add.r.cursor = 1;  // its version is there
+  add.r.waiting.cursor = 1;  // its version is there
   CHECK(o.s.order.chooses_among_adds(add.r));
   CHECK(!o.s.order.chooses_among_adds(plain.r));
   o.make_ready(add, 1);

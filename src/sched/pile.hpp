@@ -41,7 +41,7 @@ template <class M> class pile {
     detail::record** end = &first;
     for (std::uint32_t i = 0; i < count; ++i) {
       *end = take(bottom_, top_);
-      end = &(*end)->next;
+      end = &(*end)->waiting.next;
     }
     *end = nullptr;
     if (count != 0) static_cast<void>(M::fetch_sub(waiting_, count, base::seq_cst));
@@ -58,7 +58,7 @@ template <class M> class pile {
   };
 
   static void put(list& to, detail::record* r) noexcept {
-    r->next = to.first;
+    r->waiting.next = to.first;
     to.first = r;
     ++to.size;
   }
@@ -71,19 +71,19 @@ template <class M> class pile {
       detail::record* last_to_stay = nullptr;
       for (std::uint32_t i = 0; i < stay; ++i) {
         last_to_stay = r;
-        r = r->next;
+        r = r->waiting.next;
       }
-      (last_to_stay != nullptr ? last_to_stay->next : other.first) = nullptr;
+      (last_to_stay != nullptr ? last_to_stay->waiting.next : other.first) = nullptr;
       other.size = stay;
       while (r != nullptr) {
-        detail::record* const next = r->next;
+        detail::record* const next = r->waiting.next;
         put(from, r);
         r = next;
       }
     }
     detail::record* const r = from.first;
     if (r == nullptr) return nullptr;
-    from.first = r->next;
+    from.first = r->waiting.next;
     WEFT_ASSERT(from.size != 0);
     --from.size;
     return r;

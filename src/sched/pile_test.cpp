@@ -19,7 +19,7 @@ using P = pile<machine::host>;
 
 [[nodiscard]] std::vector<const record*> taken(P& p, std::uint32_t most) {
   std::vector<const record*> all;
-  for (const record* r = p.take_oldest(most); r != nullptr; r = r->next) all.push_back(r);
+  for (const record* r = p.take_oldest(most); r != nullptr; r = r->waiting.next) all.push_back(r);
   return all;
 }
 
@@ -95,7 +95,7 @@ const char* tried(std::uint64_t seed) {
     }
     while (id == 3 && come < records.size() && !play.over()) {
       for (record *r = p.take_oldest(3), *next; r != nullptr; r = next) {
-        next = r->next;
+        next = r->waiting.next;
         note(r);
       }
       M::relax(1);

@@ -26,7 +26,6 @@
 #include "sched/pile.hpp"
 #include "sched/policy.hpp"
 #include "sched/sleep.hpp"
-#include "sched/transition.hpp"
 
 namespace weft::sched {
 
@@ -67,7 +66,8 @@ template <class M> class placement {
   // r, a task or a waiter, is ready. Who: w's thread, at its end of the deque. r may be gone when this returns.
   // Order: what goes to a queue that others read is published by a seq_cst read-modify-write, then somebody is woken.
   void place(worker<M>& w, detail::record* r) {
-    transition(*r, detail::record_state::ready);
+    using enum detail::record_state;
+    transition(*r, {ready, blocked, filling}, ready);
     if (ordering_.chooses()) return ordering_.add(w, r);
     if (r->kind == detail::record_kind::external) return M::signal(waiter::of(r).signal);
     put(w, r, destination_of(w, *r));
@@ -78,7 +78,7 @@ template <class M> class placement {
     if (!own_only()) [[unlikely]]
       return place(w, r);
     WEFT_ASSERT(w.role != role::guest);
-    transition(*r, detail::record_state::ready);
+    transition(*r, detail::record_state::filling, detail::record_state::ready);
     push_own(w, r);
   }
 
@@ -170,7 +170,7 @@ template <class M> class placement {
   // which may be away by then.
   void call_back(worker<M>& w, std::uint16_t id, detail::record* r) {
     if (id >= crew_.workers()) return place(w, r);
-    transition(*r, detail::record_state::ready);
+    transition(*r, detail::record_state::filling, detail::record_state::ready);
     if (ordering_.chooses()) return ordering_.add(w, r);
     crew_[id].team_box.push(r);
     call_up(id);
@@ -209,7 +209,7 @@ template <class M> class placement {
   // w has taken r and what is linked to it, the oldest first, from another node's pile: they go to that of its own.
   void restock(worker<M>& w, detail::record* r) {
     for (detail::record* next = nullptr; r != nullptr; r = next) {
-      next = r->next;  // r may be gone once it is there
+      next = r->waiting.next;  // r may be gone once it is there
       put(w, r, destination::pile(static_cast<std::uint16_t>(node_of(w))));
     }
   }

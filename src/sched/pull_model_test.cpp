@@ -135,7 +135,7 @@ template <flaw Flaw> class trial {
     worker<M>& w = s_.all.main();
     for (ground::task& t : tasks_) {
       if (ends_now()) return;
-      t.r.state = detail::record_state::ready;
+      transition(t.r, detail::record_state::filling, detail::record_state::ready);
       const bool too_early = Flaw == flaw::looks_before && deque<M>::starved(w);
       D::push(w, &t.r);
       if (Flaw == flaw::looks_before ? too_early : deque<M>::starved(w)) share(w);

@@ -162,7 +162,7 @@ template <class M> class pile_source final : public source<M> {
       detail::record* const r = piles[other].take_oldest(at_node_[mine]);
       if (r == nullptr) continue;
       count_one(w.steals);
-      if (r->next != nullptr) placement_.restock(w, r->next);
+      if (r->waiting.next != nullptr) placement_.restock(w, r->waiting.next);
       return r;
     }
     return nullptr;

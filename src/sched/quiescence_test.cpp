@@ -59,7 +59,7 @@ TEST_CASE("quiescence: a task inside another is its parent's, not the program's"
   c.end.created(c.all[1], second.r);
   CHECK((child.r.parent == &parent.r && parent.r.has_children));
   CHECK((child.r.order == 0 && second.r.order == 1));
-  CHECK(parent.r.children == 2);
+  CHECK(parent.r.running.children == 2);
   CHECK(c.end.live() == 1);
   c.end.withdraw(c.all[1], second.r);  // refused: it was counted and never will be
   CHECK(detail::peek(parent.r.pending) == detail::record::body_share - 1);
@@ -86,7 +86,7 @@ TEST_CASE("quiescence: an internal task belongs beside the one it comes before")
   c.all[0].current = nullptr;
   c.end.created_beside(c.all[1], apply_inner.r, inner.r);
   CHECK((apply_inner.r.parent == &parent.r && apply_inner.r.order == inner.r.order));
-  CHECK(parent.r.children == 1);
+  CHECK(parent.r.running.children == 1);
   CHECK(detail::peek(parent.r.pending) == detail::record::body_share + 1);
   CHECK(c.end.live() == 2);
 }

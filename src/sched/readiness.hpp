@@ -45,7 +45,7 @@ template <class M> class readiness {
         placement_.place(w, x);
         continue;
       }
-      transition(*x, detail::record_state::ready);
+      transition(*x, detail::record_state::blocked, detail::record_state::ready);
       if (follower == nullptr)
         follower = x;
       else
@@ -91,7 +91,7 @@ template <class M> class readiness {
   [[nodiscard]] bool advance_any(detail::record*& r, woken& out) {
     if (r->kind == detail::record_kind::resume || r->kind == detail::record_kind::external) return true;
     WEFT_ASSERT(r->state == detail::record_state::blocked || r->kind == detail::record_kind::place);
-    if (ordering_.chooses_among_adds(*r) && r->cursor < r->access_count) return access::advance_versions<M>(r);
+    if (ordering_.chooses_among_adds(*r) && r->waiting.cursor < r->access_count) return access::advance_versions<M>(r);
     return reservations_.advance(r, out);
   }
 

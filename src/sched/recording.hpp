@@ -61,10 +61,10 @@ template <class M> class recording {
   void run_begins(const detail::record& r, detail::graph_state& g) noexcept {
     if (!on()) return;
     const typename M::section guard(g.runs.state().lock);  // what is traced takes no modelled time
-    while (!g.traced.empty() && g.traced.front().run != r.trace_id) g.traced.pop_front();  // runs that were skipped
+    while (!g.traced.empty() && g.traced.front().run != r.trace_id()) g.traced.pop_front();  // runs that were skipped
     if (g.traced.empty()) return;
     const std::vector<std::uint32_t>& ids = g.traced.front().nodes;
-    for (std::size_t i = 0; i < ids.size(); ++i) g.nodes[i].node->task.trace_id = ids[i];
+    for (std::size_t i = 0; i < ids.size(); ++i) g.nodes[i].node->task.trace_id() = ids[i];
     g.traced.pop_front();
   }
   void submitted_as_is(worker<M>& w, detail::record& r) noexcept {
@@ -98,15 +98,15 @@ template <class M> class recording {
   // r is handed over to be created elsewhere: when and by whom, in two fields that are free until registration.
   void requested(const worker<M>& w, detail::record& r) noexcept {
     if (!on()) return;
-    r.requested_ps = machine_.now_ps();
-    r.requested_by = w.role != role::guest ? w.id + 1u : trace::by_outside;
+    r.request.made_ps = machine_.now_ps();
+    r.request.made_by = w.role != role::guest ? w.id + 1u : trace::by_outside;
   }
   // The request r is being created on w, until creation_over().
   void creates(worker<M>& w, detail::record& r) noexcept {
     if (!on()) return;
-    WEFT_ASSERT(!w.creates_request && r.state == detail::record_state::filling);
-    w.requested_ps = r.requested_ps;
-    w.requested_by = static_cast<std::uint16_t>(r.requested_by);
+    WEFT_ASSERT(!w.creates_request && r.state == detail::record_state::requested);
+    w.requested_ps = r.request.made_ps;
+    w.requested_by = static_cast<std::uint16_t>(r.request.made_by);
     w.creates_request = true;
   }
   void creation_over(worker<M>& w) noexcept { w.creates_request = false; }
@@ -130,7 +130,7 @@ template <class M> class recording {
     w.body_end_ps = p.end_ps;
     w.trace->add({.time = p.start_ps,
                   .value = p.end_ps,
-                  .task = r.trace_id,
+                  .task = r.trace_id(),
                   .position = p.follows ? 1u : 0u,
                   .worker = p.first_worker,
                   .kind = trace::event_kind::ran,
@@ -165,7 +165,7 @@ template <class M> class recording {
     const std::uint64_t now = machine_.now_ps();
     const bool main = is_main(w);
     w.trace->add({.time = now,
-                  .task = w.current != nullptr ? w.current->trace_id : 0,
+                  .task = w.current != nullptr ? w.current->trace_id() : 0,
                   .other = why.handle,
                   .position = trace::packed_time(main ? own_until_now() : trace::no_time),
                   .kind = trace::event_kind::passed,
@@ -178,7 +178,7 @@ template <class M> class recording {
                       : r.kind == detail::record_kind::branch ? trace::booty::branch
                                                               : trace::booty::stack;
     w.trace->add({.time = machine_.now_ps(),
-                  .task = what == trace::booty::task ? r.trace_id : 0,
+                  .task = what == trace::booty::task ? r.trace_id() : 0,
                   .worker = victim.id,
                   .kind = trace::event_kind::stolen,
                   .detail = static_cast<std::uint8_t>(what)});
@@ -186,7 +186,7 @@ template <class M> class recording {
   // m is a member of a team. Who: w, which has just said that it is submitted.
   void is_member(worker<M>& w, const detail::record& m, unsigned rank) noexcept {
     if (w.trace == nullptr) return;
-    w.trace->add({.task = m.trace_id, .position = rank, .kind = trace::event_kind::member});
+    w.trace->add({.task = m.trace_id(), .position = rank, .kind = trace::event_kind::member});
   }
   // A team has been through; busy_ps: the sum over its members.
   struct team_times {
@@ -198,7 +198,7 @@ template <class M> class recording {
     if (w.trace == nullptr) return;
     w.trace->add({.time = t.entered_ps,
                   .value = t.left_ps,
-                  .task = r.trace_id,
+                  .task = r.trace_id(),
                   .other = trace::packed_time(t.busy_ps),
                   .position = t.width,
                   .kind = trace::event_kind::team,
@@ -256,12 +256,12 @@ template <class M> class recording {
           to.required += first[to.handle_and_kind & detail::handle_address_mask];
         }
         submitted_as_is(w, shown);
-        ids.push_back(shown.trace_id);
+        ids.push_back(shown.trace_id());
       }
       const std::uint32_t accesses = std::exchange(r.access_count, 0);
       submitted_as_is(w, r);
       r.access_count = accesses;
-      g.traced.push_back({r.trace_id, std::move(ids)});
+      g.traced.push_back({r.trace_id(), std::move(ids)});
     } catch (const std::bad_alloc&) {
       // Then the trace does not know these tasks.
     }
@@ -271,21 +271,21 @@ template <class M> class recording {
     if (w.trace->counters.size() == 0 || body == nullptr) return;
     const trace::counter_group::values counted = w.trace->counters.since();
     for (std::uint8_t i = 0; i < w.trace->counters.size(); ++i)
-      w.trace->add({.value = counted.of[i], .task = body->trace_id, .kind = trace::event_kind::counted, .detail = i});
+      w.trace->add({.value = counted.of[i], .task = body->trace_id(), .kind = trace::event_kind::counted, .detail = i});
   }
 
   // Where the data of a body that has run lay, if any of them are known.
   void locate(worker<M>& w, const detail::record& r, unsigned node) noexcept {
     const located data = data_of(r, *places_, node);
     if ((data.local | data.remote) == 0) return;
-    w.trace->add({.time = data.local, .value = data.remote, .task = r.trace_id, .kind = trace::event_kind::located});
+    w.trace->add({.time = data.local, .value = data.remote, .task = r.trace_id(), .kind = trace::event_kind::located});
   }
 
   void waited(worker<M>& w, const detail::record* body, trace::reason why, const pause& from) noexcept {
     const std::uint64_t now = machine_.now_ps();
     w.trace->add({.time = from.ps,
                   .value = now,
-                  .task = body != nullptr ? body->trace_id : 0,
+                  .task = body != nullptr ? body->trace_id() : 0,
                   .other = why.handle,
                   .position = trace::packed_time(from.own_ps),
                   .worker = from.worker,

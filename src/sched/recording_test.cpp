@@ -65,8 +65,8 @@ TEST_CASE("recording: off, it reads no clock and leaves no mark") {
   r.stolen(w, all[1], other.r);
   r.park(w);
   CHECK(machine.clock_ps == 0);
-  CHECK((t.r.requested_ps == before.requested_ps && t.r.requested_by == before.requested_by &&
-         t.r.trace_id == before.trace_id));
+  CHECK((t.r.request.made_ps == before.request.made_ps && t.r.request.made_by == before.request.made_by &&
+         t.r.trace_id() == before.trace_id()));
   CHECK(detail::peek(w.sleeps) == 1);  // statistics count all the same
   CHECK(machine.parked == 1);
   CHECK_THROWS_AS(r.write({}, 0), error);
@@ -84,15 +84,15 @@ TEST_CASE("recording: a task is written where it was submitted and where it ran"
   traced t;
   task x;
   t.r.of_submission(t.all[0])(x.r);
-  CHECK(x.r.trace_id != 0);
+  CHECK(x.r.trace_id() != 0);
   t.r.ran(t.all[1], x.r,
           {.start_ps = 5, .end_ps = 9, .first_worker = 0, .follows = true, .outcome = trace::outcome::failed});
   CHECK(t.all[1].body_end_ps == 9);
   const auto submitted = t.of(0);
   const auto ran = t.of(1);
   REQUIRE((submitted.size() == 1 && ran.size() == 1));
-  CHECK((submitted[0].kind == event_kind::submitted && submitted[0].task == x.r.trace_id));
-  CHECK((ran[0].kind == event_kind::ran && ran[0].task == x.r.trace_id));
+  CHECK((submitted[0].kind == event_kind::submitted && submitted[0].task == x.r.trace_id()));
+  CHECK((ran[0].kind == event_kind::ran && ran[0].task == x.r.trace_id()));
   CHECK((ran[0].time == 5 && ran[0].value == 9 && ran[0].position == 1 && ran[0].worker == 0));
   CHECK(ran[0].detail == static_cast<std::uint8_t>(trace::outcome::failed));
 }
@@ -112,7 +112,7 @@ TEST_CASE("recording: a wait says from when to when, where, and for what; one th
   traced t;
   worker<notes>& w = t.all[1];
   task x;
-  x.r.trace_id = 77;
+  x.r.trace_id() = 77;
   w.body_end_ps = 3;
   const auto from = t.r.waits(w, &x.r);
   CHECK(w.body_end_ps == 0);
@@ -156,11 +156,12 @@ TEST_CASE("recording: a request carries when and by whom it was handed over to w
   guest.role = role::guest;
   task inside, outside;
   t.r.requested(t.all[1], inside.r);
-  const auto when = inside.r.requested_ps;
-  CHECK(inside.r.cursor == 2);
+  const auto when = inside.r.request.made_ps;
+  CHECK(inside.r.waiting.cursor == 2);
   t.r.requested(guest, outside.r);
-  CHECK(outside.r.cursor == trace::by_outside);
+  CHECK(outside.r.waiting.cursor == trace::by_outside);
   worker<notes>& creator = t.all[0];
+  transition(inside.r, detail::record_state::filling, detail::record_state::requested);
   t.r.creates(creator, inside.r);
   CHECK((creator.creates_request && creator.requested_ps == when && creator.requested_by == 2));
   t.r.submitted(creator, inside.r);
@@ -175,7 +176,7 @@ TEST_CASE("recording: what was stolen, and from whom; and sleep") {
   traced t;
   task x;
   waiter stack;
-  x.r.trace_id = 5;
+  x.r.trace_id() = 5;
   stack.r.kind = detail::record_kind::resume;
   t.r.stolen(t.all[0], t.all[1], x.r);
   t.r.stolen(t.all[0], t.all[1], stack.r);

@@ -125,7 +125,7 @@ template <class M> class registrar {
     const std::uint8_t its_class = r->size_class;
     *r = detail::record{};
     r->size_class = its_class;
-    r->state = detail::record_state::filling;
+    begin(*r, detail::record_state::filling);
     r->pin = detail::record::unpinned;
     r->name = "apply reduction";
     r->cost_ps = detail::record::charged_bit;

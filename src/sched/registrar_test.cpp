@@ -29,7 +29,7 @@ struct fixture {
     unsigned n = 0;
     for (detail::record* r : s.own(0)) {
       CHECK(bool{r->internal});
-      r->state = detail::record_state::running;
+      transition(*r, detail::record_state::ready, detail::record_state::running);
       r->invoke(*r, detail::errand::run);
       access::woken list;
       access::settle<notes>(*r, list);

@@ -35,7 +35,7 @@ template <class M, std::uint32_t Capacity = base::requests_max> class requests {
   // The main thread's. Returns whether there was room; if not, r is still the caller's. Who: the thread that made the
   // runtime, outside of tasks. Order: release; what the caller reads after, it reads after only where a barrier comes.
   [[nodiscard, gnu::always_inline]] bool put(detail::record* r) noexcept {
-    WEFT_DEBUG_ASSERT(has_ring() && r->state == detail::record_state::filling);
+    WEFT_DEBUG_ASSERT(has_ring() && r->state == detail::record_state::requested);
     ring& q = *ring_;
     const std::uint32_t tail = M::load(q.tail, base::relaxed);
     if (tail - q.head_seen == capacity) [[unlikely]] {
@@ -51,7 +51,7 @@ template <class M, std::uint32_t Capacity = base::requests_max> class requests {
 
   // Anybody else's. Order: seq_cst, as the inbox says.
   void push(detail::record* r) noexcept {
-    if (has_ring()) r->behind = M::load(ring_->tail, base::relaxed);
+    if (has_ring()) r->request.behind = M::load(ring_->tail, base::relaxed);
     others_.push(r);
   }
 
@@ -65,7 +65,7 @@ template <class M, std::uint32_t Capacity = base::requests_max> class requests {
     for (;;) {
       detail::record* const held = detail::peek(q.held);
       detail::record* const other = held != nullptr ? held : others_.pop();
-      const bool is_next = other != nullptr && static_cast<std::int32_t>(other->behind - q.taken) <= 0;
+      const bool is_next = other != nullptr && static_cast<std::int32_t>(other->request.behind - q.taken) <= 0;
       if (is_next == (held != nullptr)) detail::poke(q.held, is_next ? nullptr : other);
       if (is_next) return other;
       if (detail::peek(q.tail_seen) != q.taken) break;

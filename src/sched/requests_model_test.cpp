@@ -126,7 +126,7 @@ template <flaw Flaw> class trial {
  private:
   static constexpr unsigned workers = 3, creator = 2;
   struct request {
-    ground::task t;
+    ground::task t{detail::record_state::requested};
     std::size_t of_others = 0;  // so many of the other submitter's come before it
     bool created = false;
   };

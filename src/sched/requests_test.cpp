@@ -14,8 +14,10 @@ namespace {
 
 using ground::modelled_notes;
 using ground::notes;
-using ground::task;
 
+struct task : ground::task {
+  task() : ground::task(detail::record_state::requested) {}
+};
 // A machine whose system has no barrier on all threads.
 struct without_barrier : notes {
   static bool barrier_everywhere() noexcept { return false; }

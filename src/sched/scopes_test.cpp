@@ -37,13 +37,13 @@ TEST_CASE("scopes: in a body: a child of it that takes in what is submitted, and
   task body(detail::record_state::running), before, a, b;
   f.s.quiescence.created(f.s.w, body.r);
   f.s.w.current = &body.r;
-  body.r.trace_id = 17;
+  body.r.trace_id() = 17;
   body.r.name = "body";
   f.s.submit(0, before);
   detail::scope s;
   f.all.open(f.s.w, s);
   CHECK((f.s.w.current == s.r && s.r->parent == &body.r && s.r->order == 1));
-  CHECK((s.r->trace_id == 17 && s.r->name == body.r.name));
+  CHECK((s.r->trace_id() == 17 && s.r->name == body.r.name));
   CHECK(detail::body_around(s.r) == &body.r);
   f.s.submit(0, a);
   f.s.submit(0, b);
@@ -51,7 +51,7 @@ TEST_CASE("scopes: in a body: a child of it that takes in what is submitted, and
   f.all.close(f.s.w, s);
   CHECK((a.called == 1 && b.called == 1));
   CHECK(f.s.w.current == &body.r);
-  CHECK(body.r.children == 2);
+  CHECK(body.r.running.children == 2);
   f.s.w.current = nullptr;
 }
 

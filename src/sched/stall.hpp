@@ -155,7 +155,8 @@ template <class M> class stall {
     if (x.r.state != detail::record_state::blocked) return false;
     WEFT_ASSERT(x.awaited->waiters_head != nullptr);
     access::remove_waiter(*x.awaited, &x.r);
-    transition(x.r, detail::record_state::ready);  // a second stall may find it here before its thread has gone
+    // A second stall may find it here before its thread has gone.
+    transition(x.r, detail::record_state::blocked, detail::record_state::ready);
     return true;
   }
 

@@ -26,7 +26,7 @@ constexpr int shown_max = 8;
   const std::string what = events.awaited_by(&r);
   if (!what.empty()) return who + what;
   if (!r.has_waited) return who;
-  const waiter* self = r.waits_in != nullptr ? &waiter::of(r.waits_in) : nullptr;
+  const waiter* self = r.running.waits_in != nullptr ? &waiter::of(r.running.waits_in) : nullptr;
   if (self != nullptr && self->joins != nullptr) return who + " for the other half of its fork";
   if (self != nullptr && self->in_team != nullptr) return who + " for other members of its team";
   return who + " for " + (self != nullptr && self->awaited != nullptr ? describe_wait(self->a) : "its children");
@@ -67,7 +67,7 @@ class lines {
 std::string describe_wait(const access::entry& a) {
   if (is_gone(a)) return "a handle that is gone";
   const detail::handle_state& h = access::handle_of(a);
-  for (detail::record* r = h.waiters_head; r != nullptr; r = r->next)
+  for (detail::record* r = h.waiters_head; r != nullptr; r = r->waiting.next)
     if (r->kind == detail::record_kind::task && access::is_of_stream(access::awaited(r)))
       return "those who use " + access::describe_buffer(h);
   return access::describe_version(h, a.required);
@@ -76,7 +76,7 @@ std::string describe_wait(const access::entry& a) {
 std::string describe_listed(const detail::handle_state& h) {
   WEFT_ASSERT(base::held(h.lock));
   lines all;
-  for (detail::record* r = h.waiters_head; r != nullptr; r = r->next)
+  for (detail::record* r = h.waiters_head; r != nullptr; r = r->waiting.next)
     if (r->kind == detail::record_kind::task) all.add(describe_blocked(*r));
   return all.text();
 }
@@ -121,8 +121,9 @@ bool abandon_uses_of(task::slabs& records, detail::handle_state& h) noexcept {
       a.handle_and_kind = detail::kind_repeated | (is_element ? detail::kind_resource : 0);
       is_stream |= is_element;
     }
-    if (r.state != detail::record_state::running || !r.has_waited || r.waits_in == nullptr) return;
-    if (waiter& self = waiter::of(r.waits_in); self.awaited == &h) self.a.handle_and_kind = detail::kind_repeated;
+    if (r.state != detail::record_state::running || !r.has_waited || r.running.waits_in == nullptr) return;
+    if (waiter& self = waiter::of(r.running.waits_in); self.awaited == &h)
+      self.a.handle_and_kind = detail::kind_repeated;
   });
   return is_stream;
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "access/registration.hpp"
-#include "machine/host/host.hpp"
+#include "ground.hpp"
 #include "weft/clause.hpp"
 
 namespace weft::sched {
@@ -29,7 +29,7 @@ struct records {
     *r = {};
     r->size_class = size_class;
     r->pin = record::unpinned;
-    r->state = at;
+    ground::begin_in(*r, at);
     r->name = name;
     r->invoke = [](record&, detail::errand what) { ++(what != detail::errand::destroy ? called : dropped); };
     return *r;
@@ -41,7 +41,7 @@ struct records {
     r.accesses()[0] = {reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(kind), 0};
     access::woken list;
     const auto done = access::register_task<host>(&r, nullptr, open, list);
-    if (done.what == access::outcome::ready) r.state = record_state::running;
+    if (done.what == access::outcome::ready) begin(r, record_state::running);
     return r;
   }
   static inline unsigned called = 0, dropped = 0;
@@ -127,7 +127,7 @@ TEST_CASE("stall report: tasks forget a handle that dies before them") {
   waiter self;
   self.r.kind = detail::record_kind::resume;
   waits.has_waited = true;
-  waits.waits_in = &self.r;
+  waits.running.waits_in = &self.r;
   {
     detail::handle_state dies;
     user = &all.use("user", dies, detail::kind_write);

@@ -26,7 +26,7 @@ struct fixture {
   }
   // Worker `id` has t, within reach.
   void give(unsigned id, task& t) {
-    t.r.state = detail::record_state::ready;
+    transition(t.r, detail::record_state::filling, detail::record_state::ready);
     deque<notes>::push(s.all[id], &t.r);
     static_cast<void>(deque<notes>::expose(s.all[id]));
   }
@@ -166,7 +166,6 @@ TEST_CASE("stealing: what an owner keeps private is pulled out, wherever it is")
   worker<notes>& thief = f.s.all[1];
   task t(detail::record_state::ready);
   for (worker<notes>* owner : {&main, &busy}) {
-    t.r.state = detail::record_state::ready;
     deque<notes>::push(*owner, &t.r);
     detail::poke(owner->starved, std::uint8_t{0});
     detail::poke(main.away, owner == &main);

@@ -102,7 +102,7 @@ template <class M> class suspension {
   static void note_wait(detail::record& r, detail::record* self) noexcept {
     WEFT_ASSERT(r.state == detail::record_state::running);
     r.has_waited = true;
-    r.waits_in = self;
+    r.running.waits_in = self;
   }
 
  private:

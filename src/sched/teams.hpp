@@ -188,7 +188,7 @@ template <class M> class teams {
         members.push_back(use_.pool.allocate(w, detail::record_class(member_bytes), use_.pool.no_limit));
     } catch (...) {
       for (detail::record* m : members) {
-        m->state = detail::record_state::filling;
+        begin(*m, detail::record_state::filling);
         m->size_class = detail::record_class(member_bytes);
         static_cast<void>(use_.pool.recycle(w, m));
       }
@@ -208,7 +208,7 @@ template <class M> class teams {
       use_.recording.submitted(w, m);
       use_.recording.is_member(w, m, rank);
     }
-    transition(m, detail::record_state::ready);
+    transition(m, detail::record_state::filling, detail::record_state::ready);
   }
   // What r declares is the work of all, and its own body does nothing.
   static void share_cost(detail::record& r, const std::vector<detail::record*>& members) noexcept {
@@ -278,7 +278,7 @@ template <class M> class teams {
 
   void call_back(worker<M>& w, detail::record* r) {
     while (r != nullptr) {
-      detail::record* const next = r->next;  // it is gone once placed
+      detail::record* const next = r->waiting.next;  // it is gone once placed
       use_.placement.call_back(w, waiter::of(r).came_from, r);
       r = next;
     }

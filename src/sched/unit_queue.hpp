@@ -52,7 +52,7 @@ template <class M> class unit_queue {
     base::locked<M> guard(lock_);
     if (M::load(news_, base::relaxed) != seen) return false;
     WEFT_ASSERT(left_ != 0 && taken_ == made_ready_ && !has_failed_);
-    r->next = aside_;
+    r->waiting.next = aside_;
     aside_ = r;
     return true;
   }
@@ -102,8 +102,8 @@ template <class M> class unit_queue {
     record *first = nullptr, **end = &first;
     for (; most != 0 && aside_ != nullptr; --most) {
       *end = aside_;
-      end = &aside_->next;
-      aside_ = aside_->next;
+      end = &aside_->waiting.next;
+      aside_ = aside_->waiting.next;
     }
     *end = nullptr;
     return first;

@@ -112,7 +112,7 @@ template <flaw Flaw> class trial {
     unsigned woken = 0;
     if (Flaw == flaw::wakes_nobody) return;
     for (; r != nullptr && woken <= n_ && (Flaw != flaw::wakes_one || woken == 0); ++woken) {
-      detail::record* const next = r->next;
+      detail::record* const next = r->waiting.next;
       const auto i = static_cast<unsigned>(r->order);
       of_[i].placed = true;
       play_.machine().wake(i + 1);

@@ -47,7 +47,7 @@ TEST_CASE("unit queue: what one member takes itself is no news; the end is, and 
   const queue::answer last = x.q.take(x.t, x.order, 1);
   CHECK((last.unit == 2 && last.woken == nullptr && x.q.news() == none.seen));
   const queue::answer over = x.q.take(x.t, x.order, 2);
-  CHECK((over.unit == units_over && over.woken == &b && b.next == &a && a.next == nullptr));
+  CHECK((over.unit == units_over && over.woken == &b && b.waiting.next == &a && a.waiting.next == nullptr));
   CHECK(x.q.news() != none.seen);
   CHECK(!x.q.lists(&a, none.seen));
 }
@@ -62,7 +62,7 @@ TEST_CASE("unit queue: as many are woken as there are units that the caller leav
   const std::uint32_t seen = q.take(t, order, no_unit).seen;
   for (detail::record* r : {&a, &b, &c}) CHECK(q.lists(r, seen));
   const queue::answer first_of_three = q.take(t, order, 0);
-  CHECK((first_of_three.unit == 1 && first_of_three.woken == &c && c.next == &b && b.next == nullptr));
+  CHECK((first_of_three.unit == 1 && first_of_three.woken == &c && c.waiting.next == &b && b.waiting.next == nullptr));
 }
 
 TEST_CASE("unit queue: a member with a graph of another size is told, and nothing is lost") {

@@ -50,18 +50,18 @@ template <flaw Flaw> class copied_waits {
     if (!children<M>::any(*r) || (waited && Flaw == flaw::does_not_look_again)) return;
     waiter self;
     const auto publish = [this, r, &self](worker<M>& here) {
-      const auto open = static_cast<std::uint32_t>(r->children - r->ended_here);
+      const auto open = static_cast<std::uint32_t>(r->running.children - r->running.ended_here);
       const std::uint32_t some = open - detail::record::body_share - (Flaw == flaw::gives_up_twice ? 1 : 0);
-      r->awaits_children = Flaw != flaw::says_so_late ? &self.r : nullptr;
+      r->running.awaits_children = Flaw != flaw::says_so_late ? &self.r : nullptr;
       const std::uint32_t left = M::fetch_add(r->pending, some, base::acq_rel) + some;
       if (Flaw == flaw::says_so_late) {
         M::relax(1);  // between the two anything may happen
-        r->awaits_children = &self.r;
+        r->running.awaits_children = &self.r;
       }
       if (left == 0) placement_.place(here, &self.r);
     };
     static_cast<void>(suspension_.suspend(static_cast<worker<M>&>(*current_worker()), self, {}, publish));
-    r->ended_here = r->children;
+    r->running.ended_here = r->running.children;
     if (Flaw != flaw::keeps_nothing) M::store(r->pending, detail::record::body_share, base::relaxed);
   }
 
@@ -184,15 +184,15 @@ template <flaw Flaw> class trial final : public child_runner<M> {
   }
   void run(worker<M>& w, detail::record* r) {
     ++w.tick;
-    transition(*r, detail::record_state::running);
-    r->ended_here = 0;
-    r->children = 0;
+    transition(*r, detail::record_state::ready, detail::record_state::running);
+    r->running.ended_here = 0;
+    r->running.children = 0;
     w.current = r;
     r->invoke(*r, detail::errand::run);
     here().current = nullptr;
     of(r).returned = true;
     if (r->has_children) {
-      transition(*r, detail::record_state::draining);
+      transition(*r, detail::record_state::running, detail::record_state::draining);
       const bool is_call = r->is_call;
       r->is_call = is_call && Flaw == flaw::always_a_call;
       if (!children<M>::body_over(*r)) return;
@@ -208,11 +208,11 @@ template <flaw Flaw> class trial final : public child_runner<M> {
       detail::record* const parent = r->parent;
       if (parent == nullptr) return;
       if (r->is_call) return children<M>::ended_here(*parent);
-      const detail::record* const early = parent->awaits_children;
+      const detail::record* const early = parent->running.awaits_children;
       if (Flaw == flaw::child_looks_too_early) M::relax(1);
       if (!children<M>::ended(*parent)) return;
-      const bool waits = Flaw == flaw::child_looks_too_early ? early != nullptr : parent->awaits_children != nullptr;
-      if (waits) return s_.placement.place(here(), parent->awaits_children);
+      detail::record* const who = parent->running.awaits_children;
+      if ((Flaw == flaw::child_looks_too_early ? early : who) != nullptr) return s_.placement.place(here(), who);
       r = parent;
     }
   }

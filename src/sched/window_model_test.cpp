@@ -201,7 +201,7 @@ template <flaw Flaw> class trial final : private window_needs {
     while (b.size() < base::pool_batch_records) {
       detail::record* r = pool_.allocate(s.w, 0, live_max);
       if (r == nullptr) break;
-      r->state = detail::record_state::filling;
+      begin(*r, detail::record_state::filling);
       b.push_back(r);
     }
     if (!b.empty() && b.size() < base::pool_batch_records) complain("records do not come by batches");

@@ -46,6 +46,8 @@ struct waiter {
   detail::branch* joins = nullptr;        // not nullptr: it waits for that branch, which runs elsewhere
   detail::record* children_of = nullptr;  // not nullptr: it waits for the children of that record
 
+  waiter() noexcept { begin(r, detail::record_state::filling); }
+
   [[nodiscard]] static waiter& of(detail::record* r) noexcept {
     WEFT_ASSERT(r->kind == detail::record_kind::resume || r->kind == detail::record_kind::external);
     return *reinterpret_cast<waiter*>(r);

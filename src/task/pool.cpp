@@ -18,7 +18,7 @@ magazine* slabs::carve(std::uint8_t size_class) {
   for (std::uint32_t i = 0; i < magazine::capacity; ++i) {
     auto* r = new (memory + i * bytes) record{};
     r->size_class = size_class;
-    r->state = detail::record_state::free;
+    begin(*r, detail::record_state::free);
     m->slot[magazine::capacity - 1 - i] = r;  // taken from the end, so in the order of addresses
   }
   return m;

@@ -139,6 +139,7 @@ template <class M> class pool {
     return r;
   }
   void free_large(record* r) noexcept {
+    becomes_free(*r);
     base::locked<M> guard(lock_);
     slabs_.free_large(r);
   }
@@ -146,9 +147,8 @@ template <class M> class pool {
   // Who: w's owner. A worker keeps at most two magazines per class; the rest goes where others find it.
   // Returns whether a magazine went there.
   [[gnu::always_inline]] bool recycle(worker& w, record* r) noexcept {
-    WEFT_ASSERT(r->state != detail::record_state::free);
     const std::uint8_t c = r->size_class;
-    r->state = detail::record_state::free;
+    becomes_free(*r);
     const bool has_room = w.free[c] != nullptr && w.free_count[c] != magazine::capacity;
     const bool gave = has_room ? false : make_room(w, c);
     w.free[c]->slot[w.free_count[c]++] = r;
@@ -202,6 +202,11 @@ template <class M> class pool {
   }
 
  private:
+  [[gnu::always_inline]] static void becomes_free(record& r) noexcept {
+    using enum detail::record_state;
+    transition(r, {filling, running, draining}, free);
+  }
+
   static constexpr std::uint32_t ahead = 16;  // records: as many lines as a core has on their way at once
 
   [[nodiscard]] bool fits(std::size_t out, std::size_t live_max) const noexcept {

@@ -27,7 +27,7 @@ struct host_pool : pool<machine::host> {
 // As the submitter does before the record can be recycled.
 record* take(host_pool& p, worker& w, std::uint8_t size_class = 0, bool beyond = false) {
   record* r = p.allocate(w, size_class, beyond ? p.no_limit : p.window);
-  if (r != nullptr) r->state = detail::record_state::filling;
+  if (r != nullptr) begin(*r, detail::record_state::filling);
   return r;
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("pool: a free record is not read: what was in it when it was recycled 
   std::vector<record*> all = take_all(p, w, false, 5 * batch);
   for (record* r : all) {
     p.recycle(w, r);
-    r->next = r->prev = reinterpret_cast<record*>(1);  // as a listed one, followed, would fault
+    r->waiting.next = r->waiting.prev = reinterpret_cast<record*>(1);  // as a listed one, followed, would fault
   }
   const std::vector<record*> again = take_all(p, w, false, 5 * batch);
   CHECK(std::set(again.begin(), again.end()) == std::set(all.begin(), all.end()));
@@ -264,7 +264,7 @@ const char* tried(std::uint64_t seed) {
           if (given.size() < base::window_tasks_min) wrong = "the window is closed and not full";
           continue;
         }
-        r->state = detail::record_state::filling;
+        begin(*r, detail::record_state::filling);
         if (!given.insert(r).second) wrong = "a record was given twice";
         live.push_back(r);
       } else if (!live.empty()) {

@@ -33,11 +33,11 @@ std::string kind_text(std::uint8_t code) {
 }
 
 void recorder::submitted(detail::record& r, std::uint64_t when, std::uint16_t by, std::uint64_t own_ps) noexcept {
-  r.trace_id = new_id();
+  r.trace_id() = new_id();
   add({.time = when,
        .value = wishes_and_time(r.pin, r.near, own_ps),
-       .task = r.trace_id,
-       .other = r.parent != nullptr ? r.parent->trace_id : 0,
+       .task = r.trace_id(),
+       .other = r.parent != nullptr ? r.parent->trace_id() : 0,
        .position = number_of(r.name),
        .worker = by,
        .kind = event_kind::submitted,
@@ -55,7 +55,7 @@ void recorder::submitted(detail::record& r, std::uint64_t when, std::uint16_t by
                  : h.sized               ? detail::bytes_of(h)
                                          : 0,
          .value = first->required,
-         .task = r.trace_id,
+         .task = r.trace_id(),
          .other = h.id,
          .position = i,
          .worker = static_cast<std::uint16_t>(access::kind_of(*a) & kind_flags),

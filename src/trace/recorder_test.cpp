@@ -138,7 +138,7 @@ TEST_CASE("recorder: a handle's name outlives the handle") {
   r.read([&](const event& e) { all.push_back(e); });
   REQUIRE(all.size() == 2);
   CHECK(all[0].time == 17);
-  CHECK(all[0].task == task.r.trace_id);
+  CHECK(all[0].task == task.r.trace_id());
   CHECK(all[1].other == id);
   CHECK(all[1].value == 5);
   CHECK(kind_text(all[1].detail) == "add");

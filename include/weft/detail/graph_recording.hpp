@@ -25,7 +25,7 @@ struct graph_node {
   }
 };
 static_assert(offsetof(graph_node, task) == graph_node::before_task);
-static_assert(offsetof(record, next) + sizeof(record::next) == 32);
+static_assert(offsetof(record, waiting.next) + sizeof(record*) == 32);
 
 [[nodiscard]] constexpr std::size_t node_closure_bytes(std::size_t closure_bytes) noexcept {
   return (closure_bytes + 15) & ~std::size_t{15};

@@ -1,13 +1,13 @@
 // The task record: what one submitted task occupies until it and its children are done. Records come from a pool of
 // fixed sizes and are recycled, so a steady program allocates nothing per task.
 // Layout: this header (one and an eighth cache lines), then the accesses in clause order, then the body (closure).
-// A record is always in exactly one place: being filled by its submitter, in one handle's wait list, in one queue,
-// running, waiting for its children, or free in a magazine.
+// A record is always in exactly one place, which its phase says (record_state.hpp).
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 #include "weft/detail/cell.hpp"
+#include "weft/detail/record_state.hpp"
 
 namespace weft::detail {
 
@@ -34,9 +34,6 @@ enum class record_kind : std::uint8_t {
   cancellable_scope,  // the same, of one with a cancellation (src/sched/cancellation.hpp); the last
 };
 
-// Where a record is. Kept for assertions and for the report of a program that cannot go on.
-enum class record_state : std::uint8_t { free, filling, blocked, ready, running, draining };
-
 // What is asked of a record's body and closure. A plain task is asked once, to run; a body that may have to run again
 // is called as often as that takes, and its closure destroyed when it is sure.
 enum class errand : std::uint8_t {
@@ -46,8 +43,33 @@ enum class errand : std::uint8_t {
   skip,     // of a branch that is not to begin: counts what is not begun
 };
 
-// Some words serve one phase of the task's life after the other: the request that waits to be created, the wait for
-// conditions and in queues, the body and its children.
+// Some words serve one part of the task's life after the other. In each the fields of that part may be read and no
+// others; who comes to the next part writes those it reads. What two parts have in common lies at the same place in
+// both, and is kept.
+struct request_fields {   // requested
+  record* next;           // in a queue
+  std::uint64_t made_ps;  // when, where that is recorded,
+  std::uint32_t made_by;  // and by whom
+  std::uint32_t behind;   // how many of the main thread's come before it (src/sched/requests.hpp)
+};
+struct waiting_fields {    // filling, blocked, ready
+  record* next;            // in a list or queue
+  record* prev;            // in a handle's list
+  std::uint32_t cursor;    // conditions already met: versions, then exclusive access (src/access/walk.hpp)
+  std::uint32_t trace_id;  // the task's number in the trace, set only where one is recorded
+};
+struct running_fields {  // running, draining
+  union {
+    record* awaits_children;   // its body waits: who goes on when the children are done
+    std::uint64_t ended_here;  // its body runs: how many children have ended on its own stack
+  };
+  record* waits_in;        // its body is set aside: the record of what it waits in
+  std::uint32_t children;  // how many it has submitted
+  std::uint32_t trace_id;  // as while it waited
+};
+static_assert(offsetof(request_fields, next) == offsetof(waiting_fields, next));
+static_assert(offsetof(waiting_fields, trace_id) == offsetof(running_fields, trace_id));
+
 struct record {
   // What a node of a graph needs when it runs again comes first: with what is before it, it is one cache line.
   union {
@@ -56,7 +78,7 @@ struct record {
   };
   std::uint16_t pin;  // worker that must run this, or unpinned
   record_kind kind;
-  record_state state;
+  record_phase state;
   std::uint8_t size_class;
   std::uint8_t exclusives;  // commutative exclusive accesses: 0, 1, or 2 for several
   // One byte; each bit has one writer at a time: the submitter, then who lists the record, then the task itself.
@@ -74,29 +96,15 @@ struct record {
   std::uint8_t near : 6;
   const char* name;  // static storage; nullptr: unnamed
   union {
-    record* next;              // waiting: in a list or queue
-    record* awaits_children;   // running, its body waits: who goes on when the children are done
-    std::uint64_t ended_here;  // running: how many children have ended on its own stack
-  };
-  union {
-    std::uint64_t requested_ps;  // request: when it was made, where that is recorded
-    record* prev;                // waiting: in a handle's list
-    record* waits_in;            // running, its body set aside: the record of what it waits in
+    request_fields request;
+    waiting_fields waiting;
+    running_fields running;
   };
   record* parent;               // the task that submitted this one, nullptr at top level
-  std::uint64_t order;          // submission number: "first in program order" compares these
   cell<std::uint32_t> pending;  // body_share, or its children that are not wholly done (src/sched/children.hpp)
   std::uint32_t access_count;
+  std::uint64_t order;    // submission number: "first in program order" compares these
   std::uint64_t cost_ps;  // modelled duration of the body, 0: the machine's default; see the bits below
-  union {
-    std::uint32_t requested_by;  // request: by whom, where that is recorded
-    std::uint32_t cursor;    // waiting: conditions already met: versions, then exclusive access (src/access/walk.hpp)
-    std::uint32_t children;  // running: how many it has submitted
-  };
-  union {
-    std::uint32_t behind;    // request: how many of the main thread's come before it (src/sched/requests.hpp)
-    std::uint32_t trace_id;  // the task's number in the trace, set only where one is recorded
-  };
 
   static constexpr std::uint16_t unpinned = 0xffff;
   // In `near`: 0 no wish, else the memory node plus 1, or that the data span nodes (src/sched/locality.hpp).
@@ -117,10 +125,44 @@ struct record {
     return (cost_ps & cycles_bit) == 0 ? amount : static_cast<std::uint64_t>(static_cast<double>(amount) / ghz + 0.5);
   }
 
+  // From its registration to its end.
+  [[nodiscard]] std::uint32_t& trace_id() noexcept { return waiting.trace_id; }
+  [[nodiscard]] std::uint32_t trace_id() const noexcept { return waiting.trace_id; }
   [[nodiscard]] access* accesses() noexcept { return reinterpret_cast<access*>(this + 1); }
   [[nodiscard]] void* closure() noexcept { return accesses() + access_count; }
 };
 static_assert(sizeof(record) == 80 && sizeof(record) % alignof(std::max_align_t) == 0);
+
+// r was in none of the phases `from`, or they do not come before `to`. Aborts, as a failed assertion does.
+[[noreturn, gnu::cold]] void wrong_transition(const record& r, record_states from, record_state to, const char* file,
+                                              int line) noexcept;
+
+// r is new, or was free: its first phase. Nothing is read, because a free record may lie in another core's cache
+// (src/task/pool.hpp). Who: whoever makes r, or has taken it.
+[[gnu::always_inline]] inline void begin(record& r, record_state first) noexcept {
+  if (!may_be_first().has(first)) [[unlikely]]
+    wrong_transition(r, first, first, __builtin_FILE(), __builtin_LINE());
+  r.state.is_ = first;
+}
+// r, which is in the phase `from`, or one of them, comes to `to`. Who: whoever has r. Cost: a load, a comparison, a
+// store; what the table says of phases that are named at the call the compiler knows.
+[[gnu::always_inline]] inline void transition(record& r, record_states from, record_state to,
+                                              const char* file = __builtin_FILE(),
+                                              int line = __builtin_LINE()) noexcept {
+  if (!from.has(r.state) || !from.are_in(may_precede(to))) [[unlikely]]
+    wrong_transition(r, from, to, file, line);
+  r.state.is_ = to;
+}
+
+// The same in the inline path of an owner, which is counted in instructions.
+[[gnu::always_inline]] inline void transition_inline(record& r, record_state from, record_state to) noexcept {
+#ifdef NDEBUG
+  if (!record_states(from).are_in(may_precede(to))) wrong_transition(r, from, to, __builtin_FILE(), __builtin_LINE());
+  r.state.is_ = to;
+#else
+  transition(r, from, to);
+#endif
+}
 
 [[nodiscard]] inline bool is_scope(const record& r) noexcept { return r.kind >= record_kind::scope; }
 [[nodiscard]] inline bool is_task(const record& r) noexcept {

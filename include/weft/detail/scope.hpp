@@ -19,19 +19,19 @@ struct scope {
 // Makes r the scope that the body on w is in; outer: that body, or nullptr.
 [[gnu::always_inline]] inline void enclose(worker& w, record& r, const record* outer) noexcept {
   r.parent = w.current;
-  r.waits_in = nullptr;
-  r.ended_here = 0;
+  r.running.waits_in = nullptr;
+  r.running.ended_here = 0;
   r.access_count = 0;
-  r.children = 0;
+  r.running.children = 0;
   r.kind = record_kind::scope;
-  r.state = record_state::running;
+  begin(r, record_state::running);
   r.urgent = r.subtasks = r.waits_exclusive = r.has_children = r.internal = r.plain = false;
   r.denied = 0;
   r.has_waited = r.is_call = false;
   r.near = 0;
   r.name = outer != nullptr ? outer->name : nullptr;
   r.exclusives = outer != nullptr ? outer->exclusives : 0;
-  r.trace_id = outer != nullptr ? outer->trace_id : 0;
+  r.trace_id() = outer != nullptr ? outer->trace_id() : 0;
   poke(r.pending, record::body_share);
   w.current = &r;
 }
@@ -44,11 +44,12 @@ void close_slowly(worker& w, scope& s);
 // Begins s, and ends it. A scope counts as a child of the body, one that ends on its stack; so it has a number among
 // them. Who: a body on w, or the main thread between enter_forks and leave_forks.
 [[gnu::always_inline]] inline void open(worker& w, scope& s) {
-  if (is_set(w.hooked) || w.current == nullptr || (w.current->children + 1) % record::renew_every == 0) [[unlikely]]
+  if (is_set(w.hooked) || w.current == nullptr || (w.current->running.children + 1) % record::renew_every == 0)
+      [[unlikely]]
     return open_slowly(w, s);
   record& outer = *w.current;
   outer.has_children = true;
-  s.own.order = outer.children++;
+  s.own.order = outer.running.children++;
   enclose(w, s.own, &outer);
 }
 // The child that is newest on w, if it is a plain call: no accesses to settle, nobody to look at it, nothing else that
@@ -74,7 +75,7 @@ void close_slowly(worker& w, scope& s);
 
 // Whether the children of r are done, and all ended on its stack: then nobody else knows of r. A guess that may say no.
 [[nodiscard, gnu::always_inline]] inline bool all_ended_here(const record& r) noexcept {
-  return r.children == r.ended_here && peek(r.pending) == record::body_share;
+  return r.running.children == r.running.ended_here && peek(r.pending) == record::body_share;
 }
 
 // Runs x, a child of s. Returns false if it threw. Who: the body that s is of, on its stack.
@@ -83,9 +84,9 @@ void close_slowly(worker& w, scope& s);
   ++before.tick;
   poke(before.tasks, peek(before.tasks) + 1);
   poke(before.body_name, x.name);
-  x.state = record_state::running;
-  x.ended_here = 0;
-  x.children = 0;
+  transition_inline(x, record_state::ready, record_state::running);
+  x.running.ended_here = 0;
+  x.running.children = 0;
   x.is_call = true;
   before.current = &x;
   try {
@@ -96,9 +97,9 @@ void close_slowly(worker& w, scope& s);
         [[unlikely]] {
       w.engine->end_call(w, x, false);
     } else {
-      x.state = record_state::free;
+      transition_inline(x, record_state::running, record_state::free);
       w.free[c]->slot[w.free_count[c]++] = &x;
-      ++s.own.ended_here;
+      ++s.own.running.ended_here;
     }
     w.current = &s.own;
     return true;
@@ -119,7 +120,7 @@ void close_slowly(worker& w, scope& s);
   }
   if (!quick) [[unlikely]]
     return close_slowly(*at.on, s);
-  ++s.own.parent->ended_here;
+  ++s.own.parent->running.ended_here;
   at.on->current = s.own.parent;
 }
 

@@ -124,13 +124,13 @@ inline bool enter_fast(engine_base& e, worker* w, record* r) {
     r->order = peek(w->created) + 1;
     poke(w->created, r->order);
   } else {  // as children::added (src/sched/children.hpp)
-    if ((parent->children + 1) % record::renew_every == 0) [[unlikely]]
+    if ((parent->running.children + 1) % record::renew_every == 0) [[unlikely]]
       return false;
     parent->has_children = true;
-    r->order = parent->children++;
+    r->order = parent->running.children++;
   }
   r->parent = parent;
-  r->state = record_state::ready;
+  transition_inline(*r, record_state::filling, record_state::ready);
   push(*w, r);
   return true;
 }
@@ -144,10 +144,10 @@ inline void prepare(record& r, void (*invoke)(record&, errand), std::size_t byte
   r.name = nullptr;
   r.cost_ps = 0;
   r.access_count = accesses;
-  r.cursor = 0;
+  r.waiting.cursor = 0;
   r.pin = record::unpinned;
   r.kind = record_kind::task;
-  r.state = record_state::filling;
+  begin(r, record_state::filling);
   r.size_class = record_class(bytes);
   r.exclusives = exclusives;
   r.urgent = false;
