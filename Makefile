@@ -38,13 +38,16 @@ setup-bench:
 tool: setup-build
 	@echo '==> build: the weft tool'
 	@cmake --preset release --log-level=WARNING >/dev/null
-	@cmake --build --preset release -j$(JOBS) --target weft_tool
+	@cmake --build --preset release -j$(JOBS) --target tool
 
 build: tool
 	@echo '==> build: the examples'
 	@cmake --build --preset release -j$(JOBS) --target examples
 
-demo: tool
+demo: setup-build
+	@echo '==> build: the weft tool, without what `weft bench` compares'
+	@cmake --preset release --log-level=WARNING >/dev/null
+	@cmake --build --preset release -j$(JOBS) --target weft_tool
 	@echo '==> demo: a matrix from a real problem'
 	$(WEFT) run cholesky --matrix $(MATRIX)
 	@echo '==> demo: a dense matrix of $(N) rows'

@@ -26,6 +26,28 @@ target_compile_definitions(
   weft_apps
   PUBLIC WEFT_DATA_DIR="${PROJECT_SOURCE_DIR}/apps/cholesky/data"  # in the build tree
          WEFT_DATA_DIR_INSTALLED="../${CMAKE_INSTALL_DATADIR}/weft")  # from the folder of the installed tool
+get_target_property(app_sources weft_apps SOURCES)
+set(alone "")
+foreach(source IN LISTS app_sources)  # an app has its parameters, all by that name
+  file(STRINGS ${source} parameters REGEX "^struct parameters" LIMIT_COUNT 1)
+  if(parameters)
+    file(RELATIVE_PATH source ${PROJECT_SOURCE_DIR} ${source})
+    list(APPEND alone ${source})
+  endif()
+endforeach()
+weft_at_once(
+  weft_apps
+  ALONE
+  ${alone}
+  HEADERS
+  <algorithm>
+  <cmath>
+  <functional>
+  <memory>
+  <string>
+  <vector>
+  <weft/weft.hpp>
+  apps/app.hpp)
 if(BZIP2_FOUND)
   target_link_libraries(weft_apps PRIVATE BZip2::BZip2)
   target_compile_definitions(weft_apps PRIVATE WEFT_BZIP2)
@@ -37,13 +59,13 @@ target_compile_features(weft_bench PUBLIC cxx_std_20)
 target_link_libraries(weft_bench PRIVATE weft_strict)
 target_compile_definitions(
   weft_bench PRIVATE WEFT_BENCH_DIR_INSTALLED="../${weft_bench_dir_installed}")  # from the folder of the installed tool
-weft_part(weft_tool_parts tools/weft weft_apps weft_bench CLI11::CLI11 nlohmann_json::nlohmann_json
-          SQLite::SQLite3 PkgConfig::HWLOC)
+set(weft_tool_uses weft_apps weft_bench CLI11::CLI11 nlohmann_json::nlohmann_json SQLite::SQLite3 PkgConfig::HWLOC)
+weft_part(weft_tool_parts tools/weft ${weft_tool_uses})
 target_include_directories(weft_tool_parts PUBLIC src)  # described machines: what they are, and their files
+target_include_directories(weft_tool_parts SYSTEM PRIVATE ${PROTOZERO_INCLUDE_DIR})
 
 # Commands declare options and write answers: a second of compiling at -O3 saves no user a microsecond. So in the build
-# that users wait for they have -O1 and a precompiled header; not in others, where a missing #include shall show. Not so
-# what measures, and what goes through traces of millions of tasks.
+# that users wait for they have -O1. Not so what measures, and what goes through traces of millions of tasks.
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   get_target_property(tool_sources weft_tool_parts SOURCES)
   set(hot_sources ${tool_sources})
@@ -51,20 +73,31 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
        REGEX "/(calibrate/(busy|kernel|lines|memory|probe|programs)|sim/(replay|script|grain)|trace/[a-z]+)\\.cpp$|\
 /report/(analysis|graph|pieces|columns|moments)\\.cpp$")
   list(REMOVE_ITEM tool_sources ${hot_sources})
-  set_source_files_properties(${tool_sources} PROPERTIES COMPILE_OPTIONS -O1)
-  set_source_files_properties(${hot_sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-  target_precompile_headers(
-    weft_tool_parts
-    PRIVATE
-    <algorithm>
-    <filesystem>
-    <functional>
-    <map>
-    <memory>
-    <string>
-    <vector>
-    tools/weft/command.hpp)
+  set_target_properties(weft_tool_parts PROPERTIES SOURCES "${tool_sources}")
+  target_compile_options(weft_tool_parts PRIVATE -O1)
+  add_library(weft_tool_hot OBJECT ${hot_sources})
+  target_link_libraries(weft_tool_hot PRIVATE ${weft_tool_uses} weft_strict)
+  target_include_directories(weft_tool_hot PRIVATE ${PROJECT_SOURCE_DIR} src)
+  target_include_directories(weft_tool_hot SYSTEM PRIVATE ${PROTOZERO_INCLUDE_DIR})
+  target_sources(weft_tool_parts PRIVATE $<TARGET_OBJECTS:weft_tool_hot>)
+  weft_at_once(weft_tool_hot HEADERS <algorithm> <functional> <map> <memory> <string> <vector> ALONE
+               tools/weft/calibrate/lines.cpp tools/weft/sim/script.cpp)
 endif()
+weft_at_once(
+  weft_tool_parts
+  ALONE
+  tools/weft/run.cpp
+  tools/weft/report/teams.cpp
+  tools/weft/report/text.cpp
+  HEADERS
+  <algorithm>
+  <filesystem>
+  <functional>
+  <map>
+  <memory>
+  <string>
+  <vector>
+  tools/weft/command.hpp)
 
 # The pages of `weft report` and `weft whatif`, from the files beside their sources.
 foreach(room IN ITEMS report sim)
@@ -79,7 +112,6 @@ foreach(room IN ITEMS report sim)
     VERBATIM)
   target_sources(weft_tool_parts PRIVATE ${page_source})
 endforeach()
-target_include_directories(weft_tool_parts SYSTEM PRIVATE ${PROTOZERO_INCLUDE_DIR})
 set(compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
 target_compile_definitions(
   weft_tool_parts PUBLIC WEFT_COMPILER="${compiler}" WEFT_BUILD_TYPE="$<CONFIG>")
@@ -87,9 +119,10 @@ target_compile_definitions(
 add_executable(weft_tool tools/weft/main.cpp)
 target_link_libraries(weft_tool PRIVATE weft_tool_parts weft_strict)
 # `weft bench` shall say something at once; the peers that need a package come with the target bench_systems.
-add_dependencies(weft_tool bench_system_serial bench_system_weft)
+# Nobody waits for any in `make demo`.
+add_custom_target(tool DEPENDS weft_tool bench_system_serial bench_system_weft)
 if(TARGET bench_system_libgomp)  # comes with the compiler
-  add_dependencies(weft_tool bench_system_libgomp)
+  add_dependencies(tool bench_system_libgomp)
 endif()
 set_target_properties(
   weft_tool PROPERTIES OUTPUT_NAME weft RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}

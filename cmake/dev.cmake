@@ -2,14 +2,16 @@
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set_target_properties(weft PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)  # each public header compiles alone
+set_target_properties(weft PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON  # each public header compiles alone
+                                      EXPORT_COMPILE_COMMANDS ON)
 
 add_library(weft_strict INTERFACE)
 target_compile_options(
   weft_strict
-  INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast
+  INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Wold-style-cast
             -Woverloaded-virtual -Wextra-semi -Wcast-align -Wundef
             $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wlogical-op -Wno-restrict>  # -Wrestrict: g++ bug 105651
+            $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>  # in these a neighbour's name would be one
             -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 
 # Errors only where we know the compiler: a newer one may warn about what this one does not.
@@ -61,3 +63,46 @@ if(WEFT_SANITIZE)
 endif()
 
 target_link_libraries(weft PRIVATE $<BUILD_INTERFACE:weft_strict>)
+
+# Most of what a file takes to compile is the headers that all of them include, and the templates in these. Where one
+# builds everything, and waits for it, headers are compiled once, and the files of a folder as one. Not in `dev`, nor
+# where Weft is built to be installed (tests/install): there a missing #include shows, and long/includes looks at every
+# file for one. Files named as ALONE use a name otherwise than their neighbours, or take long enough by themselves.
+function(weft_at_once target)
+  cmake_parse_arguments(arg "" "" "HEADERS;ALONE" ${ARGN})
+  if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+    return()
+  endif()
+  target_precompile_headers(${target} PRIVATE ${arg_HEADERS})
+  # g++ 12 takes the code of std::string, inlined from such headers, for an overflow: bug 105329.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow -Wno-array-bounds>)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    string(REPLACE "${PROJECT_SOURCE_DIR}/" "" path "${source}")
+    if(path MATCHES "^(src|apps|tools)/.*\\.cpp$" AND NOT path MATCHES "_test\\.cpp$" AND NOT path IN_LIST arg_ALONE)
+      get_filename_component(folder ${path} DIRECTORY)
+      string(MAKE_C_IDENTIFIER ${folder} group)
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+set(weft_library_headers
+    <algorithm>
+    <cstdint>
+    <cstring>
+    <functional>
+    <map>
+    <memory>
+    <mutex>
+    <string>
+    <utility>
+    <vector>)
+set(weft_library_alone
+    src/access/memory_placement.cpp
+    src/access/reduction.cpp
+    src/ordered/swarm/memory.cpp
+    src/ordered/swarm/one_core.cpp
+    src/runtime/host_engine.cpp
+    src/runtime/virtual_engine.cpp)
+weft_at_once(weft HEADERS ${weft_library_headers} ALONE ${weft_library_alone})

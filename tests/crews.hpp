@@ -23,7 +23,7 @@ template <class Call> [[nodiscard]] std::string thrown_by(Call call) {
 // 16 workers.
 template <class Check>
 void on_each_crew(std::span<const unsigned> crews, std::span<const char* const> orders, Check check) {
-  for (const char* machine : {"host", "virtual"})
+  for (const char* machine : both_machines)
     for (const char* order : orders)
       for (const unsigned workers : crews) {
         if (machine[0] == 'h' && (workers > 16 || order != orders[0])) continue;

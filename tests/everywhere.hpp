@@ -1,15 +1,17 @@
 // One check on every kind of machine: host and virtual, 1 to 7 workers, in order of time and in ten random orders; and
-// again with a creator of its own, in three random orders.
+// again with a creator of its own, in three random orders. Under a sanitizer in fewer, or on the host alone.
 #pragma once
 #include <doctest/doctest.h>
 
 #include <cstdint>
 #include <string>
 
+#include "sanitized.hpp"
 #include "weft/runtime.hpp"
 
 template <class Check> void decoupled(unsigned workers, Check check) {
-  for (std::uint64_t seed = 0; seed <= 4; ++seed) {  // the first on the host, the second in order of time
+  constexpr std::uint64_t last = real_threads_only ? 0 : 4;
+  for (std::uint64_t seed = 0; seed <= last; ++seed) {  // the first on the host, the second in order of time
     const char* const machine = seed == 0 ? "host" : "virtual";
     const char* const schedule = seed <= 1 ? "time" : "random";
     const unsigned creator = seed == 4 ? 1 : 0;
@@ -29,12 +31,13 @@ template <class Check> void decoupled(unsigned workers, Check check) {
 // Calls check(runtime) on each, where tasks are created by the thread that submits them.
 template <class Check> void everywhere_inline(Check check) {
   for (unsigned workers : {1u, 2u, 3u, 7u}) {
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    constexpr std::uint64_t seeds = real_threads_only ? 0 : sanitized ? 3 : 10;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       INFO("WEFT_MACHINE=virtual WEFT_SCHEDULE=random WEFT_WORKERS=" << workers << " WEFT_SEED=" << seed);
       weft::runtime rt({.workers = workers, .machine = "virtual", .seed = seed, .model = {.schedule = "random"}});
       check(rt);
     }
-    for (const char* machine : {"host", "virtual"}) {
+    for (const char* machine : both_machines) {
       INFO("WEFT_MACHINE=" << std::string(machine) << " WEFT_WORKERS=" << workers);
       weft::runtime rt({.workers = workers, .machine = machine, .model = {.schedule = "time"}});
       check(rt);

@@ -54,7 +54,7 @@ template <class Run> void for_each_seed(const char* test_case, std::uint64_t fir
 // Calls check(options) for both machines and the numbers of workers at which behaviour may differ, also with a creator.
 // The virtual machine also in random order.
 template <class Check> void on_both_machines(Check check) {
-  for (const char* machine : {"host", "virtual"})
+  for (const char* machine : both_machines)
     for (const char* schedule : {"time", "random"})
       for (int at = 0; at < 5; ++at) {
         if (machine[0] == 'h' && schedule[0] == 'r') continue;

@@ -68,7 +68,8 @@ struct roads {
 }  // namespace
 
 TEST_CASE("ordered, relaxed: shortest paths are the shortest, and no visit is lost") {
-  roads r(2000, 5000, 11);
+  constexpr std::uint32_t size = sanitized ? 400 : 2000;
+  roads r(size, size * 5 / 2, 11);
   weft::runtime one({.workers = 1});
   const std::uint64_t serial = r.run(one, "serial").committed;
   const std::vector<std::uint64_t> shortest = r.distances();
@@ -83,14 +84,15 @@ TEST_CASE("ordered, relaxed: shortest paths are the shortest, and no visit is lo
 
 TEST_CASE("ordered, relaxed: bodies about one object take turns") {
   on_each_crew(crews, orders, [](weft::runtime& rt) {
+    constexpr std::uint64_t each = sanitized ? 200 : 1000;
     std::vector<std::uint64_t> sums(5);
     weft::ordered q(rt, {.executor = "relaxed"});
     const auto add = [](weft::ordered_context& x, std::uint64_t now, std::uint64_t* sum) {
       x.store(*sum, x.load(*sum) + now);
     };
-    for (std::uint64_t i = 0; i < 5000; ++i) q.at(i, add, &sums[i % 5]);
+    for (std::uint64_t i = 0; i < 5 * each; ++i) q.at(i, add, &sums[i % 5]);
     q.run();
-    for (std::uint64_t i = 0; i < 5; ++i) CHECK(sums[i] == 1000 * i + 5 * (999 * 1000 / 2));
+    for (std::uint64_t i = 0; i < 5; ++i) CHECK(sums[i] == each * i + 5 * ((each - 1) * each / 2));
   });
 }
 
@@ -101,6 +103,7 @@ TEST_CASE(
       weft::runtime* rt;
       std::uint64_t sum;
     };
+    constexpr std::uint64_t bodies = sanitized ? 30 : 100;
     account accounts[3] = {{&rt, 0}, {&rt, 0}, {&rt, 0}};
     const auto none = [](weft::ordered_context&, std::uint64_t, account*) {};
     const auto add = [none](weft::ordered_context& x, std::uint64_t now, account* a) {
@@ -117,12 +120,12 @@ TEST_CASE(
     for (account& a : accounts)
       rt.submit([&rt, &a, add] {
         weft::ordered q(rt, {.executor = "relaxed"});
-        for (std::uint64_t i = 0; i < 100; ++i) q.at(i, add, &a);
+        for (std::uint64_t i = 0; i < bodies; ++i) q.at(i, add, &a);
         q.run();
-        CHECK(q.counts().committed == 200);
+        CHECK(q.counts().committed == 2 * bodies);
       });
     rt.wait();
-    for (const account& a : accounts) CHECK(a.sum == 99 * 50);
+    for (const account& a : accounts) CHECK(a.sum == (bodies - 1) * bodies / 2);
   });
 }
 

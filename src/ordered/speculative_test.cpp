@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ordered/random_program.hpp"
+#include "sanitized.hpp"
 #include "weft/weft.hpp"
 
 using weft::speculative::random_program;
@@ -42,7 +43,7 @@ void compare(weft::runtime& rt, std::uint64_t seed, const weft::ordered_options&
 TEST_CASE("ordered, speculative: random programs leave what the serial run leaves, on any number of workers") {
   for (const unsigned workers : {1u, 2u, 3u, 4u, 7u, 16u}) {
     weft::runtime rt({.workers = workers});
-    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    for (std::uint64_t seed = 1; seed <= (sanitized ? 12 : 60); ++seed) {
       compare(rt, seed, ahead);
       compare(rt, seed, {.executor = "speculative"});
     }
@@ -50,15 +51,16 @@ TEST_CASE("ordered, speculative: random programs leave what the serial run leave
       compare(rt, 7, {.executor = "speculative", .window = window, .always_ahead = true});
   }
 }
-TEST_CASE("ordered, speculative: random programs on modelled machines, in time and in random order") {
+TEST_CASE("ordered, speculative: random programs on modelled machines, in time and in random order" *
+          doctest::skip(real_threads_only)) {
   for (const unsigned workers : {1u, 8u, 64u})
     for (const char* schedule : {"time", "random"})
-      for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      for (std::uint64_t seed = 1; seed <= (sanitized ? 5 : 20); ++seed) {
         weft::runtime rt({.workers = workers, .machine = "virtual", .seed = seed, .model = {.schedule = schedule}});
         compare(rt, seed, ahead);
       }
 }
-TEST_CASE("ordered, speculative: the same seed gives the same virtual time") {
+TEST_CASE("ordered, speculative: the same seed gives the same virtual time" * doctest::skip(real_threads_only)) {
   const auto once = [] {
     weft::runtime rt({.workers = 16, .machine = "virtual", .seed = 3});
     random_program p = program(23);
@@ -107,6 +109,7 @@ TEST_CASE("ordered, speculative: contention of 0, 10 and 100 %: right, faster wh
     weft::runtime one({.workers = 1});
     const ran expected = transactions(one, hot, {.executor = "serial"});
     for (const unsigned workers : {2u, 8u}) {
+      if (real_threads_only) break;
       weft::runtime rt({.workers = workers, .machine = "virtual"});
       const ran got = transactions(rt, hot, {.executor = "speculative"});
       INFO(hot << " %, " << workers << " workers, " << got.counts.started << " started, " << got.counts.in_order);
@@ -128,7 +131,8 @@ TEST_CASE("ordered, speculative: contention of 0, 10 and 100 %: right, faster wh
     CHECK(got.counts.committed == 2000);
   }
 }
-TEST_CASE("ordered, speculative: a storm: each stores what all behind it have read, in any window") {
+TEST_CASE("ordered, speculative: a storm: each stores what all behind it have read, in any window" *
+          doctest::skip(real_threads_only)) {
   struct all {
     std::uint64_t words[64] = {};
   };
@@ -194,9 +198,9 @@ TEST_CASE("ordered, speculative: what the first body in order throws ends the ru
   struct shared {
     std::uint64_t a = 0, b = 0, last = 0;
   };
-  for (const char* machine : {"host", "virtual"})
+  for (const char* machine : both_machines)
     for (const bool always : {true, false})
-      for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      for (std::uint64_t seed = 1; seed <= (sanitized ? 3 : 10); ++seed) {
         weft::runtime rt({.workers = 4,
                           .machine = machine,
                           .seed = seed,
@@ -255,7 +259,7 @@ TEST_CASE("ordered, speculative: serialize comes back in order, once for each bo
     std::vector<std::uint64_t> seen;
     std::uint64_t sum = 0;
   };
-  for (const char* machine : {"host", "virtual"}) {
+  for (const char* machine : both_machines) {
     weft::runtime rt({.workers = 4, .machine = machine});
     for (const weft::ordered_options& o : {ahead, weft::ordered_options{.executor = "speculative"}}) {
       log l;
@@ -315,7 +319,7 @@ TEST_CASE("ordered, speculative: memory is taken by what happens only, and relea
   }
 }
 TEST_CASE("ordered, speculative: sections in tasks, beside each other, and in a body of another") {
-  for (const char* machine : {"host", "virtual"})
+  for (const char* machine : both_machines)
     for (const unsigned workers : {1u, 3u}) {
       weft::runtime rt({.workers = workers, .machine = machine});
       std::vector<random_program> programs;
@@ -414,7 +418,8 @@ TEST_CASE("ordered, speculative: a window that cannot be meant is refused") {
   CHECK_THROWS_WITH_AS(weft::ordered(rt, {.executor = "speculative", .window = std::size_t{1} << 21}),
                        doctest::Contains("a window of 2097152 calls; at most 1048576 may be ahead"), weft::error);
 }
-TEST_CASE("ordered, speculative: a zombie finds no pointer in new memory that was there before") {
+TEST_CASE("ordered, speculative: a zombie finds no pointer in new memory that was there before" *
+          doctest::skip(real_threads_only)) {
   struct node {
     std::uint64_t others[4];  // where the allocator may keep its own
     node* next;
@@ -453,7 +458,8 @@ TEST_CASE("ordered, speculative: a zombie finds no pointer in new memory that wa
   CHECK(!s.found);
 }
 
-TEST_CASE("ordered, speculative: what a run that failed was about to give up does not weigh on the next") {
+TEST_CASE("ordered, speculative: what a run that failed was about to give up does not weigh on the next" *
+          doctest::skip(real_threads_only)) {
   weft::runtime rt({.workers = 2, .machine = "virtual"});
   weft::ordered q(rt);
   const auto work = [](weft::ordered_context& x, std::uint64_t) { x.work(1000); };

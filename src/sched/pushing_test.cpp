@@ -59,9 +59,10 @@ struct by_hand {
     }
     return -1;
   }
-  [[nodiscard]] int node(unsigned own, const std::vector<std::pair<const datum*, std::uint8_t>>& uses) const {
-    std::uint64_t total = 0;
-    std::vector<std::uint64_t> cost(places.nodes());
+  std::uint64_t total = 0;
+  std::vector<std::uint64_t> cost = std::vector<std::uint64_t>(places.nodes());
+  by_hand(const place::tree& on, counts what, const std::vector<std::pair<const datum*, std::uint8_t>>& uses)
+      : places(on), which(what) {
     for (const auto& [d, kind] : uses)
       for (const bool write : {false, true}) {
         if (write ? which == counts::inputs || kind == reads : which == counts::outputs) continue;
@@ -71,6 +72,8 @@ struct by_hand {
             if (const int home = of_byte(*d, at); home >= 0)
               cost[n] += kib * (write ? places.write_cost(n, unsigned(home)) : places.read_cost(n, unsigned(home)));
       }
+  }
+  [[nodiscard]] int node(unsigned own) const {
     if (total < 64 * kib || places.memory_nodes() == 1) return -1;
     unsigned best = own;
     for (unsigned n = own; n < own + places.nodes(); ++n)
@@ -106,13 +109,15 @@ TEST_CASE("pushing: any accesses to data anywhere, against a count by hand, for 
           t.uses(d.h.state(), kind);
           uses.emplace_back(&d, kind);
         }
-        for (const counts which : all_counts)
+        for (const counts which : all_counts) {
+          const by_hand expected(places, which, uses);
           for (unsigned own = 0; own < nodes; ++own) {
             CAPTURE(nodes);
             CAPTURE(seed);
             CAPTURE(own);
-            REQUIRE(chosen(pushing(places, which), own, t) == by_hand{places, which}.node(own, uses));
+            REQUIRE(chosen(pushing(places, which), own, t) == expected.node(own));
           }
+        }
       }
     }
 }

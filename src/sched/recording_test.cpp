@@ -134,7 +134,7 @@ TEST_CASE("recording: what a taken branch waits for is no wait of its task, whic
   worker<notes>& w = t.all[1];
   detail::record half{}, scope{};
   half.kind = detail::record_kind::branch;
-  half.trace_id = 77;
+  half.trace_id() = 77;
   scope.kind = detail::record_kind::scope;
   scope.parent = &half;
   for (detail::record* const r : {&half, &scope}) {

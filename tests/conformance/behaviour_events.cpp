@@ -34,6 +34,7 @@ void modelled(const char* name, const std::function<void(weft::runtime&)>& check
   for (const unsigned workers : {1u, 2u, 3u, 4u, 7u, 16u})
     for (const char* creation : {"inline", "decoupled"}) {
       if (workers == 1 && *creation == 'd') continue;
+      if (sanitized && workers != 1 && workers != 3) continue;
       const deadline limit(std::string(name) + ", workers " + std::to_string(workers));
       INFO("virtual " << creation << " workers " << workers);
       weft::runtime rt({.workers = workers, .machine = "virtual", .model = {.schedule = "time"}, .creation = creation});
@@ -43,7 +44,7 @@ void modelled(const char* name, const std::function<void(weft::runtime&)>& check
 
 }  // namespace
 
-TEST_CASE("event stalls: on a modelled machine the wait names event and task") {
+TEST_CASE("event stalls: on a modelled machine the wait names event and task" * doctest::skip(real_threads_only)) {
   modelled("event stalls: on a modelled*", [](weft::runtime& rt) {
     std::string said, destroyed;
     destroyed = stderr_of([&] {
@@ -61,7 +62,7 @@ TEST_CASE("event stalls: on a modelled machine the wait names event and task") {
   });
 }
 
-TEST_CASE("event stalls: bodies and the main thread that wait are named") {
+TEST_CASE("event stalls: bodies and the main thread that wait are named" * doctest::skip(real_threads_only)) {
   modelled("event stalls: bodies*", [](weft::runtime& rt) {
     weft::event e("signal");
     std::string said, main_said;
@@ -76,7 +77,7 @@ TEST_CASE("event stalls: bodies and the main thread that wait are named") {
   });
 }
 
-TEST_CASE("event stalls: a wait for a version that nobody submits") {
+TEST_CASE("event stalls: a wait for a version that nobody submits" * doctest::skip(real_threads_only)) {
   modelled("event stalls: a wait for a version*", [](weft::runtime& rt) {
     weft::handle<int> a{0};
     a.name("ledger");
@@ -94,7 +95,8 @@ TEST_CASE("event stalls: a wait for a version that nobody submits") {
   });
 }
 
-TEST_CASE("event stalls: bodies that yield to one another for ever are an error in virtual time") {
+TEST_CASE("event stalls: bodies that yield to one another for ever are an error in virtual time" *
+          doctest::skip(real_threads_only)) {
   const deadline limit("event stalls: bodies that yield*", 300);
   weft::runtime rt({.workers = 2, .machine = "virtual", .model = {.schedule = "time"}});
   bool never = false;

@@ -359,7 +359,7 @@ TEST_CASE("room: what a wait for one handle leaves behind runs all the same") {
 // Nobody takes what is ready, wherever it stands, so room can only come from going beyond the window.
 TEST_CASE("room: the submitter to a paused runtime gets through a full window, with every policy") {
   for (const weft::choice& policy : weft::policies())
-    for (const char* machine : {"virtual", "host"})
+    for (const char* machine : both_machines)
       for (const unsigned workers : {1u, 3u}) {
         INFO(std::string(machine) << ", " << workers << " workers, policy " << std::string(policy.name));
         const deadline limit("the test case with WEFT_POLICY=" + std::string(policy.name));

@@ -58,7 +58,7 @@ void in_cancelled(weft::cancellation& stop, const std::function<void()>& f) {
 }  // namespace
 
 TEST_CASE("cancellation: what is skipped and what has run is all that was submitted, whenever it is cancelled") {
-  for (const char* machine : {"host", "virtual"})
+  for (const char* machine : both_machines)
     for (const unsigned workers : crews)
       for (const char* creation : {"inline", "decoupled"}) {
         if (creation[0] == 'd' && workers == 1) continue;
@@ -330,7 +330,7 @@ TEST_CASE("cancellation: reductions that lose terms are poisoned, those of other
 
 TEST_CASE("cancellation: under policies that call tasks with hints, and with priorities and pins") {
   for (const char* policy : {"local", "random", "work_first", "central", "near", "pufferfish", "hpt"})
-    for (const char* machine : {"host", "virtual"})
+    for (const char* machine : both_machines)
       for (const unsigned workers : {1u, 2u, 4u}) {
         INFO("WEFT_POLICY=" << std::string(policy) << " WEFT_MACHINE=" << std::string(machine)
                             << " WEFT_WORKERS=" << workers);

@@ -85,7 +85,7 @@ TEST_CASE("cancelled parts: a second body that has not begun when the first canc
 }
 
 TEST_CASE("cancelled parts: one worker alone begins nothing after it has cancelled") {
-  for (const char* machine : {"host", "virtual"}) {
+  for (const char* machine : both_machines) {
     weft::runtime rt({.workers = 1, .machine = machine});
     for (const int turn : {1, 2, 7, 100}) {
       weft::cancellation stop;

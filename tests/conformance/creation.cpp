@@ -29,7 +29,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 // Calls check(runtime) with 2 to 16 workers, with more than this machine has cores, and in random orders.
 template <class Check> void decoupled_everywhere(Check check) {
   for (const unsigned workers : {2u, 3u, 4u, 7u, 16u})
-    for (std::uint64_t seed = 0; seed <= 3; ++seed) {
+    for (std::uint64_t seed = 0; seed <= (real_threads_only ? 0u : 3u); ++seed) {
       weft::options o{.workers = workers, .machine = seed == 0 ? "host" : "virtual", .seed = seed + 1};
       o.model.schedule = seed <= 1 ? "time" : "random";
       o.creation = "decoupled";
@@ -63,12 +63,12 @@ TEST_CASE("creation: random programs on real threads and on up to 512 modelled c
   for_each_seed("creation: random programs*", 0, sanitized ? 40 : 300, [](std::uint64_t seed) {
     static constexpr unsigned host[] = {2, 3, 4, 7, 16}, modelled[] = {2, 3, 8, 64, 512};
     weft::base::random rng(seed + 1);
-    const bool real = seed % 2 == 0;
+    const bool real = real_threads_only || seed % 2 == 0;
     const unsigned workers = (real ? host : modelled)[rng.below(seed % 20 == 1 ? 5 : 4)];
     weft::runtime rt({.workers = workers,
                       .machine = real ? "host" : "virtual",
                       .seed = seed + 1,
-                      .model = {.schedule = seed % 4 == 3 ? "random" : "time"},
+                      .model = {.schedule = !real && seed % 4 == 3 ? "random" : "time"},
                       .creation = "decoupled",
                       .creator = rng.below(workers)});
     return reference::run_and_judge(rt, reference::draw(rng, 1 + rng.below(6), 10 + rng.below(200)));
@@ -330,7 +330,7 @@ TEST_CASE("creation: a stall is reported") {
 }
 
 TEST_CASE("creation: a trace says who submitted and when, not who created") {
-  for (const char* machine : {"host", "virtual"}) {
+  for (const char* machine : both_machines) {
     const trace_place place;
     const std::string path = place.path();
     {

@@ -29,7 +29,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 
 // Both machines, in order of time, inline and with a creator.
 void with_workers(const char* name, const std::function<void(weft::runtime&)>& check) {
-  for (const char* machine : {"host", "virtual"})
+  for (const char* machine : both_machines)
     for (const unsigned workers : {1u, 2u, 3u, 4u, 7u, 16u})
       for (const char* creation : {"inline", "decoupled"}) {
         if (workers == 1 && *creation == 'd') continue;

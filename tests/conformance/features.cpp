@@ -209,7 +209,7 @@ TEST_CASE("features: workspace is aligned, as large as asked for, and the worker
 }
 
 TEST_CASE("features: urgent tasks come before the others that are ready") {
-  for (const char* machine : {"host", "virtual"}) {
+  for (const char* machine : both_machines) {
     weft::runtime rt({.workers = 1, .machine = machine, .paused = true});
     std::string order;  // one worker: nobody else writes
     for (const char c : {'a', 'b', 'c'}) {
@@ -275,7 +275,7 @@ TEST_CASE("features: a task that pauses the runtime while the program waits is n
 }
 
 TEST_CASE("features: several submitters wait for room at the same time, and all go on") {
-  for (const char* machine : {"host", "virtual"}) {
+  for (const char* machine : both_machines) {
     weft::runtime rt({.workers = 4, .machine = machine, .window = 64});
     int ran = 0;
     const auto flood = [&rt, &ran] {

@@ -131,7 +131,7 @@ TEST_CASE("graph: random programs, run again, between others, and submitted anew
     for (std::uint64_t seed = 1; seed <= 3; ++seed) check_random(rt, seed * 7 + rt.workers(), 40, 6, 5);
   });
   for (const unsigned workers : {4u, 16u, 64u})
-    for (const char* machine : {"host", "virtual"}) {
+    for (const char* machine : both_machines) {
       INFO(machine << ", " << workers << " workers");
       weft::runtime rt({.workers = workers, .machine = machine});
       for (std::uint64_t seed = 1; seed <= 3; ++seed) check_random(rt, seed, 60, 8, 4);
@@ -141,7 +141,7 @@ TEST_CASE("graph: random programs, run again, between others, and submitted anew
 
 TEST_CASE("graph: under every policy") {
   for (const char* policy : {"local", "random", "central", "near", "hpt", "pufferfish", "work_first"})
-    for (const char* machine : {"host", "virtual"}) {
+    for (const char* machine : both_machines) {
       INFO(machine << ", " << policy);
       weft::runtime rt({.workers = 3, .machine = machine, .policy = policy});
       for (std::uint64_t seed = 1; seed <= 4; ++seed) check_random(rt, seed, 50, 7, 4);
@@ -375,7 +375,7 @@ TEST_CASE("graph: closures live as long as the graph, and each run calls the sam
     std::atomic<int>* total;
     void operator()() { *total += ++calls; }
   };
-  for (const char* machine : {"host", "virtual"}) {
+  for (const char* machine : both_machines) {
     weft::runtime rt({.workers = 2, .machine = machine});
     auto alive = std::make_shared<int>(0);
     std::atomic<int> total{0};

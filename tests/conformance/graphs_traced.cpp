@@ -45,7 +45,7 @@ void check_trace(const std::string& path) {
 
 TEST_CASE("graph: a trace shows the nodes of each run as tasks, with names, accesses and versions") {
   for (const unsigned workers : {1u, 2u, 4u})
-    for (const char* machine : {"host", "virtual"}) {
+    for (const char* machine : both_machines) {
       INFO(machine << ", " << workers << " workers");
       const trace_place place;
       {
@@ -57,7 +57,7 @@ TEST_CASE("graph: a trace shows the nodes of each run as tasks, with names, acce
 }
 
 TEST_CASE("graph: the same where tasks are created by one worker") {
-  for (const char* machine : {"host", "virtual"}) {
+  for (const char* machine : both_machines) {
     const trace_place place;
     {
       weft::runtime rt({.workers = 3, .machine = machine, .creation = "decoupled", .trace = place.path().c_str()});

@@ -334,7 +334,7 @@ TEST_CASE("guests: on random schedules, on those that order the tasks, and where
   for (const char* schedule : {"random", "pct:3:1000", "tasks:3:300"})
     for (std::uint64_t seed = 1; seed <= 20; ++seed)
       run({.workers = 4, .machine = "virtual", .seed = seed, .model = {.schedule = schedule}});
-  for (const char* machine : {"host", "virtual"})
+  for (const char* machine : both_machines)
     for (const unsigned workers : {2u, 3u, 5u}) run({.workers = workers, .machine = machine, .creation = "decoupled"});
 }
 

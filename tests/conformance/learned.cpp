@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sanitized.hpp"
 #include "weft/weft.hpp"
 
 namespace {
@@ -42,7 +43,8 @@ double chain(weft::runtime& rt, unsigned runs, weft::detail::team_clause wish, c
 
 }  // namespace
 
-TEST_CASE("learned: within 50 runs as good as the best fixed width, and again 50 after a change") {
+TEST_CASE("learned: within 50 runs as good as the best fixed width, and again 50 after a change" *
+          doctest::skip(real_threads_only)) {
   const law laws[] = {amdahl(0, 0), amdahl(1, 0.001), amdahl(0.3, 0.02), amdahl(0.05, 0.01)};
   for (const char* machine : {"virtual", "opteron-6220-interlagos-16"}) {
     weft::runtime rt({.workers = 16, .machine = machine});
@@ -55,7 +57,7 @@ TEST_CASE("learned: within 50 runs as good as the best fixed width, and again 50
   }
 }
 
-TEST_CASE("learned: while other tasks wait, as few core-seconds as can be") {
+TEST_CASE("learned: while other tasks wait, as few core-seconds as can be" * doctest::skip(real_threads_only)) {
   weft::runtime rt({.workers = 8, .machine = "virtual"});
   const law takes = amdahl(0.3, 0);
   const auto flat = [&](weft::detail::team_clause wish) {
@@ -71,7 +73,7 @@ TEST_CASE("learned: while other tasks wait, as few core-seconds as can be") {
   CHECK(ours < narrow * 1.1);
 }
 
-TEST_CASE("learned: by name and by size, and within bounds") {
+TEST_CASE("learned: by name and by size, and within bounds" * doctest::skip(real_threads_only)) {
   weft::runtime rt({.workers = 8, .machine = "virtual"});
   weft::handle<int> order(0);
   std::map<unsigned, unsigned> small, large, bounded;

@@ -53,7 +53,8 @@ TEST_CASE("near: every task with hints runs once, with any policy, on real and m
   for (const weft::choice& policy : weft::policies())
     for (const char* machine : {"host", "virtual", "epyc-7551-32"})
       for (const unsigned workers : {1u, 2u, 3u, 4u, 7u, 16u, 32u}) {
-        if (machine == std::string("host") && workers > 16) continue;
+        const bool real = machine == std::string("host");
+        if (real ? workers > 16 : real_threads_only) continue;
         INFO(policy.name << " on " << std::string(machine) << " with " << workers);
         const deadline limit("near: every task");
         weft::runtime rt({.workers = workers, .machine = machine, .policy = policy.name});
@@ -69,7 +70,8 @@ TEST_CASE("near: every task with hints runs once, with any policy, on real and m
       }
 }
 
-TEST_CASE("near: a trace has each task once, what its hints want, where it began, and which were calls") {
+TEST_CASE("near: a trace has each task once, what its hints want, where it began, and which were calls" *
+          doctest::skip(real_threads_only)) {
   const trace_place place;
   const std::string path = place.path();
   std::uint64_t calls = 0, tasks = 0;
@@ -97,7 +99,7 @@ TEST_CASE("near: a trace has each task once, what its hints want, where it began
   CHECK(2 * number("SELECT count(*) FROM tasks WHERE at_near") > tasks);
 }
 
-TEST_CASE("near: a task runs at the node of its data") {
+TEST_CASE("near: a task runs at the node of its data" * doctest::skip(real_threads_only)) {
   for (const char* policy : followers) {
     weft::runtime rt({.workers = 32, .machine = "epyc-7551-32", .policy = policy});
     std::vector<int> ran_at(400, -1);
@@ -120,7 +122,7 @@ TEST_CASE("near: a task runs at the node of its data") {
   }
 }
 
-TEST_CASE("near: tasks with locality addresses begin where these are, teams, too") {
+TEST_CASE("near: tasks with locality addresses begin where these are, teams, too" * doctest::skip(real_threads_only)) {
   for (const char* policy : followers) {
     weft::runtime rt({.workers = 16, .machine = "opteron-6220-interlagos-16", .policy = policy});
     int elsewhere = 0;
@@ -134,7 +136,8 @@ TEST_CASE("near: tasks with locality addresses begin where these are, teams, too
   }
 }
 
-TEST_CASE("near: with all workers busy most tasks with hints are calls; without elastic tasks none is") {
+TEST_CASE("near: with all workers busy most tasks with hints are calls; without elastic tasks none is" *
+          doctest::skip(real_threads_only)) {
   field f(4096);
   for (const std::string policy : {"near", "pufferfish", "hpt", "random", "local"}) {
     weft::runtime rt({.workers = 32, .machine = "epyc-7551-32", .policy = policy.c_str()});
@@ -182,7 +185,8 @@ struct swept {
   return {rt.now_ns(), bytes(counts.remote_bytes) / bytes(counts.local_bytes + counts.remote_bytes)};
 }
 
-TEST_CASE("near: the default policy follows hints, and is near from the first of them on") {
+TEST_CASE("near: the default policy follows hints, and is near from the first of them on" *
+          doctest::skip(real_threads_only)) {
   const swept by_default = sweep(nullptr, true), near = sweep("near", true), without = sweep(nullptr, false),
               random = sweep("random", true);
   MESSAGE("default " << by_default.ns / 1e3 << " us, near " << near.ns / 1e3 << ", without hints " << without.ns / 1e3
@@ -195,6 +199,7 @@ TEST_CASE("near: the default policy follows hints, and is near from the first of
 
 TEST_CASE("near: where nobody gives hints, or the machine is one place, the default policy is as ever") {
   for (const char* machine : {"host", "virtual", "epyc-7551-32"}) {
+    if (real_threads_only && machine != std::string("host")) continue;
     weft::runtime rt({.workers = 4, .machine = machine});
     std::atomic<int> ran = 0;
     weft::finish([&] {
@@ -211,7 +216,7 @@ TEST_CASE("near: where nobody gives hints, or the machine is one place, the defa
 }
 
 TEST_CASE("near: what a call throws comes in program order, as that of a task") {
-  for (const char* machine : {"virtual", "host"}) {
+  for (const char* machine : both_machines) {
     weft::runtime rt({.workers = 2, .machine = machine, .policy = "near"});
     std::string got;
     std::atomic<int> ran = 0;
@@ -238,7 +243,7 @@ TEST_CASE("near: what a call throws comes in program order, as that of a task") 
   }
 }
 
-TEST_CASE("near: the same virtual time, run by run") {
+TEST_CASE("near: the same virtual time, run by run" * doctest::skip(real_threads_only)) {
   for (const char* policy : followers)
     for (const unsigned workers : {1u, 7u, 32u}) {
       double first = 0;

@@ -16,15 +16,13 @@ struct machine_case {
   const char* machine;
   std::vector<unsigned> workers;
 };
-const machine_case machines[] = {{"virtual", {1, 2, 3, 4, 7, 16}}, {"host", {1, 2, 3, 4, 7, 16}}};
+const std::vector<unsigned> crews = sanitized ? std::vector{1u, 2u, 4u, 7u} : std::vector{1u, 2u, 3u, 4u, 7u, 16u};
+const machine_case machines[] = {{"virtual", crews}, {"host", crews}};
 
 std::string name_of(const weft::options& o) {
   return "WEFT_MACHINE=" + std::string(o.machine) + " WEFT_WORKERS=" + std::to_string(o.workers) +
          " WEFT_POLICY=" + o.policy + " WEFT_SEED=" + std::to_string(o.seed);
 }
-
-// One thread plays all of a virtual machine: ThreadSanitizer has nothing to see there, and takes minutes not to see it.
-constexpr bool real_threads_only = thread_sanitizer;
 
 // Calls check(runtime) on a fresh runtime for every policy and number of workers of one machine.
 template <class Check> void on_all(const machine_case& m, Check check) {
@@ -146,7 +144,7 @@ TEST_CASE("policy: a ready task runs although another one makes work for ever") 
 
 TEST_CASE("policy: same seed, same virtual time to the bit" * doctest::skip(real_threads_only)) {
   for (const weft::choice& policy : weft::policies())
-    for (unsigned workers : {1u, 2u, 3u, 7u, 16u, 64u})
+    for (unsigned workers : sanitized ? std::vector{2u, 7u} : std::vector{1u, 2u, 3u, 7u, 16u, 64u})
       for (const char* schedule : {"time", "random"}) {
         const weft::options o{.workers = workers,
                               .machine = "virtual",
@@ -164,7 +162,7 @@ TEST_CASE("policy: same seed, same virtual time to the bit" * doctest::skip(real
 TEST_CASE("policy: other seeds give other schedules and the same results" * doctest::skip(real_threads_only)) {
   for (const weft::choice& policy : weft::policies()) {
     std::vector<double> times;
-    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    for (std::uint64_t seed = 1; seed <= (sanitized ? 4 : 8); ++seed) {
       const trace t = trace_of(
           {.workers = 4, .machine = "virtual", .policy = policy.name, .seed = seed, .model = {.schedule = "random"}});
       INFO(policy.name << ", seed " << seed);

@@ -133,7 +133,7 @@ TEST_CASE("ranges: tasks over up to 60 handles, many of them twice, run as in se
 }
 
 TEST_CASE("ranges: 10,000 handles in random order, some a hundred times") {
-  for (const char* machine : {"host", "virtual"}) {
+  for (const char* machine : both_machines) {
     weft::runtime rt({.workers = 3, .machine = machine});
     handles all(10'000);
     mentions named;

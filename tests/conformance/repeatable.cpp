@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "sanitized.hpp"
 #include "weft/weft.hpp"
 
 namespace {
@@ -55,7 +56,7 @@ TEST_CASE("repeatable: the bits of a fixed tree, for each policy, number of work
     const double expected = by_hand(n);
     for (const weft::choice& policy : weft::policies())
       for (const unsigned workers : {1u, 2u, 3u, 4u, 7u, 16u})
-        for (const char* machine : {"host", "virtual"}) {
+        for (const char* machine : both_machines) {
           INFO(n << " tasks, " << policy.name << ", " << workers << " workers, " << machine);
           const double found = by_tasks({.workers = workers, .machine = machine, .policy = policy.name}, n);
           CHECK(std::bit_cast<std::uint64_t>(found) == std::bit_cast<std::uint64_t>(expected));

@@ -59,7 +59,7 @@ TEST_CASE("scans: the same bits for every number of workers, on every machine, w
   for (const std::size_t n : {1u, 2048u, 2049u, 100'000u}) {
     const sums alone = harmonic(n);
     CHECK(alone.to_each.back() == alone.all);
-    for (const char* machine : {"host", "virtual"})
+    for (const char* machine : both_machines)
       for (const unsigned workers : {1u, 2u, 3u, 4u, 7u, 16u}) {
         weft::runtime rt({.workers = workers, .machine = machine});
         CAPTURE(machine);

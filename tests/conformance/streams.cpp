@@ -18,6 +18,7 @@
 #include "../trace_file.hpp"
 #include "access/stream.hpp"
 #include "base/random.hpp"
+#include "sanitized.hpp"
 #include "weft/weft.hpp"
 
 namespace {
@@ -73,7 +74,7 @@ void random_program(weft::runtime& rt, std::uint64_t seed, check& c) {
 }  // namespace
 
 TEST_CASE("streams: random pushes, pops and looks of all sizes, in any order of submission") {
-  for (const char* machine : {"host", "virtual"})
+  for (const char* machine : both_machines)
     for (const unsigned workers : {1u, 2u, 3u, 7u})
       for (const char* creation : {"inline", "decoupled"}) {
         if (workers == 1 && creation[0] == 'd') continue;
@@ -104,7 +105,7 @@ TEST_CASE("streams: the same on random schedules and under other policies") {
 }
 
 TEST_CASE("streams: one push feeds many, many feed one, and consumers run side by side") {
-  for (const char* machine : {"host", "virtual"}) {
+  for (const char* machine : both_machines) {
     weft::runtime rt({.workers = 3, .machine = machine});
     weft::stream<std::uint64_t> s;
     check c;
@@ -152,7 +153,7 @@ TEST_CASE("streams: elements that own something are moved, and all of them are d
 }
 
 TEST_CASE("streams: reuse hands memory on, and waits for those that look") {
-  for (const char* machine : {"host", "virtual"}) {
+  for (const char* machine : both_machines) {
     weft::runtime rt({.workers = 3, .machine = machine});
     std::deque<weft::stream<std::uint64_t>> chain(6);
     constexpr std::size_t n = 64;
@@ -177,7 +178,7 @@ TEST_CASE("streams: reuse hands memory on, and waits for those that look") {
 }
 
 TEST_CASE("streams: a failed push skips who pops it, and nobody else; the stream goes on") {
-  for (const char* machine : {"host", "virtual"}) {
+  for (const char* machine : both_machines) {
     weft::runtime rt({.workers = 2, .machine = machine});
     weft::stream<std::uint64_t> s("fails");
     std::atomic<int> ran{0};
@@ -199,7 +200,7 @@ TEST_CASE("streams: a failed push skips who pops it, and nobody else; the stream
 }
 
 TEST_CASE("streams: who can be fed by nobody is in the report, with stream and elements") {
-  for (const char* machine : {"host", "virtual"}) {
+  for (const char* machine : both_machines) {
     weft::runtime rt({.workers = 2, .machine = machine});
     weft::stream<int> s("hungry");
     bool fed = false;
@@ -215,7 +216,7 @@ TEST_CASE("streams: who can be fed by nobody is in the report, with stream and e
 }
 
 TEST_CASE("streams: one that ends while tasks wait says so, and they wait for a stream that is gone") {
-  for (const char* machine : {"host", "virtual"}) {
+  for (const char* machine : both_machines) {
     weft::runtime rt({.workers = 2, .machine = machine});
     const std::string said = stderr_of([&rt] {
       weft::stream<int> s("orphan");
@@ -253,7 +254,7 @@ TEST_CASE("streams: a submission that fails loses its elements; who pops them is
     refuses(const refuses&) { throw std::runtime_error("no copy"); }
     void operator()(std::span<int>) const {}
   };
-  for (const char* machine : {"host", "virtual"}) {
+  for (const char* machine : both_machines) {
     weft::runtime rt({.workers = 2, .machine = machine});
     const refuses body;
     weft::stream<int> alone, s("lossy");
@@ -268,7 +269,7 @@ TEST_CASE("streams: a submission that fails loses its elements; who pops them is
 }
 
 TEST_CASE("streams: one that ends although elements that were named are never pushed does not wait for them") {
-  for (const char* machine : {"host", "virtual"})
+  for (const char* machine : both_machines)
     for (const char* creation : {"inline", "decoupled"}) {
       INFO(machine << " " << creation);
       weft::runtime rt({.workers = 2, .machine = machine, .creation = creation});
@@ -299,7 +300,7 @@ TEST_CASE("streams: a buffer's home is where its last push ran, on a modelled ma
 
 // Rows of a matrix become its columns: who pushes names all streams, and who pops finds a piece of each row in its own.
 TEST_CASE("streams: an array of them is one clause, on both sides") {
-  for (const char* machine : {"host", "virtual"})
+  for (const char* machine : both_machines)
     for (const unsigned workers : {1u, 2u, 5u}) {
       INFO(machine << " " << workers);
       weft::runtime rt({.workers = workers, .machine = machine});
@@ -367,7 +368,7 @@ TEST_CASE("streams: nothing but words where a window cannot be") {
 }
 
 TEST_CASE("streams: a trace has their buffers as handles, and its rules hold") {
-  for (const char* machine : {"host", "virtual"}) {
+  for (const char* machine : both_machines) {
     const trace_place place;
     {
       weft::runtime rt({.workers = 2, .machine = machine, .trace = place.path().c_str()});

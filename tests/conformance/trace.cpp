@@ -281,7 +281,7 @@ TEST_CASE("trace: nothing is different with it on a virtual machine") {
 }
 
 TEST_CASE("trace: when its memory is spent the newest tasks stay, and what stays is right") {
-  for (const char* machine : {"host", "virtual"}) {
+  for (const char* machine : both_machines) {
     const trace_place place;
     weft::handle<long> x(0);
     constexpr int tasks = 60'000;

@@ -28,7 +28,7 @@ template <class Check> void child_first_on_both(Check check) {
 }
 weft::options alone(const char* machine) { return child_first({.workers = 1, .machine = machine}); }
 template <class Check> void child_first_alone(Check check) {
-  for (const char* machine : {"host", "virtual"}) {
+  for (const char* machine : both_machines) {
     INFO(std::string(machine));
     check(alone(machine));
   }
@@ -156,7 +156,7 @@ TEST_CASE("work_first: nested finishes, with more workers than cores, too") {
 
 TEST_CASE("work_first: a loop of many asyncs holds a few stacks") {
   const int n = sanitized ? 2'000 : 100'000;
-  for (const char* machine : {"host", "virtual"})
+  for (const char* machine : both_machines)
     for (const unsigned workers : {1u, 4u}) {
       INFO(std::string(machine) << " " << workers);
       weft::runtime rt(child_first({.workers = workers, .machine = machine, .window = 64}));

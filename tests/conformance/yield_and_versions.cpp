@@ -39,7 +39,7 @@ TEST_CASE("yield: bodies that poll for one another go on, though there are more 
 }
 
 TEST_CASE("yield: what is ready on this worker goes first") {
-  for (const char* machine : {"host", "virtual"}) {
+  for (const char* machine : both_machines) {
     weft::runtime rt({.workers = 1, .machine = machine});
     std::string order;
     rt.submit([&] {

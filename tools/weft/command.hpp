@@ -57,9 +57,6 @@ class runtime_flags {
 
 inline constexpr std::size_t workers_max = 1024;  // as weft::options has it
 
-// One object, two spaces a level, newline at the end.
-[[nodiscard]] std::string json_text(const json& object);
-
 // "a, b, c": for messages that list what is allowed.
 template <class Range> [[nodiscard]] std::string names(const Range& all) {
   std::string text;

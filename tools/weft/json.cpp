@@ -158,6 +158,8 @@ json json::parse(std::string_view text) {
   return read.is_discarded() ? json() : json_converter::in(read);
 }
 
+std::string json_text(const json& object) { return object.text(2) + "\n"; }
+
 std::string valid_utf8(std::string_view text) { return json::parse(json(text).text()).get<std::string>(); }
 
 std::string json_library_version() {

@@ -133,6 +133,8 @@ class json::item {
   mutable json value_;
 };
 
+// One object, two spaces a level, newline at the end.
+[[nodiscard]] std::string json_text(const json& object);
 // Every byte sequence that is no UTF-8 replaced by the character that says so.
 [[nodiscard]] std::string valid_utf8(std::string_view text);
 // Version of the library that reads and writes texts.

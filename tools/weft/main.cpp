@@ -43,8 +43,6 @@ std::uint64_t seed_of(const std::string& text, const char* from) {
   return seed;
 }
 
-std::string json_text(const json& object) { return object.text(2) + "\n"; }
-
 namespace {
 
 // Looked for by hand, because parsing may be what fails.
