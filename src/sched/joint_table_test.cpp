@@ -39,7 +39,7 @@ struct outcome {
 
 TEST_CASE("joint_table: finds the best width, and trials cost little from then on") {
   const std::pair<law, std::uint32_t> laws[] = {
-      {[](std::uint32_t w) { return w == 0 ? 3 : 1.0 / w; }, 16},
+      {[](std::uint32_t w) { return w == 0 ? 0.1 : 1.0 / w; }, 16},
       {[](std::uint32_t w) { return w == 0 ? 1.2 : 1 + 0.2 * w; }, 1},
       {[](std::uint32_t w) { return w == 0   ? 1.0
                                     : w == 4 ? 0.5
@@ -60,7 +60,7 @@ TEST_CASE("joint_table: each by its own is a choice, and is taken where it is th
   joint_table t;
   joint_table::batch b = t.open(16, 8);
   const law takes = [](std::uint32_t w) { return w == joint_table::own ? 0.5 : 1 + 0.01 * w; };
-  static_cast<void>(run(t, b, takes, 1000, 1));
+  static_cast<void>(run(t, b, takes, 3000, 1));
   CHECK(t.in_use() == joint_table::own);
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "base/assert.hpp"
+#include "base/atomic.hpp"
 #include "sched/joint_table.hpp"
 #include "weft/detail/record.hpp"
 

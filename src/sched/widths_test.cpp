@@ -22,6 +22,7 @@ struct ground {
   weft::place::tree places;
   groups who;
   learned all;
+  std::uint64_t now = 0;
 
   ground() : places(cores(), 12) { who.open(places); }
   // Two nodes of three caches of two cores.
@@ -34,9 +35,12 @@ struct ground {
   [[nodiscard]] learned::course first(const char* name, std::uint64_t size) {
     detail::record r{};
     r.name = name;
-    return all.choose(who, 3, r, detail::team_clause{1, 0xffff}.learned().sized(size), 1, 12, aim::time, 0);
+    return all.choose(who, 3, r, detail::team_clause{1, 0xffff}.learned().sized(size), 1, 12, aim::time, now);
   }
-  void measured(const learned::course& c, std::uint64_t ps) { all.measured(c, 0, ps, ps); }
+  void measured(const learned::course& c, std::uint64_t ps) {
+    now += ps;
+    all.measured(c, now, ps, ps);
+  }
 };
 
 }  // namespace
@@ -78,11 +82,15 @@ TEST_CASE("widths: one name and size is one kind, wherever the text lies") {
 
 TEST_CASE("widths: what was measured decides, and who finds the table taken does as the last one did") {
   ground g;
-  for (int i = 0; i < 104; ++i) {
+  for (int i = 0; i < 100; ++i) {
     const auto c = g.first("x", 1);
     g.measured(c, c.as.of.width == 6 ? 50 : 100);
   }
-  const auto best = g.first("x", 1);
+  auto best = g.first("x", 1);
+  for (int i = 0; i < 3 && best.as.of.width != 6; ++i) {  // a trial is two runs, and may be on
+    g.measured(best, 100);
+    best = g.first("x", 1);
+  }
   CHECK(best.as.of.width == 6);
   base::acquire_lock<machine::host>(best.of->lock);
   const auto meanwhile = g.first("x", 1);
@@ -99,7 +107,7 @@ TEST_CASE("widths: from several threads at once") {
       for (std::uint64_t i = 0; i < 20'000; ++i) {
         const auto c = g.first("y", 1 + i % 64);
         REQUIRE((c.of != nullptr && c.as.of.width >= 1 && c.as.of.width <= 12));
-        g.measured(c, 100);
+        g.all.measured(c, 0, 100, 100);
       }
     });
   for (std::thread& t : threads) t.join();
