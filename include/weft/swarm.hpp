@@ -40,7 +40,7 @@ struct swarm_options {
   std::uint32_t l1_kib = 16;
   std::uint32_t l1_ways = 8;
   std::uint32_t l1_latency = 2;
-  // 1: L1s are written through, as in the paper (§4; docs/decisions/0046). Then each store comes to the L2 and is
+  // 1: L1s are written through, as in the paper (§4; docs/decisions/0045). Then each store comes to the L2 and is
   // checked there as all that does, and undo logs take room in it. 0: who has a line to itself stores to it unseen, and
   // undo logs are free.
   std::uint32_t l1_written_through = 0;

@@ -67,7 +67,14 @@ void engine<M>::run_team(detail::record& r, const detail::team_clause& wish, det
     WEFT_ASSERT(r.subtasks);  // it is done when its members and all below them are, however many it has
     course = how_wide(w, r, wish);
     if (course.width > 1) {
-      if (detail::record* const first = teams_.gather(w, r, wish, course, body)) call_child(w, first);
+      detail::record* first = nullptr;
+      try {
+        first = teams_.gather(w, r, wish, course, body);
+      } catch (...) {
+        teams_.gives_up(course);
+        throw;
+      }
+      if (first != nullptr) call_child(w, first);
       return;
     }
   }
@@ -76,7 +83,12 @@ void engine<M>::run_team(detail::record& r, const detail::team_clause& wish, det
     ~at_end() { r.invoke(r, detail::errand::destroy); }
   } const behind_body{r};
   team_context alone;
-  body(r, alone);
+  try {
+    body(r, alone);
+  } catch (...) {
+    teams_.gives_up(course);
+    throw;
+  }
   machine_.end_member(r, r, 1);
   const visit v(*this);
   teams_.was_alone(v.self(), r, course);

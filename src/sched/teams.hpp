@@ -56,12 +56,13 @@ template <class M> class teams {
 
   [[nodiscard]] groups& who() noexcept { return who_; }
 
-  // How wide the team r, whose body begins on w, is by what others took.
+  // How wide the team r, whose body begins on w, is by what others took. Then comes gather() or was_alone(); if that
+  // fails, gives_up().
   [[nodiscard]] team_course<M> learned(worker<M>& w, detail::record& r, const detail::team_clause& wish, unsigned least,
                                        unsigned most, bool others_wait) {
     using aim = width_table::aim;
-    const auto course =
-        widths_.choose(who_, use_.placement.seat_of(w), r, wish, least, most, others_wait ? aim::cost : aim::time);
+    const auto course = widths_.choose(who_, use_.placement.seat_of(w), r, wish, least, most,
+                                       others_wait ? aim::cost : aim::time, use_.machine.now_ps());
     return {course.as.of.width, course, true, use_.machine.now_ps()};
   }
   // r is as wide as its clause or the policy says.
@@ -78,6 +79,7 @@ template <class M> class teams {
     const std::uint64_t now = use_.machine.now_ps();
     is_over(w, r, course, now, now - course.since_ps);
   }
+  void gives_up(const team_course<M>& course) { widths_.gives_up(course.learns, use_.machine.now_ps()); }
 
   // Gives r, whose body has begun on w, members as its course says, at least two. Returns the one that w calls now, or
   // nullptr: it will come to it. Who: w's thread. Errors: std::bad_alloc, and then r has no members.
@@ -255,7 +257,9 @@ template <class M> class teams {
     case gate::departure::opens: return open_gate(static_cast<worker<M>&>(*current_worker()), t);
     case gate::departure::was_last: break;
     }
-    if (t.course.is_timed && M::load(t.failed, base::relaxed) == 0)
+    if (t.course.is_timed && M::load(t.failed, base::relaxed) != 0)
+      gives_up(t.course);
+    else if (t.course.is_timed)
       is_over(static_cast<worker<M>&>(*current_worker()), *t.task, t.course, use_.machine.now_ps(),
               M::load(t.busy_ps, base::relaxed));
     t.task->invoke(*t.task, detail::errand::destroy);
@@ -264,7 +268,7 @@ template <class M> class teams {
   void is_over(worker<M>& w, const detail::record& r, const team_course<M>& course, std::uint64_t now,
                std::uint64_t busy_ps) {
     const bool is_learned = course.learns.of != nullptr;
-    if (is_learned) widths_.measured(course.learns, now - course.since_ps, busy_ps);
+    if (is_learned) widths_.measured(course.learns, now, now - course.since_ps, busy_ps);
     if (use_.recording.on())
       use_.recording.team(w, r,
                           {course.width,

@@ -1,5 +1,6 @@
 // The widths of teams that say team(learned): for each kind of task - its name, or where it has none its body, and how
 // large its work is - a table of measured times (width_table.hpp), and what a team on its way through it must remember.
+// A kind whose teams are among others for most of their time has one width with those (joint_widths.hpp).
 // Who: any worker. Order: the kinds are published by their count; a table is its lock's. A worker that finds the lock
 // taken does not wait: it does as the last one did, or forgets what it has measured.
 #pragma once
@@ -15,6 +16,7 @@
 #include "base/assert.hpp"
 #include "base/lock.hpp"
 #include "sched/groups.hpp"
+#include "sched/joint_widths.hpp"
 #include "sched/width_table.hpp"
 #include "weft/detail/record.hpp"
 #include "weft/detail/team.hpp"
@@ -30,6 +32,8 @@ template <class M> class widths {
     unsigned size_class;
     detail::cell<std::uint8_t> lock;
     detail::cell<std::uint32_t> last;  // the width that was chosen last
+    typename joint_widths<M>::share among;
+    detail::cell<std::uint64_t> worth;  // how much work a team is: what the members of the first spent; 0: not known
     width_table table;
   };
   using aim = width_table::aim;
@@ -37,16 +41,23 @@ template <class M> class widths {
   struct course {
     kind* of = nullptr;
     width_table::choice as{};
+    typename joint_widths<M>::stamp when{};
   };
 
   // How wide the team r is, which worker `leader` begins: at least `least`, at most `most`, which is at most
-  // who.widest(). Errors: std::bad_alloc.
+  // who.widest(). What it returns must be given to one of measured() and gives_up(). Errors: std::bad_alloc.
   [[nodiscard]] course choose(const groups& who, unsigned leader, detail::record& r, const detail::team_clause& wish,
-                              unsigned least, unsigned most, aim goal) {
+                              unsigned least, unsigned most, aim goal, std::uint64_t now_ps) {
     WEFT_ASSERT(least != 0 && least <= most && most <= who.widest());
     const options all = options_of(who, leader, least, most);
     course c{find(r, wish), {all.list[all.count - 1], goal}};
     if (c.of == nullptr) return c;
+    c.when = joint_.begins(now_ps);
+    const unsigned width = c.of->among.is_most() ? joint_.width(c.when, who.widest()) : joint_table::own;
+    if (width != joint_table::own) {
+      c.as = {nearest(all, width), aim::time, false};
+      return c;
+    }
     if (!try_lock(c.of->lock)) {
       c.as.of = nearest(all, M::load(c.of->last, base::relaxed));
       return c;
@@ -57,10 +68,23 @@ template <class M> class widths {
     return c;
   }
   // The team has been through. elapsed: from entry to last exit; busy: the sum over its members.
-  void measured(const course& c, std::uint64_t elapsed_ps, std::uint64_t busy_ps) {
-    if (c.of == nullptr || !try_lock(c.of->lock)) return;
+  void measured(const course& c, std::uint64_t now_ps, std::uint64_t elapsed_ps, std::uint64_t busy_ps) {
+    if (c.of == nullptr) return;
+    std::uint64_t worth = M::load(c.of->worth, base::relaxed);
+    if (worth == 0) M::store(c.of->worth, worth = std::max<std::uint64_t>(busy_ps, 1), base::relaxed);
+    const auto past = joint_.ends(c.when, now_ps);
+    joint_.measured(c.when, past.part_ps, worth);
+    c.of->among.add(elapsed_ps - std::min(elapsed_ps, past.alone_ps), elapsed_ps);
+    if (!c.as.counts || !try_lock(c.of->lock)) return;
     c.of->table.measured(c.as, elapsed_ps, busy_ps);
     base::release_lock<M>(c.of->lock);
+  }
+
+  // The team has failed, which says nothing.
+  void gives_up(const course& c, std::uint64_t now_ps) {
+    if (c.of == nullptr) return;
+    static_cast<void>(joint_.ends(c.when, now_ps));
+    joint_.measured(c.when, 0, 0);
   }
 
   // The widths that a team around `leader` may have: the powers of two, the sizes of its places, and the bounds.
@@ -139,6 +163,7 @@ template <class M> class widths {
   detail::cell<std::uint32_t> count_;
   detail::cell<std::uint8_t> lock_;
   std::array<std::unique_ptr<kind>, kinds_max> kinds_;
+  joint_widths<M> joint_;
 };
 
 }  // namespace weft::sched

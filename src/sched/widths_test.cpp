@@ -22,6 +22,7 @@ struct ground {
   weft::place::tree places;
   groups who;
   learned all;
+  std::uint64_t now = 0;
 
   ground() : places(cores(), 12) { who.open(places); }
   // Two nodes of three caches of two cores.
@@ -34,7 +35,11 @@ struct ground {
   [[nodiscard]] learned::course first(const char* name, std::uint64_t size) {
     detail::record r{};
     r.name = name;
-    return all.choose(who, 3, r, detail::team_clause{1, 0xffff}.learned().sized(size), 1, 12, aim::time);
+    return all.choose(who, 3, r, detail::team_clause{1, 0xffff}.learned().sized(size), 1, 12, aim::time, now);
+  }
+  void measured(const learned::course& c, std::uint64_t ps) {
+    now += ps;
+    all.measured(c, now, ps, ps);
   }
 };
 
@@ -79,14 +84,18 @@ TEST_CASE("widths: what was measured decides, and who finds the table taken does
   ground g;
   for (int i = 0; i < 100; ++i) {
     const auto c = g.first("x", 1);
-    g.all.measured(c, c.as.of.width == 6 ? 50 : 100, 100);
+    g.measured(c, c.as.of.width == 6 ? 50 : 100);
   }
-  const auto best = g.first("x", 1);
+  auto best = g.first("x", 1);
+  for (int i = 0; i < 3 && best.as.of.width != 6; ++i) {  // a trial is two runs, and may be on
+    g.measured(best, 100);
+    best = g.first("x", 1);
+  }
   CHECK(best.as.of.width == 6);
   base::acquire_lock<machine::host>(best.of->lock);
   const auto meanwhile = g.first("x", 1);
   CHECK((meanwhile.as.of.width == 6 && !meanwhile.as.counts));
-  g.all.measured(meanwhile, 1, 1);  // forgotten, and nobody waits
+  g.measured(meanwhile, 1);  // forgotten, and nobody waits
   base::release_lock<machine::host>(best.of->lock);
 }
 
@@ -98,7 +107,7 @@ TEST_CASE("widths: from several threads at once") {
       for (std::uint64_t i = 0; i < 20'000; ++i) {
         const auto c = g.first("y", 1 + i % 64);
         REQUIRE((c.of != nullptr && c.as.of.width >= 1 && c.as.of.width <= 12));
-        g.all.measured(c, 100 / c.as.of.width, 100);
+        g.all.measured(c, 0, 100, 100);
       }
     });
   for (std::thread& t : threads) t.join();
@@ -114,7 +123,7 @@ TEST_CASE("widths: more kinds than are kept learn nothing, and get the widest") 
   CHECK(kept == 256);
   const auto last = g.first(names.back().c_str(), 1);
   CHECK((last.of == nullptr && last.as.of.width == 12));
-  g.all.measured(last, 1, 1);
+  g.measured(last, 1);
 }
 
 }  // namespace weft::sched
