@@ -174,12 +174,14 @@ class rules {
     for (std::size_t i = 0; i < log.size(); ++i)
       if (log[i].seen != right.seen[i]) return name(i) + " saw other data than in a sequential run";
     for (std::size_t h = 0; h < data.size(); ++h)
-      if (data[h] != right.data[h]) return "h" + std::to_string(h) + " ends with other data than in a sequential run";
+      if (data[h] != right.data[h])
+        return std::string(1, 'h').append(std::to_string(h)).append(" ends with other data than in a sequential run");
     return "";
   }
 
   [[nodiscard]] std::string name(std::size_t i) const {
-    return "t" + std::to_string(i) + " (" + describe(program_.tasks[i]) + ")";
+    std::string text(1, 't');  // and not "t" + ..., for which g++ 12 warns of an overflow that is none
+    return text.append(std::to_string(i)).append(" (").append(describe(program_.tasks[i])).append(")");
   }
 
  private:

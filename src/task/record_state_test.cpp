@@ -99,7 +99,7 @@ TEST_CASE("record_state: who is wrong about the phase is found there and then" *
   record r = in(running);
   r.name = "solve";
   const std::string said = said_by_who_aborts([&] { transition(r, {filling, blocked}, ready); });
-  CHECK(said.find("a record comes from filling or blocked to ready") != said.npos);
+  CHECK(said.find("a record comes from blocked or filling to ready") != said.npos);
   CHECK(said.find("it is running, \"solve\"") != said.npos);
   CHECK(said.find("record_state_test.cpp") != said.npos);
   for (const record_state from : states)
