@@ -69,7 +69,7 @@ struct record_states {
 
 struct record;
 
-// The phase of one record. It can be read as what it is, and nobody writes it but the two functions of record.hpp.
+// The phase of one record. It can be read as what it is, and nobody writes it but its friends (record.hpp).
 class record_phase {
  public:
   record_phase() noexcept = default;  // of a zeroed record: free
