@@ -4,7 +4,7 @@
 //
 // A trial of a width is two runs in a row, and the better time counts: the first of another width is slow, because
 // members sleep, and code and data are elsewhere. Each width is tried once. From then on the best is taken, and now and
-// then another is tried, the one that has been waiting longest. What such trials may lose is a sixty-fourth of what
+// then another is tried, the one that has been waiting longest. What such trials may lose is a fiftieth of what
 // all runs take: a width that is nearly as good is tried often, a bad one seldom, none never.
 //
 // Of those that are nearly as good as the best the narrowest is taken, because what is not measured - members that come
@@ -83,7 +83,7 @@ class width_table {
 
   static constexpr std::uint32_t runs_of_trial = 2;
   static constexpr std::uint32_t runs_between_trials = 10;
-  static constexpr std::uint64_t part_for_trials = 64;
+  static constexpr std::uint64_t part_for_trials = 50;
 
   std::array<cell, 3 * options_max> cells_{};
   std::size_t used_ = 0;
