@@ -22,6 +22,12 @@ if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION MATCHES 
   endif()
 endif()
 
+# A debug build links forty programs after each change; gold takes a third of the time of the default linker.
+find_program(WEFT_GOLD ld.gold)
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT WEFT_SANITIZE AND WEFT_GOLD)
+  target_link_options(weft_strict INTERFACE -fuse-ld=gold)
+endif()
+
 set(WEFT_TEST_LAUNCHER "")  # put before every test program
 # hwloc itself loses objects of some machines' topologies when it reads back what it has exported.
 set(WEFT_TEST_ENVIRONMENT UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1
@@ -70,7 +76,7 @@ target_link_libraries(weft PRIVATE $<BUILD_INTERFACE:weft_strict>)
 # file for one. Files named as ALONE use a name otherwise than their neighbours, or take long enough by themselves.
 function(weft_at_once target)
   cmake_parse_arguments(arg "" "" "HEADERS;ALONE" ${ARGN})
-  if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+  if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT WEFT_SANITIZE)
     return()
   endif()
   target_precompile_headers(${target} PRIVATE ${arg_HEADERS})

@@ -1,6 +1,7 @@
 # Every test, by label: unit flawed stress golden apps compile_fail install tidy page paper cost numa long. No list by
 # hand:
-#   src/**/x_test.cpp, tests/conformance/*.cpp   doctest cases of one program, weft_unit; one ctest entry per file
+#   src/**/x_test.cpp                            doctest cases of one program, weft_unit; one ctest entry per file
+#   tests/conformance/*.cpp, **/x_model_test.cpp the same of weft_conformance
 #   tests/flawed/*.cpp                           the same of weft_flawed, engines that are broken on purpose
 #   tests/narrow/*.cpp                           the same of weft_narrow, the library with 8-bit versions
 #   tests/stress/*.cpp, tests/serial/elision.cpp a program each; exit status 0 is a pass
@@ -78,26 +79,41 @@ target_compile_features(weft_cases_main PRIVATE cxx_std_20)
 target_link_libraries(weft_cases_main PRIVATE weft_cases)
 set(cases_main $<TARGET_OBJECTS:weft_cases_main>)
 
-# unit and conformance
+# Unit and conformance, two programs. What optimised code may do otherwise shows where nouns meet, on real threads, and
+# under the many schedules of the models: an optimised build has these for each change, the nouns alone at night.
 file(GLOB_RECURSE unit_sources CONFIGURE_DEPENDS src/*_test.cpp)
 file(GLOB conformance_sources CONFIGURE_DEPENDS tests/conformance/*.cpp)
 if(WEFT_SANITIZE MATCHES "thread") # it has nothing to see where one thread plays all cores, or there is none but main
   list(FILTER unit_sources EXCLUDE REGEX "/src/(base|place|model)/|/ordered/(oracle|swarm)/|_model_test\\.cpp$")
   list(FILTER conformance_sources EXCLUDE REGEX "/(analytic|coarse|fanout|pushing)\\.cpp$")
 endif()
-add_executable(weft_unit ${cases_main} ${unit_sources} ${conformance_sources})
-target_include_directories(weft_unit PRIVATE src tests)
-target_link_libraries(weft_unit PRIVATE weft::weft weft_cases PkgConfig::HWLOC SQLite::SQLite3
-                                        Boost::context Threads::Threads)
-if(CMAKE_BUILD_TYPE STREQUAL "Debug")
-  target_compile_options(weft_unit PRIVATE -g1) # lines without variables: a third less to compile
+set(model_sources ${unit_sources})
+set(many_schedules "(_model|/random_program|/speculative)_test\\.cpp$")
+list(FILTER model_sources INCLUDE REGEX ${many_schedules})
+list(FILTER unit_sources EXCLUDE REGEX ${many_schedules})
+add_executable(weft_unit ${cases_main} ${unit_sources})
+add_executable(weft_conformance ${cases_main} ${conformance_sources} ${model_sources})
+foreach(program weft_unit weft_conformance)
+  target_include_directories(${program} PRIVATE src tests)
+  target_link_libraries(${program} PRIVATE weft::weft weft_cases PkgConfig::HWLOC SQLite::SQLite3 Boost::context
+                                           Threads::Threads)
+  if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+    target_compile_options(${program} PRIVATE -g1) # lines without variables: a third less to compile
+  endif()
+  target_precompile_headers(${program} PRIVATE <algorithm> <functional> <memory> <string> <thread> <vector>
+                            <doctest/doctest.h> <weft/weft.hpp>)
+endforeach()
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  set_target_properties(weft_unit PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
-target_precompile_headers(weft_unit PRIVATE <algorithm> <functional> <memory> <string> <thread> <vector>
-                          <doctest/doctest.h> <weft/weft.hpp>)
 weft_doctests(weft_unit unit/ unit ${unit_sources})
-weft_doctests(weft_unit "" "unit;conformance" ${conformance_sources})
-weft_test(long/seeds long ${WEFT_TEST_LAUNCHER} $<TARGET_FILE:weft_unit>)  # all cases, those with seeds with many
-set_tests_properties(long/seeds PROPERTIES TIMEOUT 36000 ENVIRONMENT "${WEFT_TEST_ENVIRONMENT};WEFT_TEST_SEEDS=100000")
+weft_doctests(weft_conformance unit/ conformance ${model_sources})
+weft_doctests(weft_conformance "" conformance ${conformance_sources})
+foreach(program weft_unit weft_conformance)
+  weft_test(long/seeds/${program} long ${WEFT_TEST_LAUNCHER} $<TARGET_FILE:${program}>)  # those with seeds with many
+  set_tests_properties(
+    long/seeds/${program} PROPERTIES TIMEOUT 36000 ENVIRONMENT "${WEFT_TEST_ENVIRONMENT};WEFT_TEST_SEEDS=100000")
+endforeach()
 
 # Engines on machines of their own, broken on purpose, which the suite must notice. Each compiles the whole scheduler
 # again; so they are a program of their own, `quick` does without, and once is enough: not where code is instrumented.
@@ -128,8 +144,8 @@ if(WEFT_APPS AND CMAKE_BUILD_TYPE STREQUAL "Release")
   target_link_libraries(weft_narrow PRIVATE weft_cases PkgConfig::HWLOC SQLite::SQLite3 Boost::context
                                             Threads::Threads)
   weft_at_once(weft_narrow HEADERS ${weft_library_headers} ALONE ${weft_library_alone})
-  weft_doctests(weft_narrow "" unit ${narrow_sources})
-  weft_doctests(weft_narrow narrow/ unit ${narrow_access})
+  weft_doctests(weft_narrow "" conformance ${narrow_sources})
+  weft_doctests(weft_narrow narrow/ conformance ${narrow_access})
 endif()
 
 # stress
@@ -141,7 +157,12 @@ foreach(source IN LISTS stress_sources)
   target_include_directories(${target} PRIVATE src tests)
   weft_test(${stem} stress ${WEFT_TEST_LAUNCHER} $<TARGET_FILE:${target}>)
   weft_test(long/${stem} long ${WEFT_TEST_LAUNCHER} $<TARGET_FILE:${target}>)
-  set_tests_properties(long/${stem} PROPERTIES TIMEOUT 36000 ENVIRONMENT "${WEFT_TEST_ENVIRONMENT};WEFT_STRESS=10")
+  set(more 10)
+  if(stem MATCHES "/(churn|teams)$") # the slowest do a third of it for each change
+    set(more 30)
+  endif()
+  set_tests_properties(
+    long/${stem} PROPERTIES TIMEOUT 36000 ENVIRONMENT "${WEFT_TEST_ENVIRONMENT};WEFT_STRESS=${more}")
 endforeach()
 # Programs for tests/tool/ to check and to simulate.
 if(WEFT_APPS)
@@ -321,8 +342,10 @@ weft_test(header_cost tidy ${python} ${tests}/header_cost.py ${compiler})
 weft_test(long/includes long ${python} ${tests}/includes.py --build ${PROJECT_BINARY_DIR})
 
 # install
-weft_test(install install ${python} ${tests}/install/run.py --build ${PROJECT_BINARY_DIR} --cmake ${CMAKE_COMMAND}
-          --compiler ${CMAKE_CXX_COMPILER})
+set(install ${python} ${tests}/install/run.py --build ${PROJECT_BINARY_DIR} --cmake ${CMAKE_COMMAND}
+    --compiler ${CMAKE_CXX_COMPILER})
+weft_test(install install ${install})
+weft_test(long/install long ${install} --shared)
 
 # tidy
 weft_test(tidy tidy ${python} ${tests}/tidy.py)
@@ -330,4 +353,4 @@ weft_test(tidy/self-test tidy ${python} ${tests}/tidy.py --self-test)
 weft_test(tidy/format tidy ${python} ${tests}/format.py)
 
 # What `ctest --preset quick` runs: cmake --build --preset quick.
-add_custom_target(quick DEPENDS weft weft_unit examples)
+add_custom_target(quick DEPENDS weft weft_unit weft_conformance examples)

@@ -9,6 +9,7 @@
 // failure prints; WEFT_TEST_SEEDS=1000000 goes hunting.
 #pragma once
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -125,7 +126,7 @@ inline constexpr unsigned slower = thread_sanitizer ? 40 : address_sanitizer ? 1
 }
 
 [[nodiscard]] inline std::string replay(std::uint64_t seed) {
-  return "replay: WEFT_TEST_SEED=" + std::to_string(seed) + " weft_unit --test-case=\"" +
+  return "replay: WEFT_TEST_SEED=" + std::to_string(seed) + " " + program_invocation_short_name + " --test-case=\"" +
          doctest::getContextOptions()->currentTest->m_name + "\"";
 }
 

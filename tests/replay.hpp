@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -44,7 +45,7 @@ template <class Run> void for_each_seed(const char* test_case, std::uint64_t fir
   }
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const std::string line =
-        "WEFT_TEST_SEED=" + std::to_string(seed) + " build/dev/weft_unit -tc=\"" + test_case + "\"";
+        "WEFT_TEST_SEED=" + std::to_string(seed) + " build/dev/" + program_invocation_short_name + " -tc=\"" + test_case + "\"";
     const deadline limit(line);
     const std::string wrong = run(seed);
     if (!wrong.empty()) FAIL("replay: " << line << "\n" << wrong);

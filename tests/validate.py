@@ -2,7 +2,7 @@
 """How well the virtual machine predicts this computer: real runs beside virtual runs of its machine file.
 
 usage: validate.py --weft PATH --machine FILE --out DIR [--rounds N] [--programs A,B] [--grains-us X,Y] [--seconds S]
-                   [--page FILE]
+                   [--tries N] [--page FILE]
 
 Each program runs on real cores with 1 and 2 workers, in turns, round after round, and the medians count. `independent`
 and `stencil` say in a cost clause how long a body is, and keep a core busy for just that long; the virtual run is the
@@ -10,7 +10,7 @@ same command with --machine FILE. The others are recorded with one real worker, 
 replayed on the machine with 1 and 2 workers (weft sim). Sizes are searched for so that the mean task is the grain.
 DIR/validation.json and DIR/validation.md are written; with --page the table replaces the one on that page of the guide.
 A real run during which the hypervisor took a core away, or other programs had one, is disturbed and repeated, up to
-TRIES times; how often that was, and which figures hold a run that stayed disturbed, is said.
+--tries times; how often that was, and which figures hold a run that stayed disturbed, is said.
 Status 0 whether the goals are met or not; 2 if a run failed.
 """
 import argparse
@@ -31,7 +31,6 @@ GOAL = {1: 0.25}  # by grain in microseconds; all others:
 GOAL_OTHERWISE = 0.10
 GOAL_MEDIAN = 0.05
 TASKS_MAX = 200_000
-TRIES = 8
 OTHERS_MAX = 0.02  # seconds of cores that others may have during a run: two ticks
 OTHERS_PART_MAX = 0.02  # or this part of a long run: no computer is without its own daemons
 STOLEN_PART_MAX = 0.002  # the same of what the hypervisor takes
@@ -175,9 +174,9 @@ def stolen_seconds():
     return int(fields[7]) / os.sysconf("SC_CLK_TCK") if len(fields) > 7 else 0.0
 
 
-def undisturbed(run):
+def undisturbed(tries, run):
     """What run() returns, of the first time that nobody disturbed it; and how many times before somebody did."""
-    for again in range(TRIES):
+    for again in range(tries):
         stolen, others, start = stolen_seconds(), busy_seconds() - own_seconds(), time.monotonic()
         result = run()
         took = time.monotonic() - start
@@ -188,14 +187,14 @@ def undisturbed(run):
     return result, again, not quiet
 
 
-def one_round(case, machine, workers, folder):
+def one_round(case, machine, workers, tries, folder):
     for w in workers:
-        reply, again, disturbed = undisturbed(lambda: weft("run", *case.arguments, "--workers", w))
+        reply, again, disturbed = undisturbed(tries, lambda: weft("run", *case.arguments, "--workers", w))
         case.real.setdefault(w, []).append(reply["seconds"])
         case.repeated[w] = case.repeated.get(w, 0) + again
         case.disturbed[w] = case.disturbed.get(w, 0) + disturbed
     if case.recorded:
-        trace, _, _ = undisturbed(lambda: record(case.arguments, folder))
+        trace, _, _ = undisturbed(tries, lambda: record(case.arguments, folder))
         case.tasks, case.body_us = mean_body_us(trace)
         for w in workers:
             reply = weft("sim", trace, "--machine", machine, "--workers", w)
@@ -269,17 +268,17 @@ def summary_text(s):
     return f"{kind}, {s['workers']} worker{'s' if s['workers'] > 1 else ''}"
 
 
-def disturbance_text(rows):
+def disturbance_text(rows, tries):
     repeated, left = sum(r["repeated"] for r in rows), sum(r["disturbed"] for r in rows)
     return (f"{repeated} of the real runs were disturbed and made again; of those that count {left} were disturbed all "
-            f"{TRIES} times.")
+            f"{tries} times.")
 
 
 def table_of(found):
     about = found["about"]
     lines = [f"{about['date']}; {about['processor']}, {about['cores']} usable cores; {about['compiler']}; medians of "
              f"{about['rounds']} real runs. Other programs used {about['others']} cores meanwhile. "
-             f"{disturbance_text(found['rows'])}", "",
+             f"{disturbance_text(found['rows'], about['tries'])}", "",
              "| | runs | median error | worst error | goal | |", "|---|---|---|---|---|---|"]
     for s in found["summary"]:
         goal = (f"worst <= {percent(s['goal_worst'])}" if "goal_worst" in s else
@@ -309,7 +308,7 @@ def own_seconds():
     return t.user + t.system + t.children_user + t.children_system
 
 
-def about_here(rounds, others):
+def about_here(own, others):
     info = weft("info")
     processor = "unknown processor"
     for line in pathlib.Path("/proc/cpuinfo").read_text().split("\n"):
@@ -317,8 +316,8 @@ def about_here(rounds, others):
             processor = line.split(": ", 1)[1]
             break
     return {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"), "processor": processor,
-            "cores": info["usable_cpus"], "compiler": info["compiler"], "version": info["version"], "rounds": rounds,
-            "others": others}
+            "cores": info["usable_cpus"], "compiler": info["compiler"], "version": info["version"],
+            "rounds": own.rounds, "tries": own.tries, "others": others}
 
 
 def validate(own):
@@ -338,11 +337,11 @@ def validate(own):
                     cases.append({"independent": independent, "stencil": stencil}[program](grain, own.seconds))
         for i in range(own.rounds):
             for case in cases:
-                one_round(case, own.machine, workers, folder)
+                one_round(case, own.machine, workers, own.tries, folder)
             print(f"validate: round {i + 1} of {own.rounds}", file=sys.stderr)
     others = (busy_seconds() - own_seconds() - before) / max(os.times().elapsed - start, 1e-9)
     rows = rows_of(cases)
-    return {"about": about_here(own.rounds, f"{max(others, 0):.2f}"), "summary": summary_of(rows), "rows": rows}
+    return {"about": about_here(own, f"{max(others, 0):.2f}"), "summary": summary_of(rows), "rows": rows}
 
 
 def replace_table(page, table):
@@ -367,6 +366,7 @@ def main():
     parser.add_argument("--programs", default="independent,stencil,cholesky,nbody,shallow-water,sparse_lu,random-graph")
     parser.add_argument("--grains-us", default=",".join(map(str, GRAINS_US)))
     parser.add_argument("--seconds", type=float, default=0.2, help="about how long a run shall be with one worker")
+    parser.add_argument("--tries", type=int, default=8, help="how often a disturbed run is made, at most")
     parser.add_argument("--page", type=pathlib.Path, help="a page of the guide whose table is to be replaced")
     own = parser.parse_args()
     global WEFT

@@ -46,7 +46,7 @@ double chain(weft::runtime& rt, unsigned runs, weft::detail::team_clause wish, c
 // As a rule: where cache lines lie decides which trial is disturbed, and of chains that were disturbed in 320 ways 17
 // missed it (decision 0044).
 TEST_CASE("learned: within 50 runs as good as the best fixed width, and again 50 after a change" *
-          doctest::skip(real_threads_only)) {
+          doctest::skip(sanitized)) {
   const law laws[] = {amdahl(0, 0), amdahl(1, 0.001), amdahl(0.3, 0.02), amdahl(0.05, 0.01)};
   int missed = 0;
   for (const char* machine : {"virtual", "opteron-6220-interlagos-16"}) {

@@ -31,7 +31,7 @@ template <class Check> void on_all(const machine_case& m, Check check) {
     for (unsigned workers : m.workers) {
       const weft::options o{.workers = workers, .machine = m.machine, .policy = policy.name};
       INFO(name_of(o));
-      const deadline limit("build/dev/weft_unit -tc=\"policy*\", on " + name_of(o));
+      const deadline limit("build/dev/weft_conformance -tc=\"policy*\", on " + name_of(o));
       weft::runtime rt(o);
       const std::string wrong = check(rt);
       CHECK(wrong == "");
@@ -119,7 +119,7 @@ TEST_CASE("policy: more workers than any program needs") {
     return wrong.empty() ? waits_for_children(rt, 5) : wrong;
   });
   // Hundreds of modelled workers that search cost real seconds: one small program.
-  on_all({"virtual", {512}}, [](weft::runtime& rt) { return run_and_judge(rt, many_adds(6)); });
+  on_all({"virtual", {address_sanitizer ? 128u : 512u}}, [](weft::runtime& rt) { return run_and_judge(rt, many_adds(6)); });
 }
 
 TEST_CASE("policy: everything in one runtime, one after the other") {

@@ -93,7 +93,7 @@ std::string wrong_with(const std::vector<int>& input) {
   return "";
 }
 
-constexpr std::size_t large = sanitized ? 100'000 : 300'000;  // more than is partitioned by several at least
+constexpr std::size_t large = sanitized ? 50'000 : 300'000;  // more than is partitioned by several at least
 
 }  // namespace
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Installs weft into a scratch prefix, moves the prefix (nothing may depend on where it was), and builds and runs a
-consumer by find_package and by pkg-config: first the build given, then a shared one made as a package would. The
-consumer is also a plug-in that is loaded and let go, and a project that has Weft as a part and installs nothing of it.
+consumer by find_package and by pkg-config: the build given, or with --shared one with a shared library, made as a
+package would. The consumer is also a plug-in that is loaded and let go, and a project that has Weft as a part and
+installs nothing of it.
 
-usage: run.py --build DIR --cmake CMAKE --compiler CXX
+usage: run.py --build DIR --cmake CMAKE --compiler CXX [--shared]
 """
 import argparse
 import os
@@ -95,20 +96,21 @@ def main() -> int:
     args.add_argument("--build", required=True, type=pathlib.Path)
     args.add_argument("--cmake", required=True)
     args.add_argument("--compiler", required=True)
+    args.add_argument("--shared", action="store_true")
     opt = args.parse_args()
-    work = opt.build.resolve() / "install-test"
+    work = opt.build.resolve() / ("install-shared" if opt.shared else "install-test")
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
 
-    check_part(work, opt)
-    consume(install(opt.build, work, opt, "static"), work, opt, "static")
-
-    shared = work / "build-shared"
-    sh(opt.cmake, "-S", SOURCE, "-B", shared, "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={opt.compiler}",
-       "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG",  # half of the time, and as shared
-       "-DBUILD_SHARED_LIBS=ON", "-DWEFT_DEV=OFF")
-    sh(opt.cmake, "--build", shared, "-j", "2")
-    consume(install(shared, work, opt, "shared"), work, opt, "shared")
+    if opt.shared:
+        shared = work / "build-shared"
+        sh(opt.cmake, "-S", SOURCE, "-B", shared, "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={opt.compiler}",
+           "-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=ON", "-DWEFT_DEV=OFF")
+        sh(opt.cmake, "--build", shared, "-j", "2")
+        consume(install(shared, work, opt, "shared"), work, opt, "shared")
+    else:
+        check_part(work, opt)
+        consume(install(opt.build, work, opt, "static"), work, opt, "static")
     shutil.rmtree(work)
     return 0
 

@@ -52,7 +52,7 @@ void runtimes(unsigned workers, const char* policy) {
   begin("churn: runtimes with " + std::to_string(workers) + " workers, policy " + policy);
   std::atomic<unsigned> ran{0};
   unsigned expected = 0, total = 0;
-  for (unsigned i = 0; i < amount(150); ++i) {
+  for (unsigned i = 0; i < amount(50); ++i) {
     weft::handle<unsigned> outlives{0u};
     {
       weft::runtime rt({.workers = workers, .machine = "host", .policy = policy});
@@ -77,7 +77,7 @@ void handles(unsigned workers) {
   begin("churn: handles with " + std::to_string(workers) + " workers");
   weft::runtime rt({.workers = workers, .machine = "host"});
   std::atomic<unsigned> wrong{0};
-  const unsigned rounds = amount(3'000);
+  const unsigned rounds = amount(1'000);
   for (unsigned i = 0; i < rounds; ++i) {
     {
       auto h = std::make_unique<weft::handle<unsigned>>(0u);
@@ -99,7 +99,7 @@ void handles(unsigned workers) {
 
 void several_at_once() {
   begin("churn: several runtimes at once");
-  for (unsigned i = 0; i < amount(60); ++i) {
+  for (unsigned i = 0; i < amount(20); ++i) {
     std::vector<std::unique_ptr<weft::runtime>> all;
     std::atomic<unsigned> ran{0};
     for (unsigned k = 0; k < 4; ++k) {

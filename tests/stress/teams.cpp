@@ -115,13 +115,13 @@ int main() {
       begin("teams: policy " + std::string(policy.name) + ", " + std::to_string(workers) + " workers");
       weft::runtime rt({.workers = workers, .machine = "host", .policy = policy.name, .stack_kib = 128});
       counts c;
-      const unsigned teams = amount(workers > 4 ? 1600 : 4000);
+      const unsigned teams = amount(workers > 4 ? 600 : 1400);
       cross(rt, c, teams);
       require(c.members == c.wanted, std::to_string(c.members) + " members came of " + std::to_string(c.wanted));
       require(c.inner == c.inner_wanted, "tasks of members: " + std::to_string(c.inner));
       require(c.guests == c.guests_wanted, "guests: " + std::to_string(c.guests));
       require(c.early == 0, "a barrier was passed too early");
-      fail(rt, c, amount(200));
-      require(c.failed == amount(200), "failures that were not told");
+      fail(rt, c, amount(70));
+      require(c.failed == amount(70), "failures that were not told");
     }
 }

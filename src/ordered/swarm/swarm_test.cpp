@@ -12,24 +12,26 @@
 #include <vector>
 
 #include "ordered/swarm/test_bench.hpp"
+#include "sanitized.hpp"
 #include "weft/weft.hpp"
 
 using namespace weft::swarm::testing;
 
 TEST_CASE("swarm: contention of none, of a tenth, and of all tasks") {
+  constexpr std::uint64_t tasks = sanitized ? 500 : 2000;
   const auto memory = pages(65);
   std::uint64_t cycles[3];
   std::uint64_t aborts[3];
   for (const int percent : {0, 10, 100}) {
     for (int i = 0; i < 65; ++i) memory[i] = {};
     bench b({.cores = 64, .audit = 1});
-    for (std::uint64_t i = 0; i < 2000; ++i) {
+    for (std::uint64_t i = 0; i < tasks; ++i) {
       const bool shared = i * 7 % 100 < static_cast<std::uint64_t>(percent);
       b.q.at(i, increment, shared ? &memory[64].of[0] : &memory[i % 64].of[i / 64 * 8], std::uint64_t{50});
     }
     const weft::swarm_statistics& s = b.run();
-    CHECK(s.tasks.committed == 2000);
-    CHECK(memory[64].of[0] == 20u * static_cast<unsigned>(percent));
+    CHECK(s.tasks.committed == tasks);
+    CHECK(memory[64].of[0] == tasks / 100 * static_cast<unsigned>(percent));
     const int at = percent == 0 ? 0 : percent == 10 ? 1 : 2;
     cycles[at] = s.cycles;
     aborts[at] = s.aborts.all() - s.aborts.resources;
@@ -59,14 +61,15 @@ void bomb(weft::ordered_context& x, std::uint64_t now, std::uint64_t* sum, unsig
 }  // namespace
 
 TEST_CASE("swarm: a task bomb goes off in any chip") {
+  constexpr unsigned children = sanitized ? 3 : 5, leaves = children * children * children * children;
   const auto memory = pages(4);
   for (const std::uint32_t cores : {1u, 4u, 64u})
     for (const std::uint32_t queue : {2u, 64u}) {
       for (int i = 0; i < 4; ++i) memory[i] = {};
       bench b({.cores = cores, .task_queue = queue, .commit_queue = queue / 2, .audit = 1});
-      b.q.at(0, bomb, &memory[0].of[0], 4u, 5u);
-      CHECK(b.run().tasks.committed == 1 + 5 + 25 + 125 + 625);
-      CHECK(memory[0].of[32] == 625);
+      b.q.at(0, bomb, &memory[0].of[0], 4u, children);
+      CHECK(b.run().tasks.committed == (leaves * children - 1) / (children - 1));
+      CHECK(memory[0].of[32] == leaves);
     }
 }
 
@@ -124,6 +127,7 @@ TEST_CASE("swarm: roots by the thousand flood the queues, and are sorted there")
 }
 
 TEST_CASE("swarm: a storm of aborts") {  // a late writer of what thousands have read, and passed on
+  constexpr std::uint64_t readers = sanitized ? 1000 : 3000;
   const auto memory = pages(1);
   bench b({.cores = 64, .task_queue = 0, .commit_queue = 0, .audit = 1});
   b.q.at(
@@ -133,7 +137,7 @@ TEST_CASE("swarm: a storm of aborts") {  // a late writer of what thousands have
         x.store(*cell, 5);
       },
       &memory[0].of[0]);
-  for (std::uint64_t i = 1; i <= 3000; ++i)
+  for (std::uint64_t i = 1; i <= readers; ++i)
     b.q.at(
         i,
         [](weft::ordered_context& x, std::uint64_t, std::uint64_t* cell, std::uint64_t mine) {
@@ -141,11 +145,11 @@ TEST_CASE("swarm: a storm of aborts") {  // a late writer of what thousands have
         },
         &memory[0].of[0], i);
   const weft::swarm_statistics& s = b.run();
-  CHECK(s.tasks.committed == 3001);
+  CHECK(s.tasks.committed == readers + 1);
   CHECK(s.aborts.read_after_write > 500);
   std::vector<std::uint64_t> cell(512);
   cell[0] = 5;
-  for (std::uint64_t i = 1; i <= 3000; ++i) cell[i % 500 + 8] = cell[0] + cell[(i + 499) % 500 + 8] % 3;
+  for (std::uint64_t i = 1; i <= readers; ++i) cell[i % 500 + 8] = cell[0] + cell[(i + 499) % 500 + 8] % 3;
   for (std::size_t i = 0; i < 512; ++i) CHECK(memory[0].of[i] == cell[i]);
 }
 
