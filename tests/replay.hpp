@@ -44,8 +44,8 @@ template <class Run> void for_each_seed(const char* test_case, std::uint64_t fir
     count = 1;
   }
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
-    const std::string line =
-        "WEFT_TEST_SEED=" + std::to_string(seed) + " build/dev/" + program_invocation_short_name + " -tc=\"" + test_case + "\"";
+    const std::string line = "WEFT_TEST_SEED=" + std::to_string(seed) + " build/dev/" + program_invocation_short_name +
+                             " -tc=\"" + test_case + "\"";
     const deadline limit(line);
     const std::string wrong = run(seed);
     if (!wrong.empty()) FAIL("replay: " << line << "\n" << wrong);

@@ -119,7 +119,8 @@ TEST_CASE("policy: more workers than any program needs") {
     return wrong.empty() ? waits_for_children(rt, 5) : wrong;
   });
   // Hundreds of modelled workers that search cost real seconds: one small program.
-  on_all({"virtual", {address_sanitizer ? 128u : 512u}}, [](weft::runtime& rt) { return run_and_judge(rt, many_adds(6)); });
+  on_all({"virtual", {address_sanitizer ? 128u : 512u}},
+         [](weft::runtime& rt) { return run_and_judge(rt, many_adds(6)); });
 }
 
 TEST_CASE("policy: everything in one runtime, one after the other") {
