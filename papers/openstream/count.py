@@ -38,11 +38,11 @@ def small(program: str, iterations: int) -> tuple[list[str], int]:
 
 
 def counted(weft: str, arguments: list[str], body: str) -> int:
-    """Instructions inside bodies that come from a class, or from one of its functions: what takes or fills streams."""
+    """Instructions inside the bodies of a class, or of one of its functions: of what takes or fills streams."""
+    inside = f"--toggle-collect=*detail::invoke_streams<*::{body}(*"
     done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--collect-atstart=no",
-                           f"--toggle-collect=*detail::invoke_streams<*::{body}(*", weft, "run", *arguments, "--form", "dsa",
-                           "--policy", "near", "--allocation", "immediate", "--workers", "1"],
-                          capture_output=True, text=True)
+                           inside, weft, "run", *arguments, "--form", "dsa", "--policy", "near", "--allocation",
+                           "immediate", "--workers", "1"], capture_output=True, text=True)
     found = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode != 0 or found is None or int(found[1]) == 0:
         raise RuntimeError(f"{' '.join(done.args)}: {done.stderr[-2000:]}")
