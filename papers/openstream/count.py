@@ -60,7 +60,7 @@ def of_bodies(weft: str, program: str) -> dict[str, float]:
     if program == "blur-roberts":
         options, n = small(program, 0)
         return {"each": 0.0, "once": round(counted(weft, [program, *options], "blur_roberts::*") / n, 2)}
-    body = f"{program.split('-')[0].replace('jacobi', 'stencil').replace('seidel', 'stencil')}::*"
+    body = "stencil::*" if program in run.STENCILS else "kmeans::*"
     few, many = (counted(weft, [program, *options], body) / n for options, n in (small(program, i) for i in (2, 4)))
     each = (many - few) / 2
     return {"each": round(each, 2), "once": round(few - 2 * each, 2)}

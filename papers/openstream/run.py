@@ -93,17 +93,19 @@ def unmanaged(program: str, machine: str) -> int:
     return 2 * 8 * (BLUR[machine][0]**2 if program == "blur-roberts" else 2**28)
 
 
+def elements(program: str, machine: str) -> int:
+    """Cells, points, pixels or values."""
+    if program in STENCILS:
+        return math.prod(STENCILS[program][0])
+    return {"kmeans": POINTS, "blur-roberts": BLUR[machine][0]**2, "bitonic": VALUES}[program]
+
+
 def instructions(program: str, machine: str) -> float:
     """Of all bodies."""
-    elements, times = math.prod(STENCILS[program][0]) if program in STENCILS else 0, ITERATIONS
-    if program == "kmeans":
-        elements = POINTS
-    if program == "blur-roberts":
-        elements, times = BLUR[machine][0]**2, 0
-    if program == "bitonic":
-        levels = int(math.log2(VALUES // SORTED))
-        elements, times = VALUES, levels * (levels + 1) // 2  # stages of the network
-    return elements * (INSTRUCTIONS[program]["once"] + INSTRUCTIONS[program]["each"] * times)
+    levels = int(math.log2(VALUES // SORTED))
+    times = {"bitonic": levels * (levels + 1) // 2, "blur-roberts": 0}.get(program, ITERATIONS)
+    counts = INSTRUCTIONS[program]
+    return elements(program, machine) * (counts["once"] + counts["each"] * times)
 
 
 @dataclasses.dataclass(frozen=True)
