@@ -84,6 +84,12 @@ def update(page: pathlib.Path, tables: dict[str, str]) -> None:
     write_whole(page, text)
 
 
+def processor_seconds() -> float:
+    """Of all programs that this one has run."""
+    spent = os.times()
+    return spent.children_user + spent.children_system
+
+
 def command_line(page: str, drawn: str, updated: str, pins: bool = False) -> argparse.ArgumentParser:
     """The options of a run.py: `page`, what --help says first; `drawn`, figures of the paper, or "" if it draws none;
     `updated`, what --update writes."""
@@ -151,8 +157,10 @@ class Paper:
         if opt.update:
             update(self.folder / "README.md", {"figures": table(rows), **self.tables(sweep)})
         ok = all(r["ok"] for r in rows)
+        cost = {"seconds": time.monotonic() - began, "processor_seconds": processor_seconds()}
         if opt.json:
-            print(json.dumps({"figures": rows, "seconds": time.monotonic() - began, "ok": ok}, indent=2))
+            print(json.dumps({"figures": rows, **cost, "ok": ok}, indent=2))
         else:
             print_rows(rows)
+            print(f"{len(runs)} runs in {cost['seconds']:.0f} s, {cost['processor_seconds']:.0f} s of processor time")
         return 0 if ok else 1

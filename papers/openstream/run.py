@@ -13,6 +13,8 @@ values found into expected.json, after a change of the scheduler that moves virt
 example: papers/openstream/run.py --weft build/release/weft --quick
 """
 import dataclasses
+import json
+import math
 import pathlib
 import sys
 
@@ -35,7 +37,10 @@ STENCILS = {"jacobi-1d": ([2**28], [2**16], [2**16]),
             "seidel-2d": (SQUARE, [2**8, 2**8], [2**7, 2**9]),
             "seidel-3d": (CUBOID, [2**6, 2**5, 2**5], [2**4, 2**8, 2**4])}
 BLUR = {"opteron": (2**15, [2**9, 2**6]), "sgi": (2**16, [2**10, 2**6])}  # pixels of a side, and of a block
-VALUES = 2**28  # of bitonic
+VALUES, SORTED = 2**28, 2**16  # of bitonic, and of a block
+POINTS = 40_960_000  # of k-means
+# Of bodies, for each element; count.py has counted them.
+INSTRUCTIONS = json.loads((HERE / "instructions.json").read_text())
 PROGRAMS = draw.PROGRAMS
 # Tables 1 and 2 say what a line costs a core that goes through memory; see README.md.
 CHANGE = "memory.lines_in_flight.count = 1"
@@ -70,9 +75,9 @@ def sizes(program: str, machine: str, iterations: int) -> list[str]:
     if program == "block-cholesky":
         return ["--n", str(CHOLESKY[0]), "--block", str(CHOLESKY[1])]
     if program == "bitonic":
-        return ["--count", str(VALUES), "--block", str(2**16)]
+        return ["--count", str(VALUES), "--block", str(SORTED)]
     if program == "kmeans":
-        return ["--points", "40960000", "--block", "10000", "--dimensions", "10", "--clusters", "11", "--iterations",
+        return ["--points", str(POINTS), "--block", "10000", "--dimensions", "10", "--clusters", "11", "--iterations",
                 str(iterations)]
     if program == "blur-roberts":
         side, block = BLUR[machine]
@@ -86,6 +91,21 @@ def unmanaged(program: str, machine: str) -> int:
     if program == "kmeans":
         return 4 * 409_600_000
     return 2 * 8 * (BLUR[machine][0]**2 if program == "blur-roberts" else 2**28)
+
+
+def elements(program: str, machine: str) -> int:
+    """Cells, points, pixels or values."""
+    if program in STENCILS:
+        return math.prod(STENCILS[program][0])
+    return {"kmeans": POINTS, "blur-roberts": BLUR[machine][0]**2, "bitonic": VALUES}[program]
+
+
+def instructions(program: str, machine: str) -> float:
+    """Of all bodies."""
+    levels = int(math.log2(VALUES // SORTED))
+    times = {"bitonic": levels * (levels + 1) // 2, "blur-roberts": 0}.get(program, ITERATIONS)
+    counts = INSTRUCTIONS[program]
+    return elements(program, machine) * (counts["once"] + counts["each"] * times)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -147,6 +167,8 @@ class Passes:
 
 
 class Sweep(runs.Sweep):
+    counts = INSTRUCTIONS
+
     def of(self, field: str, *run, **more) -> float:
         return self.replies[Run(*run, **more)][field]
 
@@ -171,6 +193,20 @@ class Sweep(runs.Sweep):
             return 100 * kept / (kept + lost)
         return 100 * (kept * times + arrays / NODES[machine]) / ((kept + lost) * times + arrays)
 
+    def misses(self, program: str, machine: str = "sgi") -> float:
+        """Lines from memory for a thousand instructions of bodies, with DSA-BASE."""
+        moved = sum(self.of(f"{x}_bytes", program, machine, "base") for x in ("local", "remote"))
+        return 1e3 * moved / 64 / instructions(program, machine)
+
+    def misses_over(self, programs: list[str], others: list[str]) -> float:
+        """The means of both."""
+        mean, of_others = (sum(map(self.misses, of)) / len(of) for of in (programs, others))
+        return mean / of_others
+
+    def misses_least(self, programs: list[str], others: list[str]) -> float:
+        """The least of some over the greatest of others."""
+        return min(map(self.misses, programs)) / max(map(self.misses, others))
+
     def of_inputs(self, program: str, machine: str) -> float:
         """With deferred allocation, what is written is local; as much is read."""
         return 2 * self.managed(program, machine, "opt") - 100
@@ -185,6 +221,14 @@ class Sweep(runs.Sweep):
 
     def least_better(self, machine: str, version: str, than: str, programs: list[str] = PROGRAMS) -> float:
         return min(self.better(p, machine, version, than) for p in programs)
+
+    def least_managed(self, machine: str, version: str) -> float:
+        """Points of managed data by which the local share is higher than with DSA-BASE, in the program with fewest."""
+        return min(self.managed(p, machine, version) - self.managed(p, machine, "base") for p in PROGRAMS)
+
+    def most_local(self, machine: str) -> float:
+        """Greatest local share of all accesses with DSA-OPT, as of 60 iterations where there are some."""
+        return max(self.of_60(p, machine, "opt") if p in STENCILS else self.share(p, machine, "opt") for p in PROGRAMS)
 
     def behind_best(self, machine: str, programs: list[str] = PROGRAMS) -> float:
         """Points of DSA-OPT over output only and weighted, the better of both, where it has the fewest."""
@@ -206,11 +250,16 @@ class Sweep(runs.Sweep):
 
     def first(self, machine: str) -> float:
         """Programs in which DSA-OPT is the fastest way to have private buffers, or as fast within 2 %."""
-        others = [v for v in draw.SHOWN[machine] if v != "shm"]
+        others = [v for v in draw.VERSIONS if v != "shm"]
         return sum(all(self.speedup(p, machine, "opt", v) >= 0.98 for v in others) for p in PROGRAMS)
 
-    def higher_on_sgi(self) -> float:
-        return sum(self.speedup(p, "sgi", "opt", "base") > self.speedup(p, "opteron", "opt", "base") for p in PROGRAMS)
+    def higher_on_sgi(self, versions: list[str]) -> float:
+        return sum(self.speedup(p, "sgi", v, "base") > self.speedup(p, "opteron", v, "base")
+                   for p in PROGRAMS for v in versions)
+
+    def input_behind(self, machine: str) -> float:
+        """Of Jacobi's stencils: time of input only over that of others, least."""
+        return min(self.speedup(p, machine, v, "input") for p in PROGRAMS[:3] for v in ("output", "weighted", "opt"))
 
     def moved(self, passes: int, pages: str) -> float:
         """Speed-up of the synthetic benchmark by a system that moves pages."""
@@ -234,7 +283,7 @@ class Sweep(runs.Sweep):
         return peaks[0] / peaks[1]
 
 
-PAPER = claims.Paper(__doc__, HERE, Sweep, drawn="Figures 6, 7 and 9 to 12", ask=draw.ask, draw=draw.all_figures,
+PAPER = claims.Paper(__doc__, HERE, Sweep, drawn="Figures 5 to 12", ask=draw.ask, draw=draw.all_figures,
                      tables=draw.tables)
 
 if __name__ == "__main__":
