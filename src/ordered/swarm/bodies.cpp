@@ -276,13 +276,14 @@ void start(chip& c, core& me, task& t) {
   me.time += c.options.task_instruction;
 }
 
-// The commit queue rule of §4.7: an entry, if need be that of the last task there; or the core waits for one.
+// The commit queue rule of §4.7: an entry, if need be that of the last task there; or the core waits for one. Returns
+// if the execution is aborted meanwhile.
 void finish(chip& c, core& me) {
   task& t = *me.runs;
   tile& where = c.tile_of(me);
   me.time += c.options.task_instruction;
-  sync(c, me);
-  wait_for_refused(c, me);
+  catch_up(c, me);
+  stall(c, me, core::waits::refused_child, [&] { return t.refused == 0; });
   stall(c, me, core::waits::commit_entry, [&] {
     if (!where.commit_queue_full()) return true;
     task* const last = where.last_finished();
@@ -291,7 +292,7 @@ void finish(chip& c, core& me) {
     me.time += abort_tasks(c, {&later, 1}, me.tile);
     return true;
   });
-  leave_if_killed(me);
+  if (me.killed) return;
   WEFT_ASSERT(t.is == task::phase::running && t.runs_on == &me);
   count_cycles(c, me, spent::task);
   c.take_commit_entry(where, t);
@@ -321,11 +322,7 @@ void execute(chip& c, core& me, task& t) {
   } catch (...) {
     if (!me.killed) t.error = std::current_exception();
   }
-  try {
-    leave_if_killed(me);
-    finish(c, me);
-  } catch (const aborted_execution&) {
-  }
+  if (!me.killed) finish(c, me);
   WEFT_ASSERT(me.runs == nullptr);  // it has finished, or who killed it took it
   if (!me.killed) return;
   count_cycles(c, me, spent::aborted);

@@ -48,7 +48,7 @@ struct core {
   bool killed = false;  // its task has been aborted under it
   task* runs = nullptr;
   std::optional<std::uint64_t> holds;  // the lowest timestamp of what a coalescer has taken out of the queue
-  virtual_time last;                   // of what it ran before
+  virtual_time last;                   // of what it runs, or ran before
   detail::ordered_call call;  // what it runs: the task's record may be somebody else's before an aborted body has left
   ordered_context* context = nullptr;
   // Lines that the current execution has in its sets already: a line is recent_lines[line % size], if stamped with it.

@@ -27,7 +27,7 @@ constexpr std::uint64_t stuck_periods_max = 100'000;
     if (!t.overflow.empty()) consider(t.overflow.first()->call.timestamp, t.number);
   }
   for (const auto& each : c.cores) {
-    if (each->runs != nullptr) least = std::min(least, each->runs->at);
+    if (each->runs != nullptr) least = std::min(least, each->last);
     if (each->holds) consider(*each->holds, each->tile);
   }
   for (const task* t = c.waiting; t != nullptr; t = t->next_waiting) consider(t->call.timestamp, t->tile);
@@ -120,7 +120,7 @@ void apply_global_virtual_time(chip& c) {
   }
   bool all_wait = true;
   for (auto& each : c.cores) {
-    if (each->runs != nullptr && each->runs->at == c.gvt) make_certain(c, *each->runs);
+    if (each->runs != nullptr && each->last == c.gvt) make_certain(c, *each->runs);
     all_wait &= each->waiting != core::waits::no;
   }
   c.ending = c.tasks.live() == 0;

@@ -141,13 +141,17 @@ void run_cores(chip& c) {
 }
 
 void sync(chip& c, core& me) {
+  catch_up(c, me);
+  if (me.killed) throw aborted_execution();
+}
+
+void catch_up(chip& c, core& me) {
   if (c.events.next() > me.time) {
     if (me.time > c.events.now()) c.events.advance(me.time);
     return;
   }
   c.events.push(std::max(me.time, c.events.now()), {event::kind::wake, me.generation, &me});
   pass_time(c, &me);
-  if (me.killed) throw aborted_execution();
 }
 
 void block(chip& c, core& me, core::waits why) {

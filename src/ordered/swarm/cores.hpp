@@ -13,6 +13,8 @@ void run_cores(chip& c);
 // Waits until the chip's time is the core's own, so that what the core does next is in order with what others do.
 // Throws aborted_execution if its task was aborted meanwhile.
 void sync(chip& c, core& me);
+// The same, but returns if its task was aborted: a throw costs some ten thousand instructions.
+void catch_up(chip& c, core& me);
 // The same where the time is too far ahead.
 inline void sync_if_ahead(chip& c, core& me) {
   if (me.time > c.events.now() + ahead_max) [[unlikely]]

@@ -220,9 +220,9 @@ void preempt_if_needed(chip& c, tile& where) {
   task* last = nullptr;
   for (unsigned i = 0; i < where.cores; ++i) {
     const core& each = c.core_of(where, i);
-    if (each.runs == nullptr || each.runs->at < at) return;  // it will be free, or what it runs has to be first
+    if (each.runs == nullptr || each.last < at) return;  // it will be free, or what it runs has to be first
     all_wait &= each.waiting != core::waits::no;
-    if (last == nullptr || last->at < each.runs->at) last = each.runs;
+    if (last == nullptr || last->at < each.last) last = each.runs;
   }
   if (!all_wait && !where.commit_queue_full()) return;
   const victim later{last, cause::resources};

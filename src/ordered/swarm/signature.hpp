@@ -59,12 +59,12 @@ class signatures {
 
   void insert(std::uint32_t slot, const h3::columns& c) noexcept {
     WEFT_ASSERT(slot / 64 < words_);  // behind are the tasks of the next column
-    for (unsigned w = 0; w < ways_; ++w) row(w, c)[slot / 64] |= 1ull << slot % 64;
+    each_row(c, [slot](std::uint64_t* row) { row[slot / 64] |= 1ull << slot % 64; });
   }
   // Clears what insert() with the same columns has set. A slot is cleared by doing so for each of its lines.
   void erase(std::uint32_t slot, const h3::columns& c) noexcept {
     WEFT_ASSERT(slot / 64 < words_);
-    for (unsigned w = 0; w < ways_; ++w) row(w, c)[slot / 64] &= ~(1ull << slot % 64);
+    each_row(c, [slot](std::uint64_t* row) { row[slot / 64] &= ~(1ull << slot % 64); });
   }
   // Of slots 64 * word ..., the ones that may have the line.
   [[nodiscard]] std::uint64_t matches(std::uint32_t word, const h3::columns& c) const noexcept {
@@ -87,6 +87,13 @@ class signatures {
   }
 
  private:
+  template <class Each> void each_row(const h3::columns& c, const Each& each) noexcept {
+    if (ways_ == h3::ways_max) {  // the paper's filters: no loop is left
+      for (unsigned w = 0; w < h3::ways_max; ++w) each(row(w, c));
+      return;
+    }
+    for (unsigned w = 0; w < ways_; ++w) each(row(w, c));
+  }
   [[nodiscard]] std::uint64_t* row(unsigned way, const h3::columns& c) noexcept {
     return &bits_[(static_cast<std::size_t>(way) * columns_ + c.of(way)) * words_];
   }
