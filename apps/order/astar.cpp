@@ -103,7 +103,7 @@ result run(const parameters& p, const weft::options& opt) {
   ordered q(rt, p.section.get());
   const order::graph g = p.map.make(opt.seed);
   const std::uint64_t source = node_near(g, 0.02, 0.5), target = node_near(g, 0.98, 0.5);
-  std::vector<route::node> nodes(g.nodes());
+  order::paged<route::node> nodes(g.nodes());
   for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i] = {order::unreached, g.first[i], g.first[i + 1], g.places[i]};
   alignas(order::page_bytes) const route way{nodes.data(), g.arcs.data(), target, g.places[target]};
   q.at(0, visit, &way, source, std::uint64_t{0});

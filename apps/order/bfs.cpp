@@ -46,7 +46,7 @@ result run(const parameters& p, const weft::options& opt) {
   ordered q(rt, p.section.get());
   std::uint64_t source = 0;
   const order::graph g = make_mesh(p, opt.seed, source);
-  std::vector<search::node> nodes = order::nodes_of(g);
+  order::paged<search::node> nodes = order::nodes_of(g);
   alignas(order::page_bytes) const search s{nodes.data(), g.arcs.data()};
   q.at(0, order::visit<by_level>, &s, source);
   result r;

@@ -50,7 +50,7 @@ class builder {
   }
 
  private:
-  std::vector<gate> gates_;
+  paged<gate> gates_;
   std::vector<std::vector<fanout>> drives_;
 };
 

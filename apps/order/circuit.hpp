@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "paged.hpp"
+
 namespace weft::apps::order {
 
 enum class gate_kind : std::uint64_t { input, output, inverter, and2, or2 };
@@ -29,8 +31,8 @@ struct toggle {
 };
 
 struct circuit {
-  std::vector<gate> gates;
-  std::vector<fanout> fanouts;
+  paged<gate> gates;
+  paged<fanout> fanouts;
   std::vector<toggle> toggles;  // by input, then time
 
   [[nodiscard]] std::size_t count(gate_kind kind) const noexcept;

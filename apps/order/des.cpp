@@ -111,8 +111,8 @@ void begin(ordered_context& x, std::uint64_t at, const simulation* s, std::uint6
   change(x, time_of(at), s, gate, 0, value);
 }
 
-std::vector<gate_state> first_states(const order::circuit& c) {
-  std::vector<gate_state> all(c.gates.size());
+order::paged<gate_state> first_states(const order::circuit& c) {
+  order::paged<gate_state> all(c.gates.size());
   std::vector<std::uint64_t> order;
   // All inputs are 0: what follows from that, until nothing changes.
   for (std::size_t i = 0; i < all.size(); ++i) all[i].says = order::output_of(c.gates[i].kind, 0);
@@ -131,7 +131,7 @@ std::vector<gate_state> first_states(const order::circuit& c) {
 }
 
 // A plain event loop. Returns the number of signals.
-std::uint64_t simulate(const order::circuit& c, std::vector<gate_state>& states) {
+std::uint64_t simulate(const order::circuit& c, order::paged<gate_state>& states) {
   using event = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
   std::priority_queue<event, std::vector<event>, std::greater<>> queue;  // stamp, number, gate, pin, value
   std::uint64_t number = 0;
@@ -160,7 +160,7 @@ result run(const parameters& p, const weft::options& opt) {
   runtime rt(opt);
   ordered q(rt, p.section.get());
   const order::circuit c = order::adders(p.adders, p.toggles, opt.seed);
-  std::vector<gate_state> states = first_states(c), expected = states;
+  order::paged<gate_state> states = first_states(c), expected = states;
   alignas(order::page_bytes) const simulation s{c.gates.data(), c.fanouts.data(), states.data(), c.gates.size()};
   for (const order::toggle& t : c.toggles) q.at(stamp(t.time, 0, 0), begin, &s, t.gate, t.value);
   result r;

@@ -133,7 +133,7 @@ std::size_t bends_of(double mean, random_numbers& random) {
 }
 
 // Nodes in the order of small squares of land, so that neighbours are near in memory, as on real maps.
-std::vector<std::uint64_t> by_land(const std::vector<place>& places) {
+std::vector<std::uint64_t> by_land(const paged<place>& places) {
   constexpr double squares_per_degree = 20;
   std::vector<std::uint64_t> order(places.size()), number(places.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -152,7 +152,7 @@ graph roads(const road_map& m) {
   random_numbers random(m.seed);
   const double degrees = m.kilometres_per_crossing / 111.2;
   const double squeeze = 1 / std::cos((m.north - degrees * static_cast<double>(m.height) / 2) * std::numbers::pi / 180);
-  std::vector<place> places;
+  paged<place> places;
   for (std::size_t y = 0; y < m.height; ++y)
     for (std::size_t x = 0; x < m.width; ++x) {
       const double north = static_cast<double>(y) + 0.6 * (random.unit() - 0.5);

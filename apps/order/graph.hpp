@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "paged.hpp"
+
 namespace weft::apps::order {
 
 struct arc {
@@ -26,9 +28,9 @@ struct place {
 };
 
 struct graph {
-  std::vector<std::uint64_t> first;  // of each node's arcs; one more at the end
-  std::vector<arc> arcs;
-  std::vector<place> places;  // of nodes; or none
+  paged<std::uint64_t> first;  // of each node's arcs; one more at the end
+  paged<arc> arcs;
+  paged<place> places;  // of nodes; or none
 
   [[nodiscard]] std::size_t nodes() const noexcept { return first.size() - 1; }
   [[nodiscard]] std::span<const arc> arcs_of(std::uint64_t node) const noexcept {

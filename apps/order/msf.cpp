@@ -105,9 +105,9 @@ result run(const parameters& p, const weft::options& opt) {
   constexpr std::uint64_t length_max = 1'000'000;
   const std::vector<order::edge> edges =
       order::kronecker(static_cast<unsigned>(p.scale), p.drawn, length_max, opt.seed);
-  std::vector<candidate> candidates;
+  order::paged<candidate> candidates;
   for (const order::edge& e : edges) candidates.push_back({e.a, e.b, e.length, candidates.size(), 0});
-  std::vector<std::uint64_t> up(nodes, nodes + 1);
+  order::paged<std::uint64_t> up(nodes, nodes + 1);
   alignas(order::page_bytes) const forest f{up.data(), nodes, links_by_size(p.link)};
   if (p.sorted) std::ranges::stable_sort(candidates, {}, &candidate::length);
   for (std::size_t i = 0; i < candidates.size(); ++i)

@@ -108,7 +108,7 @@ std::vector<packet> make_packets(const parameters& p, std::uint64_t seed) {
 }
 
 // A plain event loop. Returns the number of events.
-std::uint64_t simulate(const std::vector<packet>& packets, std::vector<router>& routers, std::uint64_t side,
+std::uint64_t simulate(const std::vector<packet>& packets, order::paged<router>& routers, std::uint64_t side,
                        std::uint64_t patience_ns) {
   using event = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;  // time, packet, router
   std::priority_queue<event, std::vector<event>, std::greater<>> queue;
@@ -145,7 +145,7 @@ result run(const parameters& p, const weft::options& opt) {
   ordered q(rt, p.section.get());
   constexpr std::uint64_t mean_packet_ns = 195;
   const std::vector<packet> packets = make_packets(p, opt.seed);
-  std::vector<router> routers(p.side * p.side), expected(routers);
+  order::paged<router> routers(p.side * p.side), expected(routers);
   // Half of all timestamps, since packets are on their way after the last was sent.
   if (packets.back().sent_at > UINT64_MAX / 2 / packets.size())
     throw error("network: --packets " + std::to_string(p.packets) + " --gap " + std::to_string(p.gap_ns) +

@@ -6,13 +6,13 @@
 
 namespace weft::apps::order {
 
-std::vector<search::node> nodes_of(const graph& g) {
-  std::vector<search::node> nodes(g.nodes());
+paged<search::node> nodes_of(const graph& g) {
+  paged<search::node> nodes(g.nodes());
   for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i] = {unreached, g.first[i], g.first[i + 1]};
   return nodes;
 }
 
-std::vector<std::uint64_t> distances_of(const std::vector<search::node>& nodes) {
+std::vector<std::uint64_t> distances_of(const paged<search::node>& nodes) {
   std::vector<std::uint64_t> all;
   all.reserve(nodes.size());
   for (const search::node& n : nodes) all.push_back(n.distance);

@@ -38,8 +38,8 @@ template <class Cost> void visit(ordered_context& x, std::uint64_t distance, con
 }
 
 // The nodes of a graph, none of them reached.
-[[nodiscard]] std::vector<search::node> nodes_of(const graph& g);
-[[nodiscard]] std::vector<std::uint64_t> distances_of(const std::vector<search::node>& nodes);
+[[nodiscard]] paged<search::node> nodes_of(const graph& g);
+[[nodiscard]] std::vector<std::uint64_t> distances_of(const paged<search::node>& nodes);
 // Calls that a search of the whole graph makes: the first, and one along each arc of a node that is reached.
 [[nodiscard]] std::uint64_t calls_of(const graph& g, const std::vector<std::uint64_t>& distances);
 

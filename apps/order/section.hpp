@@ -6,12 +6,9 @@
 #include <string>
 
 #include "../app.hpp"
+#include "paged.hpp"
 
 namespace weft::apps::order {
-
-// What bodies share and lies on the stack is aligned like this: where data lie within a page decides about conflicts in
-// the caches of a modelled chip, and a stack begins anywhere.
-inline constexpr std::size_t page_bytes = 4096;
 
 struct section_setting {
   std::string executor;

@@ -132,7 +132,7 @@ void serve(ordered_context& x, std::uint64_t now, const tables* t, const order::
   for (std::uint64_t i = 0; i < x.read(r->count); i += children_max) x.at(now + spread, spread_stocks, t, r, i);
 }
 
-std::uint64_t calls_of(const std::vector<order::request>& requests) {
+std::uint64_t calls_of(const order::paged<order::request>& requests) {
   std::uint64_t calls = 0;
   for (const order::request& r : requests)
     calls += r.is_payment ? 5 : 3 + 2 * r.count + 2 * ((r.count + children_max - 1) / children_max);
@@ -140,7 +140,7 @@ std::uint64_t calls_of(const std::vector<order::request>& requests) {
 }
 
 // What was paid, by each of three tables.
-check money(const order::database& db, const std::vector<order::request>& requests) {
+check money(const order::database& db, const order::paged<order::request>& requests) {
   std::uint64_t paid = 0, warehouses = 0, districts = 0, customers = 0;
   for (const order::request& r : requests) paid += r.amount;
   for (const order::warehouse& w : db.warehouses) warehouses += w.paid;
@@ -168,7 +168,7 @@ result run(const parameters& p, const weft::options& opt) {
   require_memory("a database of " + std::to_string(p.sizes.warehouses) + " warehouses", 2 * 64 * (tuples + 2 * lines));
   runtime rt(opt);
   ordered q(rt, p.section.get());
-  const std::vector<order::request> requests = order::make_requests(p.sizes, opt.seed);
+  const order::paged<order::request> requests = order::make_requests(p.sizes, opt.seed);
   order::database db = order::make_database(p.sizes, requests, opt.seed), expected = db;
   alignas(order::page_bytes) const tables t{db.warehouses.data(),
                                             db.districts.data(),

@@ -31,7 +31,7 @@ result run(const parameters& p, const weft::options& opt) {
   runtime rt(opt);
   ordered q(rt, p.section.get());
   const order::graph g = p.map.make(opt.seed);
-  std::vector<search::node> nodes = order::nodes_of(g);
+  order::paged<search::node> nodes = order::nodes_of(g);
   alignas(order::page_bytes) const search s{nodes.data(), g.arcs.data()};
   constexpr std::uint64_t source = 0;
   q.at(0, order::visit<by_distance>, &s, source);

@@ -6,7 +6,7 @@
 
 namespace weft::apps::order {
 
-database make_database(const sizes& s, const std::vector<request>& requests, std::uint64_t seed) {
+database make_database(const sizes& s, const paged<request>& requests, std::uint64_t seed) {
   random_numbers random(seed);
   database db;
   db.warehouses.resize(s.warehouses);
@@ -24,9 +24,9 @@ database make_database(const sizes& s, const std::vector<request>& requests, std
   return db;
 }
 
-std::vector<request> make_requests(const sizes& s, std::uint64_t seed) {
+paged<request> make_requests(const sizes& s, std::uint64_t seed) {
   random_numbers random(seed + 1);
-  std::vector<request> all(s.transactions);
+  paged<request> all(s.transactions);
   for (request& r : all) {
     r.warehouse = random.below(s.warehouses);
     r.district = r.warehouse * districts_per_warehouse + random.below(districts_per_warehouse);

@@ -3,7 +3,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+
+#include "paged.hpp"
 
 namespace weft::apps::order {
 
@@ -76,20 +77,20 @@ struct request {
 };
 
 struct database {
-  std::vector<warehouse> warehouses;
-  std::vector<district> districts;
-  std::vector<customer> customers;
-  std::vector<stock> stocks;            // of each warehouse all items
-  std::vector<std::uint64_t> prices;    // of items; never written
-  std::vector<order_head> orders;       // of each district so many
-  std::vector<order_line> order_lines;  // of each of these so many as there can be
-  std::vector<receipt> receipts;        // of each transaction one, or an empty one
+  paged<warehouse> warehouses;
+  paged<district> districts;
+  paged<customer> customers;
+  paged<stock> stocks;            // of each warehouse all items
+  paged<std::uint64_t> prices;    // of items; never written
+  paged<order_head> orders;       // of each district so many
+  paged<order_line> order_lines;  // of each of these so many as there can be
+  paged<receipt> receipts;        // of each transaction one, or an empty one
   std::size_t orders_per_district = 0;
 };
 
-[[nodiscard]] database make_database(const sizes& s, const std::vector<request>& requests, std::uint64_t seed);
+[[nodiscard]] database make_database(const sizes& s, const paged<request>& requests, std::uint64_t seed);
 // One of two a payment, as in the benchmark; one item of a hundred comes from another warehouse.
-[[nodiscard]] std::vector<request> make_requests(const sizes& s, std::uint64_t seed);
+[[nodiscard]] paged<request> make_requests(const sizes& s, std::uint64_t seed);
 
 // The transaction as a plain function: the reference.
 void carry_out(database& db, const request& r, std::uint64_t number, std::size_t items);

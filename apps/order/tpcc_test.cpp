@@ -7,7 +7,7 @@ namespace weft::apps::order {
 
 TEST_CASE("order, tpcc: requests name what there is, half of them payments") {
   const sizes s{.warehouses = 3, .items = 50, .customers = 7, .transactions = 2000};
-  const std::vector<request> all = make_requests(s, 9), again = make_requests(s, 9);
+  const paged<request> all = make_requests(s, 9), again = make_requests(s, 9);
   std::size_t payments = 0, elsewhere = 0, lines = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const request& r = all[i];

@@ -10,7 +10,7 @@ namespace weft::swarm {
 namespace {
 
 constexpr std::uint32_t line_bytes = 64, header_bytes = 8;
-constexpr std::size_t absent = SIZE_MAX;
+constexpr unsigned absent = cache_sets::absent;
 
 [[nodiscard]] std::uint32_t sets_of(std::uint64_t kib, std::uint32_t ways) {
   return static_cast<std::uint32_t>(std::max<std::uint64_t>(kib * 1024 / line_bytes / ways, 1));
@@ -20,25 +20,18 @@ constexpr std::size_t absent = SIZE_MAX;
 
 memory::memory(const swarm_options& options, const mesh& net, lines& all, swarm_statistics& statistics)
     : options_(options), net_(net), lines_(all), statistics_(statistics),
-      tiles_(std::max(1u, options.cores / options.tile_cores)), l1_ways_(options.l1_ways) {
-  const std::uint32_t tile_cores = std::min(options.cores, options.tile_cores);
+      tiles_(std::max(1u, options.cores / options.tile_cores)), l1_ways_(options.l1_ways),
+      l2_sets_(sets_of(std::uint64_t{options.l2_kib} * std::min(options.cores, options.tile_cores), options.l2_ways)),
+      l3_sets_(sets_of(std::uint64_t{options.l3_kib} * std::min(options.cores, options.tile_cores), options.l3_ways)),
+      l2_has_(std::size_t{tiles_} * l2_sets_, options.l2_ways),
+      l3_has_(std::size_t{tiles_} * l3_sets_, options.l3_ways) {
   const std::uint32_t l1_sets = std::bit_floor(sets_of(options.l1_kib, l1_ways_));
   l1_lines_ = l1_sets * l1_ways_;
   l1_mask_ = l1_sets - 1;
-  l1_.resize(static_cast<std::size_t>(options.cores) * l1_lines_);
-  l2_sets_ = sets_of(static_cast<std::uint64_t>(options.l2_kib) * tile_cores, options.l2_ways);
-  l2_tags_.resize(static_cast<std::size_t>(tiles_) * l2_sets_ * options.l2_ways);
-  l2_.resize(l2_tags_.size());
-  canaries_.resize(static_cast<std::size_t>(tiles_) * l2_sets_);
-  l3_sets_ = sets_of(static_cast<std::uint64_t>(options.l3_kib) * tile_cores, options.l3_ways);
-  l3_tags_.resize(static_cast<std::size_t>(tiles_) * l3_sets_ * options.l3_ways);
-  l3_.resize(l3_tags_.size());
-}
-
-std::size_t memory::find(const std::vector<line>& tags, std::size_t set, unsigned ways, line l) noexcept {
-  for (unsigned w = 0; w < ways; ++w)
-    if (tags[set + w] == l + 1) return set + w;
-  return absent;
+  l1_.resize(std::size_t{options.cores} * l1_lines_);
+  canaries_.resize(std::size_t{tiles_} * l2_sets_);
+  l2_.resize(canaries_.size() * options.l2_ways);
+  l3_.resize(std::size_t{tiles_} * l3_sets_ * options.l3_ways);
 }
 
 std::uint32_t memory::access(const who& w, line l, bool write, conflict_check* check) {
@@ -48,29 +41,30 @@ std::uint32_t memory::access(const who& w, line l, bool write, conflict_check* c
   if (check != nullptr) check_time = options_.tile_check + options_.compare * check->check(w.tile, l, write).compared;
   const std::uint32_t before = w.core == no_core ? 0 : options_.l1_latency;
   const std::size_t set = l2_set(w.tile, l);
-  std::size_t at = find(l2_tags_, set, options_.l2_ways, l);
-  const bool hits = at != absent && (!write || l2_[at].state != shared);
+  unsigned way = l2_has_.find(set, l);
+  const bool hits = way != absent && (!write || l2_at(set, way).state != shared);
   const virtual_time canary = !hits                      ? virtual_time::never()
-                              : options_.canary_per_line ? l2_[at].installed
-                                                         : canaries_[set / options_.l2_ways];
+                              : options_.canary_per_line ? l2_at(set, way).installed
+                                                         : canaries_[set].latest;
   std::uint32_t time = options_.l2_latency;
   if (!hits || (check != nullptr && w.at <= canary)) {
     if (check != nullptr && !w.rollback) ++statistics_.checks.global;
-    time = std::max(time, through_directory(w, l, write, check, !hits));
-    at = find(l2_tags_, set, options_.l2_ways, l);
-    WEFT_ASSERT(at != absent && (!write || l2_[at].state != shared));
+    time = std::max(time, through_directory(w, l, write, check, !hits, set, way));
+    WEFT_DEBUG_ASSERT(way == l2_has_.find(set, l) && (!write || l2_at(set, way).state != shared));
   } else if (check != nullptr && !w.rollback) {
     ++statistics_.checks.tile;
   }
-  l2_line& entry = l2_[at];
-  entry.used = tick_;
+  l2_has_.use(set, way, tick_);
+  l2_line& entry = l2_at(set, way);
   if (write) entry.state = modified;
   fill_l1(w, l, write, entry);
   return before + std::max(time, check_time);
 }
 
 // `data`: the tile lacks the line, or the permission. Otherwise only its virtual time is too early.
-std::uint32_t memory::through_directory(const who& w, line l, bool write, conflict_check* check, bool data) {
+// Its place in the set of the tile's L2 may be absent; it is not when this returns.
+std::uint32_t memory::through_directory(const who& w, line l, bool write, conflict_check* check, bool data,
+                                        std::size_t set, unsigned& way_in_l2) {
   const unsigned home = bank(l);
   const std::uint32_t way = 2 * net_.latency(w.tile, home) + options_.l3_latency;
   sent(w.tile, home, header_bytes, w.rollback);
@@ -80,7 +74,8 @@ std::uint32_t memory::through_directory(const who& w, line l, bool write, confli
     return options_.l2_latency + way + asked;
   }
   bool missed = false;
-  l3_line& entry = in_l3(l, missed);
+  const std::uint32_t place = in_l3(l, missed);
+  l3_line& entry = l3_[place];
   std::uint32_t served = coherence(w, l, write, entry);
   if (missed) served = std::max(served, 2 * net_.to_memory(home, l) + options_.memory_latency);
   const bool had = (entry.tiles >> w.tile & 1) != 0;
@@ -98,7 +93,7 @@ std::uint32_t memory::through_directory(const who& w, line l, bool write, confli
   WEFT_ASSERT(entry.owner < 0 || entry.tiles == me);  // who may write a line is the only one to have it
   marks.readers |= me;
   if (state != shared) marks.writers |= me;
-  install_l2(w, l, state);
+  install_l2(w, l, state, place, set, way_in_l2);
   return options_.l2_latency + way + std::max(served, asked);
 }
 
@@ -130,12 +125,13 @@ std::uint32_t memory::coherence(const who& w, line l, bool write, l3_line& entry
     const bool owner = entry.owner == static_cast<int>(tile);
     if (!write && !owner) continue;
     if (write) {
-      drop_l2(tile, l);
+      drop_l2(tile, l, entry);
     } else {
-      const std::size_t at = find(l2_tags_, l2_set(tile, l), options_.l2_ways, l);
-      WEFT_ASSERT(at != absent && l2_[at].state != shared);  // the directory hears of all that an L2 drops
-      l2_[at].state = shared;
-      share_l1(tile, l, l2_[at].cores);
+      const std::size_t set = l2_set(tile, l);
+      const unsigned way = l2_has_.find(set, l);
+      WEFT_ASSERT(way != absent && l2_at(set, way).state != shared);  // the directory hears of all that an L2 drops
+      l2_at(set, way).state = shared;
+      share_l1(tile, l, l2_at(set, way).cores);
     }
     sent(home, tile, header_bytes, w.rollback);
     sent(tile, home, owner ? header_bytes + line_bytes : header_bytes, w.rollback);
@@ -144,78 +140,69 @@ std::uint32_t memory::coherence(const who& w, line l, bool write, l3_line& entry
   return longest;
 }
 
-memory::l3_line& memory::in_l3(line l, bool& missed) {
+std::uint32_t memory::in_l3(line l, bool& missed) {
   const std::size_t set = l3_set(l);
-  std::size_t at = find(l3_tags_, set, options_.l3_ways, l);
-  missed = at == absent;
+  unsigned way = l3_has_.find(set, l);
+  missed = way == absent;
   if (missed) {
-    at = set;
-    for (unsigned w = 0; w < options_.l3_ways; ++w) {
-      if (l3_tags_[set + w] == 0) {
-        at = set + w;
-        break;
-      }
-      if (l3_[set + w].used < l3_[at].used) at = set + w;
-    }
-    if (l3_tags_[at] != 0)  // what an L2 has, the L3 has
-      for (std::uint64_t tiles = l3_[at].tiles; tiles != 0; tiles &= tiles - 1)
-        drop_l2(static_cast<unsigned>(std::countr_zero(tiles)), l3_tags_[at] - 1);
-    l3_tags_[at] = l + 1;
-    l3_[at] = {};
+    way = l3_has_.victim(set);
+    l3_line& entry = l3_[set * options_.l3_ways + way];
+    if (!l3_has_.empty(set, way))  // what an L2 has, the L3 has
+      for (std::uint64_t tiles = entry.tiles; tiles != 0; tiles &= tiles - 1)
+        drop_l2(static_cast<unsigned>(std::countr_zero(tiles)), l3_has_.at(set, way), entry);
+    l3_has_.put(set, way, l);
+    entry = {};
   }
-  l3_[at].used = tick_;
-  return l3_[at];
+  l3_has_.use(set, way, tick_);
+  return static_cast<std::uint32_t>(set * options_.l3_ways + way);
 }
 
-void memory::install_l2(const who& w, line l, std::uint8_t state) {
-  const std::size_t set = l2_set(w.tile, l);
-  std::size_t at = find(l2_tags_, set, options_.l2_ways, l);
-  if (at == absent) {
-    at = set;
-    for (unsigned i = 0; i < options_.l2_ways; ++i) {
-      if (l2_tags_[set + i] == 0) {
-        at = set + i;
-        break;
-      }
-      if (l2_[set + i].used < l2_[at].used) at = set + i;
-    }
-    if (l2_tags_[at] != 0) {  // no silent drops: the directory hears of it
-      const line old = l2_tags_[at] - 1;
-      const bool dirty = l2_[at].state == modified;
-      sent(w.tile, bank(old), dirty ? header_bytes + line_bytes : header_bytes, w.rollback);
-      const std::size_t there = find(l3_tags_, l3_set(old), options_.l3_ways, old);
-      WEFT_ASSERT(there != absent);
-      l3_[there].tiles &= ~(1ull << w.tile);
-      if (l3_[there].owner == static_cast<int>(w.tile)) l3_[there].owner = -1;
-      drop_l1(w.tile, old, l2_[at].cores);
-    }
-    l2_tags_[at] = l + 1;
-    l2_[at] = {.installed = w.at, .used = tick_, .state = state, .cores = 0};
+// A place for a line that the tile's L2 has not. Who leaves it says so to the directory.
+unsigned memory::take_l2_place(const who& w, std::size_t set) {
+  const unsigned way = l2_has_.victim(set);
+  if (l2_has_.empty(set, way)) return way;
+  const line old = l2_has_.at(set, way);
+  const l2_line& left = l2_at(set, way);
+  sent(w.tile, bank(old), left.state == modified ? header_bytes + line_bytes : header_bytes, w.rollback);
+  WEFT_ASSERT((l3_[left.in_l3].tiles >> w.tile & 1) != 0);
+  l3_[left.in_l3].leave(w.tile);
+  drop_l1(w.tile, old, left.cores);
+  if (left.installed >= canaries_[set].latest) canaries_[set].holder_left = true;
+  return way;
+}
+
+void memory::install_l2(const who& w, line l, std::uint8_t state, std::uint32_t in_l3, std::size_t set, unsigned& way) {
+  if (way == absent) {
+    way = take_l2_place(w, set);
+    l2_has_.put(set, way, l);
+    l2_at(set, way) = {.installed = w.at, .in_l3 = in_l3, .state = state, .cores = 0};
   } else {  // more permission than before, and no conflict with later tasks than the later of the two
-    l2_[at].installed = std::max(l2_[at].installed, w.at);
-    l2_[at].state = state;
-    l2_[at].used = tick_;
+    l2_at(set, way).installed = std::max(l2_at(set, way).installed, w.at);
+    l2_at(set, way).state = state;
   }
-  renew_canary(set);
+  renew_canary(set, l2_at(set, way).installed);
 }
 
-void memory::renew_canary(std::size_t set) noexcept {
-  virtual_time latest{};
-  for (unsigned i = 0; i < options_.l2_ways; ++i)
-    if (l2_tags_[set + i] != 0) latest = std::max(latest, l2_[set + i].installed);
-  canaries_[set / options_.l2_ways] = latest;
+void memory::renew_canary(std::size_t set, virtual_time installed) noexcept {
+  canary& c = canaries_[set];
+  if (!c.holder_left) {
+    c.latest = std::max(c.latest, installed);
+    return;
+  }
+  c = {};
+  for (unsigned w = 0; w < options_.l2_ways; ++w) c.latest = std::max(c.latest, l2_at(set, w).installed);
 }
 
-void memory::drop_l2(unsigned tile, line l) noexcept {
-  const std::size_t at = find(l2_tags_, l2_set(tile, l), options_.l2_ways, l);
-  WEFT_ASSERT(at != absent);  // as the directory says
-  drop_l1(tile, l, l2_[at].cores);
-  l2_tags_[at] = 0;
-  l2_[at] = {};
-  if (const std::size_t there = find(l3_tags_, l3_set(l), options_.l3_ways, l); there != absent) {
-    l3_[there].tiles &= ~(1ull << tile);
-    if (l3_[there].owner == static_cast<int>(tile)) l3_[there].owner = -1;
-  }
+void memory::drop_l2(unsigned tile, line l, l3_line& entry) noexcept {
+  const std::size_t set = l2_set(tile, l);
+  const unsigned way = l2_has_.find(set, l);
+  WEFT_ASSERT(way != absent);  // as the directory says
+  l2_line& left = l2_at(set, way);
+  drop_l1(tile, l, left.cores);
+  if (left.installed >= canaries_[set].latest) canaries_[set].holder_left = true;
+  l2_has_.drop(set, way);
+  left = {};
+  entry.leave(tile);
 }
 
 void memory::drop_l1(unsigned tile, line l, std::uint8_t cores) noexcept {

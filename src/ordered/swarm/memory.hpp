@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "ordered/swarm/lines.hpp"
 #include "ordered/swarm/mesh.hpp"
 #include "ordered/swarm/virtual_time.hpp"
@@ -30,6 +31,68 @@ class conflict_check {
 
  protected:
   ~conflict_check() = default;
+};
+
+// Which lines a cache has, and when each was used: by sets, of `ways` places each. What is looked through lies side by
+// side, a line of the host's for eight ways.
+class cache_sets {
+ public:
+  static constexpr unsigned absent = UINT32_MAX;
+
+  cache_sets(std::size_t sets, unsigned ways)
+      : ways_(ways), stride_((2 * ways + words_of_line - 1) / words_of_line * words_of_line),
+        room_(sets * stride_ + words_of_line) {
+    const std::size_t beyond = reinterpret_cast<std::uintptr_t>(room_.data()) / sizeof(std::uint32_t) % words_of_line;
+    first_ = room_.data() + (words_of_line - beyond);
+  }
+  cache_sets(const cache_sets&) = delete;
+  cache_sets& operator=(const cache_sets&) = delete;
+  // The place of a line in its set, or absent.
+  [[nodiscard]] unsigned find(std::size_t set, line l) const noexcept {
+    const std::uint32_t* const tags = tags_of(set);
+    switch (ways_) {
+    case 8: return find_in<8>(tags, l);
+    case 16: return find_in<16>(tags, l);
+    default:
+      for (unsigned w = 0; w < ways_; ++w)
+        if (tags[w] == l + 1) return w;
+      return absent;
+    }
+  }
+  // A place that is empty, or else the one whose line was used least lately.
+  [[nodiscard]] unsigned victim(std::size_t set) const noexcept {
+    const std::uint32_t* const used = tags_of(set) + ways_;
+    unsigned least = 0;
+    for (unsigned w = 1; w < ways_; ++w) least = used[w] < used[least] ? w : least;
+    return least;
+  }
+  [[nodiscard]] bool empty(std::size_t set, unsigned way) const noexcept { return tags_of(set)[way] == 0; }
+  [[nodiscard]] line at(std::size_t set, unsigned way) const noexcept {
+    WEFT_DEBUG_ASSERT(!empty(set, way));
+    return tags_of(set)[way] - 1;
+  }
+  void put(std::size_t set, unsigned way, line l) noexcept { tags_of(set)[way] = l + 1; }
+  void use(std::size_t set, unsigned way, std::uint32_t tick) noexcept { tags_of(set)[ways_ + way] = tick; }
+  void drop(std::size_t set, unsigned way) noexcept {
+    tags_of(set)[way] = 0;
+    use(set, way, 0);  // earlier than any, so that it is the first to be taken
+  }
+
+ private:
+  static constexpr std::size_t words_of_line = 16;  // of the host's
+
+  // Of a set: line + 1 of each way, 0 if it is empty; then when each was used.
+  [[nodiscard]] std::uint32_t* tags_of(std::size_t set) const noexcept { return first_ + set * stride_; }
+  template <unsigned Ways> [[nodiscard]] static unsigned find_in(const std::uint32_t* tags, line l) noexcept {
+    std::uint32_t found = 0;  // no line is there twice
+    for (unsigned w = 0; w < Ways; ++w) found |= tags[w] == l + 1 ? w + 1 : 0;
+    return found - 1;
+  }
+
+  unsigned ways_;
+  std::size_t stride_;
+  std::vector<std::uint32_t> room_;
+  std::uint32_t* first_;
 };
 
 class memory {
@@ -66,33 +129,40 @@ class memory {
  private:
   enum : std::uint8_t { shared, exclusive, modified };
   struct l2_line {
-    virtual_time installed;  // by a task of this time
-    std::uint32_t used = 0;
+    virtual_time installed;   // by a task of this time
+    std::uint32_t in_l3 = 0;  // its place there
     std::uint8_t state = shared;
     std::uint8_t cores = 0;  // of the tile, whose L1 may have the line
   };
   struct l3_line {
     std::uint64_t tiles = 0;  // that have it in their L2
-    std::uint32_t used = 0;
     std::int16_t owner = -1;  // the tile that may write it
+    void leave(unsigned tile) noexcept {
+      tiles &= ~(1ull << tile);
+      if (owner == static_cast<int>(tile)) owner = -1;
+    }
+  };
+  // Of a set of an L2: the latest time that installed one of its lines. Lines leave, it stays until the next comes.
+  struct canary {
+    virtual_time latest;
+    bool holder_left = false;
   };
 
-  [[nodiscard]] std::size_t l2_set(unsigned tile, line l) const noexcept {
-    return (tile * l2_sets_ + l % l2_sets_) * options_.l2_ways;
-  }
-  [[nodiscard]] std::size_t l3_set(line l) const noexcept {
-    return (bank(l) * l3_sets_ + l / tiles_ % l3_sets_) * options_.l3_ways;
-  }
+  [[nodiscard]] std::size_t l2_set(unsigned tile, line l) const noexcept { return tile * l2_sets_ + l % l2_sets_; }
+  [[nodiscard]] std::size_t l3_set(line l) const noexcept { return bank(l) * l3_sets_ + l / tiles_ % l3_sets_; }
   [[nodiscard]] unsigned bank(line l) const noexcept { return l % tiles_; }
-  static std::size_t find(const std::vector<line>& tags, std::size_t set, unsigned ways, line l) noexcept;
+  [[nodiscard]] l2_line& l2_at(std::size_t set, unsigned way) noexcept { return l2_[set * options_.l2_ways + way]; }
 
-  [[nodiscard]] std::uint32_t through_directory(const who& w, line l, bool write, conflict_check* check, bool data);
+  [[nodiscard]] std::uint32_t through_directory(const who& w, line l, bool write, conflict_check* check, bool data,
+                                                std::size_t set, unsigned& way);
   [[nodiscard]] std::uint32_t ask_tiles(const who& w, line l, bool write, conflict_check& check);
   [[nodiscard]] std::uint32_t coherence(const who& w, line l, bool write, l3_line& entry);
-  l3_line& in_l3(line l, bool& missed);
-  void install_l2(const who& w, line l, std::uint8_t state);
-  void renew_canary(std::size_t set) noexcept;
-  void drop_l2(unsigned tile, line l) noexcept;
+  // Returns its place there, to which it comes if it is not.
+  [[nodiscard]] std::uint32_t in_l3(line l, bool& missed);
+  void install_l2(const who& w, line l, std::uint8_t state, std::uint32_t in_l3, std::size_t set, unsigned& way);
+  [[nodiscard]] unsigned take_l2_place(const who& w, std::size_t set);
+  void renew_canary(std::size_t set, virtual_time installed) noexcept;
+  void drop_l2(unsigned tile, line l, l3_line& entry) noexcept;
   void drop_l1(unsigned tile, line l, std::uint8_t cores) noexcept;
   void share_l1(unsigned tile, line l, std::uint8_t cores) noexcept;
   void fill_l1(const who& w, line l, bool write, l2_line& entry) noexcept;
@@ -105,10 +175,10 @@ class memory {
   unsigned tiles_;
   std::uint32_t l1_ways_, l1_lines_, l1_mask_;
   std::uint32_t l2_sets_, l3_sets_;
-  std::vector<line> l1_;                 // (line + 1) << 1 | may write; by sets, most recent first; 0: empty
-  std::vector<line> l2_tags_, l3_tags_;  // line + 1
+  std::vector<line> l1_;  // (line + 1) << 1 | may write; by sets, most recent first; 0: empty
+  cache_sets l2_has_, l3_has_;
   std::vector<l2_line> l2_;
-  std::vector<virtual_time> canaries_;  // of sets of L2s
+  std::vector<canary> canaries_;
   std::vector<l3_line> l3_;
   std::uint32_t tick_ = 0;
 };
