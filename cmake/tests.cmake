@@ -1,5 +1,5 @@
-# Every test, by label: unit flawed stress golden apps compile_fail install tidy page paper cost numa long. No list by
-# hand:
+# Every test, by label: unit conformance flawed stress golden apps compile_fail install tidy page paper cost numa long.
+# No list by hand:
 #   src/**/x_test.cpp                            doctest cases of one program, weft_unit; one ctest entry per file
 #   tests/conformance/*.cpp, **/x_model_test.cpp the same of weft_conformance
 #   tests/flawed/*.cpp                           the same of weft_flawed, engines that are broken on purpose

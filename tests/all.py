@@ -60,7 +60,7 @@ def preset(name: str, built: str, jobs: int) -> tuple[int, int]:
         if run(*step)[0] != 0:
             print(f"==> {name}: FAILED: {' '.join(step)}")
             return 0, 1
-    # One more than the cores: a tenth of the tests only wait, for reports of what stands still or idle workers.
+    # One more than the cores: some tests only wait, for reports of what stands still or for idle workers.
     status, output = run("ctest", "--preset", name, f"-j{jobs + 1}")
     passed, failed = count(output)
     return passed, max(failed, 1) if status != 0 else failed

@@ -50,7 +50,7 @@ std::uint32_t memory::access(const who& w, line l, bool write, conflict_check* c
   if (!hits || (check != nullptr && w.at <= canary)) {
     if (check != nullptr && !w.rollback) ++statistics_.checks.global;
     time = std::max(time, through_directory(w, l, write, check, !hits, set, way));
-    WEFT_DEBUG_ASSERT(way == l2_has_.find(set, l) && (!write || l2_at(set, way).state != shared));
+    WEFT_ASSERT(way != absent && l2_has_.at(set, way) == l && (!write || l2_at(set, way).state != shared));
   } else if (check != nullptr && !w.rollback) {
     ++statistics_.checks.tile;
   }
@@ -164,6 +164,7 @@ unsigned memory::take_l2_place(const who& w, std::size_t set) {
   const line old = l2_has_.at(set, way);
   const l2_line& left = l2_at(set, way);
   sent(w.tile, bank(old), left.state == modified ? header_bytes + line_bytes : header_bytes, w.rollback);
+  WEFT_ASSERT(l3_has_.at(left.in_l3 / options_.l3_ways, left.in_l3 % options_.l3_ways) == old);
   WEFT_ASSERT((l3_[left.in_l3].tiles >> w.tile & 1) != 0);
   l3_[left.in_l3].leave(w.tile);
   drop_l1(w.tile, old, left.cores);

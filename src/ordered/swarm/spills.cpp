@@ -34,20 +34,6 @@ cycle descriptors(chip& c, const core& me, line first, const std::vector<task*>&
   return time;
 }
 
-// Lines for the descriptors of one splitter. Blocks lie one behind the other: if each began a page, all of them would
-// share a few sets of the caches.
-line take_block(chip& c, tile& where) {
-  constexpr std::uint32_t blocks_at_a_time = lines::lines_of_page;  // as many whole pages as a block has lines
-  if (where.spill_blocks.empty()) {
-    const std::uint32_t block_lines = std::max(2u, c.options.spill_tasks);
-    const line first = c.all_lines.fresh(block_lines * blocks_at_a_time);
-    for (std::uint32_t i = blocks_at_a_time; i-- != 0;) where.spill_blocks.push_back(first + i * block_lines);
-  }
-  const line block = where.spill_blocks.back();  // the one used last, which is in the cache
-  where.spill_blocks.pop_back();
-  return block;
-}
-
 }  // namespace
 
 void coalesce(chip& c, core& me) {
@@ -71,7 +57,7 @@ void coalesce(chip& c, core& me) {
   }
   me.holds = taken.back()->call.timestamp;
   me.time += c.options.task_instruction;  // the coalescer's own dequeue
-  const line block = take_block(c, where);
+  const line block = where.spilled.take(c.all_lines, c.options.spill_tasks);
   me.time += descriptors(c, me, block, taken, 0, true);
   me.time += 2 * c.options.task_instruction;  // enqueues the splitter, and finishes
   sync(c, me);
@@ -115,7 +101,7 @@ void split(chip& c, core& me, task& splitter) {
     splitter.inside = std::move(inside);
     make_idle(c, splitter);
   } else {
-    where.spill_blocks.push_back(splitter.spilled_to);
+    where.spilled.give_back(splitter.spilled_to);
     leave_entry(c, splitter);
     c.tasks.give_back(&splitter);
   }

@@ -9,6 +9,7 @@
 #include "base/assert.hpp"
 #include "ordered/swarm/order_queue.hpp"
 #include "ordered/swarm/signature.hpp"
+#include "ordered/swarm/spill_blocks.hpp"
 #include "ordered/swarm/task.hpp"
 #include "weft/swarm.hpp"
 
@@ -44,7 +45,7 @@ struct tile {
   std::uint64_t own_cursor = 0;
   line log_lines = 0;  // for undo logs, used in turn
   std::uint64_t log_cursor = 0;
-  std::vector<line> spill_blocks;  // free ones: lines for the descriptors of one splitter
+  spill_blocks spilled;  // where splitters' descriptors are
 
   [[nodiscard]] bool task_queue_full() const noexcept { return task_used >= task_entries; }
   [[nodiscard]] bool commit_queue_full() const noexcept { return finished.size() >= commit_entries; }
