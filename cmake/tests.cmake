@@ -339,6 +339,9 @@ foreach(source IN LISTS fail_sources)
   weft_test(${stem} compile_fail ${python} ${tests}/compile_fail.py ${compiler} ${source})
 endforeach()
 weft_test(header_cost tidy ${python} ${tests}/header_cost.py ${compiler})
+if(CMAKE_BUILD_TYPE STREQUAL "Release") # where weft_at_once joins files
+  weft_test(includes tidy ${python} ${tests}/includes.py --build ${PROJECT_BINARY_DIR} --target weft)
+endif()
 weft_test(long/includes long ${python} ${tests}/includes.py --build ${PROJECT_BINARY_DIR})
 
 # install
@@ -353,4 +356,4 @@ weft_test(tidy/self-test tidy ${python} ${tests}/tidy.py --self-test)
 weft_test(tidy/format tidy ${python} ${tests}/format.py)
 
 # What `ctest --preset quick` runs: cmake --build --preset quick.
-add_custom_target(quick DEPENDS weft weft_unit weft_conformance examples)
+add_custom_target(quick DEPENDS weft weft_unit weft_conformance weft_serial examples)

@@ -43,11 +43,11 @@ std::uint32_t memory::access(const who& w, line l, bool write, conflict_check* c
   const std::size_t set = l2_set(w.tile, l);
   unsigned way = l2_has_.find(set, l);
   const bool hits = way != absent && (!write || l2_at(set, way).state != shared);
-  const virtual_time canary = !hits                      ? virtual_time::never()
-                              : options_.canary_per_line ? l2_at(set, way).installed
-                                                         : canaries_[set].latest;
+  const virtual_time installed = !hits                      ? virtual_time::never()
+                                 : options_.canary_per_line ? l2_at(set, way).installed
+                                                            : canaries_[set].latest;
   std::uint32_t time = options_.l2_latency;
-  if (!hits || (check != nullptr && w.at <= canary)) {
+  if (!hits || (check != nullptr && w.at <= installed)) {
     if (check != nullptr && !w.rollback) ++statistics_.checks.global;
     time = std::max(time, through_directory(w, l, write, check, !hits, set, way));
     WEFT_ASSERT(way != absent && l2_has_.at(set, way) == l && (!write || l2_at(set, way).state != shared));
