@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every file that is built with precompiled headers, or as one with its neighbours, once more without: a missing #include
+"""Every file that is built with precompiled headers, or as one with its neighbours, once more alone: a missing #include
 and a shadowed name are errors here, and nowhere else in that build.
 
 usage: includes.py --build DIR [--target NAME]

@@ -369,6 +369,9 @@ def main():
     parser.add_argument("--tries", type=int, default=8, help="how often a disturbed run is made, at most")
     parser.add_argument("--page", type=pathlib.Path, help="a page of the guide whose table is to be replaced")
     own = parser.parse_args()
+    for name in ("rounds", "tries"):
+        if getattr(own, name) < 1:
+            parser.error(f"--{name} {getattr(own, name)}: at least 1")
     global WEFT
     WEFT = os.path.abspath(own.weft)
     own.machine = os.path.abspath(own.machine)

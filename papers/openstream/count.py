@@ -70,7 +70,11 @@ def main() -> int:
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     args.add_argument("--weft", default="build/release/weft")
     opt = args.parse_args()
-    found = {p: of_bodies(opt.weft, p) for p in run.PROGRAMS}
+    try:
+        found = {p: of_bodies(opt.weft, p) for p in run.PROGRAMS}
+    except (RuntimeError, OSError) as e:
+        print(f"count.py: {e}", file=sys.stderr)
+        return 2
     lines = [f"  {json.dumps(p)}: {json.dumps(counts)}" for p, counts in found.items()]
     write_whole(HERE / "instructions.json", "{\n" + ",\n".join(lines) + "\n}\n")
     return 0

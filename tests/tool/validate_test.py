@@ -67,6 +67,13 @@ class Validate(unittest.TestCase):
             self.assertLessEqual(row["disturbed"], row["rounds"])
         self.assertIn("of the real runs were disturbed and made again", table)
 
+    def test_no_runs_at_all(self):
+        for option in ("--rounds", "--tries"):
+            done = subprocess.run([sys.executable, ROOT / "tests" / "validate.py", "--weft", WEFT, "--machine", "none.toml",
+                                   "--out", self.folder, option, "0"], capture_output=True, text=True, timeout=600)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"{option} 0: at least 1", done.stderr)
+
     def test_a_run_that_fails(self):
         done = subprocess.run([sys.executable, ROOT / "tests" / "validate.py", "--weft", WEFT, "--machine",
                                self.folder / "none.toml", "--out", self.folder, "--programs", "independent"],
