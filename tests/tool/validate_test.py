@@ -69,8 +69,9 @@ class Validate(unittest.TestCase):
 
     def test_no_runs_at_all(self):
         for option in ("--rounds", "--tries"):
-            done = subprocess.run([sys.executable, ROOT / "tests" / "validate.py", "--weft", WEFT, "--machine", "none.toml",
-                                   "--out", self.folder, option, "0"], capture_output=True, text=True, timeout=600)
+            done = subprocess.run([sys.executable, ROOT / "tests" / "validate.py", "--weft", WEFT, "--machine",
+                                   "none.toml", "--out", self.folder, option, "0"], capture_output=True, text=True,
+                                  timeout=600)
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"{option} 0: at least 1", done.stderr)
 
