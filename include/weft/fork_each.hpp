@@ -39,18 +39,28 @@ template <class F> struct numbered {
 
 template <class F> using numbered_branch = room_for<branch_of<numbered<F>>>;
 
-// Offers bodies n to 1, in this order, so that they come back in the other one. Returns the worker's number of moves
-// when they were offered, or offered::never; begin: where the first lies in the deque.
-// Order: as offer() for each of them. hooked is looked at before and not after, as moves is older than that look: who
-// cancels meanwhile finds the old number here, and the join comes to the slow half.
-template <class F> [[gnu::noinline]] std::uint64_t offer_each_slowly(here& at, numbered_branch<F>* rooms, F f,
-                                                                     std::size_t n, std::size_t& offered_now) {
+// Bodies n to 1 are offered in this order, so that they come back in the other one. Here where the worker is hooked.
+template <class F> [[gnu::noinline]] void offer_each_slowly(here& at, numbered_branch<F>* rooms, F f, std::size_t n,
+                                                            std::size_t& offered_now) {
   for (; offered_now < n; ++offered_now) {
     numbered<F> body{f, n - offered_now};
-    rooms[offered_now].value.set(body, at.on->current);
+    rooms[offered_now].value.set(body);
     if (!fork_slowly(*at.on, rooms[offered_now].value)) give_up(*at.on, n - offered_now + 1);
   }
-  return offered::never;
+}
+// And here where it is not. hooked was looked at before and is not after: who cancels meanwhile sets `claimed`, too, so
+// the joins come to the slow half.
+template <class F>
+[[gnu::always_inline]] inline void keep_each(worker& w, numbered_branch<F>* rooms, F f, std::size_t n) {
+  branch* newest = peek(w.kept);
+  for (std::size_t k = 0; k < n; ++k) {
+    numbered<F> body{f, n - k};
+    rooms[k].value.set(body);
+    poke(rooms[k].value.older, newest);
+    newest = address_of(rooms[k].value);
+  }
+  poke_release(w.kept, newest);
+  then();
 }
 template <class F> void drop_each(here& at, numbered_branch<F>* rooms, std::size_t n) noexcept {
   while (n != 0) drop_slowly(*at.on, rooms[--n].value);
@@ -65,19 +75,12 @@ template <std::size_t Most, class F, class Take> void fork_each_on(here& at, std
   std::size_t left = 0;  // bodies that are offered
   try {
     worker& w = *at.on;
-    std::uint64_t moves = peek_acquire(w.moves);
-    const std::uint32_t begin = peek(w.deque.bottom);
-    if (peek(w.hooked) != 0 || w.deque.limit - begin < n - 1) [[unlikely]] {
-      moves = offer_each_slowly<F>(at, rooms, f, n - 1, left);
+    const bool is_hooked = peek(w.hooked) != 0;
+    if (is_hooked) [[unlikely]] {
+      offer_each_slowly<F>(at, rooms, f, n - 1, left);
     } else {
-      for (std::size_t k = 0; k < n - 1; ++k) {
-        numbered<F> body{f, n - 1 - k};
-        rooms[k].value.set(body, w.current);
-        poke(w.deque.slots[(begin + static_cast<std::uint32_t>(k)) & w.deque.mask], address_of(rooms[k].value));
-      }
+      keep_each<F>(w, rooms, f, n - 1);
       left = n - 1;
-      poke_release(w.deque.bottom, begin + static_cast<std::uint32_t>(n - 1));
-      then();
       if (peek(w.starved) != 0) [[unlikely]]
         w.engine->share(w);
     }
@@ -86,9 +89,8 @@ template <std::size_t Most, class F, class Take> void fork_each_on(here& at, std
     for (std::size_t i = 1; i < n; ++i) {
       left = n - 1 - i;
       branch_of<numbered<F>>& b = rooms[left].value;
-      const offered as{moves, begin + static_cast<std::uint32_t>(left) + 1};
-      if (taken_back(at, as) || join_slowly(*at.on, b)) [[likely]] {
-        if (peek(at.on->starved) != 0 && left != 0 && moves != offered::never) [[unlikely]]
+      if (taken_back(at, b) || join_slowly(*at.on, b)) [[likely]] {
+        if (peek(at.on->starved) != 0 && left != 0 && !is_hooked) [[unlikely]]
           at.on->engine->share(*at.on);  // the next look is behind this body
         numbered<F> next{f, i};
         take(call_branch(at, next));

@@ -95,19 +95,15 @@ template <class Body> inline constexpr bool passed_by_value =
 template <class Body> using passed =
     std::conditional_t<passed_by_value<Body>, std::remove_reference_t<Body>, std::remove_reference_t<Body>&>;
 
-// Passed: the body, or a reference to it. Filled in by set(), and by nothing else: what a thief sets is not set twice.
+// Passed: the body, or a reference to it. Filled in by set(), and by nothing else: what is set when others may take
+// it is not set twice.
 template <class Passed> struct branch_of : branch {
   using body_type = std::remove_reference_t<Passed>;
   using result_type = branch_result<body_type>;
   static constexpr bool is_kept = !std::is_reference_v<Passed>;
 
-  [[gnu::always_inline]] void set(body_type& b, record* parent_record) noexcept {
+  [[gnu::always_inline]] void set(body_type& b) noexcept {
     invoke = &run;
-    parent = parent_record;
-    pin = unpinned;
-    kind = record_kind::branch;
-    begin(*this, record_state::ready);
-    meeting.raw = 0;
     if constexpr (is_kept)
       new (&held) std::remove_const_t<body_type>(b);
     else
@@ -144,8 +140,9 @@ template <class Passed> struct branch_of : branch {
 template <class First, class Second> auto fork_on(here& at, First first, Second second) {
   room_for<branch_of<Second>> room;
   branch_of<Second>& b = room.value;
-  b.set(second, at.on->current);
-  const offered as = offer(at, b, [&] { give_up(*at.on, parts_of(first) + parts_of(b.body())); });
+  b.set(second);
+  if (!keep(at, b)) [[unlikely]]
+    give_up(*at.on, parts_of(first) + parts_of(b.body()));
   auto x = [&] {
     try {
       return call_branch(at, first);
@@ -154,7 +151,7 @@ template <class First, class Second> auto fork_on(here& at, First first, Second 
       throw;
     }
   }();
-  const bool is_mine = taken_back(at, as) || join_slowly(*at.on, b);
+  const bool is_mine = taken_back(at, b) || join_slowly(*at.on, b);
   if (is_mine) [[likely]]
     return both(std::move(x), call_branch(at, b.body()));
   return both(std::move(x), b.taken_result());

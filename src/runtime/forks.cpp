@@ -13,35 +13,30 @@
 
 namespace weft::detail {
 
-// It is hooked, so what a fork puts into its deque of one slot is taken out again at once.
+// It is hooked, so what a fork keeps is taken out again at once.
 worker& nobodys_worker() noexcept {
-  struct nobody : worker {
-    nobody() noexcept {
-      deque.slots = &slot;
-      deque.limit = 1;
-    }
-    cell<record*> slot;
-  };
-  static thread_local nobody me;
+  static thread_local worker me;
   return me;
 }
 
-offered heed(place_of_body& at, branch& b, offered as) {
+bool heed(place_of_body& at, branch& b) {
   worker& w = *at.on;
-  if (peek(w.hooked) == 0) {
+  const std::uint8_t hooked = peek_acquire(w.hooked);
+  if (hooked == 0) {
     w.engine->share(w);
-    return as;
+    return true;
   }
-  if ((peek(w.hooked) & hooked_alone) != 0)
-    poke(w.deque.bottom, as.end - 1);
-  else if (!taken_back(at, as))
-    return as;  // a thief has it already
-  return offer_slowly(w, b);
+  if ((hooked & hooked_alone) != 0 || w.engine == nullptr)
+    poke(w.kept, peek(b.older));
+  else if (!taken_back(at, b))
+    return true;  // a thief looks at it, or has it already
+  return fork_slowly(w, b);
 }
 
-offered offer_slowly(worker& w, branch& b) { return {fork_slowly(w, b) ? offered::never : offered::stopped, 0}; }
+void keep_again(worker& w, branch& b) noexcept { poke_release(w.kept, &b); }
 
 bool fork_slowly(worker& w, branch& b) {
+  make_ready(b, w.current);
   return w.engine == nullptr ? !lone_scope::any_cancelled() : w.engine->fork(w, b);
 }
 

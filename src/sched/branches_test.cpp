@@ -13,23 +13,15 @@
 namespace weft::sched {
 namespace {
 
-// A branch on a stack, offered by a body whose record is `of`.
+// A branch on a stack, as a body whose record is `of` offers it.
 struct made : detail::branch {
   explicit made(detail::record* of = nullptr) noexcept {
     invoke = nullptr;
-    parent = of;
-    pin = unpinned;
-    kind = detail::record_kind::branch;
-    begin(*this, detail::record_state::ready);
+    make_ready(*this, of);
   }
 };
 
 using M = machine::host;
-
-// Where nothing is cancelled.
-detail::offered offer(detail::place_of_body& at, detail::branch& b) {
-  return detail::offer(at, b, [] { FAIL("a body may not begin"); });
-}
 
 }  // namespace
 
@@ -50,7 +42,7 @@ TEST_CASE("branches: one that is taken gets what a running task has, and a name 
   CHECK(alone.order == 0);
 }
 
-TEST_CASE("branches: the newest in the deque is taken back, and nothing that is shared, covered or elsewhere") {
+TEST_CASE("branches: the newest that is kept is taken back, and nothing that is covered, claimed or elsewhere") {
   M machine;
   ground::scheduler<M> s(machine, 2);
   s.open();
@@ -58,25 +50,30 @@ TEST_CASE("branches: the newest in the deque is taken back, and nothing that is 
   detail::place_of_body& at = *w.where;
   detail::poke(w.hooked, std::uint8_t{0});
   detail::poke(w.starved, std::uint8_t{0});
+  detail::record body{};
+  w.current = &body;
   made a, b;
-  const auto as = offer(at, a);
-  CHECK(detail::taken_back(at, as));
-  CHECK(!deque<M>::has_private(w));
+  CHECK(detail::keep(at, a));
+  CHECK(detail::taken_back(at, a));
+  CHECK(!kept<M>::any(w));
 
-  const auto below = offer(at, a), above = offer(at, b);
-  CHECK(!detail::taken_back(at, below));  // b lies above it
-  CHECK(detail::taken_back(at, above));
-  CHECK(deque<M>::expose(w));
-  CHECK(!detail::taken_back(at, below));
-  CHECK(deque<M>::pop(w) == &a);  // it is there still
+  CHECK((detail::keep(at, a) && detail::keep(at, b)));
+  CHECK(!deque<M>::has_private(w));   // the deque is not needed
+  CHECK(!detail::taken_back(at, a));  // b lies above it
+  CHECK(detail::taken_back(at, b));
+  detail::poke(w.claimed, std::uint8_t{1});
+  CHECK(!detail::taken_back(at, a));  // a thief may look at it
+  CHECK(!deque<M>::take_kept(w, b));
+  CHECK(deque<M>::take_kept(w, a));  // it has not
+  CHECK(a.parent == &body);
+  CHECK(detail::peek(w.claimed) == 0);
 
-  detail::poke(w.starved, std::uint8_t{0});
-  const auto again = offer(at, a);
-  CHECK(deque<M>::pop(w) == &a);  // as a loop does while the body waits
-  deque<M>::push(w, &b);
-  detail::poke(w.moves, detail::peek(w.moves) + 1);
-  CHECK(!detail::taken_back(at, again));  // the same place, another record
+  CHECK(detail::keep(at, a));
+  deque<M>::push(w, &b);  // what a body submits is newer than what it has forked before
+  CHECK(!detail::taken_back(at, a));
   CHECK(deque<M>::pop(w) == &b);
+  CHECK(deque<M>::pop(w) == &a);
+  w.current = nullptr;
 }
 
 TEST_CASE("branches: a stack that was set aside, if only for a moment, takes nothing back the short way") {
@@ -88,9 +85,11 @@ TEST_CASE("branches: a stack that was set aside, if only for a moment, takes not
     const auto got = weft::fork_join(
         [&](weft::here& at) {
           const std::uint64_t before = moves(at);
+          CHECK(kept<M>::any(*at.on));
           rt.submit(weft::write(h), [](int& x) { x = 3; });
           const int x = rt.get(h);
           came_back = moves(at) != before;
+          CHECK(!kept<M>::any(*at.on));
           return x;
         },
         [] { return 4; });
@@ -105,9 +104,9 @@ TEST_CASE("branches: a worker that is hooked has them offered by the slow half")
   REQUIRE(detail::peek(w.hooked) == detail::hooked_always);
   detail::place_of_body at{&w};
   made a;
-  const auto as = offer(at, a);  // no engine: nothing is offered
-  CHECK(as.moves == detail::offered::never);
-  CHECK(!detail::taken_back(at, as));
+  CHECK(detail::keep(at, a));  // no engine: nothing is offered
+  CHECK(!kept<M>::any(w));
+  CHECK(!detail::taken_back(at, a));
   CHECK(detail::join_slowly(w, a));  // so the caller runs it
   detail::drop_slowly(w, a);
 }

@@ -18,25 +18,14 @@
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "base/limits.hpp"
+#include "sched/kept.hpp"
+#include "sched/shared_part.hpp"
 #include "weft/detail/worker.hpp"
 
 namespace weft::sched {
 
 using detail::record;
 using detail::ring;
-
-struct shared_part {
-  static constexpr unsigned size_bits = 16;
-  static constexpr std::uint32_t size_max = (1u << size_bits) - 1;
-  std::uint64_t top;  // modulo 2^48; its low half is the owner's index
-  std::uint32_t size;
-
-  [[nodiscard]] static shared_part of(std::uint64_t word) noexcept {
-    return {word >> size_bits, static_cast<std::uint32_t>(word) & size_max};
-  }
-  [[nodiscard]] std::uint64_t word() const noexcept { return top << size_bits | size; }
-  [[nodiscard]] shared_part without_oldest(std::uint32_t n) const noexcept { return {top + n, size - n}; }
-};
 
 enum class steal_result : std::uint8_t { taken, empty, lost };
 
@@ -72,6 +61,7 @@ template <class M> class deque {
 
   // Makes r the newest task. Who: the owner. Errors: std::bad_alloc when it must grow and cannot.
   [[gnu::always_inline]] static void push(detail::worker& w, record* r) {
+    settle(w);
     detail::deque_owner& d = w.deque;
     const std::uint32_t at = detail::peek(d.bottom);
     if (at == d.limit) make_room(w);
@@ -83,6 +73,7 @@ template <class M> class deque {
   // Takes the newest task. Who: the owner. Cost: two loads if the private part has one, else a compare-exchange, which
   // also takes back half of what is shared, or with `only_one` nothing more.
   [[nodiscard, gnu::always_inline]] static record* pop(detail::worker& w, bool only_one = false) noexcept {
+    WEFT_ASSERT(!kept<M>::any(w));
     detail::deque_owner& d = w.deque;
     const std::uint32_t end = detail::peek(d.bottom);
     if (!reaches_beyond(end, d.split)) return reclaim(w, only_one);
@@ -92,6 +83,30 @@ template <class M> class deque {
     if (!reaches_beyond(end, d.split)) [[unlikely]]
       return contested(w, only_one);
     return M::load(d.slots[(end - 1) & d.mask], base::relaxed);
+  }
+
+  // The branches that w keeps become its newest tasks; the body they are of is w.current. Who: the owner, before it
+  // does anything else with its deque. Errors: as push().
+  [[gnu::always_inline]] static void settle(detail::worker& w) {
+    if (kept<M>::any(w)) [[unlikely]]
+      settle(w, [](std::uint32_t n) { return n; });
+  }
+  // The same for the older half of them, as a thief starves; if there is no memory they stay where they are.
+  static void settle_half(detail::worker& w) noexcept {
+    if (!kept<M>::any(w)) return;
+    try {
+      settle(w, [](std::uint32_t n) { return (n + 1) / 2; });
+    } catch (const std::bad_alloc&) {
+    }
+  }
+  // Whether b is the newest that w keeps, also after thieves have looked; then it is the caller's, and has what a
+  // branch in a deque has. Who: the owner.
+  [[nodiscard]] static bool take_kept(detail::worker& w, detail::branch& b) noexcept {
+    const at_end here(w);
+    if (kept<M>::mend(w) != &b) return false;
+    detail::poke(w.kept, detail::peek(b.older));
+    make_ready(b, w.current);
+    return true;
   }
 
   // Who: the owner; for others a guess.
@@ -119,17 +134,6 @@ template <class M> class deque {
   // is private stays so for all of the next one. Who: the owner. Order and result as share().
   static bool expose(detail::worker& w) noexcept {
     return give(w, [](std::uint32_t n) { return n; });
-  }
-  // The same in the owner's name, which is in the program's code or in a long body. Who: any thief, with nothing else
-  // to do. Returns whether tasks were shared. Cost: two barriers on all threads. Errors: false also where the owner is
-  // at its end at the moment, another thief pulls, or the system has no such barrier; the owner then sees `starved`.
-  static bool pull(detail::worker& owner) noexcept {
-    if (M::exchange(owner.pulled, std::uint8_t{1}, base::acq_rel) != 0) return false;
-    if (!stealable(owner)) M::store(owner.starved, std::uint8_t{1}, base::relaxed);
-    const bool got = M::barrier_everywhere() && detail::peek_acquire(owner.inside) == 0 && take_over(owner);
-    WEFT_ASSERT(detail::peek(owner.pulled) != 0);
-    M::store(owner.pulled, std::uint8_t{0}, base::release);  // pairs with at_end's load
-    return got;
   }
 
   // Takes the how_many(n) oldest of n shared tasks, 1 <= how_many(n) <= n, or fewer if `out` has no more room.
@@ -173,6 +177,35 @@ template <class M> class deque {
     return d.limit - bottom;
   }
 
+  // The steps of an owner at its end, or of a thief in its place (pull.hpp).
+
+  // Whether there is something between split and `end`. A thief that pulls may have split beyond bottom for a moment.
+  [[nodiscard]] static bool reaches_beyond(std::uint32_t end, const detail::cell<std::uint32_t>& split) noexcept {
+    return static_cast<std::int32_t>(end - detail::peek(split)) > 0;
+  }
+  // Of n tasks that are private, so many as fit the shared part's size; what is left is given when those are used up.
+  [[nodiscard]] static std::uint32_t that_fit(detail::worker& w, std::uint32_t n) noexcept {
+    if (w.deque.mask < shared_part::size_max) [[likely]]
+      return n;
+    return std::min(n, shared_part::size_max - shared_part::of(M::load(w.shared, base::acquire)).size);
+  }
+  // Before the addition: a thief that empties the shared part after it has seen this store and sets the flag again.
+  static void publish(detail::worker& w, std::uint32_t split, std::uint32_t n) noexcept {
+    M::store(w.starved, std::uint8_t{0}, base::relaxed);
+    const shared_part s = shared_part::of(M::fetch_add(w.shared, std::uint64_t{n}, base::seq_cst));
+    WEFT_ASSERT(static_cast<std::uint32_t>(s.top) + s.size == split && s.size + n <= shared_part::size_max);
+  }
+  // The m oldest of the n kept from `newest` on come into w's deque, which has room. Who: the owner at its end, or a
+  // thief in its place.
+  static void put_kept(detail::worker& w, detail::branch* newest, std::uint32_t n, std::uint32_t m) noexcept {
+    detail::deque_owner& d = w.deque;
+    const std::uint32_t begin = detail::peek(d.bottom);
+    kept<M>::take_oldest(newest, n, m, w.current, [&](std::uint32_t i, detail::branch* b) {
+      M::store(d.slots[(begin + i) & d.mask], static_cast<record*>(b), base::relaxed);
+    });
+    detail::poke_release(d.bottom, begin + m);
+  }
+
  private:
   // Between two steps of the owner: see detail::then(). A machine that tries orders of steps does so there.
   static void then() noexcept {
@@ -201,21 +234,9 @@ template <class M> class deque {
     detail::worker& worker_;
   };
 
-  // Whether there is something between split and `end`. A thief that pulls may have split beyond bottom for a moment.
-  [[nodiscard]] static bool reaches_beyond(std::uint32_t end, const detail::cell<std::uint32_t>& split) noexcept {
-    return static_cast<std::int32_t>(end - detail::peek(split)) > 0;
-  }
-
   // The owner's index of the oldest task. Who: the owner at its end.
   [[nodiscard]] static std::uint32_t top_of(detail::worker& w) noexcept {
     return detail::peek(w.deque.split) - shared_part::of(M::load(w.shared, base::acquire)).size;
-  }
-
-  // Of n tasks that are private, so many as fit the shared part's size; what is left is given when those are used up.
-  [[nodiscard]] static std::uint32_t that_fit(detail::worker& w, std::uint32_t n) noexcept {
-    if (w.deque.mask < shared_part::size_max) [[likely]]
-      return n;
-    return std::min(n, shared_part::size_max - shared_part::of(M::load(w.shared, base::acquire)).size);
   }
 
   // Shares the how_many(n) oldest of n private tasks.
@@ -229,29 +250,6 @@ template <class M> class deque {
     detail::poke(d.split, split + n);
     return true;
   }
-  // Before the addition: a thief that empties the shared part after it has seen this store and sets the flag again.
-  static void publish(detail::worker& w, std::uint32_t split, std::uint32_t n) noexcept {
-    M::store(w.starved, std::uint8_t{0}, base::relaxed);
-    const shared_part s = shared_part::of(M::fetch_add(w.shared, std::uint64_t{n}, base::seq_cst));
-    WEFT_ASSERT(static_cast<std::uint32_t>(s.top) + s.size == split && s.size + n <= shared_part::size_max);
-  }
-  // The thief's half of pop(), turned round: it moves split over all that is private, and looks at bottom after.
-  static bool take_over(detail::worker& owner) noexcept {
-    detail::deque_owner& d = owner.deque;
-    const std::uint32_t split = detail::peek(d.split);
-    const std::uint32_t end = detail::peek_acquire(d.bottom);
-    if (!reaches_beyond(end, d.split)) return false;
-    const std::uint32_t n = that_fit(owner, end - split);
-    detail::poke(d.split, split + n);
-    if (n == 0 || !M::barrier_everywhere() ||
-        static_cast<std::int32_t>(detail::peek_acquire(d.bottom) - (split + n)) < 0) {
-      detail::poke(d.split, split);
-      return false;
-    }
-    publish(owner, split, n);
-    return true;
-  }
-
   // The owner has taken the newest task from under a thief that pulls: whoever of the two gives in, it is seen when the
   // thief is done.
   [[nodiscard, gnu::noinline]] static record* contested(detail::worker& w, bool only_one) noexcept {
@@ -299,14 +297,28 @@ template <class M> class deque {
     }
   }
 
-  // bottom has met the limit: learns how far thieves have come, and doubles the ring if that is not enough.
+  template <class HowMany> [[gnu::noinline]] static void settle(detail::worker& w, HowMany how_many) {
+    const at_end here(w);
+    detail::branch* const newest = kept<M>::mend(w);
+    const std::uint32_t n = kept<M>::size(newest);
+    if (n == 0) return;
+    const std::uint32_t m = detail::peek(w.hooked) != 0 ? n : how_many(n);  // a hooked worker keeps none
+    while (w.deque.limit - detail::peek(w.deque.bottom) < m) enlarge(w, m);
+    put_kept(w, newest, n, m);
+    if (m == n) detail::poke<detail::branch*>(w.kept, nullptr);
+  }
+  // bottom has met the limit.
   [[gnu::noinline]] static void make_room(detail::worker& w) {
     const at_end here(w);
+    enlarge(w, 1);
+  }
+  // Learns how far thieves have come, and doubles the ring if that leaves no room for n. Who: the owner at its end.
+  static void enlarge(detail::worker& w, std::uint32_t n) {
     detail::deque_owner& d = w.deque;
     const std::uint32_t bottom = detail::peek(d.bottom);
     const std::uint32_t capacity = d.mask + 1;
     const std::uint32_t top = top_of(w);
-    if (bottom - top == capacity) {
+    if (bottom - top > capacity - std::min(n, capacity)) {
       WEFT_ASSERT(capacity < base::deque_capacity_max);
       ring* bigger = make_ring(2 * capacity, M::load(w.shared_ring, base::relaxed));
       for (std::uint32_t i = top; i != bottom; ++i)

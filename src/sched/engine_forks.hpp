@@ -22,11 +22,12 @@ template <machine::machine M> bool engine<M>::fork(detail::worker& w, detail::br
   return true;
 }
 
+// What a hooked worker keeps all goes the slow way: some of it may be in a scope that is cancelled.
 template <machine::machine M> bool engine<M>::join(detail::worker& w, detail::branch& b) {
-  bool is_mine = false;
-  {
+  bool is_mine = kept<M>::any(w) && deque::take_kept(w, b);
+  if (!is_mine || detail::peek(w.hooked) != 0) {
     visit v(*this);
-    is_mine = branches_.join(static_cast<worker&>(w), b);
+    if (!is_mine) is_mine = branches_.join(static_cast<worker&>(w), b);
   }
   if (is_mine && poison_.is_stopped(b.parent)) {
     b.invoke(b, detail::errand::skip);
@@ -39,8 +40,8 @@ template <machine::machine M> bool engine<M>::join(detail::worker& w, detail::br
 
 // Before it waits for who may have b: if that is in a scope that can be cancelled, its parts need not all be done.
 template <machine::machine M> void engine<M>::drop(detail::worker& w, detail::branch& b) noexcept {
-  poison_.cancels(b, std::current_exception());
   visit v(*this);
+  poison_.cancels(b, std::current_exception());
   try {
     if (branches_.join(static_cast<worker&>(w), b)) {
       if (poison_.is_stopped(b.parent)) b.invoke(b, detail::errand::skip);
@@ -107,15 +108,15 @@ template <machine::machine M> detail::record* engine<M>::run_branch(worker& w, b
 }
 
 // A scope of this runtime is cancelled, and open; or is not any more. While there is one all forks come to the slow
-// half. Those that were made before, and whose first body is still running, come there when it returns: their worker's
-// moves are others by then. So the way that forks go as a rule has nothing of this.
+// half. Those that were made before, and whose first body is still running, come there when it returns, since their
+// worker's list is claimed then. So the way that forks go as a rule has nothing of this.
 template <machine::machine M> void engine<M>::cancelled(bool is_open) noexcept {
   if (is_open) failures_.cancelled(true);
   const auto hook = [&] {
     for (const auto& w : crew_) {
       if (is_open) {
         static_cast<void>(M::unseen::fetch_or(w->hooked, detail::hooked_cancelled, base::release));
-        static_cast<void>(M::unseen::fetch_add(w->moves, std::uint64_t{1}, base::release));
+        static_cast<void>(M::unseen::fetch_or(w->claimed, std::uint8_t{1}, base::release));
       } else {
         constexpr auto others = static_cast<std::uint8_t>(~detail::hooked_cancelled);
         static_cast<void>(M::unseen::fetch_and(w->hooked, others, base::relaxed));

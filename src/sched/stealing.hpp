@@ -16,6 +16,7 @@
 #include "sched/deque.hpp"
 #include "sched/placement.hpp"
 #include "sched/policy.hpp"
+#include "sched/pull.hpp"
 #include "sched/recording.hpp"
 #include "sched/source.hpp"
 #include "sched/tempo.hpp"
@@ -108,13 +109,19 @@ template <class M> class stealing final : public source<M> {
       if (&owner == &w) continue;
       if (detail::peek(owner.away)) {
         // A look is not enough: what it pushes at this moment it might never look after.
-        if (deque::pull(owner)) return true;
+        if (sched::pull<M>::from(owner)) return true;
         continue;
       }
-      if (!deque::has_private(owner)) continue;
+      const detail::branch* newest = detail::peek(owner.kept);
+      if (newest == nullptr && !deque::has_private(owner)) continue;
       const std::uint32_t bottom = detail::peek(owner.deque.bottom);
-      if (before.id == worker<M>::no_id && w.watched.id == worker<M>::no_id) w.watched = {owner.id, bottom};
-      if (before.id == owner.id && before.bottom == bottom && deque::pull(owner)) return true;
+      const bool again = before.id == owner.id;
+      const bool stands = again && before.bottom == bottom && before.newest == newest;
+      if (stands && sched::pull<M>::from(owner)) return true;
+      newest = detail::peek(owner.kept);
+      const bool has_kept = again && newest != nullptr && !(stands && before.newest == newest);  // and may fork no more
+      if ((before.id == worker<M>::no_id || has_kept) && w.watched.id == worker<M>::no_id)
+        w.watched = {owner.id, bottom, newest};
     }
     return w.watched.id != worker<M>::no_id;
   }

@@ -38,6 +38,7 @@ template <class M> class suspension {
       Publish* publish;
     };
     WEFT_ASSERT(w.running != nullptr && w.role != role::guest);
+    deque<M>::settle(w);  // what the body keeps others may take from now on
     self.r.kind = detail::record_kind::resume;
     self.r.pin = w.on_program_stack() ? w.id : detail::record::unpinned;  // the main thread comes back as itself
     self.r.parent = w.current;
@@ -48,7 +49,7 @@ template <class M> class suspension {
                }},
                &publish};
     detail::worker* const program_on = w.where->on;
-    static_cast<void>(M::unseen::fetch_add(w.moves, std::uint64_t{1}, base::acquire));  // whoever cancels adds, too
+    detail::poke(w.moves, detail::peek(w.moves) + 1);
     fiber& loop = stacks_.take(w);
     w.moves_to(loop);
     w.current = nullptr;

@@ -104,6 +104,7 @@ template <class M> struct worker : detail::worker {
   struct end_of_deque {
     std::uint16_t id = no_id;
     std::uint32_t bottom = 0;
+    const detail::branch* newest = nullptr;  // of those that are kept
   };
   end_of_deque watched;          // whose this worker looks at again before it pulls
   unsigned victim_next = 0;      // whom it looks at next, in the policy's order

@@ -13,8 +13,12 @@ struct branch : record {
   // 0, or `over`, or the record of the body's stack, which waits here. Whoever comes second sees to the other.
   cell<std::uintptr_t> meeting;
   void* thrown;  // room for an exception_ptr; whoever runs the branch elsewhere fills it, and the join empties it
+  // The next older one of those that the worker keeps, or nullptr. A thief that moves the branch to the deque says so
+  // here (gone()).
+  cell<branch*> older;
 
   static constexpr std::uintptr_t over = 1;
+  [[nodiscard]] static branch* gone() noexcept { return reinterpret_cast<branch*>(std::uintptr_t{1}); }
 };
 static_assert(sizeof(void*) == 8);
 
@@ -33,85 +37,57 @@ void drop_slowly(worker& w, branch& b) noexcept;
 [[noreturn]] void give_up(const worker& w, std::uint64_t parts);
 void count_not_begun(const record* in, std::uint64_t parts) noexcept;
 
-// What a fork needs again after the call, the compiler would keep together with what is worked out of it, over the
-// call: in registers that each fork saves and restores. So it may not know what these return.
-[[nodiscard, gnu::always_inline]] inline std::uint32_t one_below(std::uint32_t end) noexcept {
-  std::uint32_t index = end;
+// What a fork needs again after the call, the compiler would keep over the call: in a register that each fork saves and
+// restores. So it may not know what this returns.
+[[nodiscard, gnu::always_inline]] inline branch* address_of(branch& b) noexcept {
+  branch* at = &b;
 #if defined(__x86_64__) && defined(__LP64__)
-  asm("leal -1(%q1), %0" : "=r"(index) : "r"(end));
-#else
-  asm("" : "+r"(index));
-  --index;
+  asm("leaq %1, %0" : "=r"(at) : "m"(b));
 #endif
-  return index;
-}
-[[nodiscard, gnu::always_inline]] inline record* address_of(branch& b) noexcept {
-  record* r = &b;
-#if defined(__x86_64__) && defined(__LP64__)
-  asm("leaq %1, %0" : "=r"(r) : "m"(b));
-#endif
-  return r;
+  return at;
 }
 
-// Where a branch lies that was offered. The owner remembers it between offering and taking back: so each reads and
-// writes the end of the deque once, and what one writes the next need not wait for.
-struct offered {
-  std::uint64_t moves;                                       // of the worker at the time; or one of these
-  std::uint32_t end;                                         // of the deque, with the branch
-  static constexpr std::uint64_t never = ~std::uint64_t{0};  // the slow half has it
-  static constexpr std::uint64_t stopped = never - 1;        // nobody has it, and neither body may begin
-};
+// What of b is the same for all that others may take, but for the body that forked: that is `of`. A branch that is
+// kept has none of this. Who: whoever puts b where others may take it.
+inline void make_ready(branch& b, record* of) noexcept {
+  b.parent = of;
+  b.pin = record::unpinned;
+  b.kind = record_kind::branch;
+  begin(b, record_state::ready);
+  b.meeting.raw = 0;
+}
 
-// b was offered, and its worker is to see to something: thieves starve, or it is hooked; then the branch is taken back
-// and offered by the slow half. Who: the body that is at `at`.
-[[nodiscard]] offered heed(place_of_body& at, branch& b, offered as);
-// The same where the deque is full.
-[[nodiscard]] offered offer_slowly(worker& w, branch& b);
+// b is kept, and its worker is to see to something: thieves starve, and some of what is kept is put within their reach;
+// or it is hooked, and the slow half offers b. Returns false if neither body may begin. Who: the body that is at `at`.
+[[nodiscard]] bool heed(place_of_body& at, branch& b);
 
-// Offers b to thieves; may_not_begin() is called if neither body may begin, and does not return. Who: the body that is
-// at `at`. Errors: std::bad_alloc when the deque must grow and cannot.
-// Order: who cancels sets hooked, then changes moves. So a branch that is offered unseen had the old number, and its
-// body comes to the slow half when it is back. starved and hooked come after the push (deque.md, "Nothing is left
-// behind").
-template <class MayNot>
-[[nodiscard, gnu::always_inline]] inline offered offer(place_of_body& at, branch& b, MayNot may_not_begin) {
+// Keeps b, the newest of its worker's, which thieves come to when they have nothing else (src/sched/branches.md).
+// Returns false if neither body may begin. Who: the body that is at `at`. Order: starved and hooked come after b is
+// in the list (deque.md, "Nothing is left behind").
+[[nodiscard, gnu::always_inline]] inline bool keep(place_of_body& at, branch& b) {
   worker& w = *at.on;
-  deque_owner& d = w.deque;
-  offered as{peek_acquire(w.moves), 0};
-  const std::uint32_t index = peek(d.bottom);
-  if (index == d.limit) [[unlikely]] {
-    as = offer_slowly(w, b);
-    if (as.moves == offered::stopped) may_not_begin();
-    return as;
-  }
-  as.end = index + 1;
-  poke(d.slots[index & d.mask], address_of(b));
-  poke_release(d.bottom, as.end);
+  poke(b.older, peek(w.kept));
+  poke_release(w.kept, address_of(b));
   then();
-  if (any_of(w.starved, w.hooked)) [[unlikely]] {
-    as = heed(at, b, as);
-    if (as.moves == offered::stopped) may_not_begin();
-  }
-  return as;
+  if (any_of(w.starved, w.hooked)) [[unlikely]]
+    return heed(at, b);
+  return true;
 }
 
-// Whether what was offered is still the newest that its worker has for itself; then it is the caller's. Who: the body
-// that offered it. While its stack is not set aside none but thieves take anything below what the body itself has put
-// into the deque, so what is at that index then is the branch, or was. bottom is read as the plain word that it is for
-// its only writer.
-[[nodiscard, gnu::always_inline]] inline bool taken_back(place_of_body& at, offered as) noexcept {
+// What was taken from what w keeps, which is claimed, is there again.
+[[gnu::cold]] void keep_again(worker& w, branch& b) noexcept;
+
+// Whether b is still the newest that its worker keeps; then it is the caller's. Who: the body that offered it. If it
+// has moved to another worker meanwhile, b went to the deque before.
+[[nodiscard, gnu::always_inline]] inline bool taken_back(place_of_body& at, branch& b) noexcept {
   worker& w = *at.on;
-  if (is_other(w.moves, as.moves)) [[unlikely]]
+  if (is_other(w.kept, address_of(b))) [[unlikely]]
     return false;
-  deque_owner& d = w.deque;
-  if (d.bottom.raw != as.end) [[unlikely]]
-    return false;
-  const std::uint32_t index = one_below(as.end);
-  poke(d.bottom, index);
+  poke(w.kept, peek(b.older));
   then();
-  if (!lies_before(index, d.split)) [[likely]]
+  if (!is_set(w.claimed)) [[likely]]
     return true;
-  poke(d.bottom, as.end);
+  keep_again(w, b);
   return false;
 }
 

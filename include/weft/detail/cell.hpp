@@ -27,7 +27,7 @@ template <class T> inline void poke(cell<T>& c, T value) noexcept { __atomic_sto
 #endif
 
 // Whether c is not `value`.
-[[nodiscard, gnu::always_inline]] inline bool is_other(const cell<unsigned long>& c, unsigned long value) noexcept {
+template <class T> [[nodiscard, gnu::always_inline]] inline bool is_other(const cell<T*>& c, const T* value) noexcept {
 #ifdef WEFT_COMPARES_IN_MEMORY
   bool other;
   asm volatile("cmpq %2, %1" : "=@ccne"(other) : "m"(c.raw), "r"(value));

@@ -44,8 +44,8 @@ void close_slowly(worker& w, scope& s);
 // Begins s, and ends it. A scope counts as a child of the body, one that ends on its stack; so it has a number among
 // them. Who: a body on w, or the main thread between enter_forks and leave_forks.
 [[gnu::always_inline]] inline void open(worker& w, scope& s) {
-  if (is_set(w.hooked) || w.current == nullptr || (w.current->running.children + 1) % record::renew_every == 0)
-      [[unlikely]]
+  if (is_set(w.hooked) || w.current == nullptr || peek(w.kept) != nullptr ||
+      (w.current->running.children + 1) % record::renew_every == 0) [[unlikely]]
     return open_slowly(w, s);
   record& outer = *w.current;
   outer.has_children = true;

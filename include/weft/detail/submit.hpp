@@ -83,11 +83,11 @@ inline void enter_tied(engine_base& e, record& r, const completes_clause& c) {
   }
 }
 
-// Owner only, host only. Cost: two predictable branches and two stores.
+// Owner only, host only. Cost: three predictable branches and two stores.
 inline void push(worker& w, record* r) {
   deque_owner& d = w.deque;
   const std::uint32_t index = peek(d.bottom);
-  if (index == d.limit) [[unlikely]]
+  if (peek(w.kept) != nullptr || index == d.limit) [[unlikely]]
     return w.engine->push_slow(w, r);
   poke(d.slots[index & d.mask], r);
   poke_release(d.bottom, index + 1);

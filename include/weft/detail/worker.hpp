@@ -149,6 +149,9 @@ struct alignas(64) worker {
   record* current = nullptr;       // the task whose body runs here
   place_of_body* where = nullptr;  // of the stack it is on
   deque_owner deque;
+  // The newest of the branches that the body here keeps (src/sched/branches.md). While there is one the owner comes to
+  // its deque only by putting all of them there before.
+  cell<branch*> kept;
   cell<std::uint8_t> inside;     // the owner changes its end of the deque, and more than bottom
   cell<std::uint8_t> pulled;     // a thief does
   cell<bool> away;               // the main thread is in the program's own code
@@ -162,15 +165,15 @@ struct alignas(64) worker {
   const cell<std::uint32_t>* attention = nullptr;
   cell<std::uint64_t> tasks;    // begun here; written by this worker alone
   cell<const char*> body_name;  // of the task that began last
-  // How often the worker's stack was set aside, from a number of its own on, so that no two workers have one: unchanged
-  // since a body offered a branch means the same worker, and that nobody else used its deque. Whoever cancels a scope
-  // changes it too.
+  // How often the worker's stack was set aside, from a number of its own on, so that no two workers have one. Written
+  // by this worker alone.
   cell<std::uint64_t> moves;
   static constexpr unsigned moves_bits = 48;  // beside the worker's number
   // Set by the thief that took the last shared task: the owner looks at it after every push and pop. On its own line,
   // so that a busy owner keeps it in its first-level cache.
   alignas(64) cell<std::uint8_t> starved;
   cell<std::uint8_t> hooked{hooked_always};  // right behind, so that a fork looks at both at once
+  cell<std::uint8_t> claimed;  // a thief looks at what is kept, or a scope is cancelled: joins come to the slow half
   // top in the high half, split in the low half: the tasks in [top, split) may be stolen.
   alignas(64) cell<std::uint64_t> shared;
   cell<ring*> shared_ring;
