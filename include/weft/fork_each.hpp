@@ -50,10 +50,12 @@ template <class F> [[gnu::noinline]] void offer_each_slowly(here& at, numbered_b
 }
 // And here where it is not. hooked was looked at before and is not after: who cancels meanwhile sets `claimed`, too, so
 // the joins come to the slow half.
-template <class F>
+template <std::size_t Most, class F>
 [[gnu::always_inline]] inline void keep_each(worker& w, numbered_branch<F>* rooms, F f, std::size_t n) {
   branch* newest = peek(w.kept);
-  for (std::size_t k = 0; k < n; ++k) {
+#pragma GCC unroll 16
+  for (std::size_t k = 0; k < Most - 1; ++k) {
+    if (k == n) break;
     numbered<F> body{f, n - k};
     rooms[k].value.set(body);
     poke(rooms[k].value.older, newest);
@@ -79,7 +81,7 @@ template <std::size_t Most, class F, class Take> void fork_each_on(here& at, std
     if (is_hooked) [[unlikely]] {
       offer_each_slowly<F>(at, rooms, f, n - 1, left);
     } else {
-      keep_each<F>(w, rooms, f, n - 1);
+      keep_each<Most, F>(w, rooms, f, n - 1);
       left = n - 1;
       if (peek(w.starved) != 0) [[unlikely]]
         w.engine->share(w);

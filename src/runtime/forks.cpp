@@ -26,18 +26,16 @@ bool heed(place_of_body& at, branch& b) {
     w.engine->share(w);
     return true;
   }
-  if ((hooked & hooked_alone) != 0 || w.engine == nullptr)
-    poke(w.kept, peek(b.older));
-  else if (!taken_back(at, b))
-    return true;  // a thief looks at it, or has it already
+  if ((hooked & hooked_alone) != 0 || w.engine == nullptr) poke(w.kept, peek(b.older));  // nobody else looks there
   return fork_slowly(w, b);
 }
 
 void keep_again(worker& w, branch& b) noexcept { poke_release(w.kept, &b); }
 
 bool fork_slowly(worker& w, branch& b) {
-  make_ready(b, w.current);
-  return w.engine == nullptr ? !lone_scope::any_cancelled() : w.engine->fork(w, b);
+  if (w.engine != nullptr) return w.engine->fork(w, b);
+  make_ready(b, nullptr);
+  return !lone_scope::any_cancelled();
 }
 
 bool join_slowly(worker& w, branch& b) {

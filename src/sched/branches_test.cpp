@@ -76,6 +76,33 @@ TEST_CASE("branches: the newest that is kept is taken back, and nothing that is 
   w.current = nullptr;
 }
 
+TEST_CASE(
+    "branches: more than the deque has room for are settled, oldest first, and half of them where a thief starves") {
+  M machine;
+  ground::scheduler<M> s(machine, 2);
+  s.open();
+  detail::worker& w = s.all[1];
+  detail::poke(w.hooked, std::uint8_t{0});
+  detail::poke(w.starved, std::uint8_t{0});
+  const std::uint32_t room = w.deque.mask + 1;
+  for (const std::uint32_t n : {1u, 2u, room - 1, room, room + 1, 9 * room, 1000u}) {
+    std::vector<made> all(n);
+    for (made& b : all) CHECK(detail::keep(*w.where, b));
+    if (n % 2 == 0) {
+      deque<M>::settle_half(w);
+      CHECK(deque<M>::size(w) == n / 2);
+      CHECK(kept<M>::size(detail::peek(w.kept)) == n / 2);
+      CHECK(detail::taken_back(*w.where, all[n - 1]));
+      CHECK(detail::keep(*w.where, all[n - 1]));
+    }
+    deque<M>::settle(w);
+    CHECK(!kept<M>::any(w));
+    std::uint32_t i = n;
+    while (detail::record* r = deque<M>::pop(w)) CHECK((i > 0 && r == &all[--i]));
+    CHECK(i == 0);
+  }
+}
+
 TEST_CASE("branches: a stack that was set aside, if only for a moment, takes nothing back the short way") {
   weft::runtime rt({.workers = 1});
   bool came_back = false;
@@ -85,7 +112,6 @@ TEST_CASE("branches: a stack that was set aside, if only for a moment, takes not
     const auto got = weft::fork_join(
         [&](weft::here& at) {
           const std::uint64_t before = moves(at);
-          CHECK(kept<M>::any(*at.on));
           rt.submit(weft::write(h), [](int& x) { x = 3; });
           const int x = rt.get(h);
           came_back = moves(at) != before;

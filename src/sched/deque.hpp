@@ -318,7 +318,7 @@ template <class M> class deque {
     const std::uint32_t bottom = detail::peek(d.bottom);
     const std::uint32_t capacity = d.mask + 1;
     const std::uint32_t top = top_of(w);
-    if (bottom - top > capacity - std::min(n, capacity)) {
+    if (capacity - (bottom - top) < n) {
       WEFT_ASSERT(capacity < base::deque_capacity_max);
       ring* bigger = make_ring(2 * capacity, M::load(w.shared_ring, base::relaxed));
       for (std::uint32_t i = top; i != bottom; ++i)

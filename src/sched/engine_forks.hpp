@@ -16,6 +16,10 @@ template <machine::machine M> void engine<M>::leave_forks(detail::worker& w) noe
 }
 
 template <machine::machine M> bool engine<M>::fork(detail::worker& w, detail::branch& b) {
+  if (detail::peek(w.kept) != &b)
+    make_ready(b, w.current);
+  else if (!deque::take_kept(w, b))
+    return true;  // a thief has it
   if (poison_.is_stopped(b.parent)) return false;
   visit v(*this);
   branches_.offer(static_cast<worker&>(w), b);
