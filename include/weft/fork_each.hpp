@@ -39,13 +39,21 @@ template <class F> struct numbered {
 
 template <class F> using numbered_branch = room_for<branch_of<numbered<F>>>;
 
+template <class F> void drop_each(here& at, numbered_branch<F>* rooms, std::size_t n) noexcept {
+  while (n != 0) drop_slowly(*at.on, rooms[--n].value);
+}
 // Bodies n to 1 are offered in this order, so that they come back in the other one. Here where the worker is hooked.
-template <class F> [[gnu::noinline]] void offer_each_slowly(here& at, numbered_branch<F>* rooms, F f, std::size_t n,
-                                                            std::size_t& offered_now) {
-  for (; offered_now < n; ++offered_now) {
-    numbered<F> body{f, n - offered_now};
-    rooms[offered_now].value.set(body);
-    if (!fork_slowly(*at.on, rooms[offered_now].value)) give_up(*at.on, n - offered_now + 1);
+template <class F> [[gnu::noinline]] void offer_each_slowly(here& at, numbered_branch<F>* rooms, F f, std::size_t n) {
+  std::size_t k = 0;
+  try {
+    for (; k < n; ++k) {
+      numbered<F> body{f, n - k};
+      rooms[k].value.set(body);
+      if (!fork_slowly(*at.on, rooms[k].value)) give_up(*at.on, n - k + 1);
+    }
+  } catch (...) {
+    drop_each(at, rooms, k);
+    throw;
   }
 }
 // And here where it is not. hooked was looked at before and is not after: who cancels meanwhile sets `claimed`, too, so
@@ -64,28 +72,26 @@ template <std::size_t Most, class F>
   poke_release(w.kept, newest);
   then();
 }
-template <class F> void drop_each(here& at, numbered_branch<F>* rooms, std::size_t n) noexcept {
-  while (n != 0) drop_slowly(*at.on, rooms[--n].value);
-}
 
-// take() gets what the bodies return, in the order of their numbers.
-template <std::size_t Most, class F, class Take> void fork_each_on(here& at, std::size_t n, F f, Take take) {
+// take() gets what the bodies return, in the order of their numbers, and is returned. By value, so that a sum may lie
+// in a register.
+template <std::size_t Most, class F, class Take> Take fork_each_on(here& at, std::size_t n, F f, Take take) {
   if (n > Most) [[unlikely]]
     throw_too_many_bodies(n, Most);
-  if (n == 0) return;
+  if (n == 0) return take;
   numbered_branch<F> rooms[Most == 1 ? 1 : Most - 1];
   std::size_t left = 0;  // bodies that are offered
   try {
     worker& w = *at.on;
     const bool is_hooked = peek(w.hooked) != 0;
     if (is_hooked) [[unlikely]] {
-      offer_each_slowly<F>(at, rooms, f, n - 1, left);
+      offer_each_slowly<F>(at, rooms, f, n - 1);
     } else {
       keep_each<Most, F>(w, rooms, f, n - 1);
-      left = n - 1;
       if (peek(w.starved) != 0) [[unlikely]]
         w.engine->share(w);
     }
+    left = n - 1;
     numbered<F> first{f, 0};
     take(call_branch(at, first));
     for (std::size_t i = 1; i < n; ++i) {
@@ -104,7 +110,18 @@ template <std::size_t Most, class F, class Take> void fork_each_on(here& at, std
     drop_each(at, rooms, left);
     throw;
   }
+  return take;
 }
+
+struct take_nothing {
+  void operator()(nothing) const noexcept {}
+  template <class X> void operator()(const X&) const noexcept {}
+};
+template <class Value, class Combine> struct combined {
+  template <class X> void operator()(X&& x) { value = combine(std::move(value), std::forward<X>(x)); }
+  Value value;
+  Combine combine;
+};
 
 #endif
 }  // namespace detail
@@ -120,7 +137,7 @@ template <std::size_t Most, class F> void fork_each(here& at, std::size_t n, F&&
 #ifdef WEFT_SERIAL
   for (std::size_t i = 0; i < n; ++i) detail::call_numbered(at, f, i);
 #else
-  detail::fork_each_on<Most, detail::passed<F>>(at, n, f, [](auto&&) {});
+  detail::fork_each_on<Most, detail::passed<F>>(at, n, f, detail::take_nothing{});
 #endif
 }
 // The same, and returns combine(... combine(combine(value, f(at, 0)), f(at, 1)) ..., f(at, n - 1)): the same bits
@@ -130,11 +147,11 @@ template <std::size_t Most, class Value, class F, class Combine>
   static_assert(Most >= 1 && Most <= 256, "weft: bodies that are forked together lie on the stack; for more: reduce");
 #ifdef WEFT_SERIAL
   for (std::size_t i = 0; i < n; ++i) value = combine(std::move(value), detail::call_numbered(at, f, i));
-#else
-  detail::fork_each_on<Most, detail::passed<F>>(at, n, f,
-                                                [&](auto&& x) { value = combine(std::move(value), std::move(x)); });
-#endif
   return value;
+#else
+  using sum = detail::combined<Value, Combine>;
+  return detail::fork_each_on<Most, detail::passed<F>>(at, n, f, sum{std::move(value), std::move(combine)}).value;
+#endif
 }
 // Both where no weft::here is at hand.
 template <std::size_t Most, class F> void fork_each(std::size_t n, F&& f) {
