@@ -6,7 +6,7 @@
 //     return std::accumulate(below, below + n.children, 1L);
 //   }
 //
-// The same as forks within forks (weft/fork_join.hpp), and cheaper: all but the first are offered together, so that
+// The same as forks within forks (weft/fork_join.hpp), and cheaper: all but the first are kept together, so that
 // there is one look at the deque and at who starves for all of them. Loops with many iterations are for_each's, which
 // finds the grain itself.
 #pragma once
@@ -42,7 +42,7 @@ template <class F> using numbered_branch = room_for<branch_of<numbered<F>>>;
 template <class F> void drop_each(here& at, numbered_branch<F>* rooms, std::size_t n) noexcept {
   while (n != 0) drop_slowly(*at.on, rooms[--n].value);
 }
-// Bodies n to 1 are offered in this order, so that they come back in the other one. Here where the worker is hooked.
+// Bodies n to 1 go in this order, so that they come back in the other one. Here where the worker is hooked.
 template <class F> [[gnu::noinline]] void offer_each_slowly(here& at, numbered_branch<F>* rooms, F f, std::size_t n) {
   std::size_t k = 0;
   try {
@@ -80,7 +80,7 @@ template <std::size_t Most, class F, class Take> Take fork_each_on(here& at, std
     throw_too_many_bodies(n, Most);
   if (n == 0) return take;
   numbered_branch<F> rooms[Most == 1 ? 1 : Most - 1];
-  std::size_t left = 0;  // bodies that are offered
+  std::size_t left = 0;  // bodies that have not come back
   try {
     worker& w = *at.on;
     const bool is_hooked = peek(w.hooked) != 0;

@@ -8,9 +8,9 @@
 //   }
 //
 // The first body is called at once; the second lies on the stack meanwhile, where a worker that has nothing to do may
-// take it. Nobody did, as a rule: then it is called as a function. So a fork costs about as much as three calls, and
-// how often something is taken depends on how many starve, not on how many forks there are. Waits inside a body set it
-// aside as in any task. With WEFT_SERIAL defined everything here is a plain call, and needs no runtime.
+// take it. Nobody did, as a rule: then it is called as a function. So a fork costs about half as much again as a call,
+// and how often something is taken depends on how many starve, not on how many forks there are. Waits inside a body set
+// it aside as in any task. With WEFT_SERIAL defined everything here is a plain call, and needs no runtime.
 #pragma once
 #include <cstdint>
 #include <new>
@@ -212,7 +212,7 @@ inline void count_left_off(const here&, std::uint64_t parts) noexcept { lone_sco
 // Who: any thread. In a task, or on the thread that made a runtime, others may take the second; on a thread that no
 // runtime knows the two run one after the other.
 // On that thread, outside of tasks, it also starts a runtime that is paused, as a wait does.
-// Cost: about that of three calls; nothing is allocated. Errors: rethrows what `first` threw, and then
+// Cost: half that of a call, beside the calls; nothing is allocated. Errors: rethrows what `first` threw, and then
 // `second` may or may not have run; else what `second` threw; a cancelled_error if one of the two has not begun because
 // a finish around is cancelled (weft/cancellation.hpp). Tasks that a branch submits belong to the task that forked, or,
 // when it is run elsewhere, to the branch, which then is over when they are.

@@ -77,7 +77,7 @@ TEST_CASE("branches: the newest that is kept is taken back, and nothing that is 
 }
 
 TEST_CASE(
-    "branches: more than the deque has room for are settled, oldest first, and half of them where a thief starves") {
+    "branches: more than the deque has room for are offered, oldest first, and half of them where a thief starves") {
   M machine;
   ground::scheduler<M> s(machine, 2);
   s.open();
@@ -89,13 +89,13 @@ TEST_CASE(
     std::vector<made> all(n);
     for (made& b : all) CHECK(detail::keep(*w.where, b));
     if (n % 2 == 0) {
-      deque<M>::settle_half(w);
+      deque<M>::offer_half(w);
       CHECK(deque<M>::size(w) == n / 2);
       CHECK(kept<M>::size(detail::peek(w.kept)) == n / 2);
       CHECK(detail::taken_back(*w.where, all[n - 1]));
       CHECK(detail::keep(*w.where, all[n - 1]));
     }
-    deque<M>::settle(w);
+    deque<M>::offer_kept(w);
     CHECK(!kept<M>::any(w));
     std::uint32_t i = n;
     while (detail::record* r = deque<M>::pop(w)) CHECK((i > 0 && r == &all[--i]));

@@ -61,7 +61,7 @@ template <class M> class deque {
 
   // Makes r the newest task. Who: the owner. Errors: std::bad_alloc when it must grow and cannot.
   [[gnu::always_inline]] static void push(detail::worker& w, record* r) {
-    settle(w);
+    offer_kept(w);
     detail::deque_owner& d = w.deque;
     const std::uint32_t at = detail::peek(d.bottom);
     if (at == d.limit) make_room(w);
@@ -87,15 +87,15 @@ template <class M> class deque {
 
   // The branches that w keeps become its newest tasks; the body they are of is w.current. Who: the owner, before it
   // does anything else with its deque. Errors: as push().
-  [[gnu::always_inline]] static void settle(detail::worker& w) {
+  [[gnu::always_inline]] static void offer_kept(detail::worker& w) {
     if (kept<M>::any(w)) [[unlikely]]
-      settle(w, [](std::uint32_t n) { return n; });
+      offer_kept(w, [](std::uint32_t n) { return n; });
   }
   // The same for the older half of them, as a thief starves; if there is no memory they stay where they are.
-  static void settle_half(detail::worker& w) noexcept {
+  static void offer_half(detail::worker& w) noexcept {
     if (!kept<M>::any(w)) return;
     try {
-      settle(w, [](std::uint32_t n) { return (n + 1) / 2; });
+      offer_kept(w, [](std::uint32_t n) { return (n + 1) / 2; });
     } catch (const std::bad_alloc&) {
     }
   }
@@ -297,7 +297,7 @@ template <class M> class deque {
     }
   }
 
-  template <class HowMany> [[gnu::noinline]] static void settle(detail::worker& w, HowMany how_many) {
+  template <class HowMany> [[gnu::noinline]] static void offer_kept(detail::worker& w, HowMany how_many) {
     const at_end here(w);
     detail::branch* const newest = kept<M>::mend(w);
     const std::uint32_t n = kept<M>::size(newest);

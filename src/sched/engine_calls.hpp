@@ -15,7 +15,7 @@ template <machine::machine M> class engine<M>::visit {
   explicit visit(engine& e) : saved_(current_worker()), self_(e.mine()), engine_(e), call_(e.machine_) {
     if (self_ == nullptr) self_ = guest_ = &e.guests_.enter(&e);
     if (self_ != saved_) set_current_worker(self_);
-    deque::settle(*self_);
+    deque::offer_kept(*self_);
   }
   ~visit() {
     if (self_ != saved_) set_current_worker(saved_);

@@ -152,13 +152,13 @@ template <flaw Flaw> class trial {
     if (!ends_now() && task_.called != 1) complain("a task was taken twice");
   }
   void share(worker<M>& w) {
-    deque<M>::settle_half(w);
+    deque<M>::offer_half(w);
     if (deque<M>::share(w)) s_.sleep.notify(play_.machine());
   }
   void join(worker<M>& w, node& b) {
     if (ends_now()) return;
     if (steps<Flaw>::taken_back(w, b) || (kept<M>::any(w) && steps<Flaw>::take_kept(w, b))) return take(&b);
-    deque<M>::settle(w);
+    deque<M>::offer_kept(w);
     if (detail::record* const r = deque<M>::pop(w)) {
       if (b.parent != &body_) complain("a branch in the deque does not say whose it is");
       take(r);

@@ -104,7 +104,7 @@ template <class M> class placement {
   void share(worker<M>& w) noexcept {
     WEFT_ASSERT(w.where != nullptr);
     const bool only_pushes = w.where->on == nullptr;
-    deque::settle_half(w);
+    deque::offer_half(w);
     if (only_pushes ? deque::expose(w) : deque::share(w)) notify_mates(w);
   }
   // What was pushed to w comes into its deque, but for the oldest, which is returned; nullptr if there was nothing.

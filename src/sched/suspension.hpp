@@ -38,7 +38,7 @@ template <class M> class suspension {
       Publish* publish;
     };
     WEFT_ASSERT(w.running != nullptr && w.role != role::guest);
-    deque<M>::settle(w);  // what the body keeps others may take from now on
+    deque<M>::offer_kept(w);  // what the body keeps others may take from now on
     self.r.kind = detail::record_kind::resume;
     self.r.pin = w.on_program_stack() ? w.id : detail::record::unpinned;  // the main thread comes back as itself
     self.r.parent = w.current;

@@ -77,7 +77,7 @@ inline void make_ready(branch& b, record* of) noexcept {
 // What was taken from what w keeps, which is claimed, is there again.
 [[gnu::cold]] void keep_again(worker& w, branch& b) noexcept;
 
-// Whether b is still the newest that its worker keeps; then it is the caller's. Who: the body that offered it. If it
+// Whether b is still the newest that its worker keeps; then it is the caller's. Who: the body that forked. If it
 // has moved to another worker meanwhile, b went to the deque before.
 [[nodiscard, gnu::always_inline]] inline bool taken_back(place_of_body& at, branch& b) noexcept {
   worker& w = *at.on;
