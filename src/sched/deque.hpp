@@ -62,6 +62,11 @@ template <class M> class deque {
   // Makes r the newest task. Who: the owner. Errors: std::bad_alloc when it must grow and cannot.
   [[gnu::always_inline]] static void push(detail::worker& w, record* r) {
     offer_kept(w);
+    push_in_loop(w, r);
+  }
+  // The same for an owner that is in no body.
+  [[gnu::always_inline]] static void push_in_loop(detail::worker& w, record* r) {
+    WEFT_DEBUG_ASSERT(!kept<M>::any(w));
     detail::deque_owner& d = w.deque;
     const std::uint32_t at = detail::peek(d.bottom);
     if (at == d.limit) make_room(w);
@@ -73,7 +78,7 @@ template <class M> class deque {
   // Takes the newest task. Who: the owner. Cost: two loads if the private part has one, else a compare-exchange, which
   // also takes back half of what is shared, or with `only_one` nothing more.
   [[nodiscard, gnu::always_inline]] static record* pop(detail::worker& w, bool only_one = false) noexcept {
-    WEFT_ASSERT(!kept<M>::any(w));
+    WEFT_DEBUG_ASSERT(!kept<M>::any(w));
     detail::deque_owner& d = w.deque;
     const std::uint32_t end = detail::peek(d.bottom);
     if (!reaches_beyond(end, d.split)) return reclaim(w, only_one);
@@ -178,7 +183,6 @@ template <class M> class deque {
   }
 
   // The steps of an owner at its end, or of a thief in its place (pull.hpp).
-
   // Whether there is something between split and `end`. A thief that pulls may have split beyond bottom for a moment.
   [[nodiscard]] static bool reaches_beyond(std::uint32_t end, const detail::cell<std::uint32_t>& split) noexcept {
     return static_cast<std::int32_t>(end - detail::peek(split)) > 0;

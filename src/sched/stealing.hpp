@@ -90,7 +90,7 @@ template <class M> class stealing final : public source<M> {
       for (std::uint32_t i = 0; i < got.count; ++i) recording_.stolen(w, victim, *got.tasks[i]);
     }
     if (got.count > 1) {
-      for (std::uint32_t i = 1; i < got.count; ++i) deque::push(w, got.tasks[i]);
+      for (std::uint32_t i = 1; i < got.count; ++i) deque::push_in_loop(w, got.tasks[i]);
       w.own_deferred = true;
       placement_.keep_within_reach(w);
       if (w.pace.coarse) sleep_.spread(machine_, got.count - 1);
