@@ -30,37 +30,16 @@ width_table::choice width_table::choose(std::span<const option> options, aim a) 
 }
 
 const width_table::option* width_table::first_trial(std::span<const option> options, aim a) {
-  std::uint64_t least = ~std::uint64_t{0}, too_wide_ps = 0;
-  unsigned worse = 0;
-  for (const option& o : options) {
-    estimate& e = at(o, a);
-    if (e.is_known) {
-      least = std::min(least, e.mean_ps);
-      worse = e.mean_ps > far_worse * least ? 2 : e.mean_ps > least + least / part_as_good ? worse + 1 : 0;
-      too_wide_ps = worse >= 2 ? e.trial_ps : 0;
-    }
-    if (e.begun >= runs_of_trial) continue;
-    if (too_wide_ps == 0) return &o;
-    put_off(e, too_wide_ps, a);
-  }
+  for (const option& o : options)
+    if (at(o, a).begun < runs_of_trial) return &o;
   return nullptr;
-}
-
-// Until it has saved what a trial loses that takes so long, or as long as its own did: runs for the other aim may have
-// told.
-void width_table::put_off(estimate& e, std::uint64_t trial_ps, aim a) noexcept {
-  WEFT_ASSERT(e.begun < runs_of_trial && trial_ps != 0);
-  e.begun = runs_of_trial;
-  if (!e.is_known) e.trial_ps = trial_ps;
-  e.saved_ps = 0;
-  e.tried_at = course_[static_cast<unsigned>(a)].runs;
 }
 
 const width_table::option* width_table::best(std::span<const option> options, aim a) {
   std::uint64_t least = ~std::uint64_t{0};
   for (const option& o : options)
     if (at(o, a).is_known) least = std::min(least, at(o, a).mean_ps);
-  const std::uint64_t as_good = least + least / (a == aim::cost ? 8 : part_as_good);
+  const std::uint64_t as_good = least + least / (a == aim::cost ? 8 : 32);
   for (const option& o : options)
     if (at(o, a).is_known && at(o, a).mean_ps <= as_good) return &o;
   return nullptr;

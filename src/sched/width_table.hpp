@@ -3,11 +3,9 @@
 // members spent in the team.
 //
 // A trial of a width is two runs in a row, and the better time counts: the first of another width is slow, because
-// members sleep, and code and data are elsewhere. Each width is tried once, from narrow to wide; behind one that takes
-// more than twice as long as the best, or two in a row that take a thirty-second longer, the wider ones are put off,
-// and taken to be as bad as that one. From then on the best is taken, and now and then another is tried, the one that
-// has been waiting longest. What such trials may lose is a fiftieth of what all runs take: a width that is nearly as
-// good is tried often, a bad one seldom, none never.
+// members sleep, and code and data are elsewhere. Each width is tried once. From then on the best is taken, and now and
+// then another is tried, the one that has been waiting longest. What such trials may lose is a fiftieth of what
+// all runs take: a width that is nearly as good is tried often, a bad one seldom, none never.
 //
 // Of those that are nearly as good as the best the narrowest is taken, because what is not measured - members that come
 // together - grows with the width: within an eighth of the cost, a thirty-second of the time.
@@ -78,7 +76,6 @@ class width_table {
 
   [[nodiscard]] cell& of(option o);
   [[nodiscard]] estimate& at(option o, aim a) { return of(o).by[static_cast<unsigned>(a)]; }
-  void put_off(estimate& e, std::uint64_t trial_ps, aim a) noexcept;
   [[nodiscard]] const option* first_trial(std::span<const option> options, aim a);
   [[nodiscard]] const option* best(std::span<const option> options, aim a);
   [[nodiscard]] const option* later_trial(std::span<const option> options, aim a, std::uint64_t best_ps);
@@ -87,7 +84,6 @@ class width_table {
   static constexpr std::uint32_t runs_of_trial = 2;
   static constexpr std::uint32_t runs_between_trials = 10;
   static constexpr std::uint64_t part_for_trials = 50;
-  static constexpr std::uint64_t far_worse = 2, part_as_good = 32;  // times the best; more than it
 
   std::array<cell, 3 * options_max> cells_{};
   std::size_t used_ = 0;

@@ -1,12 +1,11 @@
 // The widths of teams that say team(learned): for each kind of task - its name, or where it has none its body, and how
 // large its work is - a table of measured times (width_table.hpp), and what a team on its way through it must remember.
 // A kind whose teams are among others for most of their time has one width with those (joint_widths.hpp).
-// All times of a kind are taken to be proportional to the size, so that large and small ones of one class compare. What
-// comes behind a team until the next one that learns begins is part of its time, though no more than it took itself:
-// those whom a wide team has woken begin the sooner what waits for it. Other tasks wait in vain where workers sleep all
-// the same, because the graph has no more: a kind at whose end a quarter of them does is to be quick.
-// Who: any worker. Order: the kinds are published by their count; a table is its lock's. A worker that finds the lock
-// taken does not wait: it does as the last one did, or forgets what it has measured.
+// All times of a kind are taken to be proportional to the size, so that large and small ones of one class compare.
+// Other tasks wait in vain where workers sleep all the same, because the graph has no more: a kind at whose end a
+// quarter of them does is to be quick. Who: any worker. Order: the kinds are published by their count; a table is its
+// lock's. A worker that finds the lock taken does not wait: it does as the last one did, or forgets what it has
+// measured.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -14,7 +13,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "access/registration.hpp"
@@ -67,7 +65,6 @@ template <class M> class widths {
       c.as = {nearest(all, width), aim::time, false};
       return c;
     }
-    closes(now_ps);
     c.others_wait = goal == aim::cost;
     if (c.others_wait && M::load(c.of->asleep, base::relaxed) > asleep_most) goal = aim::time;
     if (!try_lock(c.of->lock)) {
@@ -87,14 +84,9 @@ template <class M> class widths {
     const auto past = joint_.ends(c.when, now_ps);
     joint_.measured(c.when, past.part_ps, scaled(worth, 1 / c.scale));
     c.of->among.add(elapsed_ps - std::min(elapsed_ps, past.alone_ps), elapsed_ps);
-    if (!c.as.counts) return;
-    const open_time all{c.of, c.as, now_ps, elapsed_ps, busy_ps, c.scale};
-    if (c.as.goal == aim::cost) return hear(all, 0);
-    closes(now_ps);
-    if (!try_lock(open_lock_)) return;
-    open_ = all;
-    M::store(is_open_, std::uint8_t{1}, base::relaxed);
-    base::release_lock<M>(open_lock_);
+    if (!c.as.counts || !try_lock(c.of->lock)) return;
+    c.of->table.measured(c.as, scaled(elapsed_ps, c.scale), scaled(busy_ps, c.scale));
+    base::release_lock<M>(c.of->lock);
   }
   // A team beside which others waited ends, and so large a part of the workers sleeps.
   void saw_asleep(const course& c, double part) {
@@ -143,14 +135,6 @@ template <class M> class widths {
   static constexpr unsigned kinds_max = 256;
   static constexpr double asleep_most = 0.25;
 
-  // The times of a team that is over, until another begins.
-  struct open_time {
-    kind* of = nullptr;
-    width_table::choice as{};
-    std::uint64_t left_ps = 0, elapsed_ps = 0, busy_ps = 0;
-    double scale = 1;
-  };
-
   [[nodiscard]] static std::uint64_t size_of(detail::record& r, const detail::team_clause& wish) noexcept {
     std::uint64_t size = wish.size;
     if (size == 0)
@@ -167,22 +151,6 @@ template <class M> class widths {
   }
   [[nodiscard]] static std::uint64_t scaled(std::uint64_t ps, double scale) noexcept {
     return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(ps) * scale));
-  }
-
-  // Another begins or ends.
-  void closes(std::uint64_t now_ps) {
-    if (M::load(is_open_, base::relaxed) == 0 || !try_lock(open_lock_)) return;
-    const open_time all = std::exchange(open_, {});
-    M::store(is_open_, std::uint8_t{0}, base::relaxed);
-    base::release_lock<M>(open_lock_);
-    if (all.of == nullptr) return;  // somebody else was sooner
-    WEFT_ASSERT(all.as.counts && all.as.goal == aim::time);
-    hear(all, std::min(all.elapsed_ps, now_ps - std::min(now_ps, all.left_ps)));
-  }
-  void hear(const open_time& t, std::uint64_t behind_ps) {
-    if (!try_lock(t.of->lock)) return;
-    t.of->table.measured(t.as, scaled(t.elapsed_ps + behind_ps, t.scale), scaled(t.busy_ps, t.scale));
-    base::release_lock<M>(t.of->lock);
   }
 
   [[nodiscard]] static bool try_lock(detail::cell<std::uint8_t>& lock) noexcept {
@@ -222,9 +190,6 @@ template <class M> class widths {
   detail::cell<std::uint8_t> lock_;
   std::array<std::unique_ptr<kind>, kinds_max> kinds_;
   joint_widths<M> joint_;
-  alignas(64) detail::cell<std::uint8_t> open_lock_;
-  detail::cell<std::uint8_t> is_open_;
-  open_time open_{};
 };
 
 }  // namespace weft::sched
