@@ -88,9 +88,10 @@ inline constexpr learned_width learned{};
 // As many workers as have proved best for tasks of this name and size (sized()), or of this body where they have no
 // name; team(2, 8).learned() does so within bounds. Each width - the powers of two, the sizes of the places of the
 // machine - is tried twice; then the one is taken that took the shortest time from entry to last exit, or, while other
-// tasks wait on the worker that takes this one, the one whose members spent the least time in sum. Now and then another
-// is tried again, for about a fiftieth of the time at most, and what was long ago counts little. So a load that changes
-// is followed. Cost: three looks at the clock, and a lock which nobody waits for.
+// tasks wait on the worker that takes this one and fewer than a quarter of all sleep, the one whose members spent the
+// least time in sum. Now and then another is tried again, for about a fiftieth of the time at most, and what was long
+// ago counts little. So a load that changes is followed. Cost: three looks at the clock, and a lock
+// which nobody waits for.
 [[nodiscard]] inline detail::team_clause team(learned_width) noexcept { return {1, 0xffff, false, true}; }
 
 // How team_context::for_each gives iterations to members.

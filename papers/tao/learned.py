@@ -47,12 +47,12 @@ PROGRAMS = [
     Program("heat --size 1024 --bands 8", 1.05, "--steps 100", "--steps 200"),
     Program("tao_dag --size 256 --lanes 1", 1.05, "--multiplies 150 --copies 75 --stencils 75",
             "--multiplies 300 --copies 150 --stencils 150"),
-    Program("tao_dag --size 128 --lanes 4", 1.12, "--multiplies 400 --copies 200 --stencils 200",
+    Program("tao_dag --size 128 --lanes 4", 1.08, "--multiplies 400 --copies 200 --stencils 200",
             "--multiplies 800 --copies 400 --stencils 400"),
     Program("sparse_lu --blocks 24 --size 64", 1.05),
-    Program("cholesky --n 1024 --tile 64", 1.2, fixed="--repeat 1 --panel-team {}",
+    Program("cholesky --n 1024 --tile 64", 1.12, fixed="--repeat 7 --panel-team {}",
             learned="--repeat 7 --panel-team 16 --learned"),
-    Program("tao_sort --n 1048576 --modelled", 1.05, fixed="--levels dep-{}",
+    Program("tao_sort --n 1048576 --modelled", 1.05, fixed="--levels dep-{} --repeat 12",
             learned="--levels dep-learned --repeat 12"),
 ]
 

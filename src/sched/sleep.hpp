@@ -80,6 +80,12 @@ template <class M> class sleep {
     if (id == apart_) return M::load(apart_asleep_, base::seq_cst) != 0;
     return (M::load(asleep_[id / 64], base::seq_cst) & bit(id)) != 0;
   }
+  // Which part of the workers sleeps. A guess while they go on.
+  [[nodiscard]] double part_asleep() noexcept {
+    int asleep = 0;
+    for (unsigned w = 0; w < words_; ++w) asleep += std::popcount(M::load(asleep_[w], base::relaxed));
+    return std::min(1.0, static_cast<double>(asleep) / workers_);
+  }
   // How often anyone has announced sleep: unchanged between two all_asleep() means that nobody ran in between.
   [[nodiscard]] std::uint64_t announcements() noexcept { return M::load(announcements_, base::seq_cst); }
   [[nodiscard]] bool all_asleep() noexcept { return all_set(0); }

@@ -151,7 +151,6 @@ template <class M> class teams {
     std::vector<const void*> slots;
     team_course<M> course{};
     sleepers<M> asleep;
-    detail::cell<std::uint64_t> busy_ps;  // of the members that have left, where the team is timed
   };
   // What the record of a member keeps.
   struct member {
@@ -268,6 +267,7 @@ template <class M> class teams {
   void is_over(worker<M>& w, const detail::record& r, const team_course<M>& course, std::uint64_t now,
                std::uint64_t busy_ps) {
     const bool is_learned = course.learns.of != nullptr;
+    if (is_learned && course.learns.others_wait) widths_.saw_asleep(course.learns, use_.placement.part_asleep());
     if (is_learned) widths_.measured(course.learns, now, now - course.since_ps, busy_ps);
     if (use_.recording.on())
       use_.recording.team(w, r,

@@ -1,8 +1,11 @@
 // The widths of teams that say team(learned): for each kind of task - its name, or where it has none its body, and how
 // large its work is - a table of measured times (width_table.hpp), and what a team on its way through it must remember.
 // A kind whose teams are among others for most of their time has one width with those (joint_widths.hpp).
-// Who: any worker. Order: the kinds are published by their count; a table is its lock's. A worker that finds the lock
-// taken does not wait: it does as the last one did, or forgets what it has measured.
+// All times of a kind are taken to be proportional to the size, so that large and small ones of one class compare.
+// Other tasks wait in vain where workers sleep all the same, because the graph has no more: a kind at whose end a
+// quarter of them does is to be quick. Who: any worker. Order: the kinds are published by their count; a table is its
+// lock's. A worker that finds the lock taken does not wait: it does as the last one did, or forgets what it has
+// measured.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -33,6 +36,7 @@ template <class M> class widths {
     detail::cell<std::uint8_t> lock;
     detail::cell<std::uint32_t> last;  // the width that was chosen last
     typename joint_widths<M>::share among;
+    detail::cell<double> asleep;        // workers at the ends of those beside which tasks waited: a mean of some eight
     detail::cell<std::uint64_t> worth;  // how much work a team is: what the members of the first spent; 0: not known
     width_table table;
   };
@@ -42,6 +46,8 @@ template <class M> class widths {
     kind* of = nullptr;
     width_table::choice as{};
     typename joint_widths<M>::stamp when{};
+    double scale = 1;  // from times of its size to those of the least in its class
+    bool others_wait = false;
   };
 
   // How wide the team r is, which worker `leader` begins: at least `least`, at most `most`, which is at most
@@ -52,12 +58,15 @@ template <class M> class widths {
     const options all = options_of(who, leader, least, most);
     course c{find(r, wish), {all.list[all.count - 1], goal}};
     if (c.of == nullptr) return c;
+    c.scale = scale_of(size_of(r, wish));
     c.when = joint_.begins(now_ps);
     const unsigned width = c.of->among.is_most() ? joint_.width(c.when, who.widest()) : joint_table::own;
     if (width != joint_table::own) {
       c.as = {nearest(all, width), aim::time, false};
       return c;
     }
+    c.others_wait = goal == aim::cost;
+    if (c.others_wait && M::load(c.of->asleep, base::relaxed) > asleep_most) goal = aim::time;
     if (!try_lock(c.of->lock)) {
       c.as.of = nearest(all, M::load(c.of->last, base::relaxed));
       return c;
@@ -71,13 +80,19 @@ template <class M> class widths {
   void measured(const course& c, std::uint64_t now_ps, std::uint64_t elapsed_ps, std::uint64_t busy_ps) {
     if (c.of == nullptr) return;
     std::uint64_t worth = M::load(c.of->worth, base::relaxed);
-    if (worth == 0) M::store(c.of->worth, worth = std::max<std::uint64_t>(busy_ps, 1), base::relaxed);
+    if (worth == 0) M::store(c.of->worth, worth = scaled(busy_ps, c.scale), base::relaxed);
     const auto past = joint_.ends(c.when, now_ps);
-    joint_.measured(c.when, past.part_ps, worth);
+    joint_.measured(c.when, past.part_ps, scaled(worth, 1 / c.scale));
     c.of->among.add(elapsed_ps - std::min(elapsed_ps, past.alone_ps), elapsed_ps);
     if (!c.as.counts || !try_lock(c.of->lock)) return;
-    c.of->table.measured(c.as, elapsed_ps, busy_ps);
+    c.of->table.measured(c.as, scaled(elapsed_ps, c.scale), scaled(busy_ps, c.scale));
     base::release_lock<M>(c.of->lock);
+  }
+  // A team beside which others waited ends, and so large a part of the workers sleeps.
+  void saw_asleep(const course& c, double part) {
+    WEFT_ASSERT(c.of != nullptr && c.others_wait && part >= 0 && part <= 1);
+    const double before = M::load(c.of->asleep, base::relaxed);
+    M::store(c.of->asleep, before + (part - before) / 8, base::relaxed);
   }
 
   // The team has failed, which says nothing.
@@ -113,6 +128,14 @@ template <class M> class widths {
   // In what class r is: the binary logarithm of how large its work is - as its clause says; else the bytes that its
   // accesses name; else what it is declared to cost.
   [[nodiscard]] static unsigned size_class(detail::record& r, const detail::team_clause& wish) noexcept {
+    return static_cast<unsigned>(std::bit_width(size_of(r, wish)));
+  }
+
+ private:
+  static constexpr unsigned kinds_max = 256;
+  static constexpr double asleep_most = 0.25;
+
+  [[nodiscard]] static std::uint64_t size_of(detail::record& r, const detail::team_clause& wish) noexcept {
     std::uint64_t size = wish.size;
     if (size == 0)
       for (std::uint32_t i = 0; i < r.access_count; ++i) {
@@ -121,11 +144,14 @@ template <class M> class widths {
         if (!access::is_resource(a) && !access::is_repeated(a) && h.sized) size += detail::bytes_of(h);
       }
     if (size == 0) size = r.declared_cost_ps(1);
-    return static_cast<unsigned>(std::bit_width(size));
+    return size;
   }
-
- private:
-  static constexpr unsigned kinds_max = 256;
+  [[nodiscard]] static double scale_of(std::uint64_t size) noexcept {
+    return size == 0 ? 1 : static_cast<double>(std::bit_floor(size)) / static_cast<double>(size);
+  }
+  [[nodiscard]] static std::uint64_t scaled(std::uint64_t ps, double scale) noexcept {
+    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(ps) * scale));
+  }
 
   [[nodiscard]] static bool try_lock(detail::cell<std::uint8_t>& lock) noexcept {
     return M::load(lock, base::relaxed) == 0 && M::exchange(lock, std::uint8_t{1}, base::acquire) == 0;

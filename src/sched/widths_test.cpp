@@ -99,6 +99,18 @@ TEST_CASE("widths: what was measured decides, and who finds the table taken does
   base::release_lock<machine::host>(best.of->lock);
 }
 
+TEST_CASE("widths: of one class the large ones take longer, which is no change of the load") {
+  ground g;
+  unsigned best = 0;
+  for (unsigned i = 0; i < 400; ++i) {
+    const std::uint64_t size = i / 8 % 2 == 0 ? 127 : 64;
+    const auto c = g.first("z", size);
+    if (i >= 200 && c.as.of.width == 6) ++best;
+    g.measured(c, size * (c.as.of.width == 6 ? 1000 : 2000));
+  }
+  CHECK(best >= 180);
+}
+
 TEST_CASE("widths: from several threads at once") {
   ground g;
   std::vector<std::thread> threads;

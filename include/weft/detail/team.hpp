@@ -78,6 +78,7 @@ struct team_state {
   const void** shown;  // by rank: what a member shows the others in a collective step, between two barriers
   // Members that have not left in the high half, and those of them that the barrier waits for in the low one.
   alignas(64) cell<std::uint64_t> present;
+  cell<std::uint64_t> busy_ps;  // of the members that have left, where the team is timed
   // Of a loop whose iterations are handed out: the first that nobody has. Of a graph: not 0, a member is at it.
   cell<std::uint64_t> next;
   cell<std::uint8_t> failed;  // a member has thrown
