@@ -1,4 +1,4 @@
-// How much of what is repeated with other seeds. `ctest --preset quick` has a minute for everything, sets
+// How much of what is repeated with other seeds. `ctest --preset quick` is for every commit, sets
 // WEFT_TEST_QUICK, and gets a tenth; what runs without it, `make test` too, gets all.
 #pragma once
 #include <cstdint>
