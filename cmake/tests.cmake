@@ -1,4 +1,5 @@
 # Every test, by label: unit conformance flawed stress golden apps compile_fail install tidy page paper cost numa long.
+# One that says `// Not in quick: why` is slow besides.
 # No list by hand:
 #   src/**/x_test.cpp                            doctest cases of one program, weft_unit; one ctest entry per file
 #   tests/conformance/*.cpp, **/x_model_test.cpp the same of weft_conformance
@@ -59,6 +60,10 @@ function(weft_doctests program prefix label)
     file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${source})
     weft_test(${prefix}${stem} "${label}" ${WEFT_TEST_LAUNCHER} $<TARGET_FILE:${program}> --source-file=*${path})
     set_tests_properties(${prefix}${stem} PROPERTIES FAIL_REGULAR_EXPRESSION "test cases: +0 ")
+    file(STRINGS ${source} slow REGEX "^// Not in quick: " LIMIT_COUNT 1)
+    if(slow)
+      set_tests_properties(${prefix}${stem} PROPERTIES LABELS "${label};slow")
+    endif()
   endforeach()
 endfunction()
 
@@ -307,21 +312,41 @@ if(WEFT_APPS)
             --weft $<TARGET_FILE:weft_tool>)
 endif()
 
-# the programs in README.md and in the guide
-file(GLOB pages CONFIGURE_DEPENDS README.md docs/guide/*.md)
-set(page_flags "-std=c++20 -O1 -I${PROJECT_SOURCE_DIR}/include")
+# the programs in README.md and in the guide, and what must not compile: all with one precompiled header
+set(user_flags "-std=c++20 -O1 -I${PROJECT_SOURCE_DIR}/include")
 if(WEFT_SANITIZE)
-  string(APPEND page_flags " -fsanitize=${WEFT_SANITIZE}")
+  string(APPEND user_flags " -fsanitize=${WEFT_SANITIZE}")
 endif()
+set(shared ${PROJECT_BINARY_DIR}/precompiled)
+set(user_compiler --compiler ${CMAKE_CXX_COMPILER} "--flags=${user_flags}")
+weft_test(precompiled "page;compile_fail" ${python} ${tests}/precompile.py ${user_compiler} --strip ${CMAKE_STRIP}
+          --library $<TARGET_FILE:weft> --out ${shared})
+set_tests_properties(precompiled PROPERTIES FIXTURES_SETUP precompiled)
+list(APPEND user_compiler --precompiled ${shared}/precompiled.hpp)
+function(weft_user_test name label)
+  weft_test(${name} ${label} ${ARGN})
+  set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED precompiled)
+endfunction()
+
+file(GLOB pages CONFIGURE_DEPENDS README.md docs/guide/*.md)
 list(JOIN HWLOC_LINK_LIBRARIES " " page_libraries)
 string(APPEND page_libraries " ${SQLite3_LIBRARIES}")
+if(WEFT_GOLD)
+  string(APPEND page_libraries " -fuse-ld=gold")
+endif()
 foreach(page IN LISTS pages)
   file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${page})
   string(REGEX REPLACE "(^docs/)|(\\.md$)" "" name ${name})
-  weft_test(
-    page/${name} page ${python} ${tests}/pages.py ${page} --compiler ${CMAKE_CXX_COMPILER}
-    "--flags=${page_flags}" "--link=$<TARGET_FILE:weft> ${page_libraries} $<TARGET_FILE:Boost::context> -pthread"
+  weft_user_test(
+    page/${name} page ${python} ${tests}/pages.py ${page} ${user_compiler}
+    "--link=${shared}/$<TARGET_FILE_NAME:weft> ${page_libraries} $<TARGET_FILE:Boost::context> -pthread"
     --scratch ${PROJECT_BINARY_DIR}/pages)
+endforeach()
+
+file(GLOB fail_sources CONFIGURE_DEPENDS tests/compile_fail/*.cpp)
+foreach(source IN LISTS fail_sources)
+  weft_stem(stem ${source})
+  weft_user_test(${stem} compile_fail ${python} ${tests}/compile_fail.py ${user_compiler} ${source})
 endforeach()
 
 # forks and loops as the sequential program, without the library
@@ -331,16 +356,12 @@ target_compile_features(weft_serial PRIVATE cxx_std_20)
 target_link_libraries(weft_serial PRIVATE weft_strict)
 weft_test(serial/elision conformance weft_serial)
 
-# what must not compile, and what compiling costs
-file(GLOB fail_sources CONFIGURE_DEPENDS tests/compile_fail/*.cpp)
-set(compiler --compiler ${CMAKE_CXX_COMPILER} --include ${PROJECT_SOURCE_DIR}/include)
-foreach(source IN LISTS fail_sources)
-  weft_stem(stem ${source})
-  weft_test(${stem} compile_fail ${python} ${tests}/compile_fail.py ${compiler} ${source})
-endforeach()
-weft_test(header_cost tidy ${python} ${tests}/header_cost.py ${compiler})
+# what compiling costs
+weft_test(header_cost tidy ${python} ${tests}/header_cost.py --compiler ${CMAKE_CXX_COMPILER} --include
+          ${PROJECT_SOURCE_DIR}/include)
 if(CMAKE_BUILD_TYPE STREQUAL "Release") # where weft_at_once joins files
   weft_test(includes tidy ${python} ${tests}/includes.py --build ${PROJECT_BINARY_DIR} --target weft)
+  set_tests_properties(includes PROPERTIES COST 60) # first: where ctest has no times yet, it would run last and alone
 endif()
 weft_test(long/includes long ${python} ${tests}/includes.py --build ${PROJECT_BINARY_DIR})
 

@@ -4,10 +4,13 @@ defined, and then the compiler must say what the file's line `// expect: REGEX` 
 reason, and its good branch proves that nothing else is wrong with it. With `// expect in N: REGEX` the first N lines of
 the message must say it: who makes the mistake reads no more. Lines of source that a compiler quotes do not count.
 
-usage: compile_fail.py --compiler CXX --include DIR FILE
+usage: compile_fail.py --compiler CXX --flags "..." [--precompiled HEADER] FILE
+
+A file that includes <weft/weft.hpp> is given HEADER, which tests/precompile.py made of it.
 """
 import argparse
 import re
+import shlex
 import subprocess
 import sys
 
@@ -15,13 +18,16 @@ import sys
 def main() -> int:
     args = argparse.ArgumentParser()
     args.add_argument("--compiler", required=True)
-    args.add_argument("--include", required=True)
+    args.add_argument("--flags", default="")
+    args.add_argument("--precompiled", default="")
     args.add_argument("file")
     opt = args.parse_args()
-    command = [opt.compiler, "-std=c++20", "-fsyntax-only", "-I", opt.include, opt.file]
-
     with open(opt.file, encoding="utf-8") as f:
-        expect = re.search(r"^// expect(?: in (\d+))?: (.+)$", f.read(), re.MULTILINE)
+        text = f.read()
+    shared = ["-include", opt.precompiled] if opt.precompiled and "#include <weft/weft.hpp>\n" in text else []
+    command = [opt.compiler, *shlex.split(opt.flags), "-fsyntax-only", *shared, opt.file]
+
+    expect = re.search(r"^// expect(?: in (\d+))?: (.+)$", text, re.MULTILINE)
     if not expect:
         print(f"{opt.file}: no line `// expect: REGEX` or `// expect in N: REGEX`")
         return 1

@@ -19,6 +19,7 @@
 
 #include "base/random.hpp"
 #include "machine/virtual/virtual.hpp"
+#include "quick.hpp"
 #include "sanitized.hpp"
 
 namespace weft::interleave {
@@ -134,7 +135,7 @@ inline constexpr unsigned slower = thread_sanitizer ? 40 : address_sanitizer ? 1
 template <class Trial> void all_seeds(unsigned n, Trial trial) {
   const std::uint64_t only = variable("WEFT_TEST_SEED");
   const std::uint64_t wanted = variable("WEFT_TEST_SEEDS");
-  const std::uint64_t last = only != 0 ? only : wanted != 0 ? wanted : std::max(n / slower, 20u);
+  const std::uint64_t last = only != 0 ? only : wanted != 0 ? wanted : few(std::max(n / slower, 20u));
   for (std::uint64_t seed = only != 0 ? only : 1; seed <= last; ++seed) {
     if (const char* wrong = trial(seed)) {
       FAIL_CHECK(std::string(wrong) << "; " << replay(seed));

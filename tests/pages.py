@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Compiles and runs every C++ program of a Markdown page, and compares its output with what the page says.
 
-usage: pages.py PAGE.md --compiler CXX --flags "..." --link "..." --scratch DIR
+usage: pages.py PAGE.md --compiler CXX --flags "..." --link "..." --scratch DIR [--precompiled HEADER]
 
 A program is a ```cpp block with `int main` in it. If the next fence of the page is a plain ``` block, with at most one
 paragraph in between, that block is the program's exact output with WEFT_MACHINE=virtual; otherwise the program only has
-to end with status 0. A page without a program is an error when it is the README, whose reader must find one.
+to end with status 0. A program that includes <weft/weft.hpp> is given HEADER, which tests/precompile.py made of it. A
+page without a program is an error when it is the README, whose reader must find one.
 """
 import argparse
 import os
@@ -42,7 +43,8 @@ def check(page: pathlib.Path, line: int, program: str, expected: str | None, opt
     source = opt.scratch / f"{page.stem}-{line}.cpp"
     binary = source.with_suffix("")
     source.write_text(f'#line {line} "{page.name}"\n{program}')
-    command = [opt.compiler, *shlex.split(opt.flags), str(source), "-o", str(binary), *shlex.split(opt.link)]
+    shared = ["-include", opt.precompiled] if opt.precompiled and "#include <weft/weft.hpp>\n" in program else []
+    command = [opt.compiler, *shlex.split(opt.flags), *shared, str(source), "-o", str(binary), *shlex.split(opt.link)]
     built = subprocess.run(command, capture_output=True, text=True)
     if built.returncode != 0:
         return f"does not compile\n{built.stderr}"
@@ -63,6 +65,7 @@ def main() -> int:
     args.add_argument("--compiler", required=True)
     args.add_argument("--flags", default="")
     args.add_argument("--link", default="")
+    args.add_argument("--precompiled", default="")
     args.add_argument("--scratch", type=pathlib.Path, required=True)
     opt = args.parse_args()
     found = programs(opt.page.read_text(encoding="utf-8"))

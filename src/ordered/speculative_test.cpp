@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ordered/random_program.hpp"
+#include "quick.hpp"
 #include "sanitized.hpp"
 #include "weft/weft.hpp"
 
@@ -43,7 +44,7 @@ void compare(weft::runtime& rt, std::uint64_t seed, const weft::ordered_options&
 TEST_CASE("ordered, speculative: random programs leave what the serial run leaves, on any number of workers") {
   for (const unsigned workers : {1u, 2u, 3u, 4u, 7u, 16u}) {
     weft::runtime rt({.workers = workers});
-    for (std::uint64_t seed = 1; seed <= (sanitized ? 12 : 60); ++seed) {
+    for (std::uint64_t seed = 1; seed <= few(sanitized ? 12 : 60); ++seed) {
       compare(rt, seed, ahead);
       compare(rt, seed, {.executor = "speculative"});
     }
@@ -55,7 +56,7 @@ TEST_CASE("ordered, speculative: random programs on modelled machines, in time a
           doctest::skip(real_threads_only)) {
   for (const unsigned workers : {1u, 8u, 64u})
     for (const char* schedule : {"time", "random"})
-      for (std::uint64_t seed = 1; seed <= (sanitized ? 5 : 20); ++seed) {
+      for (std::uint64_t seed = 1; seed <= few(sanitized ? 5 : 20); ++seed) {
         weft::runtime rt({.workers = workers, .machine = "virtual", .seed = seed, .model = {.schedule = schedule}});
         compare(rt, seed, ahead);
       }

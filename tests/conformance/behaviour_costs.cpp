@@ -1,6 +1,7 @@
 // What a runtime takes from the machine while it has nothing to do, and per task that waits. Processor time is that of
 // this process, so other programs do not disturb; still the best of several attempts counts, because the kernel's own
 // work (page faults, migrations) is charged to us as it comes.
+// Not in quick: it waits for idle workers to have used nothing, and wants the processors for itself.
 #include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
 // What a program is told that cannot go on for want of an event or a version, or whose bodies block their cores.
+// Not in quick: it waits for reports that come after seconds.
 #include <atomic>
 #include <chrono>
 #include <functional>

@@ -1,6 +1,7 @@
 // A program that cannot go on, when threads outside the runtime take part: the main thread's wait and theirs end with
 // the names of what is stuck, or, as long as that cannot be certain, one report says that nothing moves. Without such
 // threads: behaviour_waits.cpp.
+// Not in quick: it waits for reports that come after seconds.
 #include <atomic>
 #include <chrono>
 #include <functional>

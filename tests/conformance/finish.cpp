@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "crews.hpp"
+#include "quick.hpp"
 #include "replay.hpp"
 #include "weft/weft.hpp"
 
@@ -194,7 +195,7 @@ TEST_CASE("finish: a task that waits in it for a handle of its own is told, not 
 }
 
 TEST_CASE("finish: asyncs in a chain, each in a finish of its own, use stacks as they go") {
-  const int levels = sanitized ? 500 : 20'000;
+  const int levels = sanitized ? 500 : static_cast<int>(few(20'000));
   on_both_machines([levels](const weft::options& o) {
     weft::runtime rt(o);
     std::atomic<int> reached = 0;

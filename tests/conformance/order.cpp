@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "programs.hpp"
+#include "quick.hpp"
 #include "replay.hpp"
 
 using namespace reference;
@@ -82,7 +83,7 @@ TEST_CASE("order: drawn orders are many, allowed, and the same with the same see
     orders.insert(first.steps);
     return first.wrong;
   });
-  if (std::getenv("WEFT_TEST_SEED") == nullptr) CHECK(orders.size() > (sanitized ? 20 : 300));
+  if (std::getenv("WEFT_TEST_SEED") == nullptr) CHECK(orders.size() > few(sanitized ? 20 : 300));
 }
 
 TEST_CASE("order: the kinds of waits, throttled submitters and pauses go on under drawn orders") {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "programs.hpp"
+#include "quick.hpp"
 #include "replay.hpp"
 #include "sanitized.hpp"
 
@@ -16,7 +17,8 @@ struct machine_case {
   const char* machine;
   std::vector<unsigned> workers;
 };
-const std::vector<unsigned> crews = sanitized ? std::vector{1u, 2u, 4u, 7u} : std::vector{1u, 2u, 3u, 4u, 7u, 16u};
+const std::vector<unsigned> crews =
+    sanitized || hurried ? std::vector{1u, 2u, 4u, 7u} : std::vector{1u, 2u, 3u, 4u, 7u, 16u};
 const machine_case machines[] = {{"virtual", crews}, {"host", crews}};
 
 std::string name_of(const weft::options& o) {
@@ -119,7 +121,7 @@ TEST_CASE("policy: more workers than any program needs") {
     return wrong.empty() ? waits_for_children(rt, 5) : wrong;
   });
   // Hundreds of modelled workers that search cost real seconds: one small program.
-  on_all({"virtual", {address_sanitizer ? 128u : 512u}},
+  on_all({"virtual", {address_sanitizer || hurried ? 128u : 512u}},
          [](weft::runtime& rt) { return run_and_judge(rt, many_adds(6)); });
 }
 

@@ -12,6 +12,7 @@
 #include "ordered/one_by_one.hpp"
 #include "ordered/swarm/chip.hpp"
 #include "ordered/swarm/options.hpp"
+#include "quick.hpp"
 #include "sanitized.hpp"
 #include "weft/swarm.hpp"
 #include "weft/weft.hpp"
@@ -111,7 +112,7 @@ void compare(cells& all, const weft::swarm_options& chip, std::uint64_t seed, st
 cells* const memory = new cells;
 
 // One thread plays the chip, the same in each build.
-constexpr std::uint32_t slower = sanitized ? 4 : 1;
+const std::uint32_t slower = sanitized || hurried ? 4 : 1;
 
 }  // namespace
 

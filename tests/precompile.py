@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""What the programs of the pages and the files of tests/compile_fail have in common, done once: OUT/precompiled.hpp
+includes <weft/weft.hpp> and has a precompiled header beside it, and OUT has the library without what debuggers read,
+with which a link takes a quarter of the time.
+
+usage: precompile.py --compiler CXX --flags "..." --strip STRIP --library FILE --out DIR
+
+ctest runs it before each of them (a fixture), so it is never older than the headers.
+"""
+import argparse
+import pathlib
+import shlex
+import subprocess
+import sys
+
+
+def main() -> int:
+    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    args.add_argument("--compiler", required=True)
+    args.add_argument("--flags", default="")
+    args.add_argument("--strip", required=True)
+    args.add_argument("--library", type=pathlib.Path, required=True)
+    args.add_argument("--out", type=pathlib.Path, required=True)
+    opt = args.parse_args()
+    opt.out.mkdir(parents=True, exist_ok=True)
+    header = opt.out / "precompiled.hpp"
+    compiled = header.with_suffix(".hpp.gch")
+    compiled.unlink(missing_ok=True)
+    header.write_text("#include <weft/weft.hpp>\n")
+    for command in ([opt.compiler, *shlex.split(opt.flags), "-x", "c++-header", str(header), "-o", str(compiled)],
+                    [opt.strip, "--strip-debug", "-o", str(opt.out / opt.library.name), str(opt.library)]):
+        done = subprocess.run(command)
+        if done.returncode != 0:
+            print(f"status {done.returncode}: {shlex.join(command)}", file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
