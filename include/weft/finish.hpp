@@ -11,7 +11,7 @@
 //
 // An async belongs to the innermost finish around it, also if a function called in between makes it, or to the task
 // that it is in if there is none; and so do the asyncs of its body that are in no finish of their own (PufferFish
-// §II-A). An async is a task with a record of its own, made in six times the time of a fork (weft/fork_join.hpp), so
+// §II-A). An async is a task with a record of its own, made in ten times the time of a fork (weft/fork_join.hpp), so
 // forks are better where two bodies are all there is to do. With WEFT_SERIAL defined all are plain calls, and need no
 // runtime.
 #pragma once
