@@ -320,7 +320,7 @@ endif()
 set(shared ${PROJECT_BINARY_DIR}/precompiled)
 set(user_compiler --compiler ${CMAKE_CXX_COMPILER} "--flags=${user_flags}")
 weft_test(precompiled "page;compile_fail" ${python} ${tests}/precompile.py ${user_compiler} --strip ${CMAKE_STRIP}
-          --library $<TARGET_FILE:weft> --out ${shared})
+          --archive $<TARGET_FILE:weft> --out ${shared})
 set_tests_properties(precompiled PROPERTIES FIXTURES_SETUP precompiled)
 list(APPEND user_compiler --precompiled ${shared}/precompiled.hpp)
 function(weft_user_test name label)

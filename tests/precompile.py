@@ -3,7 +3,7 @@
 includes <weft/weft.hpp> and has a precompiled header beside it, and OUT has the library without what debuggers read,
 with which a link takes a quarter of the time.
 
-usage: precompile.py --compiler CXX --flags "..." --strip STRIP --library FILE --out DIR
+usage: precompile.py --compiler CXX --flags "..." --strip STRIP --archive FILE --out DIR
 
 ctest runs it before each of them (a fixture), so it is never older than the headers.
 """
@@ -19,7 +19,7 @@ def main() -> int:
     args.add_argument("--compiler", required=True)
     args.add_argument("--flags", default="")
     args.add_argument("--strip", required=True)
-    args.add_argument("--library", type=pathlib.Path, required=True)
+    args.add_argument("--archive", type=pathlib.Path, required=True)
     args.add_argument("--out", type=pathlib.Path, required=True)
     opt = args.parse_args()
     opt.out.mkdir(parents=True, exist_ok=True)
@@ -28,7 +28,7 @@ def main() -> int:
     compiled.unlink(missing_ok=True)
     header.write_text("#include <weft/weft.hpp>\n")
     for command in ([opt.compiler, *shlex.split(opt.flags), "-x", "c++-header", str(header), "-o", str(compiled)],
-                    [opt.strip, "--strip-debug", "-o", str(opt.out / opt.library.name), str(opt.library)]):
+                    [opt.strip, "--strip-debug", "-o", str(opt.out / opt.archive.name), str(opt.archive)]):
         done = subprocess.run(command)
         if done.returncode != 0:
             print(f"status {done.returncode}: {shlex.join(command)}", file=sys.stderr)

@@ -127,8 +127,8 @@ template <class Value, class Combine> struct combined {
 }  // namespace detail
 
 // Calls f(at, i), or f(i), for each i from 0 to n - 1, at the same time as far as workers are free, and returns when
-// all have returned. Where nobody takes any they are called in this order. n is at most Most; so many records, of 112
-// bytes and more, lie on the stack. Who: any thread, as for fork_join. Cost: two thirds of a fork_join for each body
+// all have returned. Where nobody takes any they are called in this order. n is at most Most; so many records, of 128
+// bytes and more, lie on the stack. Who: any thread, as for fork_join. Cost: no more than a fork_join for each body
 // but the first; nothing is allocated. Errors: weft::error if n is larger than Most; rethrows what the first body in
 // order threw that is found to have thrown, and bodies that had not begun by then may not have run; a cancelled_error
 // as fork_join.

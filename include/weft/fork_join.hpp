@@ -22,7 +22,7 @@
 
 namespace weft {
 
-// Where a body is: hand it along, and a fork need not look for its worker, which is a quarter of what it costs.
+// Where a body is: hand it along, and a fork need not look for its worker, which is a sixth of what it costs.
 // Good for as long as the body that got it, on whichever thread that goes on after a wait; for no other thread.
 #ifdef WEFT_SERIAL
 struct here {};
