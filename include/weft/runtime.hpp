@@ -133,7 +133,7 @@ class runtime {
   // stack, so a wait inside a task cannot deadlock on what lies below it. The task may continue on another thread.
   // Errors: rethrows the first exception, in submission order, of the tasks waited for; weft::error if the tasks that
   // are left can never run (each waits for an access that nobody submitted).
-  void wait() { engine_->wait_all(); }
+  void wait() { detail::wait_all(*engine_); }
 
   // Returns when the accesses to `h` that are submitted so far are done.
   void wait(handle_base& h) { engine_->wait_handle(h.state()); }

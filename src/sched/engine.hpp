@@ -111,6 +111,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void open_scope(detail::worker& w, detail::scope& s) override;
   void close_scope(detail::worker& w, detail::scope& s) override;
   void end_call(detail::worker& w, detail::record& r, bool threw) noexcept override;
+  void failed(detail::worker& w, const std::exception_ptr& e) noexcept override;
   void cancelled(bool is_open) noexcept override;
   void wait_all() override;
   void wait_handle(detail::handle_state& h) override;

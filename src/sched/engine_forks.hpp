@@ -78,6 +78,13 @@ template <machine::machine M> void engine<M>::end_call(detail::worker& w, detail
   WEFT_ASSERT(follower == nullptr);
 }
 
+// A part of the body on w, which is no task of its own.
+template <machine::machine M> void engine<M>::failed(detail::worker& w, const std::exception_ptr& e) noexcept {
+  detail::record part{};
+  part.parent = w.current;
+  poison_.cancels(part, e);
+}
+
 // Step 5 for a branch: as a task without accesses, whose children are done when it is.
 template <machine::machine M> detail::record* engine<M>::run_branch(worker& w, branch& b) {
   M::work(model::step::run);

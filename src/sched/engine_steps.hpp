@@ -8,9 +8,11 @@ namespace weft::sched {
 
 template <machine::machine M> detail::record* engine<M>::allocate(std::size_t bytes) {
   const std::uint8_t c = detail::record_class(bytes);
-  if (worker* w = at_home(); w != nullptr && c != detail::record_classes) {
-    recording_.submission_begins(*w);
-    return admission_.get(*w, c);
+  worker* const here = at_home();
+  if (here != nullptr && here->light != nullptr) detail::open_light(*here);
+  if (here != nullptr && c != detail::record_classes) {
+    recording_.submission_begins(*here);
+    return admission_.get(*here, c);
   }
   visit v(*this);
   worker& w = v.self();
@@ -156,8 +158,7 @@ template <machine::machine M> void engine<M>::loop() {
 }
 
 // A worker may have looked whether there is a pause long before it took r. Whoever took what was submitted after
-// pause() has seen that, too, so looking once more is enough. Returns whether r is left for later. Who: w, which has
-// taken r.
+// pause() has seen that, too, so looking once more is enough. Returns whether r is left for later. Who: w.
 template <machine::machine M> bool engine<M>::passes_over(worker& w, detail::record* r) {
   if (!detail::is_task(*r) || !attention_.paused() || ordering_.chooses()) return false;
   placement_.place(w, r);
@@ -252,6 +253,7 @@ template <machine::machine M> void engine<M>::run_traced(worker& w, detail::reco
 // A node has no children between its runs, and is spared the look at that line.
 template <machine::machine M> template <bool IsNode> void engine<M>::begin_body(worker& w, detail::record& r) {
   transition(r, detail::record_state::ready, detail::record_state::running);
+  WEFT_ASSERT(w.light == nullptr);
   r.running.ended_here = 0;
   if constexpr (!IsNode) r.running.children = 0;
   w.current = &r;

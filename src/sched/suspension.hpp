@@ -7,6 +7,7 @@
 // switch, on the stack that was switched to.
 #pragma once
 #include <cstdint>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "sched/quiescence.hpp"
@@ -49,12 +50,14 @@ template <class M> class suspension {
                }},
                &publish};
     detail::worker* const program_on = w.where->on;
+    detail::light_scope* const light = std::exchange(w.light, nullptr);
     detail::poke(w.moves, detail::peek(w.moves) + 1);
     fiber& loop = stacks_.take(w);
     w.moves_to(loop);
     w.current = nullptr;
     machine_.jump(w.id, *self.stack, loop, &after);
     if (self.stack == &program_) program_.where.on = program_on;
+    current_worker()->light = light;
   }
 
   // The same for a stack that has to wait: counted, recorded, and known to reservations. Returns on the worker that the

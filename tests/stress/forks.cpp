@@ -1,6 +1,7 @@
-// Forks under load, in bodies that do all else that a body may do between a fork and its join: they fork several,
-// submit, wait, open finishes, throw, cancel, and are long now and then, so that thieves pull. Catches a branch that is
-// lost or run twice, one that runs for the wrong body, and a list of branches that outlives its stack.
+// Forks and asyncs under load, in bodies that do all else that a body may do between a fork and its join, or in a
+// finish: they fork several, submit, wait, open finishes, throw, cancel, and are long now and then, so that thieves
+// pull. Catches a branch that is lost or run twice, one that runs for the wrong body, and a list of branches that
+// outlives its stack.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -16,7 +17,7 @@ namespace {
 using weft::here;
 
 // What a node does with its two to five children. The last two only count what was begun.
-enum class way : unsigned { forks, nested, several, submits, waits_first, finishes, throws, all };
+enum class way : unsigned { forks, nested, several, submits, waits_first, finishes, asyncs, failing, throws, all };
 
 struct node {
   way does;
@@ -48,6 +49,7 @@ void be_long() {
 
 struct forest {
   weft::runtime& rt;
+  bool in_task = true;  // where it grows. Outside a wait for all is told what any task has thrown
 
   // Children `from` to the last: the first against the rest, or the rest against the first.
   std::uint64_t chain(here& at, const node& n, unsigned depth, unsigned from, bool newest_first) {
@@ -94,6 +96,45 @@ struct forest {
         [&](here& on) { return grow(on, n.seeds[0], depth - 1); });
     return a + b + sums[1] + sums[2] + sums[3] + sums[4];
   }
+  // Asyncs in a finish of their own, some beside tasks, and one in an async that is in none. Now and then the body
+  // waits for those so far.
+  std::uint64_t asyncs(here& at, const node& n, unsigned depth) {
+    std::array<std::atomic<std::uint64_t>, 5> sums{};
+    const auto part = [&](unsigned i) {
+      return [&, i, depth](here& on) { sums[i] += grow(on, n.seeds[i], depth - 1); };
+    };
+    weft::finish(at, [&](here& in) {
+      for (unsigned i = 0; i < n.children; ++i) {
+        const auto how = n.seeds[i] % 8;
+        if (how == 0) rt.submit([&, i, depth] { sums[i] += grow(n.seeds[i], depth - 1); });
+        if (how == 1) weft::async(in, [&, i](here& on) { weft::async(on, part(i)); });
+        if (how > 1) weft::async(in, part(i));
+        if (how != 7) continue;
+        rt.wait();
+        for (unsigned k = 0; k <= i; ++k)
+          if (sums[k] == 0) sums[k] = 1'000'000;  // it is not over
+      }
+    });
+    return sums[0] + sums[1] + sums[2] + sums[3] + sums[4];
+  }
+  // All asyncs do their part, and those from a number on throw: the first of these is told.
+  std::uint64_t failing(here& at, const node& n, unsigned depth) {
+    std::array<std::uint64_t, 5> sums{};
+    const unsigned from = static_cast<unsigned>(n.seeds[0] % n.children);
+    try {
+      weft::finish(at, [&](here& in) {
+        for (unsigned i = 0; i < n.children; ++i)
+          weft::async(in, [&, i, depth](here& on) {
+            sums[i] = grow(on, n.seeds[i], depth - 1);
+            if (i >= from) throw std::runtime_error(std::to_string(i));
+          });
+      });
+      return 0;
+    } catch (const std::runtime_error& e) {
+      if (e.what() != std::to_string(from)) return 0;
+    }
+    return sums[0] + sums[1] + sums[2] + sums[3] + sums[4];
+  }
   // Both bodies do their part; then the first throws, or the second.
   std::uint64_t throws(here& at, const node& n, unsigned depth) {
     std::array<std::atomic<std::uint64_t>, 2> sums{};
@@ -128,6 +169,8 @@ struct forest {
     case way::submits: return 1 + submits(at, n, depth, false);
     case way::waits_first: return 1 + submits(at, n, depth, true);
     case way::finishes: return 1 + finishes(at, n, depth);
+    case way::asyncs: return 1 + asyncs(at, n, depth);
+    case way::failing: return 1 + (in_task ? failing(at, n, depth) : asyncs(at, n, depth));
     case way::throws: return 1 + throws(at, n, depth);
     case way::all: break;
     }
@@ -154,7 +197,14 @@ struct forest {
       if (++begun == after) stop.cancel();
       branch_out(on, depth - 1, stop, after, begun, offered);
     };
-    weft::fork_join(at, body, body);
+    if (depth % 2 == 0) {
+      weft::fork_join(at, body, body);
+    } else {
+      weft::finish(at, [&](here& in) {
+        weft::async(in, body);
+        weft::async(in, body);
+      });
+    }
   }
 };
 
@@ -167,6 +217,7 @@ void run(weft::runtime& rt, std::uint64_t seed) {
   rt.wait();
   const std::string of = " nodes of " + std::to_string(wanted) + ", seed " + std::to_string(seed);
   require(in_task == wanted, std::to_string(in_task) + of);
+  f.in_task = false;
   const std::uint64_t outside = f.grow(seed, depth);
   require(outside == wanted, "outside of tasks, " + std::to_string(outside) + of);
   f.cancelled(seed, 1 + static_cast<unsigned>(seed % 300));

@@ -10,6 +10,7 @@ namespace weft::detail {
 struct scope {
   record own;
   record* r = &own;
+  light_scope* of = nullptr;  // that it is the record of
 
   scope() noexcept {}  // what of `own` matters open() sets
   scope(const scope&) = delete;

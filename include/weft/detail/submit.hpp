@@ -98,7 +98,8 @@ inline void push(worker& w, record* r) {
 
 inline record* allocate(engine_base& e, worker* w, std::size_t bytes) {
   const std::uint8_t c = record_class(bytes);
-  if (w == nullptr || w->engine != &e || is_set(w->hooked) || c == record_classes || w->free_count[c] == 0) [[unlikely]]
+  if (w == nullptr || w->engine != &e || is_set(w->hooked) || w->light != nullptr || c == record_classes ||
+      w->free_count[c] == 0) [[unlikely]]
     return e.allocate(bytes);
   return w->free[c]->slot[--w->free_count[c]];
 }

@@ -21,6 +21,7 @@ namespace weft::detail {
 struct worker;
 struct branch;
 struct scope;
+struct light_scope;
 struct event_end;
 struct near_clause;
 struct team_clause;
@@ -60,6 +61,8 @@ struct engine_base {
   virtual void open_scope(worker& w, scope& s) = 0;
   virtual void close_scope(worker& w, scope& s) = 0;
   virtual void end_call(worker& w, record& r, bool threw) noexcept = 0;
+  // A part of the body on w has thrown e, which cancels the scope it is in if that can be.
+  virtual void failed(worker& w, const std::exception_ptr& e) noexcept = 0;
   // A cancelled scope of this runtime is open; and not any more. Who: any thread.
   virtual void cancelled(bool is_open) noexcept = 0;
   // For weft::team. run_team: r, whose body begins, gets its members, each of which calls `body`; returns when the
@@ -152,6 +155,7 @@ struct alignas(64) worker {
   // The newest of the branches that the body here keeps (src/sched/branches.md). While there is one the owner comes to
   // its deque only by putting all of them there before.
   cell<branch*> kept;
+  light_scope* light = nullptr;  // the innermost scope that the body here is in, if that has no record
   cell<std::uint8_t> inside;     // the owner changes its end of the deque, and more than bottom
   cell<std::uint8_t> pulled;     // a thief does
   cell<bool> away;               // the main thread is in the program's own code
@@ -180,6 +184,11 @@ struct alignas(64) worker {
 };
 
 static_assert(offsetof(worker, hooked) == offsetof(worker, starved) + 1 && offsetof(worker, starved) % 2 == 0);
+
+// The innermost scope on w, which has no record, gets one (light_scope.hpp). Who: the body there.
+void open_light(worker& w);
+// As runtime::wait.
+void wait_all(engine_base& e);
 
 // The worker this thread is, or nullptr. Only self() below and src/runtime touch it; its plain name in the object file
 // is for self().
