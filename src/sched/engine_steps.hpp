@@ -253,7 +253,7 @@ template <machine::machine M> void engine<M>::run_traced(worker& w, detail::reco
 // A node has no children between its runs, and is spared the look at that line.
 template <machine::machine M> template <bool IsNode> void engine<M>::begin_body(worker& w, detail::record& r) {
   transition(r, detail::record_state::ready, detail::record_state::running);
-  WEFT_ASSERT(w.light == nullptr);
+  WEFT_DEBUG_ASSERT(w.light == nullptr);
   r.running.ended_here = 0;
   if constexpr (!IsNode) r.running.children = 0;
   w.current = &r;
