@@ -15,7 +15,10 @@
 #   src/**/x_bench.cpp                           a program each, built by the target `benches`, never run by ctest
 find_package(doctest REQUIRED)
 find_package(rapidcheck REQUIRED)
-set(python ${Python3_EXECUTABLE})
+# The interpreter itself: what is first in the path may be a script that looks for it, 0.1 s each time.
+execute_process(
+  COMMAND ${Python3_EXECUTABLE} -c "import sys; print(sys.executable)" OUTPUT_VARIABLE python
+  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 set(tests ${PROJECT_SOURCE_DIR}/tests)
 
 # The limit is a guard against hangs and judges nothing: other programs may have all of the cores but a sliver. What a
@@ -313,7 +316,10 @@ if(WEFT_APPS)
 endif()
 
 # the programs in README.md and in the guide, and what must not compile: all with one precompiled header
-set(user_flags "-std=c++20 -O1 -I${PROJECT_SOURCE_DIR}/include")
+set(user_flags "-std=c++20 -O1 -pthread -I${PROJECT_SOURCE_DIR}/include")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  string(APPEND user_flags " -Werror=invalid-pch") # else one that does not fit is read again as text, without a word
+endif()
 if(WEFT_SANITIZE)
   string(APPEND user_flags " -fsanitize=${WEFT_SANITIZE}")
 endif()
@@ -339,7 +345,7 @@ foreach(page IN LISTS pages)
   string(REGEX REPLACE "(^docs/)|(\\.md$)" "" name ${name})
   weft_user_test(
     page/${name} page ${python} ${tests}/pages.py ${page} ${user_compiler}
-    "--link=${shared}/$<TARGET_FILE_NAME:weft> ${page_libraries} $<TARGET_FILE:Boost::context> -pthread"
+    "--link=${shared}/$<TARGET_FILE_NAME:weft> ${page_libraries} $<TARGET_FILE:Boost::context>"
     --scratch ${PROJECT_BINARY_DIR}/pages)
 endforeach()
 
