@@ -12,6 +12,7 @@
 #include "crews.hpp"
 #include "machine/host/host.hpp"
 #include "ordered/relaxed_queue.hpp"
+#include "quick.hpp"
 #include "weft/weft.hpp"
 
 namespace {
@@ -68,7 +69,7 @@ struct roads {
 }  // namespace
 
 TEST_CASE("ordered, relaxed: shortest paths are the shortest, and no visit is lost") {
-  constexpr std::uint32_t size = sanitized ? 400 : 2000;
+  const std::uint32_t size = brief ? 400 : 2000;
   roads r(size, size * 5 / 2, 11);
   weft::runtime one({.workers = 1});
   const std::uint64_t serial = r.run(one, "serial").committed;
@@ -84,7 +85,7 @@ TEST_CASE("ordered, relaxed: shortest paths are the shortest, and no visit is lo
 
 TEST_CASE("ordered, relaxed: bodies about one object take turns") {
   on_each_crew(crews, orders, [](weft::runtime& rt) {
-    constexpr std::uint64_t each = sanitized ? 200 : 1000;
+    const std::uint64_t each = brief ? 200 : 1000;
     std::vector<std::uint64_t> sums(5);
     weft::ordered q(rt, {.executor = "relaxed"});
     const auto add = [](weft::ordered_context& x, std::uint64_t now, std::uint64_t* sum) {
@@ -103,7 +104,7 @@ TEST_CASE(
       weft::runtime* rt;
       std::uint64_t sum;
     };
-    constexpr std::uint64_t bodies = sanitized ? 30 : 100;
+    static const std::uint64_t bodies = brief ? 30 : 100;
     account accounts[3] = {{&rt, 0}, {&rt, 0}, {&rt, 0}};
     const auto none = [](weft::ordered_context&, std::uint64_t, account*) {};
     const auto add = [none](weft::ordered_context& x, std::uint64_t now, account* a) {

@@ -282,7 +282,7 @@ TEST_CASE("sleep model: must fail if a woken worker is not counted") {
   CHECK(interleave::caught(2000, &tried<copied_sleep<flaw::wakes_uncounted>>));
 }
 TEST_CASE("sleep model: must fail if who was called looks for more before it is no searcher any longer") {
-  CHECK(interleave::caught(50000, &tried<copied_sleep<flaw::looks_too_early>>));
+  CHECK(interleave::caught(50000, &tried<copied_sleep<flaw::looks_too_early>>, 34000));
 }
 TEST_CASE("sleep model: must fail if a worker is claimed in two steps") {
   CHECK(interleave::caught(5000, &tried<copied_sleep<flaw::reads_before_it_sets>>));

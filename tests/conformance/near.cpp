@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "quick.hpp"
 #include "replay.hpp"
 #include "trace_file.hpp"
 #include "weft/weft.hpp"
@@ -49,7 +50,7 @@ struct field {
 }  // namespace
 
 TEST_CASE("near: every task with hints runs once, with any policy, on real and modelled machines of every size") {
-  const std::size_t n = sanitized ? 64 : 1024;
+  const std::size_t n = brief ? 64 : 1024;
   for (const weft::choice& policy : weft::policies())
     for (const char* machine : {"host", "virtual", "epyc-7551-32"})
       for (const unsigned workers : {1u, 2u, 3u, 4u, 7u, 16u, 32u}) {

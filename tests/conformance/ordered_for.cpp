@@ -11,6 +11,7 @@
 
 #include "../everywhere.hpp"
 #include "base/random.hpp"
+#include "quick.hpp"
 #include "weft/weft.hpp"
 
 namespace {
@@ -147,7 +148,7 @@ TEST_CASE("ordered_for: Kruskal's forest and a greedy colouring are the serial o
 }
 
 TEST_CASE("ordered_for: large, with more workers than cores, and inside a task") {
-  constexpr std::uint32_t nodes = sanitized ? 4'000 : 20'000;
+  const std::uint32_t nodes = brief ? 4'000 : 20'000;
   const std::vector<ends> edges = random_edges(nodes, std::size_t{5} * nodes, 3);
   const std::vector<char> forest = serial_forest(nodes, edges);
   for (const unsigned workers : {1u, 2u, 4u, 9u, 16u}) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "quick.hpp"
 #include "replay.hpp"
 #include "weft/weft.hpp"
 
@@ -24,7 +25,7 @@ std::vector<int> random_ints(std::size_t n, unsigned range) {
   for (int& x : v) x = static_cast<int>(draw() % range);
   return v;
 }
-constexpr std::size_t names = sanitized ? 10'000 : 30'000;
+const std::size_t names = brief ? 10'000 : 30'000;
 std::vector<std::string> random_names(std::size_t n) {
   std::vector<std::string> v;
   for (const int x : random_ints(n, 5000)) v.push_back("a name that is not in the string itself: " + std::to_string(x));
@@ -54,10 +55,10 @@ struct alignas(128) wide {
 };
 
 template <class Sort> void throws_in(Sort sort) {
-  for (const std::size_t n : {10u, 30u, 500u, sanitized ? 20'000u : 40'000u, 200'000u})
+  for (const std::size_t n : {10u, 30u, 500u, brief ? 20'000u : 40'000u, 200'000u})
     for (const double part : {0.0, 0.1, 0.7, 1.0}) {
-      if (n > 100'000 && (sanitized || part != 0.7)) continue;
-      if (sanitized && n > 500 && part != 0.7) continue;
+      if (n > 100'000 && (brief || part != 0.7)) continue;
+      if (brief && n > 500 && part != 0.7) continue;
       const std::vector<int> input = random_ints(n, 1u << 20);
       std::vector<int> v = input;
       std::atomic<std::size_t> calls{0};
@@ -122,7 +123,7 @@ TEST_CASE("sorted values: strings, and what can only be moved") {
     CHECK(v == expected);
 
     std::vector<std::unique_ptr<int>> owners;
-    for (const int x : random_ints(sanitized ? 20'000 : 150'000, 1000)) owners.push_back(std::make_unique<int>(x));
+    for (const int x : random_ints(brief ? 20'000 : 150'000, 1000)) owners.push_back(std::make_unique<int>(x));
     const auto less = [](const std::unique_ptr<int>& a, const std::unique_ptr<int>& b) { return *a < *b; };
     weft::sort(owners.begin(), owners.end(), less);
     CHECK(std::is_sorted(owners.begin(), owners.end(), less));
@@ -145,7 +146,7 @@ TEST_CASE("sorted values: without room a stable sort is stable") {
 
 TEST_CASE("sorted values: any range that can be indexed, any order, values of any size") {
   weft::runtime rt({.workers = 2});
-  const std::vector<int> input = random_ints(sanitized ? 40'000 : 200'000, 1u << 30);
+  const std::vector<int> input = random_ints(brief ? 40'000 : 200'000, 1u << 30);
   std::vector<int> expected = input;
   std::sort(expected.begin(), expected.end());
   std::deque<int> chunks(input.begin(), input.end());
@@ -186,7 +187,7 @@ TEST_CASE("sorted values: any range that can be indexed, any order, values of an
 }
 
 TEST_CASE("sorted values: modelled machines sort with as many workers as they have") {
-  const std::vector<int> input = random_ints(sanitized ? 20'000 : 100'000, 1u << 30);
+  const std::vector<int> input = random_ints(brief ? 20'000 : 100'000, 1u << 30);
   double alone = 0;
   for (const unsigned workers : {1u, 4u}) {
     weft::runtime rt({.workers = workers, .machine = "virtual"});

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "crews.hpp"
+#include "quick.hpp"
 #include "replay.hpp"
 #include "weft/weft.hpp"
 
@@ -235,7 +236,7 @@ TEST_CASE("teams: members wait for tasks, for handles, in finishes, and for team
 }
 
 TEST_CASE("teams: crossing streams of all widths, from all workers") {
-  constexpr unsigned rounds = sanitized ? 9 : 24;
+  static const unsigned rounds = brief ? 9 : 24;
   on_each_crew(crews, [](weft::runtime& rt) {
     std::atomic<long> members = 0, wanted = 0;
     std::vector<weft::handle<long>> x(4);

@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "ordered/swarm/test_bench.hpp"
-#include "sanitized.hpp"
+#include "quick.hpp"
 #include "weft/weft.hpp"
 
 using namespace weft::swarm::testing;
 
 TEST_CASE("swarm: contention of none, of a tenth, and of all tasks") {
-  constexpr std::uint64_t tasks = sanitized ? 500 : 2000;
+  const std::uint64_t tasks = brief ? 500 : 2000;
   const auto memory = pages(65);
   std::uint64_t cycles[3];
   std::uint64_t aborts[3];
@@ -61,7 +61,7 @@ void bomb(weft::ordered_context& x, std::uint64_t now, std::uint64_t* sum, unsig
 }  // namespace
 
 TEST_CASE("swarm: a task bomb goes off in any chip") {
-  constexpr unsigned children = sanitized ? 3 : 5, leaves = children * children * children * children;
+  const unsigned children = brief ? 3 : 5, leaves = children * children * children * children;
   const auto memory = pages(4);
   for (const std::uint32_t cores : {1u, 4u, 64u})
     for (const std::uint32_t queue : {2u, 64u}) {
@@ -127,7 +127,7 @@ TEST_CASE("swarm: roots by the thousand flood the queues, and are sorted there")
 }
 
 TEST_CASE("swarm: a storm of aborts") {  // a late writer of what thousands have read, and passed on
-  constexpr std::uint64_t readers = sanitized ? 1000 : 3000;
+  const std::uint64_t readers = brief ? 1000 : 3000;
   const auto memory = pages(1);
   bench b({.cores = 64, .task_queue = 0, .commit_queue = 0, .audit = 1});
   b.q.at(
@@ -261,7 +261,7 @@ TEST_CASE("swarm: memory is taken by what happened alone, and released when it h
 TEST_CASE("swarm: a body throws while other cores move tasks between queues and memory") {
   const auto memory = pages(8);
   std::uint64_t spills = 0;
-  for (std::uint64_t at = 1; at < 120; ++at) {
+  for (std::uint64_t at = 1; at < 120; at += hurried ? 5 : 1) {
     bench b({.cores = 8, .tile_cores = 2, .task_queue = 8, .gvt_period = 7, .audit = 1});
     const auto body = [at](weft::ordered_context& x, std::uint64_t now, page* p) {
       x.store(p[now % 8].of[now], x.load(p[now % 8].of[now]) + 1);
