@@ -113,3 +113,8 @@ set(weft_library_alone
     src/runtime/host_engine.cpp
     src/runtime/virtual_engine.cpp)
 weft_at_once(weft HEADERS ${weft_library_headers} ALONE ${weft_library_alone})
+
+# A change of the scheduler waits for the two engines: -Og takes a fifth less to compile than -O1.
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT WEFT_SANITIZE)
+  set_source_files_properties(src/runtime/host_engine.cpp src/runtime/virtual_engine.cpp PROPERTIES COMPILE_OPTIONS -Og)
+endif()
