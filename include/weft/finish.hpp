@@ -11,7 +11,7 @@
 //
 // An async belongs to the innermost finish around it, also if a function called in between makes it, or to the task
 // that it is in if there is none; and so do the asyncs of its body that are in no finish of their own (PufferFish
-// §II-A). In a body, up to sixteen asyncs of a finish that have no clauses and at most 48 bytes of captures lie on the
+// §II-A). In a body, up to 64 asyncs of a finish that have no clauses and at most 48 bytes of captures lie on the
 // stack, where others may take them; those that nobody takes are called when the body of the finish has returned, the
 // last one first. They cost four times a fork (weft/fork_join.hpp). Every other async is a task with a record of its
 // own, at ten times a fork. With WEFT_SERIAL defined all are plain calls, and need no runtime.
@@ -65,7 +65,7 @@ template <class... Done> struct async_rotate {
   template <class Body> static void go(here& at, const Done&... clauses, Body&& body) {
     using wrapped = with_place<std::remove_cvref_t<Body>>;
     if constexpr (sizeof...(Done) == 0 && kept_async::holds<std::remove_cvref_t<Body>>) {
-      if (light_scope* const s = at.on->light; s != nullptr && (s->used != s->rooms || borrow(at, *s))) [[likely]]
+      if (light_scope* const s = at.on->light; s != nullptr && (s->has_room() || borrow(at, *s))) [[likely]]
         return keep_async(at, *s, static_cast<Body&&>(body));
     }
     if (at.on->light != nullptr) open_light(*at.on);

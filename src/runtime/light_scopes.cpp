@@ -65,6 +65,7 @@ class earliest {
 
 void bring_back_rest(here& at, light_scope& s, earliest& thrown) {
   while (s.left != 0) {
+    give_back(at, s, s.left);
     --s.left;
     thrown.tell(bring_back(at, s, s.async(s.left)));
   }
@@ -74,7 +75,7 @@ void bring_back_rest(here& at, light_scope& s, earliest& thrown) {
 void bring_back_all(here& at, light_scope& s, earliest& thrown) {
   thrown.tell(thrown_in_full(at, s));
   s.left = s.used;
-  s.used = s.rooms;
+  s.used = light_scope::closed;
   s.now = light_scope::phase::asyncs;
   bring_back_rest(at, s, thrown);
 }
@@ -103,7 +104,7 @@ void close_full(here& at, light_scope& s) {
 
 // As for any record: it may block while the window is full. Of s no record is opened for that.
 bool borrow(here& at, light_scope& s) {
-  if (s.now != light_scope::phase::body || s.is_full()) return false;
+  if (s.now != light_scope::phase::body || s.rooms == light_scope::most) return false;
   constexpr std::uint8_t c = record_class(light_scope::borrowed_bytes);
   record* r = nullptr;
   if (worker& w = *at.on; w.free_count[c] != 0) {
@@ -114,15 +115,18 @@ bool borrow(here& at, light_scope& s) {
   }
   begin(*r, record_state::filling);
   r->size_class = c;
-  s.borrowed[(s.rooms - light_scope::own_rooms) / light_scope::rooms_in_record] = r;
+  r->waiting.next = s.borrowed;
+  s.borrowed = r;
   s.rooms += light_scope::rooms_in_record;
   return true;
 }
 
-void give_back(here& at, light_scope& s) noexcept {
+void give_back(here& at, light_scope& s, std::uint32_t n) noexcept {
   constexpr std::uint8_t c = record_class(light_scope::borrowed_bytes);
-  for (; s.rooms != light_scope::own_rooms; s.rooms -= light_scope::rooms_in_record) {
-    record* const r = s.borrowed[(s.rooms - light_scope::own_rooms) / light_scope::rooms_in_record - 1];
+  while (s.rooms != light_scope::own_rooms && s.rooms - light_scope::rooms_in_record >= n) {
+    s.rooms -= light_scope::rooms_in_record;
+    record* const r = s.borrowed;
+    s.borrowed = r->waiting.next;
     worker& w = *at.on;
     if (w.free[c] == nullptr || w.free_count[c] == magazine::capacity) {
       w.engine->discard(r);
@@ -154,7 +158,7 @@ void end_light(here& at, light_scope& s, const std::exception_ptr& e) {
   if (s.has_skipped) thrown.tell(std::make_exception_ptr(cancelled_error()));
   at.on->light = s.outer;
   s.now = light_scope::phase::over;
-  give_back(at, s);
+  give_back(at, s, 0);
   if (thrown.first() != e) std::rethrow_exception(thrown.first());
 }
 
@@ -179,6 +183,7 @@ void wait_all(engine_base& e) {
   if (s->now == light_scope::phase::asyncs) return;
   earliest thrown;
   bring_back_all(*w->where, *s, thrown);
+  give_back(*w->where, *s, 0);
   s->used = 0;
   s->now = light_scope::phase::body;
   if (thrown.first() != nullptr) std::rethrow_exception(thrown.first());

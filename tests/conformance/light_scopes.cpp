@@ -60,7 +60,7 @@ struct counted {
 TEST_CASE("light scopes: each async once, however many, and its body is destroyed once") {
   on_machines([](weft::runtime&) {
     std::atomic<int> alive = 0;
-    for (const unsigned n : {0u, 1u, 4u, 5u, 7u, 16u, 17u, 100u})
+    for (const unsigned n : {0u, 1u, 4u, 5u, 7u, 8u, 63u, 64u, 65u, 100u})
       for (const bool is_long : {false, true}) {
         std::vector<std::atomic<int>> ran(n);
         weft::finish([&](here& at) {

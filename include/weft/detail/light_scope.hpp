@@ -46,10 +46,11 @@ struct kept_async : branch {
 
 // On the stack of the body. While it is the innermost, and has no record, its worker's `light` is this.
 // It has room for four asyncs, since where finishes are nested deeply the stack is what they cost; for more it borrows
-// records, up to four.
+// records, a chain of them. Not for any number: a thief walks over what is kept.
 struct light_scope {
   enum class phase : std::uint8_t { body, asyncs, over };  // what is called; then nothing is left
-  static constexpr std::uint32_t own_rooms = 4, rooms_in_record = 3;
+  static constexpr std::uint32_t own_rooms = 4, rooms_in_record = 3, most = own_rooms + 20 * rooms_in_record;
+  static constexpr std::uint32_t closed = ~std::uint32_t{0};  // as `used`: no more are kept
   static constexpr std::size_t borrowed_bytes = sizeof(record) + rooms_in_record * sizeof(kept_async);
 
   explicit light_scope(worker& w) noexcept : outer(w.light) { w.light = this; }
@@ -57,23 +58,23 @@ struct light_scope {
   light_scope& operator=(const light_scope&) = delete;
 
   light_scope* const outer;
-  std::uint32_t used = 0;           // asyncs kept; as many as rooms where no more may be
+  std::uint32_t used = 0;           // asyncs kept
   std::uint32_t rooms = own_rooms;  // with those of borrowed records
   phase now = phase::body;
   bool is_open = false;      // `full` is: the record of what was submitted beside what is kept, by the body or an async
   bool has_skipped = false;  // an async that was not to begin
   std::uint32_t left;        // of the asyncs: how many have not come back
   room_for<scope> full;
-  record* borrowed[4];
+  record* borrowed = nullptr;  // the newest of them
   room_for<kept_async> own[own_rooms];
 
+  [[nodiscard]] bool has_room() const noexcept { return used < rooms; }
   [[nodiscard]] bool is_open_by_async() const noexcept { return is_open && now == phase::asyncs; }
-  [[nodiscard]] bool is_full() const noexcept { return rooms == own_rooms + rooms_in_record * std::size(borrowed); }
+  // One of its own, or in the record that was borrowed last.
   [[nodiscard]] kept_async& async(std::uint32_t n) noexcept {
     if (n < own_rooms) [[likely]]
       return own[n].value;
-    n -= own_rooms;
-    return reinterpret_cast<kept_async*>(borrowed[n / rooms_in_record] + 1)[n % rooms_in_record];
+    return reinterpret_cast<kept_async*>(borrowed + 1)[(n - own_rooms) % rooms_in_record];
   }
 };
 static_assert(record_class(light_scope::borrowed_bytes) < record_classes);
@@ -81,7 +82,8 @@ static_assert(record_class(light_scope::borrowed_bytes) < record_classes);
 // The slow halves. Who: the body that is at `at`.
 // s has no room left: it gets some more, or returns false if no more asyncs are to be kept.
 [[nodiscard]] bool borrow(here& at, light_scope& s);
-void give_back(here& at, light_scope& s) noexcept;
+// No more than n asyncs are left of s: what it needs no more of what it has borrowed goes back.
+void give_back(here& at, light_scope& s, std::uint32_t n) noexcept;
 // The end of what was submitted in the record that s has; throws what that threw.
 void close_full(here& at, light_scope& s);
 // b, which is of s, is not to begin, because a scope around is cancelled.
@@ -116,9 +118,11 @@ template <class Body> [[gnu::always_inline]] inline void keep_async(here& at, li
   }
   std::uint32_t n = s.used;
   s.left = n;
-  s.used = s.rooms;
+  s.used = light_scope::closed;
   s.now = light_scope::phase::asyncs;
   while (n != 0) {
+    if (s.rooms != light_scope::own_rooms) [[unlikely]]
+      give_back(at, s, n);
     kept_async& b = s.async(--n);
     if (!taken_back(at, b)) [[unlikely]]
       return false;
@@ -132,7 +136,7 @@ template <class Body> [[gnu::always_inline]] inline void keep_async(here& at, li
   at.on->light = s.outer;
   s.now = light_scope::phase::over;
   if (s.rooms != light_scope::own_rooms) [[unlikely]]
-    give_back(at, s);
+    give_back(at, s, 0);
   return true;
 }
 
