@@ -10,6 +10,7 @@ const std::vector<listed_system>& all_systems() {
       {"serial", "serial", "a plain loop or recursion, no tasks", "", false, true, true},
       {"weft", "weft", "this library", "", true, true, true},
       {"weft-here", "weft", "this library, its weft::here handed along", "", true, false, true},
+      {"weft-async", "weft", "this library, by async and finish", "", true, false, true},
       {"libgomp", "libgomp", "OpenMP, compiled by g++", "libgomp1", true, true, true},
       {"libomp", "libomp", "OpenMP, compiled by clang", "libomp-16-dev clang-16", true, true, true},
       {"tbb", "tbb", "oneTBB: flow graph, task_group", "libtbb-dev", true, true, true},

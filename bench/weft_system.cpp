@@ -1,6 +1,6 @@
 // Weft: a handle per cell, the cells as clauses. Independent tasks use no handle, as a program that has no dependences
 // would write them; their cells live in the same handles, only nobody names them. Recursions call fork_join, with and
-// without the weft::here that a body gets; the main thread starts them, outside of any task.
+// without the weft::here that a body gets, or finish and async; the main thread starts them, outside of any task.
 #include <tuple>
 #include <utility>
 
@@ -69,6 +69,23 @@ struct handed {
   here* at;
 };
 
+// The first body is an async, the second the rest of its finish.
+struct asyncs {
+  asyncs(here& h) : at(&h) {}
+  template <class First, class Second> auto fork(const First& first, const Second& second) const {
+    std::pair<decltype(first(*this)), decltype(second(*this))> found{};
+    finish(*at, [&](here& in) {
+      async(in, [&](here& on) { found.first = first(asyncs(on)); });
+      found.second = second(asyncs(in));
+    });
+    return found;
+  }
+  template <class F> static value start(F f) {
+    return fork_join([f](here& h) { return f(asyncs(h)); }, [] { return nothing{}; }).first;
+  }
+  here* at;
+};
+
 namespace {
 
 template <class Place> class weft_forks {
@@ -85,7 +102,8 @@ template <class Place> class weft_forks {
 std::vector<system_entry> systems_here() {
   const std::string version = std::string("weft ") + weft::version();
   return {entry_for<weft_system>("weft", version), recursions_for<weft_forks<finding>>("weft", version),
-          recursions_for<weft_forks<handed>>("weft-here", version)};
+          recursions_for<weft_forks<handed>>("weft-here", version),
+          recursions_for<weft_forks<asyncs>>("weft-async", version)};
 }
 
 }  // namespace weft::bench

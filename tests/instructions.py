@@ -25,10 +25,12 @@ RECORD = pathlib.Path(__file__).resolve().parent.parent / "bench" / "instruction
 TOLERANCE = 0.15
 SKIPPED = 77
 PASSES = (1, 4)
-# By name: program and problem, and tasks a pass. Of fib(18) a task is a fork; weft-here hands the place along.
+# By name: program and problem, and tasks a pass. Of fib(18) a task is a fork; weft-here hands the place along, and
+# weft-async has an async and a finish in its place.
 PROBLEMS = {name: ("weft", name, tasks) for name, tasks in
             {"independent": 5000, "chain1": 5000, "chain3": 5000, "stencil4": 5000, "cholesky20": 1540}.items()}
-PROBLEMS |= {"fib": ("weft", "fib", 4180), "fib-here": ("weft-here", "fib", 4180)}
+PROBLEMS |= {"fib": ("weft", "fib", 4180), "fib-here": ("weft-here", "fib", 4180),
+             "fib-async": ("weft-async", "fib", 4180)}
 SECONDS_MAX = 600  # against hangs
 
 

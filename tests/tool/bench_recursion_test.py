@@ -43,9 +43,10 @@ class BenchRecursion(unittest.TestCase):
                          "--programs", folder, *args)
 
     def test_every_recursion(self):
-        rows = self.rows(*RECURSIONS, "--systems", "serial,weft,weft-here", "--workers", "1,2", "--quick")
+        rows = self.rows(*RECURSIONS, "--systems", "serial,weft,weft-here,weft-async", "--workers", "1,2", "--quick")
         expected = [(p, s, w) for p in RECURSIONS
-                    for s, w in (("serial", 1), ("weft", 1), ("weft", 2), ("weft-here", 1), ("weft-here", 2))]
+                    for s, w in (("serial", 1), ("weft", 1), ("weft", 2), ("weft-here", 1), ("weft-here", 2),
+                                 ("weft-async", 1), ("weft-async", 2))]
         self.assertEqual([(r["problem"], r["system"], r["workers"]) for r in rows], expected)
         serial = {r["problem"]: r["value"] for r in rows if r["system"] == "serial"}
         for row in rows:
@@ -53,7 +54,7 @@ class BenchRecursion(unittest.TestCase):
             self.assertEqual(row["meaning"], "time per task of a recursion")
             if row["system"] != "serial":
                 self.assertAlmostEqual(row["times_serial"], row["value"] / serial[row["problem"]])
-            if row["system"] == "weft-here":
+            if row["system"] in ("weft-here", "weft-async"):
                 self.assertIn("times_weft", row)
 
     def test_every_system_has_the_same_problems(self):

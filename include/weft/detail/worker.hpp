@@ -155,7 +155,6 @@ struct alignas(64) worker {
   // The newest of the branches that the body here keeps (src/sched/branches.md). While there is one the owner comes to
   // its deque only by putting all of them there before.
   cell<branch*> kept;
-  light_scope* light = nullptr;  // the innermost scope that the body here is in, if that has no record
   cell<std::uint8_t> inside;     // the owner changes its end of the deque, and more than bottom
   cell<std::uint8_t> pulled;     // a thief does
   cell<bool> away;               // the main thread is in the program's own code
@@ -173,6 +172,8 @@ struct alignas(64) worker {
   // by this worker alone.
   cell<std::uint64_t> moves;
   static constexpr unsigned moves_bits = 48;  // beside the worker's number
+  // The innermost scope that the body here is in, if that has no record (light_scope.hpp).
+  light_scope* light = nullptr;
   // Set by the thief that took the last shared task: the owner looks at it after every push and pop. On its own line,
   // so that a busy owner keeps it in its first-level cache.
   alignas(64) cell<std::uint8_t> starved;
