@@ -1,11 +1,11 @@
 // Weft: a handle per cell, the cells as clauses. Independent tasks use no handle, as a program that has no dependences
-// would write them; their cells live in the same handles, only nobody names them. Recursions call fork_join, with and
-// without the weft::here that a body gets, or finish and async; the main thread starts them, outside of any task.
+// would write them; their cells live in the same handles, only nobody names them.
 #include <tuple>
 #include <utility>
 
 #include "system.hpp"
 #include "weft/weft.hpp"
+#include "weft_recursions.hpp"
 
 namespace weft::bench {
 
@@ -47,63 +47,11 @@ class weft_system {
 
 }  // namespace
 
-// Places have linkage, as what users write: inside of an unnamed namespace gcc 12 inlines these recursions otherwise.
-// Each fork looks for its worker: the bodies drop the weft::here that they get.
-struct finding {
-  finding() = default;
-  finding(here&) {}
-  template <class First, class Second> auto fork(const First& first, const Second& second) const {
-    return fork_join(first, second);
-  }
-  template <class F> static value start(F f) { return f(finding{}); }
-};
-
-struct handed {
-  handed(here& h) : at(&h) {}
-  template <class First, class Second> auto fork(const First& first, const Second& second) const {
-    return fork_join(*at, first, second);
-  }
-  template <class F> static value start(F f) {
-    return fork_join([f](here& h) { return f(handed(h)); }, [] { return nothing{}; }).first;
-  }
-  here* at;
-};
-
-// The first body is an async, the second the rest of its finish.
-struct asyncs {
-  asyncs(here& h) : at(&h) {}
-  template <class First, class Second> auto fork(const First& first, const Second& second) const {
-    std::pair<decltype(first(*this)), decltype(second(*this))> found{};
-    finish(*at, [&](here& in) {
-      async(in, [&](here& on) { found.first = first(asyncs(on)); });
-      found.second = second(asyncs(in));
-    });
-    return found;
-  }
-  template <class F> static value start(F f) {
-    return fork_join([f](here& h) { return f(asyncs(h)); }, [] { return nothing{}; }).first;
-  }
-  here* at;
-};
-
-namespace {
-
-template <class Place> class weft_forks {
- public:
-  explicit weft_forks(const settings& how) : rt_(chosen(how)) {}
-  template <class F> value start(F f) { return Place::start(f); }
-
- private:
-  runtime rt_;
-};
-
-}  // namespace
-
 std::vector<system_entry> systems_here() {
   const std::string version = std::string("weft ") + weft::version();
-  return {entry_for<weft_system>("weft", version), recursions_for<weft_forks<finding>>("weft", version),
-          recursions_for<weft_forks<handed>>("weft-here", version),
-          recursions_for<weft_forks<asyncs>>("weft-async", version)};
+  std::vector<system_entry> all = weft_recursions(version);
+  all.insert(all.begin(), entry_for<weft_system>("weft", version));
+  return all;
 }
 
 }  // namespace weft::bench

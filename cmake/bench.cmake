@@ -28,6 +28,7 @@ add_custom_target(bench_systems)
 set(weft_bench_systems "")
 weft_bench_system(serial bench/serial_system.cpp)
 weft_bench_system(weft bench/weft_system.cpp weft::weft)
+target_sources(bench_system_weft PRIVATE bench/weft_recursions.cpp)
 
 # No system: what moves between two cores for each task, counted on the virtual machine.
 add_executable(bench_transfers bench/transfers.cpp bench/problem.cpp bench/recursion.cpp)
