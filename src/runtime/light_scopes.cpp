@@ -181,9 +181,10 @@ void wait_all(engine_base& e) {
   light_scope* const s = w != nullptr && w->engine == &e ? light_around(*w) : nullptr;
   if (s == nullptr || s->is_open_by_async()) return e.wait_all();
   if (s->now == light_scope::phase::asyncs) return;
+  here& at = *w->where;  // stays the body's, which may go on elsewhere
   earliest thrown;
-  bring_back_all(*w->where, *s, thrown);
-  give_back(*w->where, *s, 0);
+  bring_back_all(at, *s, thrown);
+  give_back(at, *s, 0);
   s->used = 0;
   s->now = light_scope::phase::body;
   if (thrown.first() != nullptr) std::rethrow_exception(thrown.first());
