@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <initializer_list>
+
 namespace weft::sched {
 
 TEST_CASE("shared part: the word says where it begins and how many tasks it has") {
