@@ -143,6 +143,14 @@ bool creeps(const program& p, flaw planted = flaw::none) {
   return does;
 }
 
+// Whether that is seen of the flaw. Not each time: where the computer is busy the threads may come in an order in which
+// nobody is to be woken.
+bool caught(const program& p, flaw planted) {
+  for (int tries = 0; tries < 20; ++tries)
+    if (creeps(p, planted)) return true;
+  return false;
+}
+
 }  // namespace
 
 TEST_CASE("small window: nobody goes on by patience where there is room, or all stand") {
@@ -159,13 +167,13 @@ TEST_CASE("small window: nobody goes on by patience where there is room, or all 
 }
 
 TEST_CASE("small window: a window that counts a thread too many is caught") {
-  CHECK(creeps({2, 64, true, 32, 100}, flaw::counts_one_thread_more));
+  CHECK(caught({2, 64, true, 32, 100}, flaw::counts_one_thread_more));
 }
 
 TEST_CASE("small window: a window that wakes nobody is caught") {
   for (const unsigned workers : {2u, 3u, 4u}) {
     CAPTURE(workers);
-    CHECK(creeps({workers, 64, true, 4000, 0}, flaw::wakes_nobody));
+    CHECK(caught({workers, 64, true, 4000, 0}, flaw::wakes_nobody));
   }
 }
 
