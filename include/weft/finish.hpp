@@ -14,7 +14,7 @@
 // §II-A). In a body, up to 64 asyncs of a finish that have no clauses and at most 48 bytes of captures lie on the
 // stack, where others may take them; those that nobody takes are called when the body of the finish has returned, the
 // last one first. They cost four times a fork (weft/fork_join.hpp). Every other async is a task with a record of its
-// own, at ten times a fork. With WEFT_SERIAL defined all are plain calls, and need no runtime.
+// own, at a dozen times a fork. With WEFT_SERIAL defined all are plain calls, and need no runtime.
 #pragma once
 #include <type_traits>
 #include <utility>
@@ -173,8 +173,8 @@ template <class F> auto finish_on(here& at, cancellation_state& by, F& f) {
 // Calls f, which takes nothing or a weft::here&, and returns what it returns when all is done that was submitted in it:
 // by weft::async, by runtime::submit, in bodies below it. The caller is set aside meanwhile, as in any wait.
 // Who: any thread; on one that no runtime knows asyncs are calls, and so is this.
-// Cost: of a call and a few stores; of each async in it some 8 ns, or 25 for one with a record. Errors: rethrows the
-// first exception in program order: of the asyncs, in the order in which they were made, and behind them of f.
+// Cost: of a call and a few stores; of each async in it some 8 ns, or 25 to 30 for one with a record. Errors: rethrows
+// the first exception in program order: of the asyncs, in the order in which they were made, and behind them of f.
 template <class F> auto finish(here& at, F&& f) {
 #ifdef WEFT_SERIAL
   using result = detail::branch_result<std::remove_reference_t<F>>;

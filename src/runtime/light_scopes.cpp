@@ -7,6 +7,7 @@
 
 #include "base/assert.hpp"
 #include "weft/cancellation.hpp"
+#include "weft/detail/submit.hpp"
 
 namespace weft::detail {
 
@@ -105,16 +106,10 @@ void close_full(here& at, light_scope& s) {
 // As for any record: it may block while the window is full. Of s no record is opened for that.
 bool borrow(here& at, light_scope& s) {
   if (s.now != light_scope::phase::body || s.rooms == light_scope::most) return false;
-  constexpr std::uint8_t c = record_class(light_scope::borrowed_bytes);
-  record* r = nullptr;
-  if (worker& w = *at.on; w.free_count[c] != 0) {
-    r = w.free[c]->slot[--w.free_count[c]];
-  } else {
-    const behind_full_scope around(at);
-    r = w.engine->allocate(light_scope::borrowed_bytes);
-  }
+  const behind_full_scope around(at);
+  record* const r = allocate(*at.on->engine, at.on, light_scope::borrowed_bytes);
   begin(*r, record_state::filling);
-  r->size_class = c;
+  r->size_class = record_class(light_scope::borrowed_bytes);
   r->waiting.next = s.borrowed;
   s.borrowed = r;
   s.rooms += light_scope::rooms_in_record;

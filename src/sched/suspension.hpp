@@ -50,9 +50,9 @@ template <class M> class suspension {
                }},
                &publish};
     detail::worker* const program_on = w.where->on;
-    detail::light_scope* const light = std::exchange(w.light, nullptr);
     detail::poke(w.moves, detail::peek(w.moves) + 1);
     fiber& loop = stacks_.take(w);
+    detail::light_scope* const light = std::exchange(w.light, nullptr);
     w.moves_to(loop);
     w.current = nullptr;
     machine_.jump(w.id, *self.stack, loop, &after);
