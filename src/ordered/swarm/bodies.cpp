@@ -13,7 +13,6 @@ namespace weft::swarm {
 
 namespace {
 
-constexpr std::size_t line_bytes = 64, word_bytes = 8;
 // No program has data there: what an aborted execution's pointers look like when they are not one.
 constexpr std::uintptr_t address_min = 64 * 1024, address_max = std::uintptr_t{1} << 56;
 

@@ -35,7 +35,7 @@ struct chip;
 struct aborted_execution {};
 
 struct core {
-  enum class waits : std::uint8_t { no, idle, commit_entry, refused_child, certain };
+  enum class waits : std::uint8_t { no, idle, commit_entry, refused_child, certain, a_store };
 
   std::unique_ptr<machine::fiber> stack;
   chip* of = nullptr;
@@ -103,7 +103,9 @@ struct chip {
   bool ending = false;
   std::exception_ptr error;  // of the body that ends the run
   machine::fiber* main = nullptr;
-  core* running = nullptr;  // nullptr: the main fiber
+  void (*loop)(chip& c, core& me) = nullptr;  // what each core runs
+  void* threads = nullptr;                    // of run_chip_threads
+  core* running = nullptr;                    // nullptr: the main fiber
   void (*committed)(void* whom, const detail::ordered_call& call, virtual_time at) = nullptr;  // for tests
   void* committed_whom = nullptr;
 

@@ -6,6 +6,7 @@
 #include "ordered/swarm/commits.hpp"
 #include "ordered/swarm/enqueues.hpp"
 #include "ordered/swarm/spills.hpp"
+#include "weft/error.hpp"
 
 namespace weft::swarm {
 
@@ -37,6 +38,12 @@ void take_sample(chip& c) {
 // Lets happen what is next, until it is `me` that goes on (nullptr: until the run ends).
 void pass_time(chip& c, core* me) {
   while (!c.ending) {
+    if (c.events.size() == 0) {  // with task units there is always a look at the global virtual time to come
+      c.error = std::make_exception_ptr(error("weft: all threads of the modelled chip have ended or wait for a store, "
+                                              "and nobody is left to make it; a thread without the others' barrier?"));
+      c.ending = true;
+      break;
+    }
     const wheel<event>::entry e = c.events.pop();
     switch (e.what.what) {
     case event::kind::wake: {
@@ -99,7 +106,7 @@ void require_empty(const chip& c) {
 
 void core_main(void* argument) {
   core& me = *static_cast<core*>(argument);
-  core_loop(*me.of, me);
+  me.of->loop(*me.of, me);
   me.of->running = nullptr;
   me.stack->jump_out(*me.of->main);
 }
@@ -107,26 +114,31 @@ void core_main(void* argument) {
 }  // namespace
 
 void run_cores(chip& c) {
+  c.gvt = c.gvt_seen = c.committed_last = {};  // timestamps of one run say nothing to those of the next
+  c.stuck_periods = 0;
+  c.events.push(c.events.now() + c.options.gvt_period, {event::kind::look, 0, nullptr});
+  plan_sample(c);
+  run_fibers(c, &core_loop);
+  require_empty(c);
+}
+
+void run_fibers(chip& c, void (*loop)(chip&, core&)) {
   WEFT_ASSERT(c.main == nullptr && c.running == nullptr);
   machine::fiber main;
   c.main = &main;
   c.ending = false;
-  c.gvt = c.gvt_seen = c.committed_last = {};  // timestamps of one run say nothing to those of the next
-  c.stuck_periods = 0;
+  c.loop = loop;
   for (auto& each : c.cores) {
     each->time = each->counted = c.events.now();
     each->stack = std::make_unique<machine::fiber>(stack_bytes, &core_main, each.get());
     wake(c, *each, c.events.now());
   }
-  c.events.push(c.events.now() + c.options.gvt_period, {event::kind::look, 0, nullptr});
-  plan_sample(c);
   pass_time(c, nullptr);
   for (auto& each : c.cores) {  // each leaves its body, where it is in one, and its stack
     switch_to(c, nullptr, each.get());
     each->stack.reset();
     WEFT_ASSERT(each->runs == nullptr && !each->holds && each->waiting == core::waits::no);
   }
-  require_empty(c);
   cycle end = c.events.now();
   for (auto& each : c.cores) end = std::max(end, each->time);
   for (auto& each : c.cores) {
@@ -158,7 +170,7 @@ void block(chip& c, core& me, core::waits why) {
   WEFT_ASSERT(c.running == &me && me.waiting == core::waits::no && why != core::waits::no);
   me.waiting = why;
   ++me.generation;
-  if (why != core::waits::idle) preempt_if_needed(c, c.tile_of(me));
+  if (why != core::waits::idle && why != core::waits::a_store) preempt_if_needed(c, c.tile_of(me));
   pass_time(c, &me);
   me.waiting = core::waits::no;
 }
@@ -189,6 +201,7 @@ void count_cycles(chip& c, core& me, spent what) noexcept {
   case spent::aborted: all.aborted += passed, lately.task += passed; break;
   case spent::spill: all.spill += passed, lately.spill += passed; break;
   case spent::stall: all.stall += passed, lately.stall += passed; break;
+  case spent::thread: all.committed += passed, lately.task += passed; break;
   case spent::empty: all.empty += passed, lately.empty += passed; break;
   }
 }

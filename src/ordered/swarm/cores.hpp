@@ -9,6 +9,8 @@ constexpr cycle ahead_max = 256;
 
 // Runs the chip until its global virtual time is beyond all tasks. Who: the thread that runs the section.
 void run_cores(chip& c);
+// Runs loop(chip, core) for each core, on a fiber of its own, until the chip is `ending` and all have returned.
+void run_fibers(chip& c, void (*loop)(chip&, core&));
 
 // Waits until the chip's time is the core's own, so that what the core does next is in order with what others do.
 // Throws aborted_execution if its task was aborted meanwhile.
@@ -27,7 +29,7 @@ void wake(chip& c, core& who, cycle at);
 // An execution has been aborted: the core leaves its body, and is free at that time.
 void kill(chip& c, core& who, cycle at);
 
-enum class spent : std::uint8_t { task, aborted, spill, stall, empty };
+enum class spent : std::uint8_t { task, aborted, spill, stall, empty, thread };
 // What a core has done since it was last asked.
 void count_cycles(chip& c, core& me, spent what) noexcept;
 

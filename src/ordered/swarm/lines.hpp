@@ -14,6 +14,7 @@
 namespace weft::swarm {
 
 using line = std::uint32_t;
+inline constexpr std::uint32_t line_bytes = 64, word_bytes = 8;
 
 struct line_state {
   std::uint64_t readers = 0;  // tiles whose tasks may have read the line

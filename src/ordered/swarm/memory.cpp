@@ -9,7 +9,7 @@ namespace weft::swarm {
 
 namespace {
 
-constexpr std::uint32_t line_bytes = 64, header_bytes = 8;
+constexpr std::uint32_t header_bytes = 8;
 constexpr unsigned absent = cache_sets::absent;
 
 [[nodiscard]] std::uint32_t sets_of(std::uint64_t kib, std::uint32_t ways) {

@@ -8,7 +8,6 @@ namespace weft::swarm {
 
 namespace {
 
-constexpr std::size_t line_bytes = 64, word_bytes = 8;
 constexpr std::uint64_t entries_of_line = 4;  // two words each
 
 // The core, and what bodies get of it.

@@ -8,6 +8,7 @@
 #include "base/near_name.hpp"
 #include "ordered/swarm/signature.hpp"
 #include "ordered/swarm/virtual_time.hpp"
+#include "runtime/variables.hpp"
 #include "weft/error.hpp"
 
 namespace weft {
@@ -98,6 +99,16 @@ swarm_options as_run(swarm_options o) {
   if (o.instant_memory != 0)
     o.l1_latency = o.l2_latency = o.l3_latency = o.hop_latency = o.memory_latency = o.tile_check = o.compare = 0;
   return o;
+}
+
+swarm_options options_of_environment() {
+  const char* const text = value_of_variable("swarm");
+  if (text == nullptr) return {};
+  try {
+    return swarm_options_from(text);
+  } catch (const error& wrong) {
+    refuse_variable(std::string(wrong.what()) + " (WEFT_SWARM)");
+  }
 }
 
 }  // namespace swarm

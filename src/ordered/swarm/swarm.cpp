@@ -74,16 +74,7 @@ class swarm_executor final : public ordered_run::executor {
 namespace ordered_run {
 
 std::unique_ptr<executor> make_swarm(runtime&, const ordered_options& options) {
-  swarm_options chip;
-  if (options.swarm != nullptr) {
-    chip = *options.swarm;
-  } else if (const char* const text = value_of_variable("swarm")) {
-    try {
-      chip = swarm_options_from(text);
-    } catch (const error& wrong) {
-      refuse_variable(std::string(wrong.what()) + " (WEFT_SWARM)");
-    }
-  }
+  const swarm_options chip = options.swarm != nullptr ? *options.swarm : swarm::options_of_environment();
   return std::make_unique<swarm_executor>(swarm::as_run(chip));
 }
 
