@@ -7,7 +7,9 @@
 #include "../app.hpp"
 #include "random.hpp"
 #include "search.hpp"
+#include "search_threads.hpp"
 #include "section.hpp"
+#include "threads.hpp"
 
 namespace weft::apps {
 namespace {
@@ -43,16 +45,22 @@ order::graph make_mesh(const parameters& p, std::uint64_t seed, std::uint64_t& s
 
 result run(const parameters& p, const weft::options& opt) {
   runtime rt(opt);
-  ordered q(rt, p.section.get());
   std::uint64_t source = 0;
   const order::graph g = make_mesh(p, opt.seed, source);
   order::paged<search::node> nodes = order::nodes_of(g);
-  alignas(order::page_bytes) const search s{nodes.data(), g.arcs.data()};
-  q.at(0, order::visit<by_level>, &s, source);
+  alignas(order::page_bytes) search s{nodes.data(), g.arcs.data()};
   result r;
-  order::run_section(r, rt, q);
   std::vector<std::uint64_t> expected;
   const double serial = order::host_seconds([&] { expected = order::levels_from(g, source); });
+  if (p.section.by_threads()) {
+    order::add_search(r, rt, expected,
+                      order::levels_by_threads(s, source, {by_level::visit_instructions, by_level::arc_instructions}));
+  } else {
+    ordered q(rt, p.section.get());
+    q.at(0, order::visit<by_level>, &s, source);
+    order::run_section(r, rt, q);
+    r.checks.push_back(order::each_call_once(q, order::calls_of(g, expected)));
+  }
   std::uint64_t levels = 0, reached = 0;
   for (const std::uint64_t level : expected)
     if (level != order::unreached) levels = std::max(levels, level + 1), ++reached;
@@ -62,7 +70,6 @@ result run(const parameters& p, const weft::options& opt) {
   r.add("levels", levels);
   r.add("reference_seconds", serial, "s");
   r.checks.push_back(order::as_serial("levels", order::distances_of(nodes), expected));
-  r.checks.push_back(order::each_call_once(q, order::calls_of(g, expected)));
   return r;
 }
 
@@ -76,7 +83,7 @@ app bfs_app() {
           .options = {{"width", "nodes of the mesh from left to right", &p->width, 2, 100'000},
                       {"height", "nodes from top to bottom", &p->height, 1, 100'000},
                       {"shuffled", "nodes lie in memory at random", &p->shuffled},
-                      p->section.executor_option()},
+                      p->section.executor_option_with_threads()},
           .run = [p](const weft::options& opt, progress&) { return run(*p, opt); }};
 }
 

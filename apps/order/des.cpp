@@ -17,7 +17,9 @@
 
 #include "../app.hpp"
 #include "circuit.hpp"
+#include "des_threads.hpp"
 #include "section.hpp"
+#include "threads.hpp"
 
 namespace weft::apps {
 namespace {
@@ -25,19 +27,11 @@ namespace {
 struct parameters {
   std::size_t adders = 32;
   std::size_t toggles = 100;
+  std::string nulls = "each";
   order::section_setting section;
 };
 
-// What the simulation knows of a gate.
-struct gate_state {
-  std::uint64_t pins = 0;
-  std::uint64_t says = 0;
-  std::uint64_t asked = 0;
-  std::uint64_t changes = 0;
-  std::uint64_t changed_at = 0;
-  std::uint64_t high = 0;  // time
-  friend bool operator==(const gate_state&, const gate_state&) = default;
-};
+using des::gate_state, des::send_instructions, des::signal_instructions;
 
 struct simulation {
   const order::gate* gates;
@@ -53,9 +47,6 @@ struct signal {
   std::uint64_t sender;
   std::uint64_t sent_at;
 };
-
-// Instructions beside the loads and stores, so that mean and 90th percentile are near those of the paper's Table 1.
-constexpr std::uint64_t signal_instructions = 248, send_instructions = 25;
 
 constexpr unsigned count_bits = 30, pin_bits = 1;
 
@@ -154,17 +145,10 @@ std::uint64_t simulate(const order::circuit& c, order::paged<gate_state>& states
   return number;
 }
 
-result run(const parameters& p, const weft::options& opt) {
-  require_memory("a circuit of " + std::to_string(p.adders) + " adders",
-                 static_cast<double>(p.adders) * (2000 + static_cast<double>(p.toggles) * 3 * 250));
-  runtime rt(opt);
-  ordered q(rt, p.section.get());
-  const order::circuit c = order::adders(p.adders, p.toggles, opt.seed);
-  order::paged<gate_state> states = first_states(c), expected = states;
-  alignas(order::page_bytes) const simulation s{c.gates.data(), c.fanouts.data(), states.data(), c.gates.size()};
-  for (const order::toggle& t : c.toggles) q.at(stamp(t.time, 0, 0), begin, &s, t.gate, t.value);
-  result r;
-  order::run_section(r, rt, q);
+// The inputs' figures, and whether the gates have noted what they have in the plain loop. Returns its number of
+// signals.
+std::uint64_t compare(result& r, const order::circuit& c, const order::paged<gate_state>& states) {
+  order::paged<gate_state> expected = first_states(c);
   std::uint64_t signals = 0;
   const double serial = order::host_seconds([&] { signals = simulate(c, expected); });
   r.add("gates", std::uint64_t{c.gates.size()});
@@ -172,7 +156,43 @@ result run(const parameters& p, const weft::options& opt) {
   r.add("signals", signals);
   r.add("reference_seconds", serial, "s");
   r.checks.push_back(order::as_serial("gates", states, expected));
-  r.checks.push_back(order::each_call_once(q, signals));
+  return signals;
+}
+
+des::null_messages nulls_of(const std::string& name) {
+  if (name == "each") return des::null_messages::each;
+  if (name == "lazy") return des::null_messages::lazy;
+  throw error("--nulls " + name + " are none: each or lazy");
+}
+
+result run_threads(const order::circuit& c, runtime& rt, des::null_messages nulls) {
+  order::paged<gate_state> states = first_states(c);
+  des::threads_counts counts;
+  result r;
+  order::describe_threads(r, rt, des::simulate_by_threads(c, states, nulls, counts));
+  r.add("activations", counts.activations);
+  r.add("conflicts", counts.conflicts);
+  r.add("null_messages", counts.nulls);
+  const std::uint64_t signals = compare(r, c, states);
+  r.checks.push_back({"each_signal_once", counts.signals == signals,
+                      std::to_string(counts.signals) + " signals processed, " + std::to_string(signals) + " expected"});
+  return r;
+}
+
+result run(const parameters& p, const weft::options& opt) {
+  require_memory("a circuit of " + std::to_string(p.adders) + " adders",
+                 static_cast<double>(p.adders) * (2000 + static_cast<double>(p.toggles) * 3 * 250));
+  const des::null_messages nulls = nulls_of(p.nulls);
+  runtime rt(opt);
+  const order::circuit c = order::adders(p.adders, p.toggles, opt.seed);
+  if (p.section.by_threads()) return run_threads(c, rt, nulls);
+  ordered q(rt, p.section.get());
+  order::paged<gate_state> states = first_states(c);
+  alignas(order::page_bytes) const simulation s{c.gates.data(), c.fanouts.data(), states.data(), c.gates.size()};
+  for (const order::toggle& t : c.toggles) q.at(stamp(t.time, 0, 0), begin, &s, t.gate, t.value);
+  result r;
+  order::run_section(r, rt, q);
+  r.checks.push_back(order::each_call_once(q, compare(r, c, states)));
   return r;
 }
 
@@ -180,13 +200,15 @@ result run(const parameters& p, const weft::options& opt) {
 
 app des_app() {
   auto p = std::make_shared<parameters>();
-  return {.name = "des",
-          .summary = "event simulation of a circuit of adders, ordered by time",
-          .example = "des --adders 32 --toggles 100",
-          .options = {{"adders", "of three bits each", &p->adders, 1, 1'000'000},
-                      {"toggles", "of each input", &p->toggles, 1, 1'000'000},
-                      p->section.executor_option()},
-          .run = [p](const weft::options& opt, progress&) { return run(*p, opt); }};
+  return {
+      .name = "des",
+      .summary = "event simulation of a circuit of adders, ordered by time",
+      .example = "des --adders 32 --toggles 100",
+      .options = {{"adders", "of three bits each", &p->adders, 1, 1'000'000},
+                  {"toggles", "of each input", &p->toggles, 1, 1'000'000},
+                  {"nulls", "null messages of --executor threads: each (published first) or lazy (fewer)", &p->nulls},
+                  p->section.executor_option_with_threads()},
+      .run = [p](const weft::options& opt, progress&) { return run(*p, opt); }};
 }
 
 }  // namespace weft::apps

@@ -1,7 +1,7 @@
 // The minimum spanning forest of a graph by Kruskal's algorithm (Swarm §2.2): a body for each edge, its length the
 // timestamp, so that the sort is the order of bodies. With --sorted the edges are sorted before, and a body's timestamp
 // is its place. Edges of equal length come in the order of the input. Check: the very edges that sorting
-// and a plain union-find choose, and as many calls as edges.
+// and a plain union-find choose, and as many calls as edges. By threads it is another program (msf_threads.cpp).
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -11,7 +11,9 @@
 
 #include "../app.hpp"
 #include "graph.hpp"
+#include "msf_threads.hpp"
 #include "section.hpp"
+#include "threads.hpp"
 
 namespace weft::apps {
 namespace {
@@ -20,16 +22,13 @@ struct parameters {
   std::size_t scale = 12;
   std::size_t drawn = 200'000;
   bool sorted = false;
+  bool unfiltered = false;
   std::string link = "number";
   order::section_setting section;
 };
 
-// An edge, and what becomes of it.
-struct candidate {
-  std::uint64_t a, b, length;
-  std::uint64_t number;  // in the input
-  std::uint64_t chosen;
-};
+using order::candidate;
+using order::edge_instructions;
 
 // Trees over the nodes. Each has a word: the number of a node nearer to the root or, of a root, that of nodes plus the
 // size of its tree. Linked by size, the root of a large tree is stored with each edge that joins something to it; by
@@ -44,9 +43,6 @@ struct root {
   std::uint64_t at;
   std::uint64_t size;
 };
-
-// The work beside the loads and stores, so that most bodies take 40 instructions, as in the paper's Table 1.
-constexpr std::uint64_t edge_instructions = 33;
 
 // The root of a node's tree. Whoever is two steps away from it moves up: loads are many, and stores few. The words may
 // be those of another time, and then lead in a circle: as many steps as nodes are enough.
@@ -97,32 +93,53 @@ bool links_by_size(const std::string& link) {
   return link == "size";
 }
 
-result run(const parameters& p, const weft::options& opt) {
-  const std::uint64_t nodes = std::uint64_t{1} << p.scale;
-  require_memory("a graph of " + std::to_string(p.drawn) + " edges", static_cast<double>(p.drawn) * 300);
+void by_bodies(result& r, const parameters& p, const weft::options& opt, std::uint64_t nodes,
+               order::paged<candidate>& candidates) {
   runtime rt(opt);
   ordered q(rt, p.section.get());
-  constexpr std::uint64_t length_max = 1'000'000;
-  const std::vector<order::edge> edges =
-      order::kronecker(static_cast<unsigned>(p.scale), p.drawn, length_max, opt.seed);
-  order::paged<candidate> candidates;
-  for (const order::edge& e : edges) candidates.push_back({e.a, e.b, e.length, candidates.size(), 0});
   order::paged<std::uint64_t> up(nodes, nodes + 1);
   alignas(order::page_bytes) const forest f{up.data(), nodes, links_by_size(p.link)};
   if (p.sorted) std::ranges::stable_sort(candidates, {}, &candidate::length);
   for (std::size_t i = 0; i < candidates.size(); ++i)
     q.at(p.sorted ? i : candidates[i].length << 32 | i, consider_at, &f, &candidates[i]);  // of equal ones the first
-  result r;
   order::run_section(r, rt, q);
+  if (p.sorted) std::ranges::sort(candidates, {}, &candidate::number);
+  r.checks.push_back(order::each_call_once(q, candidates.size()));
+}
+
+void by_threads(result& r, const parameters& p, const weft::options& opt, std::uint64_t nodes,
+                order::paged<candidate>& candidates) {
+  if (p.sorted || p.link != parameters().link)
+    throw error("--executor threads sorts by itself and links by reservations: --sorted and --link are for bodies");
+  runtime rt(opt);
+  const order::forest_by_threads f = order::forest_of(nodes, candidates, !p.unfiltered);
+  order::describe_threads(r, rt, f.chip);
+  r.add("edges_filtered", f.filtered);
+  r.add("rounds", f.rounds);
+  r.add("tries", f.tries);
+  const std::uint64_t once = f.filtered + f.dropped + f.linked;
+  r.checks.push_back(
+      {"each_edge_once", once == candidates.size(),
+       std::to_string(once) + " edges linked or left out, " + std::to_string(candidates.size()) + " expected"});
+}
+
+result run(const parameters& p, const weft::options& opt) {
+  const std::uint64_t nodes = std::uint64_t{1} << p.scale;
+  require_memory("a graph of " + std::to_string(p.drawn) + " edges", static_cast<double>(p.drawn) * 300);
+  constexpr std::uint64_t length_max = 1'000'000;
+  const std::vector<order::edge> edges =
+      order::kronecker(static_cast<unsigned>(p.scale), p.drawn, length_max, opt.seed);
+  order::paged<candidate> candidates;
+  for (const order::edge& e : edges) candidates.push_back({e.a, e.b, e.length, candidates.size(), 0});
+  result r;
+  (p.section.by_threads() ? by_threads : by_bodies)(r, p, opt, nodes, candidates);
   std::vector<char> expected, chosen;
   const double serial = order::host_seconds([&] { expected = kruskal(nodes, edges); });
-  if (p.sorted) std::ranges::sort(candidates, {}, &candidate::number);
   for (const candidate& c : candidates) chosen.push_back(static_cast<char>(c.chosen));
   r.add("edges", std::uint64_t{edges.size()});
   r.add("edges_chosen", static_cast<std::uint64_t>(std::ranges::count(chosen, 1)));
   r.add("reference_seconds", serial, "s");
   r.checks.push_back(order::as_serial("forest", chosen, expected));
-  r.checks.push_back(order::each_call_once(q, edges.size()));
   return r;
 }
 
@@ -140,7 +157,8 @@ app msf_app() {
                        "the root of which tree becomes the root of both: number (the higher one's) or size "
                        "(the larger one's)",
                        &p->link},
-                      p->section.executor_option()},
+                      {"unfiltered", "threads sort all edges at once, and leave none out", &p->unfiltered},
+                      p->section.executor_option_with_threads()},
           .run = [p](const weft::options& opt, progress&) { return run(*p, opt); }};
 }
 

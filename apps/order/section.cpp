@@ -3,6 +3,7 @@
 #include <initializer_list>
 #include <span>
 
+#include "threads.hpp"
 #include "weft/oracle.hpp"
 #include "weft/swarm.hpp"
 
@@ -30,18 +31,32 @@ void add_oracle(result& r, const oracle_statistics& o) {
   r.add("is_loop", o.is_loop);
 }
 
+constexpr double chip_hz = 2e9;
+
 // What the paper's figures are made of. Shares are of all cycles of all cores.
-void add_swarm(result& r, const swarm_statistics& s) {
-  const auto all = static_cast<double>(s.cores * s.cycles);
-  const auto share = [&](std::uint64_t cycles) { return all == 0 ? 0 : static_cast<double>(cycles) / all; };
+struct shares {
+  double all;
+  [[nodiscard]] double of(std::uint64_t cycles) const noexcept {
+    return all == 0 ? 0 : static_cast<double>(cycles) / all;
+  }
+};
+
+shares add_cores(result& r, const swarm_statistics& s) {
+  const shares share{static_cast<double>(s.cores * s.cycles)};
   r.add("cores", s.cores);
   r.add("tiles", s.tiles);
   r.add("cycles", s.cycles, "cycles");
-  r.add("share_committed", share(s.core_cycles.committed));
-  r.add("share_aborted", share(s.core_cycles.aborted));
-  r.add("share_spill", share(s.core_cycles.spill));
-  r.add("share_stall", share(s.core_cycles.stall));
-  r.add("share_empty", share(s.core_cycles.empty));
+  r.add("share_committed", share.of(s.core_cycles.committed));
+  r.add("share_stall", share.of(s.core_cycles.stall));
+  r.add("share_empty", share.of(s.core_cycles.empty));
+  r.add("traffic_memory", s.traffic.memory, "bytes");
+  return share;
+}
+
+void add_swarm(result& r, const swarm_statistics& s) {
+  const shares share = add_cores(r, s);
+  r.add("share_aborted", share.of(s.core_cycles.aborted));
+  r.add("share_spill", share.of(s.core_cycles.spill));
   r.add("aborts", s.aborts.all());
   r.add("aborts_false_positive", s.aborts.false_positive);
   r.add("task_queue_average", s.task_queue_average(), "entries");
@@ -55,7 +70,6 @@ void add_swarm(result& r, const swarm_statistics& s) {
   r.add("checks_tile_or_global", s.checks.tile + s.checks.global);
   r.add("checks_bloom", s.checks.bloom);
   r.add("checks_compared", s.checks.compared);
-  r.add("traffic_memory", s.traffic.memory, "bytes");
   r.add("traffic_enqueue", s.traffic.enqueue, "bytes");
   r.add("traffic_abort", s.traffic.abort, "bytes");
   r.add("traffic_gvt", s.traffic.gvt, "bytes");
@@ -94,6 +108,13 @@ void describe_section(result& r, runtime& rt, ordered& q) {
   if (q.executor_name() != "swarm") return;
   add_swarm(r, statistics_of(q));
   add_samples(r, samples_of(q));
+}
+
+void describe_threads(result& r, runtime& rt, const swarm_statistics& s) {
+  r.describe(rt);
+  r.seconds = static_cast<double>(s.cycles) / chip_hz;
+  r.add("executor", std::string("threads"));
+  add_cores(r, s);
 }
 
 check each_call_once(ordered& q, std::uint64_t expected) {

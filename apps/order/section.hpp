@@ -19,6 +19,14 @@ struct section_setting {
   [[nodiscard]] option executor_option() {
     return {"executor", "speculative, serial, oracle (a profile) or swarm (a modelled architecture)", &executor};
   }
+  // Of programs that also have a parallel version without order (threads.hpp).
+  [[nodiscard]] bool by_threads() const noexcept { return executor == "threads"; }
+  [[nodiscard]] option executor_option_with_threads() {
+    return {"executor",
+            "speculative, serial, oracle (a profile), swarm (a modelled architecture) or threads (a parallel program "
+            "with locks, on that architecture's cores alone)",
+            &executor};
+  }
 };
 
 // Runs what the section was given, and notes what came of it: seconds, calls, and what the oracle has seen.

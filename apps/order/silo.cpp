@@ -2,13 +2,14 @@
 // of one transaction run side by side, too. Timestamps of a transaction are its own, so each happens as a whole, in the
 // order of the requests. Check: every tuple of every table as plain functions leave it that do one request after the
 // other, what was paid adds up the same in all tables, and as many calls as the requests take.
-#include <bit>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "../app.hpp"
 #include "section.hpp"
+#include "silo_threads.hpp"
+#include "threads.hpp"
 #include "tpcc.hpp"
 
 namespace weft::apps {
@@ -34,12 +35,8 @@ struct tables {
   order::database* all;  // for sizes
 };
 
-// Instructions beside the loads and stores. Finding a tuple means going down a tree over its table; the paper has no
-// numbers for this program but that bodies take up to a few thousand instructions.
-constexpr std::uint64_t body_instructions = 600, level_instructions = 180;
-void find_in(ordered_context& x, std::size_t tuples) {
-  x.work(body_instructions + level_instructions * static_cast<std::uint64_t>(std::bit_width(tuples)));
-}
+using order::body_instructions;
+void find_in(ordered_context& x, std::size_t tuples) { x.work(order::find_instructions(tuples)); }
 
 // Timestamps of a transaction, and which of its bodies they are for.
 enum when : std::uint64_t { begin, early, spread, line, late, timestamps };
@@ -64,7 +61,18 @@ void pay_customer(ordered_context& x, std::uint64_t, const tables* t, const orde
 }
 void write_receipt(ordered_context& x, std::uint64_t, const tables* t, const order::request* r, std::uint64_t number) {
   find_in(x, t->all->receipts.size());
-  x.store(x.read(t->receipts)[number], {x.read(r->customer), x.read(r->amount)});
+  x.store(x.read(t->receipts)[number], {x.read(r->customer), x.read(r->amount), 0});
+}
+void write_tax(ordered_context& x, std::uint64_t, const tables* t, const order::request* r, std::uint64_t number,
+               std::uint64_t tax) {
+  find_in(x, t->all->receipts.size());
+  x.store(x.read(t->receipts)[number], {x.read(r->customer), 0, tax});
+}
+// An order reads the tuple that each payment writes, as in the benchmark.
+void read_tax(ordered_context& x, std::uint64_t now, const tables* t, const order::request* r, std::uint64_t number) {
+  find_in(x, t->all->warehouses.size());
+  const std::uint64_t tax = x.load(x.read(t->warehouses)[x.read(r->warehouse)].tax);
+  x.at(now - early + late, write_tax, t, r, number, tax);
 }
 
 void insert_order(ordered_context& x, std::uint64_t, const tables* t, const order::request* r, std::uint64_t number,
@@ -128,6 +136,7 @@ void serve(ordered_context& x, std::uint64_t now, const tables* t, const order::
     x.at(now + late, write_receipt, t, r, number);
     return;
   }
+  x.at(now + early, read_tax, t, r, number);
   x.at(now + early, number_order, t, r, number);
   for (std::uint64_t i = 0; i < x.read(r->count); i += children_max) x.at(now + spread, spread_stocks, t, r, i);
 }
@@ -135,7 +144,7 @@ void serve(ordered_context& x, std::uint64_t now, const tables* t, const order::
 std::uint64_t calls_of(const order::paged<order::request>& requests) {
   std::uint64_t calls = 0;
   for (const order::request& r : requests)
-    calls += r.is_payment ? 5 : 3 + 2 * r.count + 2 * ((r.count + children_max - 1) / children_max);
+    calls += r.is_payment ? 5 : 5 + 2 * r.count + 2 * ((r.count + children_max - 1) / children_max);
   return calls;
 }
 
@@ -161,11 +170,51 @@ void add_checks(result& r, const order::database& db, const order::database& exp
   r.checks.push_back(order::as_serial("receipts", db.receipts, expected.receipts));
 }
 
+check each_request_once(const std::vector<std::uint64_t>& served, std::size_t requests) {
+  std::vector<bool> seen(requests);
+  std::size_t doubled = 0;
+  for (const std::uint64_t i : served) {
+    doubled += seen[i] ? 1 : 0;
+    seen[i] = true;
+  }
+  return {"each_request_once", doubled == 0 && served.size() == requests,
+          std::to_string(served.size()) + " transactions committed, " + std::to_string(requests) + " expected, " +
+              std::to_string(doubled) + " doubled"};
+}
+
+void add_sizes(result& r, const order::sizes& s, double reference_seconds) {
+  r.add("transactions", std::uint64_t{s.transactions});
+  r.add("warehouses", std::uint64_t{s.warehouses});
+  r.add("reference_seconds", reference_seconds, "s");
+}
+
+// Threads serve requests in an order of their own, which the reference then follows.
+result run_threads(const parameters& p, const weft::options& opt) {
+  runtime rt(opt);
+  const order::paged<order::request> requests = order::make_requests(p.sizes, opt.seed);
+  order::database db = order::make_database(p.sizes, requests, opt.seed), expected = db;
+  const order::served_requests served = order::serve_by_threads(db, requests, p.sizes.items, opt.seed);
+  result r;
+  order::describe_threads(r, rt, served.chip);
+  const double serial = order::host_seconds([&] {
+    for (const std::uint64_t i : served.in_order) order::carry_out(expected, requests[i], i, p.sizes.items);
+  });
+  add_sizes(r, p.sizes, serial);
+  r.add("aborts", served.aborts);
+  r.add("aborted_cycles", served.aborted_cycles);
+  r.add("backoff_cycles", served.backoff_cycles);
+  add_checks(r, db, expected);
+  r.checks.push_back(money(db, requests));
+  r.checks.push_back(each_request_once(served.in_order, requests.size()));
+  return r;
+}
+
 result run(const parameters& p, const weft::options& opt) {
   const double lines = static_cast<double>(p.sizes.transactions) * order::lines_max;
   const double tuples = static_cast<double>(p.sizes.warehouses) *
                         static_cast<double>(p.sizes.items + order::districts_per_warehouse * p.sizes.customers);
   require_memory("a database of " + std::to_string(p.sizes.warehouses) + " warehouses", 2 * 64 * (tuples + 2 * lines));
+  if (p.section.by_threads()) return run_threads(p, opt);
   runtime rt(opt);
   ordered q(rt, p.section.get());
   const order::paged<order::request> requests = order::make_requests(p.sizes, opt.seed);
@@ -187,9 +236,7 @@ result run(const parameters& p, const weft::options& opt) {
   const double serial = order::host_seconds([&] {
     for (std::uint64_t i = 0; i < requests.size(); ++i) order::carry_out(expected, requests[i], i, p.sizes.items);
   });
-  r.add("transactions", std::uint64_t{requests.size()});
-  r.add("warehouses", std::uint64_t{p.sizes.warehouses});
-  r.add("reference_seconds", serial, "s");
+  add_sizes(r, p.sizes, serial);
   add_checks(r, db, expected);
   r.checks.push_back(money(db, requests));
   r.checks.push_back(order::each_call_once(q, calls_of(requests)));
@@ -207,7 +254,7 @@ app silo_app() {
                       {"items", "in stock of each warehouse", &p->sizes.items, 1, 10'000'000},
                       {"customers", "of each district", &p->sizes.customers, 1, 10'000'000},
                       {"transactions", "every other one a payment", &p->sizes.transactions, 1, 100'000'000},
-                      p->section.executor_option()},
+                      p->section.executor_option_with_threads()},
           .run = [p](const weft::options& opt, progress&) { return run(*p, opt); }};
 }
 

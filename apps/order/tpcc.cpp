@@ -21,6 +21,7 @@ database make_database(const sizes& s, const paged<request>& requests, std::uint
   db.orders.resize(s.districts() * db.orders_per_district);
   db.order_lines.resize(db.orders.size() * lines_max);
   db.receipts.resize(requests.size());
+  for (warehouse& w : db.warehouses) w.tax = random.below(2001);
   return db;
 }
 
@@ -54,11 +55,12 @@ void carry_out(database& db, const request& r, std::uint64_t number, std::size_t
     who.owes -= r.amount;
     who.paid += r.amount;
     who.payments += 1;
-    db.receipts[number] = {r.customer, r.amount};
+    db.receipts[number] = {r.customer, r.amount, 0};
     return;
   }
   const std::uint64_t place = r.district * db.orders_per_district + db.districts[r.district].orders++;
   db.orders[place] = {r.customer, r.count, number};
+  db.receipts[number] = {r.customer, 0, db.warehouses[r.warehouse].tax};
   for (std::size_t i = 0; i < r.count; ++i) {
     const request::line& l = r.lines[i];
     stock& k = db.stocks[l.supplier * items + l.item];

@@ -42,7 +42,8 @@ TEST_CASE("order, tpcc: an order and a payment, carried out") {
   CHECK((db.order_lines[11 * lines_max] == order_line{4, 0, 3, 3 * price}));
   CHECK((db.stocks[4] == stock{quantity_left(there, 3), 3, 1, 1}));
   CHECK((db.warehouses[1].paid == 500 && db.districts[11].paid == 500 && db.customers[23].paid == 500));
-  CHECK((db.receipts[1] == receipt{23, 500}));
+  CHECK((db.receipts[1] == receipt{23, 500, 0}));
+  CHECK((db.receipts[0] == receipt{23, 0, db.warehouses[place.warehouse].tax}));
 }
 
 TEST_CASE("order, tpcc: stock is refilled before it gets low") {
