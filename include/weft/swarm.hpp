@@ -59,8 +59,8 @@ struct swarm_options {
   std::uint32_t allocation = 30;     // of memory by a task
   std::uint32_t spill_percent = 75;  // of a task queue that must be full for tasks to be spilled
   std::uint32_t spill_tasks = 15;    // at a time
-  // That a splitter brings back at a time; what is left waits for the earliest of it. 15: all, as in the paper (§4.7).
-  std::uint32_t splitter_tasks = 7;
+  // That a splitter brings back at a time; what is left waits for the earliest of it. The paper does not say (§4.7).
+  std::uint32_t splitter_tasks = 1;
   std::uint32_t nack_backoff = 20;  // added to the wait at each further try to enqueue
   std::uint32_t seed = 1;           // of the tiles that tasks are sent to
   // Each tile over time (samples_of): every so many cycles from a cycle on, so many times. 0: never.

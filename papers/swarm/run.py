@@ -6,10 +6,10 @@ usage: papers/swarm/run.py [--weft build/release/weft] [--quick] [--json] [--fig
 
 Runs the paper's six programs, each on an input made to match the paper's, with the executor `oracle`: bodies run one
 after the other, and it is computed how many could have run at a time; and with the executor `swarm`, the chip as a
-model, of 1 to 64 cores, also without its task units, where one core runs the serial program. A program also checks its
-result against a serial reference. A figure of expected.json has a pinned value, ours, and the bounds of the paper's
-claim. Exit status 0 only if every run passed its own checks, every figure is as pinned within its tolerance, and the
-claims hold that are said to hold.
+model, of 1 to 64 cores, also without its task units: there one core runs the serial program, or all run a parallel one
+with locks and atomic operations. A program also checks its result against a serial reference.
+A figure of expected.json has a pinned value, ours, and the bounds of the paper's claim. Exit status 0 only if every run
+passed its own checks, every figure is as pinned within its tolerance, and the claims hold that are said to hold.
 --quick judges two of the programs by the oracle and one on the chip. --update writes the table of README.md and the
 drawings beside it. --pin writes the values found into expected.json, after a change of programs or inputs.
 
@@ -42,6 +42,7 @@ CHIP_INPUTS = {"bfs": ["bfs", "--width", "1828", "--height", "974"],
                "msf": ["msf", "--scale", "14", "--edges", "795000"],
                "sssp": ["sssp", "--width", "593", "--height", "593", "--rivers", "4"],
                "silo": INPUTS["silo"],
+               "msf-unfiltered": ["msf", "--scale", "14", "--edges", "795000", "--unfiltered"],
                **{f"silo-{n}": ["silo", "--warehouses", str(n), *INPUTS["silo"][3:]] for n in (1, 16, 64)}}
 PROGRAMS = draw.PROGRAMS
 UNBOUNDED = "task_queue=0,commit_queue=0"
@@ -63,10 +64,12 @@ class Run:
     program: str
     chip: str = ""  # options of the executor `swarm`; none: the executor `oracle`
     whole: bool = False  # the chip has the whole input, too
+    threads: bool = False  # the program of threads on the chip's cores
 
     def arguments(self) -> list[str]:
         inputs = CHIP_INPUTS if self.chip and not self.whole else INPUTS
-        return [*inputs[self.program], "--executor", "swarm" if self.chip else "oracle", "--workers", "1"]
+        executor = "threads" if self.threads else "swarm" if self.chip else "oracle"
+        return [*inputs[self.program], "--executor", executor, "--workers", "1"]
 
     def command(self) -> str:
         return (f"WEFT_SWARM={self.chip} " if self.chip else "") + "weft run " + " ".join(self.arguments())
@@ -97,6 +100,25 @@ class Sweep(runs.Sweep):
     def over_serial(self, program: str, cores: int) -> float:
         """Beside the serial program on a chip of the same size without task units (Fig. 12)."""
         return self.faster(program, "", cores, cores, SERIAL)
+
+    def by_threads(self, program: str, cores: int) -> float:
+        """Cycles of the parallel program with locks."""
+        return self.replies[Run(program, f"cores={cores}", threads=True)]["cycles"]
+
+    def threads_over_serial(self, program: str, cores: int, by: str = "") -> float:
+        """Beside the serial program; `by` is the name of another program by threads than its own."""
+        return self.chip(program, "cycles", cores, SERIAL) / self.by_threads(by or program, cores)
+
+    def threads_self_relative(self, program: str, cores: int) -> float:
+        return self.by_threads(program, 1) / self.by_threads(program, cores)
+
+    def over_threads(self, program: str, cores: int) -> float:
+        """How many times as fast Swarm is as the parallel program with locks."""
+        return self.by_threads(program, cores) / self.chip(program, "cycles", cores)
+
+    def threads_beside_24(self, program: str) -> float:
+        """Speed-up over the serial program, 64 cores beside 24."""
+        return self.threads_over_serial(program, 64) / self.threads_over_serial(program, 24)
 
     def serial_run(self, program: str) -> float:
         """Billions of cycles that the serial program takes, with its whole input, on Table 3's caches (Table 4)."""
