@@ -95,6 +95,7 @@ bool links_by_size(const std::string& link) {
 
 void by_bodies(result& r, const parameters& p, const weft::options& opt, std::uint64_t nodes,
                order::paged<candidate>& candidates) {
+  if (p.unfiltered) throw error("--unfiltered is for --executor threads: bodies leave no edge out");
   runtime rt(opt);
   ordered q(rt, p.section.get());
   order::paged<std::uint64_t> up(nodes, nodes + 1);

@@ -22,8 +22,8 @@ namespace weft::apps::order {
 
 namespace {
 
-// Edges a round: one of so many parts of all that are to be handled, as PBBS has it. It matters little: a fifth or
-// twice as many rounds change the cycles of 64 cores by some 5 %.
+// Edges a round: one of so many parts of all that are to be handled, as PBBS has it. It matters little: with a
+// quarter as many rounds 64 cores take 6 % less, with four times as many 21 % more.
 constexpr std::size_t light_rounds = 100, heavy_rounds = 20;
 constexpr std::uint64_t compare_instructions = 2;  // and a jump
 constexpr std::uint64_t commit_instructions = 6;   // two reservations compared, and where they lie

@@ -29,7 +29,7 @@ struct by_distance {
   static std::uint64_t length(ordered_context& x, const order::arc& a) { return x.read(a.length); }
 };
 
-// What the threads' lists take together: four arcs. Half of it and twice as much are slower at 64 cores.
+// What the threads' lists take together: four arcs. A third of it and twice as much are slower at 64 cores.
 std::uint64_t range_of(const order::graph& g) {
   std::uint64_t sum = 0;
   for (const order::arc& a : g.arcs) sum += a.length;

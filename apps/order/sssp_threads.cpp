@@ -5,7 +5,6 @@
 // nothing is left there, and only then looks for the earliest that has something. So threads meet seldom, and go along
 // arcs from distances that are not the last word. In the order of putting alone, a road map takes two hundred visits of
 // each node. It ends when all threads are idle and all lists are empty.
-#include <algorithm>
 #include <memory>
 #include <numeric>
 
@@ -189,15 +188,6 @@ search_run distances_by_threads(search& s, std::uint64_t source, const search_co
   r.statistics = run_chip_threads([&](chip_thread& t) { all->run(t, source); });
   r.visits = all->visits();
   return r;
-}
-
-void add_search(result& r, runtime& rt, const std::vector<std::uint64_t>& expected, const search_run& found) {
-  describe_threads(r, rt, found.statistics);
-  const auto reached =
-      static_cast<std::uint64_t>(std::ranges::count_if(expected, [](std::uint64_t d) { return d != unreached; }));
-  r.add("visits", found.visits);
-  r.checks.push_back({"each_node_visited", found.visits >= reached,
-                      std::to_string(found.visits) + " visits of " + std::to_string(reached) + " nodes"});
 }
 
 }  // namespace weft::apps::order

@@ -166,8 +166,7 @@ class alignas(64) chip_lock {
   std::uint64_t held_ = 0;
 };
 
-// All threads of a chip wait for each other: a tree of counters, four to each, then one word that all
-// watch.
+// All threads of a chip wait for each other: a tree of counters, four to each, then one word that all watch.
 class alignas(4096) chip_barrier {
  public:
   void arrive_and_wait(chip_thread& t) {
@@ -192,7 +191,7 @@ class alignas(4096) chip_barrier {
     std::uint64_t value = 0;
   };
   counter round_;
-  counter counters_[64 + 16 + 4 + 1];
+  counter counters_[64 + 16 + 4 + 1];  // of chip_threads_max, floor by floor
 };
 
 }  // namespace weft

@@ -29,6 +29,7 @@
 namespace weft::swarm {
 
 struct chip;
+struct thread_team;  // threads.cpp
 
 // Thrown through a body whose execution has been aborted. It is no std::exception, so that bodies seldom catch it; one
 // that does gets it again from whatever it asks next.
@@ -104,7 +105,7 @@ struct chip {
   std::exception_ptr error;  // of the body that ends the run
   machine::fiber* main = nullptr;
   void (*loop)(chip& c, core& me) = nullptr;  // what each core runs
-  void* threads = nullptr;                    // of run_chip_threads
+  thread_team* threads = nullptr;             // of run_chip_threads
   core* running = nullptr;                    // nullptr: the main fiber
   void (*committed)(void* whom, const detail::ordered_call& call, virtual_time at) = nullptr;  // for tests
   void* committed_whom = nullptr;

@@ -12,20 +12,20 @@ namespace weft {
 
 namespace swarm {
 
-namespace {
-
 // What the threads of a run share.
-struct team {
+struct thread_team {
   detail::chip_thread_body body;
   const void* body_of;
   std::uint32_t running;
-  std::vector<cycle> busy_until;                           // of lines: somebody is being given it, to write
+  std::vector<cycle> busy_until{};                         // of lines: somebody is being given it, to write
   std::unordered_map<line, std::vector<core*>> waiting{};  // for a store to a line
 };
 
+namespace {
+
 class thread_core final : public detail::chip_thread_hooks {
  public:
-  thread_core(chip& c, core& me, team& all) noexcept : chip_(c), me_(me), team_(all) {}
+  thread_core(chip& c, core& me, thread_team& all) noexcept : chip_(c), me_(me), team_(all) {}
 
   void load(const void* from, std::size_t bytes) override { access(from, bytes, false); }
   void store(const void* to, std::size_t bytes) override { access(to, bytes, true); }
@@ -36,7 +36,10 @@ class thread_core final : public detail::chip_thread_hooks {
       if (found == team_.waiting.end()) return;
       const std::vector<core*> woken = std::move(found->second);
       team_.waiting.erase(found);
-      for (core* const w : woken) wake(chip_, *w, me_.time);
+      for (core* const w : woken) {
+        WEFT_ASSERT(w != &me_ && w->waiting == core::waits::a_store);
+        wake(chip_, *w, me_.time);
+      }
     });
   }
   void atomic(const void* at, bool write) override {
@@ -102,16 +105,18 @@ class thread_core final : public detail::chip_thread_hooks {
       wait_for_turn();
     }
     me_.time += chip_.caches.access({me_.tile, me_.number, {}, false}, l, write, nullptr);
+    WEFT_ASSERT(team_.busy_until[l] <= me_.time);  // one writer of a line after the other
     if (write) team_.busy_until[l] = me_.time;
   }
 
   chip& chip_;
   core& me_;
-  team& team_;
+  thread_team& team_;
 };
 
 void thread_loop(chip& c, core& me) {
-  team& all = *static_cast<team*>(c.threads);
+  WEFT_ASSERT(c.threads != nullptr && me.runs == nullptr);  // no task of Swarm runs here
+  thread_team& all = *c.threads;
   thread_core hooks(c, me, all);
   chip_thread t(hooks, me.number, c.options.cores);
   try {
@@ -124,6 +129,7 @@ void thread_loop(chip& c, core& me) {
   }
   if (c.ending) return;
   count_cycles(c, me, spent::thread);
+  WEFT_ASSERT(all.running != 0);
   c.ending = --all.running == 0 || c.error != nullptr;
   do  // for the end: nobody else wakes it
     block(c, me, core::waits::a_store);
@@ -136,10 +142,11 @@ void thread_loop(chip& c, core& me) {
 
 swarm_statistics detail::run_chip_threads(chip_thread_body body, const void* of, const swarm_options* given) {
   swarm::chip c(swarm::as_run(given != nullptr ? *given : swarm::options_of_environment()));
-  swarm::team all{.body = body, .body_of = of, .running = c.options.cores, .busy_until = {}};
+  swarm::thread_team all{.body = body, .body_of = of, .running = c.options.cores};
   c.threads = &all;
   swarm::run_fibers(c, &swarm::thread_loop);
   if (c.error != nullptr) std::rethrow_exception(c.error);
+  WEFT_ASSERT(all.running == 0 && all.waiting.empty());  // who still waited would have been told of it
   return c.statistics;
 }
 
