@@ -42,6 +42,14 @@ add_executable(bench_handoff bench/handoff.cpp)
 target_link_libraries(bench_handoff PRIVATE weft::weft weft_strict)
 set_target_properties(bench_handoff PROPERTIES OUTPUT_NAME handoff RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
 
+# Nor this: what a team costs, beside a region of OpenMP.
+find_package(OpenMP QUIET COMPONENTS CXX)
+if(OpenMP_CXX_FOUND)
+  add_executable(bench_teams bench/teams.cpp)
+  target_link_libraries(bench_teams PRIVATE weft::weft weft_strict OpenMP::OpenMP_CXX)
+  set_target_properties(bench_teams PROPERTIES OUTPUT_NAME teams RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+endif()
+
 # Nor these: elements that flow from task to task, a program for each system, which bench/flow/run.py has take turns.
 function(weft_bench_flow name)
   add_executable(bench_flow_${name} bench/flow/${name}_flow.cpp bench/measure.cpp bench/problem.cpp

@@ -12,10 +12,12 @@
 #error "weft/onetbb.hpp needs oneTBB: Debian's package is libtbb-dev"
 #endif
 #include <oneapi/tbb/info.h>
+#include <oneapi/tbb/spin_mutex.h>
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_scheduler_observer.h>
 #include <sched.h>
 
+#include <cstddef>
 #include <vector>
 
 #include "weft/detail/cell.hpp"
@@ -59,20 +61,64 @@ class onetbb_places : public tbb::task_scheduler_observer {
   cell<unsigned> inside_;
 };
 
+// An arena of so many threads, for the time of a guest. It is kept for the next one, and never destroyed: oneTBB 2021.8
+// can hang where arenas are made and destroyed again and again (oneTBB issue 1281; a thread of its goes round in a list
+// of arenas that has changed), and making one takes longer than many a guest. So a process has as many arenas of a size
+// as it had guests of it at a time.
+class onetbb_arena {
+ public:
+  explicit onetbb_arena(unsigned threads) : size_(threads) {
+    {
+      const tbb::spin_mutex::scoped_lock guard(kept().lock);
+      if (kept().of_size.size() <= threads) kept().of_size.resize(threads + 1);
+      std::vector<tbb::task_arena*>& idle = kept().of_size[threads];
+      if (!idle.empty()) {
+        arena_ = idle.back();
+        idle.pop_back();
+        return;
+      }
+      ++kept().made;
+      idle.reserve(kept().made);
+    }
+    arena_ = new tbb::task_arena(static_cast<int>(threads));
+  }
+  ~onetbb_arena() {
+    const tbb::spin_mutex::scoped_lock guard(kept().lock);
+    kept().of_size[size_].push_back(arena_);  // there is room
+  }
+  onetbb_arena(const onetbb_arena&) = delete;
+  onetbb_arena& operator=(const onetbb_arena&) = delete;
+  [[nodiscard]] tbb::task_arena& get() const noexcept { return *arena_; }
+
+ private:
+  struct pool {
+    tbb::spin_mutex lock;
+    std::vector<std::vector<tbb::task_arena*>> of_size;
+    std::size_t made = 0;
+  };
+  [[nodiscard]] static pool& kept() {
+    static pool& all = *new pool;  // no destructor: threads of oneTBB may outlive what is static
+    return all;
+  }
+  unsigned size_;
+  tbb::task_arena* arena_ = nullptr;
+};
+
 }  // namespace detail
 
 // As guest(t, f), with f in an arena of the guest's threads(). f may use all of oneTBB; what it begins it must also
-// end. Cost: beside that of guest(), an arena, and until its threads have found that nothing is left in it.
+// end. Cost: beside that of guest(), the first time of so many at once an arena, and until its threads have found that
+// nothing is left in it.
 template <class F> void onetbb_guest(team_context& t, F&& f) {
   static_cast<void>(tbb::info::default_concurrency());  // asks how many CPUs there are, which in a guest are few
   guest(t, [&](guest_context& g) {
-    tbb::task_arena arena(static_cast<int>(g.threads()));
-    detail::onetbb_places places(arena, g);
+    const detail::onetbb_arena arena(g.threads());
+    detail::onetbb_places places(arena.get(), g);
     struct at_end {
       detail::onetbb_places& places;
       ~at_end() { places.await_empty(); }
     } const all_have_left{places};
-    arena.execute([&] { f(g); });
+    arena.get().execute([&] { f(g); });
   });
 }
 

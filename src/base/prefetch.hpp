@@ -13,4 +13,12 @@ inline void will_write(const void* address) noexcept {
 #endif
 }
 
+// The line behind that of the address.
+[[nodiscard]] inline const void* next_line(const void* address) noexcept {
+  return static_cast<const char*>(address) + 64;
+}
+
+// It will be read, and others may keep it. Cost: one instruction.
+inline void will_read(const void* address) noexcept { __builtin_prefetch(address); }
+
 }  // namespace weft::base

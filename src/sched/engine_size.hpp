@@ -75,6 +75,7 @@ void engine<M>::run_team(detail::record& r, const detail::team_clause& wish, det
         throw;
       }
       if (first != nullptr) call_child(w, first);
+      teams_.see_off(static_cast<worker&>(*current_worker()), r);
       return;
     }
   }

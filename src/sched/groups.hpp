@@ -46,4 +46,24 @@ class groups {
   list all_;
 };
 
+// The members that a worker's last team had: as a rule the next one has them, too.
+class party {
+ public:
+  // As groups::around(). What it returns is true until the next call. Who: the worker whose this is. Errors:
+  // std::bad_alloc, and then it remembers none.
+  [[nodiscard]] const std::vector<std::uint16_t>& around(const groups& who, unsigned worker, unsigned width,
+                                                         unsigned absent) {
+    if (worker == worker_ && width == members_.size() && absent == absent_) return members_;
+    worker_ = groups::nobody;
+    who.around(worker, width, absent, members_);
+    worker_ = worker;
+    absent_ = absent;
+    return members_;
+  }
+
+ private:
+  std::vector<std::uint16_t> members_;
+  unsigned worker_ = groups::nobody, absent_ = groups::nobody;
+};
+
 }  // namespace weft::sched

@@ -74,4 +74,15 @@ TEST_CASE("groups: more workers than cores, and one worker") {
   CHECK((single.widest() == 1 && around(single, 0, 1) == list{0}));
 }
 
+TEST_CASE("party: remembers the members of the last team, and of no other") {
+  const place::tree places = sixteen();
+  groups g;
+  g.open(places);
+  party last;
+  for (const unsigned absent : {groups::nobody, 0u})
+    for (const unsigned width : {1u, 2u, 4u, 8u, 2u})
+      for (const unsigned worker : {5u, 5u, 0u, 5u})
+        CHECK(last.around(g, worker, width, absent) == around(g, worker, width, absent));
+}
+
 }  // namespace weft::sched

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "base/prefetch.hpp"
 #include "place/tree.hpp"
 #include "sched/attention.hpp"
 #include "sched/crew.hpp"
@@ -75,7 +76,7 @@ template <class M> class team_source final : public source<M> {
   explicit team_source(placement<M>& placement, crew<M>& all)
       : source<M>("the members of teams", {.now_and_then = true, .at_hand = true}), placement_(placement), crew_(all) {}
   [[nodiscard]] detail::record* take(worker<M>& w) override {
-    detail::record* r = w.team_box.pop();
+    detail::record* r = pop(w);
     if (r == nullptr) return visible_of_main(w) ? crew_.main().team_box.pop() : nullptr;
     w.found_own = true;
     if (w.team_box.empty()) {
@@ -89,6 +90,17 @@ template <class M> class team_source final : public source<M> {
   [[nodiscard]] bool visible(worker<M>& w) noexcept override { return !w.team_box.empty() || visible_of_main(w); }
 
  private:
+  // A member comes from another core line after line, each of which names the next. They are asked for at once: the
+  // word that was lowered for it, and the record of the team's task, which has the closure and is counted down.
+  [[nodiscard]] detail::record* pop(worker<M>& w) noexcept {
+    if (w.team_box.empty()) return nullptr;
+    base::will_write(&w.tick_limit);
+    detail::record* const r = w.team_box.pop();
+    if (r == nullptr || r->parent == nullptr) return r;
+    base::will_write(r->parent);
+    base::will_read(base::next_line(r->parent));
+    return r;
+  }
   [[nodiscard]] bool visible_of_main(const worker<M>& w) noexcept {
     return w.id != 0 && !crew_.main().team_box.empty() && placement_.main_is_away();
   }

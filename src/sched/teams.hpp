@@ -4,13 +4,13 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <new>
 #include <vector>
 
 #include "base/assert.hpp"
 #include "base/limits.hpp"
-#include "base/lock.hpp"
+#include "sched/children.hpp"
+#include "sched/deque.hpp"
 #include "sched/gate.hpp"
 #include "sched/groups.hpp"
 #include "sched/ordering.hpp"
@@ -18,10 +18,9 @@
 #include "sched/quiescence.hpp"
 #include "sched/recording.hpp"
 #include "sched/registrar.hpp"
-#include "sched/sleepers.hpp"
 #include "sched/stall.hpp"
 #include "sched/suspension.hpp"
-#include "sched/unit_queue.hpp"
+#include "sched/team_pool.hpp"
 #include "sched/widths.hpp"
 #include "task/pool.hpp"
 #include "weft/detail/submit.hpp"
@@ -38,14 +37,6 @@ template <class M> struct teams_parts {
   sched::recording<M>& recording;
   sched::suspension<M>& suspension;
   sched::stall<M>& stall;
-};
-
-// How wide a team is, and where its times go.
-template <class M> struct team_course {
-  unsigned width = 1;
-  typename widths<M>::course learns{};
-  bool is_timed = false;
-  std::uint64_t since_ps = 0;
 };
 
 template <class M> class teams {
@@ -88,9 +79,9 @@ template <class M> class teams {
     const unsigned width = course.width;
     WEFT_ASSERT(w.current == &r && r.state == detail::record_state::running);
     WEFT_ASSERT(width >= 2 && width <= who_.widest() && r.subtasks);
-    std::vector<std::uint16_t>& ids = w.gathered;
     std::vector<detail::record*>& members = w.members;
-    who_.around(use_.placement.seat_of(w), width, use_.placement.main_is_away() ? 0 : groups::nobody, ids);
+    const std::vector<std::uint16_t>& ids =
+        w.last_party.around(who_, use_.placement.seat_of(w), width, use_.placement.main_is_away() ? 0 : groups::nobody);
     team& t = open(w, r, wish, course, body);
     allocate(w, t, members);
     for (unsigned rank = 0; rank < width; ++rank) fill_in(w, t, rank, *members[rank]);
@@ -101,6 +92,14 @@ template <class M> class teams {
     detail::record* const first = members.front();
     members.clear();
     return at_once ? first : nullptr;
+  }
+
+  // The body of r, which called its own member, is over but for the others. Where a body below it on this stack waits
+  // for r, and nothing else is to do here, it looks for a moment whether they are done: then nothing is set aside, and
+  // that body goes on where its data is. Who: w, on the stack of r's body.
+  void see_off(worker<M>& w, detail::record& r) {
+    if (!r.is_call || sched::deque<M>::size(w) != 0) return;
+    static_cast<void>(spin(base::barrier_patience_ps, [&] { return !children<M>::any(r) || !w.team_box.empty(); }));
   }
 
   // See weft/team.hpp. Who: a member, in its body on w. May return on another worker.
@@ -145,13 +144,7 @@ template <class M> class teams {
   }
 
  private:
-  struct team : detail::team_state {
-    teams* home = nullptr;
-    unit_queue<M> units;
-    std::vector<const void*> slots;
-    team_course<M> course{};
-    sleepers<M> asleep;
-  };
+  using team = sched::team<M>;
   // What the record of a member keeps.
   struct member {
     team* of;
@@ -164,7 +157,7 @@ template <class M> class teams {
   [[nodiscard]] team& open(worker<M>& w, detail::record& r, const detail::team_clause& wish,
                            const team_course<M>& course, detail::team_body body) {
     const unsigned width = course.width;
-    team& t = idle_team();
+    team& t = idle_.take(w);
     t.home = this;
     t.engine = w.engine;
     t.task = &r;
@@ -194,7 +187,7 @@ template <class M> class teams {
         static_cast<void>(use_.pool.recycle(w, m));
       }
       members.clear();
-      give_back(t);
+      idle_.give_back(t);
       throw;
     }
   }
@@ -262,7 +255,7 @@ template <class M> class teams {
       is_over(static_cast<worker<M>&>(*current_worker()), *t.task, t.course, use_.machine.now_ps(),
               M::load(t.busy_ps, base::relaxed));
     t.task->invoke(*t.task, detail::errand::destroy);
-    give_back(t);
+    idle_.give_back(t);
   }
   void is_over(worker<M>& w, const detail::record& r, const team_course<M>& course, std::uint64_t now,
                std::uint64_t busy_ps) {
@@ -289,8 +282,10 @@ template <class M> class teams {
   }
   // For about what setting a stack aside costs, unless members stay awake. Returns whether it is over.
   template <class Over> [[nodiscard]] bool spin(const detail::team_state& t, Over is_over) {
+    return spin(t.keeps_cores ? base::awake_patience_ps : base::barrier_patience_ps, is_over);
+  }
+  template <class Over> [[nodiscard]] bool spin(std::uint64_t patience, Over is_over) {
     if (use_.order.chooses()) return false;
-    const std::uint64_t patience = t.keeps_cores ? base::awake_patience_ps : base::barrier_patience_ps;
     const std::uint64_t until = use_.machine.now_ps() + patience;
     unsigned spins = 0;
     do {
@@ -312,32 +307,11 @@ template <class M> class teams {
     if (self.stalled) use_.stall.raise(false);
   }
 
-  // --- kept for the next
-
-  [[nodiscard]] team& idle_team() {
-    base::locked<M> guard(lock_);
-    if (idle_.empty()) {
-      all_.push_back(std::make_unique<team>());
-      idle_.reserve(all_.size());
-      M::fresh(all_.back().get(), sizeof(team));
-      return *all_.back();
-    }
-    team& t = *idle_.back();
-    idle_.pop_back();
-    return t;
-  }
-  void give_back(team& t) noexcept {
-    base::locked<M> guard(lock_);
-    idle_.push_back(&t);
-  }
-
   static constexpr unsigned looks_per_clock = 16;
   teams_parts<M> use_;
   groups who_;
   widths<M> widths_;
-  alignas(64) detail::cell<std::uint8_t> lock_;
-  std::vector<std::unique_ptr<team>> all_;
-  std::vector<team*> idle_;
+  team_pool<M> idle_;
 };
 
 }  // namespace weft::sched

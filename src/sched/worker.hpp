@@ -12,6 +12,7 @@
 #include "base/assert.hpp"
 #include "base/random.hpp"
 #include "machine/fiber.hpp"
+#include "sched/groups.hpp"
 #include "sched/inbox.hpp"
 #include "sched/tempo.hpp"
 #include "trace/recorder.hpp"
@@ -114,8 +115,8 @@ template <class M> struct worker : detail::worker {
   std::uint64_t seen_submitted = 0;
   bool reluctant = true;                 // does not steal tiny tasks whose owners are at work on them
   unsigned aside_next = 0;               // admission.hpp
-  std::vector<std::uint16_t> gathered;   // teams.hpp: for whom,
-  std::vector<detail::record*> members;  // and what
+  std::vector<std::uint16_t> gathered;   // hosting.hpp: for whom,
+  std::vector<detail::record*> members;  // and what; teams.hpp, too
   detail::cell<bool> gives_way;          // to the main thread, which may take what is here
   // Written by this worker alone, read by statistics at any time: hence cells.
   detail::cell<std::uint64_t> called;  // of tasks, those that were calls where they were submitted
@@ -124,7 +125,9 @@ template <class M> struct worker : detail::worker {
   detail::cell<std::uint64_t> suspends;
   detail::cell<std::uint64_t> pushed;
   detail::cell<std::uint64_t> refused;
-  worker* next_guest = nullptr;  // guests.hpp
+  worker* next_guest = nullptr;              // guests.hpp
+  party last_party;                          // teams.hpp: the members of the team that it gathered last,
+  detail::team_state* keeps_team = nullptr;  // team_pool.hpp: and what they shared
 
   [[nodiscard]] bool is_special() const noexcept { return role != sched::role::ordinary; }
   // This worker is on that stack from here on, or will be after the jump that follows.

@@ -165,7 +165,7 @@ template <class M> class pool {
     const record* const r =
         n < ahead ? w.rest[size_class]->slot[n + magazine::capacity - ahead] : w.free[size_class]->slot[n - ahead];
     base::will_write(r);
-    base::will_write(reinterpret_cast<const std::byte*>(r) + 64);
+    base::will_write(base::next_line(r));
     return n % (magazine::capacity / 2) == 0;
   }
   // The magazine after this one, too. Never more than live_max records, and none that are new.
