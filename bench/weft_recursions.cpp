@@ -36,8 +36,8 @@ struct asyncs {
   template <class First, class Second> auto fork(const First& first, const Second& second) const {
     std::pair<decltype(first(*this)), decltype(second(*this))> found{};
     finish(*at, [&](here& in) {
-      async(in, [&](here& on) { found.first = first(asyncs(on)); });
-      found.second = second(asyncs(in));
+      async(in, [&](here& on) { found.second = second(asyncs(on)); });
+      found.first = first(asyncs(in));  // as the others: memory is walked in the order in which it was laid out
     });
     return found;
   }
