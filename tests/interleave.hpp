@@ -127,8 +127,10 @@ inline constexpr unsigned slower = thread_sanitizer ? 40 : address_sanitizer ? 1
 }
 
 [[nodiscard]] inline std::string replay(std::uint64_t seed) {
+  std::string name = doctest::getContextOptions()->currentTest->m_name;
+  std::replace(name.begin(), name.end(), ',', '?');  // which stands for any one character: a comma would end the name
   return "replay: WEFT_TEST_SEED=" + std::to_string(seed) + " " + program_invocation_short_name + " --test-case=\"" +
-         doctest::getContextOptions()->currentTest->m_name + "\"";
+         name + "\"";
 }
 
 // trial(seed) gives what is wrong, or nullptr. Fails the test case at the first seed with which something is.

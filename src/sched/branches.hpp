@@ -106,9 +106,10 @@ template <class M> class branches {
   // Also where it is within reach of thieves, or below what the first body has left in the deque.
   [[nodiscard]] bool take_back(worker<M>& w, branch& b) {
     detail::record* x = deque<M>::pop(w);
-    if (x == nullptr || x == &b) return x != nullptr;
-    deque<M>::push(w, x);
-    return false;
+    if (x == nullptr) return false;
+    if (x != &b) deque<M>::push(w, x);
+    use_.placement.keep_within_reach(w);  // what is private now may stay so for as long as b takes
+    return x == &b;
   }
 
   void wait(worker<M>& w, branch& b) {

@@ -12,11 +12,12 @@ namespace weft::sched {
 
 template <class M> class pull {
  public:
-  // Puts all that `owner` has within reach of thieves. Who: any thief, with nothing else to do. Returns whether tasks
-  // were shared. Cost: two barriers on all threads. Errors: false also where the owner is at its end at the moment,
-  // another thief pulls, or the system has no such barrier; the owner then sees `starved`.
+  // Puts all that `owner` has within reach of thieves. Who: any thief, with nothing else to do. Returns whether the
+  // caller is to search once more: tasks were shared, or another thief pulls, whose look may have come before a task
+  // that the owner did not share. Cost: two barriers on all threads. Errors: false also where the owner is at its end
+  // at the moment, or the system has no such barrier; the owner then sees `starved`.
   static bool from(detail::worker& owner) noexcept {
-    if (M::exchange(owner.pulled, std::uint8_t{1}, base::acq_rel) != 0) return false;
+    if (M::exchange(owner.pulled, std::uint8_t{1}, base::acq_rel) != 0) return true;
     if (!deque::stealable(owner)) M::store(owner.starved, std::uint8_t{1}, base::relaxed);
     const bool got = M::barrier_everywhere() && detail::peek_acquire(owner.inside) == 0 && take_over(owner);
     WEFT_ASSERT(detail::peek(owner.pulled) != 0);
