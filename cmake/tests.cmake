@@ -301,7 +301,8 @@ if(WEFT_APPS AND CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT WEFT_SANITIZE)
   weft_test(instructions/self-test cost ${python} ${tests}/instructions.py --self-test)
 endif()
 
-# papers: what their claims tables say is reproduced
+# papers: what their claims tables say is reproduced. COST: where ctest has no times yet, what takes longest begins first,
+# or it would run last and alone.
 if(WEFT_APPS)
   file(GLOB paper_scripts CONFIGURE_DEPENDS papers/*/run.py)
   foreach(script IN LISTS paper_scripts)
@@ -317,7 +318,9 @@ if(WEFT_APPS)
     else()
       weft_test(papers/${name} paper ${command})
     endif()
+    set_tests_properties(papers/${name} PROPERTIES COST 40)
   endforeach()
+  set_tests_properties(tool/check_test tool/validate_test PROPERTIES COST 50)
   weft_test(long/papers/tao/learned long ${python} ${PROJECT_SOURCE_DIR}/papers/tao/learned.py
             --weft $<TARGET_FILE:weft_tool>)
 endif()
@@ -379,7 +382,7 @@ weft_test(header_cost tidy ${python} ${tests}/header_cost.py --compiler ${CMAKE_
           ${PROJECT_SOURCE_DIR}/include)
 if(CMAKE_BUILD_TYPE STREQUAL "Release") # where weft_at_once joins files
   weft_test(includes tidy ${python} ${tests}/includes.py --build ${PROJECT_BINARY_DIR} --target weft)
-  set_tests_properties(includes PROPERTIES COST 60) # first: where ctest has no times yet, it would run last and alone
+  set_tests_properties(includes PROPERTIES COST 60)
 endif()
 weft_test(long/includes long ${python} ${tests}/includes.py --build ${PROJECT_BINARY_DIR})
 
