@@ -301,8 +301,8 @@ if(WEFT_APPS AND CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT WEFT_SANITIZE)
   weft_test(instructions/self-test cost ${python} ${tests}/instructions.py --self-test)
 endif()
 
-# papers: what their claims tables say is reproduced. COST: where ctest has no times yet, what takes longest begins first,
-# or it would run last and alone.
+# papers: what their claims tables say is reproduced. COST: where ctest has no times yet, what takes longest begins
+# first, or it would run last and alone.
 if(WEFT_APPS)
   file(GLOB paper_scripts CONFIGURE_DEPENDS papers/*/run.py)
   foreach(script IN LISTS paper_scripts)
