@@ -3,6 +3,8 @@
 // many between the two.
 //   teams [--rounds N]     each round is a process of its own for each of the two, in turn; medians of medians
 //   teams --one weft|openmp
+#include <omp.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -40,9 +42,12 @@ template <class Run, class Meet> figures measure(Run run, Meet meet) {
     const double from = now_ns();
     run([&marks](unsigned rank) { marks[rank].began = now_ns(); });
     whole.push_back(now_ns() - from);
+    if (std::min(marks[0].began, marks[1].began) < from) {
+      std::fprintf(stderr, "teams: only one of the two has come\n");
+      std::exit(1);
+    }
     entry.push_back(std::max(marks[0].began, marks[1].began) - from);
   }
-  if (std::any_of(entry.begin(), entry.end(), [](double ns) { return ns <= 0; })) std::exit(1);  // one has not come
   const double from = now_ns();
   meet(barriers);
   return {median(entry), median(whole), (now_ns() - from) / barriers};
@@ -71,14 +76,8 @@ figures of_weft() {
 figures of_openmp() {
   return measure(
       [](auto f) {
-        unsigned begun = 0;
 #pragma omp parallel num_threads(2)
-        {
-          unsigned rank = 0;
-#pragma omp atomic capture
-          rank = begun++;
-          f(rank);
-        }
+        f(static_cast<unsigned>(omp_get_thread_num()));
       },
       [](int n) {
 #pragma omp parallel num_threads(2)
@@ -117,10 +116,14 @@ void compare(const std::string& program, int rounds) {
 int main(int argc, char** argv) {
   int rounds = 9;
   if (argc == 3 && std::strcmp(argv[1], "--one") == 0) {
-    const figures found = std::strcmp(argv[2], "weft") == 0 ? of_weft() : of_openmp();
+    const bool is_weft = std::strcmp(argv[2], "weft") == 0;
+    if (!is_weft && std::strcmp(argv[2], "openmp") != 0)
+      return std::fprintf(stderr, "teams: no system %s; there are weft and openmp\n", argv[2]), 2;
+    const figures found = is_weft ? of_weft() : of_openmp();
     return std::printf("%.1f %.1f %.1f\n", found[0], found[1], found[2]) > 0 ? 0 : 1;
   }
-  if (argc == 3 && std::strcmp(argv[1], "--rounds") == 0) rounds = std::atoi(argv[2]);
-  if ((argc != 1 && argc != 3) || rounds <= 0) return std::fprintf(stderr, "usage: teams [--rounds N]\n"), 2;
+  const bool asks = argc == 3 && std::strcmp(argv[1], "--rounds") == 0;
+  if (asks) rounds = std::atoi(argv[2]);
+  if ((argc != 1 && !asks) || rounds <= 0) return std::fprintf(stderr, "usage: teams [--rounds N]\n"), 2;
   compare(argv[0], rounds);
 }

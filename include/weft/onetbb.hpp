@@ -63,8 +63,7 @@ class onetbb_places : public tbb::task_scheduler_observer {
 
 // An arena of so many threads, for the time of a guest. It is kept for the next one, and never destroyed: oneTBB 2021.8
 // can hang where arenas are made and destroyed again and again (oneTBB issue 1281; a thread of its goes round in a list
-// of arenas that has changed), and making one takes longer than many a guest. So a process has as many arenas of a size
-// as it had guests of it at a time.
+// of arenas that has changed). So a process has as many arenas of a size as it had guests of it at a time.
 class onetbb_arena {
  public:
   explicit onetbb_arena(unsigned threads) : size_(threads) {

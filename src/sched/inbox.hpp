@@ -7,7 +7,6 @@
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "base/lock.hpp"
-#include "base/prefetch.hpp"
 #include "weft/detail/record.hpp"
 
 namespace weft::sched {
@@ -47,7 +46,6 @@ template <class M> class inbox {
     base::locked<M> guard(lock_);
     detail::record* r = head_;
     if (r == nullptr) return nullptr;
-    base::will_write(base::next_line(r));  // its closure: it comes together with the line that is read here
     WEFT_ASSERT(detail::peek(waiting_) != 0 && (r->waiting.next != nullptr || r == tail_));
     head_ = r->waiting.next;
     static_cast<void>(M::fetch_sub(waiting_, std::uint32_t{1}, base::seq_cst));
