@@ -2,12 +2,13 @@
 """How well the virtual machine predicts this computer: real runs beside virtual runs of its machine file.
 
 usage: validate.py --weft PATH --machine FILE --out DIR [--rounds N] [--programs A,B] [--grains-us X,Y] [--seconds S]
-                   [--tries N] [--page FILE]
+                   [--tries N] [--workers N,...] [--page FILE]
 
-Each program runs on real cores with 1 and 2 workers, in turns, round after round, and the medians count. `independent`
-and `stencil` say in a cost clause how long a body is, and keep a core busy for just that long; the virtual run is the
-same command with --machine FILE. The others are recorded with one real worker, once in each round, and the record is
-replayed on the machine with 1 and 2 workers (weft sim). Sizes are searched for so that the mean task is the grain.
+Each program runs on real cores with 1 and 2 workers, or as many as --workers says, in turns, round after round, and
+the medians count. `independent` and `stencil` say in a cost clause how long a body is, and keep a core busy for just
+that long; the virtual run is the same command with --machine FILE. The others are recorded with one real worker, once
+in each round, and the record is replayed on the machine with as many (weft sim). Sizes are searched for so that the
+mean task is the grain.
 DIR/validation.json and DIR/validation.md are written; with --page the table replaces the one on that page of the guide.
 A real run during which the hypervisor took a core away, or other programs had one, is disturbed and repeated, up to
 --tries times; how often that was, and which figures hold a run that stayed disturbed, is said.
@@ -321,7 +322,7 @@ def about_here(own, others):
 
 
 def validate(own):
-    workers = [w for w in (1, 2) if w <= len(os.sched_getaffinity(0))]
+    workers = [w for w in own.workers if w <= len(os.sched_getaffinity(0))]
     programs = own.programs.split(",")
     grains = [float(g) for g in own.grains_us.split(",")]
     before, start = (busy_seconds() - own_seconds()), os.times().elapsed
@@ -367,11 +368,18 @@ def main():
     parser.add_argument("--grains-us", default=",".join(map(str, GRAINS_US)))
     parser.add_argument("--seconds", type=float, default=0.2, help="about how long a run shall be with one worker")
     parser.add_argument("--tries", type=int, default=8, help="how often a disturbed run is made, at most")
+    parser.add_argument("--workers", default="1,2", help="numbers of workers; more than there are cores are left out")
     parser.add_argument("--page", type=pathlib.Path, help="a page of the guide whose table is to be replaced")
     own = parser.parse_args()
     for name in ("rounds", "tries"):
         if getattr(own, name) < 1:
             parser.error(f"--{name} {getattr(own, name)}: at least 1")
+    try:
+        own.workers = sorted({int(w) for w in own.workers.split(",")})
+    except ValueError:
+        own.workers = [0]
+    if own.workers[0] < 1:
+        parser.error("--workers: numbers of at least 1 are needed, as in 1,2,4")
     global WEFT
     WEFT = os.path.abspath(own.weft)
     own.machine = os.path.abspath(own.machine)

@@ -46,6 +46,7 @@ inline constexpr std::uint64_t pipeline_look_items = 64;      // between two loo
 inline constexpr std::uint32_t pipeline_losses_max = 2;       // such looks in a row, then one goes on alone
 inline constexpr std::uint32_t pipeline_helpers_max = 64;     // and workers: their records stay until all are done
 inline constexpr std::uint32_t relax_before_yield = 64;       // spins on a lock before the holder may need our core
+inline constexpr std::uint32_t search_pauses_max = 64;        // between two looks of a search, about 1 us
 inline constexpr std::uint64_t idle_yields_max = 1'000'000;   // in a row in virtual time: bodies that never end
 inline constexpr std::uint64_t array_bytes_max = std::uint64_t{1} << 46;  // more than addresses of a process; sums fit
 inline constexpr unsigned laid_ranges_max = 16'384;  // of an array; Linux gives a process 65,530 ranges for everything

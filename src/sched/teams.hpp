@@ -297,12 +297,13 @@ template <class M> class teams {
     return false;
   }
   // lists(r): r stands for the member and is known to who will call it back; false if there is nothing to wait for.
+  // Then it goes on here, too, and not where a thief takes it, whose own member it would be in the way of ever after.
   template <class Lists> void wait(worker<M>& w, detail::team_state& t, Lists lists) {
     waiter self;
     self.in_team = &t;
     self.came_from = w.id;
     use_.suspension.suspend(w, self, {trace::why::barrier}, [this, &self, lists](worker<M>& here) {
-      if (!lists(&self.r)) use_.placement.place(here, &self.r);
+      if (!lists(&self.r)) use_.placement.call_back(here, here.id, &self.r);
     });
     if (self.stalled) use_.stall.raise(false);
   }

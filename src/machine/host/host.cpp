@@ -290,16 +290,25 @@ void host::signal(cell<std::uint32_t>& word) noexcept {
   futex(word, FUTEX_WAKE, 1);
 }
 
-void host::relax(unsigned spins) noexcept {
-  if (spins % base::relax_before_yield == 0) {
-    sched_yield();
-    return;
-  }
+namespace {
+
+void pause() noexcept {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
+}
+
+}  // namespace
+
+void host::relax(unsigned spins) noexcept { spins % base::relax_before_yield == 0 ? void(sched_yield()) : pause(); }
+
+// Who looks in vain looks less and less often: the words it looks at are those that their owners work on, and each look
+// makes the next change there a transfer between cores.
+void host::search_pause(unsigned spins, std::uint64_t) noexcept {
+  for (unsigned i = std::min(spins, base::search_pauses_max); i != 0; --i) pause();
+  sched_yield();
 }
 
 }  // namespace weft::machine

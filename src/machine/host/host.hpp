@@ -37,7 +37,7 @@ class host {
   template <class T> static T fetch_and(cell<T>& c, T v, order o) noexcept { return base::shared(c).fetch_and(v, o); }
   // A pause at first; later the core is given away, because the holder of what we wait for may need it.
   static void relax(unsigned spins) noexcept;
-  static void search_pause(unsigned spins, std::uint64_t) noexcept { relax(spins); }
+  static void search_pause(unsigned spins, std::uint64_t) noexcept;
   static void work(model::step, const void* = nullptr) noexcept {}
   static void took_from(unsigned) noexcept {}
   static void touch(const void*, std::size_t, bool) noexcept {}
