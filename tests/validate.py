@@ -323,6 +323,8 @@ def about_here(own, others):
 
 def validate(own):
     workers = [w for w in own.workers if w <= len(os.sched_getaffinity(0))]
+    if not workers:
+        raise Failed(f"--workers: all are more than the {len(os.sched_getaffinity(0))} cores there are")
     programs = own.programs.split(",")
     grains = [float(g) for g in own.grains_us.split(",")]
     before, start = (busy_seconds() - own_seconds()), os.times().elapsed

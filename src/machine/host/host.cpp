@@ -24,6 +24,14 @@ namespace weft::machine {
 
 namespace {
 
+void pause() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 long futex(cell<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* limit = nullptr) noexcept {
   return ::syscall(SYS_futex, &word.raw, operation | FUTEX_PRIVATE_FLAG, value, limit, nullptr, 0);
 }
@@ -289,18 +297,6 @@ void host::signal(cell<std::uint32_t>& word) noexcept {
   // The word may be gone by now if its owner did not sleep; the kernel then wakes nobody, or somebody who looks again.
   futex(word, FUTEX_WAKE, 1);
 }
-
-namespace {
-
-void pause() noexcept {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-}  // namespace
 
 void host::relax(unsigned spins) noexcept { spins % base::relax_before_yield == 0 ? void(sched_yield()) : pause(); }
 
