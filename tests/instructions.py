@@ -5,13 +5,17 @@ usage: instructions.py --programs DIR --compiler NAME [--update]
        instructions.py --self-test    a count that is too high must be noticed
 
 A clock on a shared machine cannot see 15 %, a count can. Each problem runs twice, with few and with more timed passes;
-the difference, over the tasks of the passes that were more, has no start-up and no checks in it. A count depends on the
-compiler, so the record names its compiler, and with another one the comparison is skipped (exit status 77).
+the difference, over the tasks of the passes that were more, has no start-up and no checks in it. The scheduler times
+more bodies where the clock tells it that they are long, and under callgrind on a busy computer many look long: a clock
+only adds. So a count that is too high is taken again, and the least of up to five runs counts.
+A count depends on the compiler, so the record names its compiler, and with another one the comparison is skipped (exit
+status 77).
 Exit status 1 if a count is more than 15 % above its record. --update counts and writes the record anew: review it like
 code.
 """
 import argparse
 import json
+import math
 import os
 import pathlib
 import platform
@@ -32,6 +36,7 @@ PROBLEMS = {name: ("weft", name, tasks) for name, tasks in
 PROBLEMS |= {"fib": ("weft", "fib", 4180), "fib-here": ("weft-here", "fib", 4180),
              "fib-async": ("weft-async", "fib", 4180)}
 SECONDS_MAX = 600  # against hangs
+RUNS_MAX = 5
 
 
 def skip(why: str) -> None:
@@ -57,9 +62,15 @@ def instructions(programs: pathlib.Path, system: str, problem: str, tasks: int, 
     return int(total[1])
 
 
-def per_task(programs: pathlib.Path, system: str, problem: str, tasks: int) -> float:
-    few, more = (instructions(programs, system, problem, tasks, passes) for passes in PASSES)
-    return round((more - few) / (tasks * (PASSES[1] - PASSES[0])), 1)
+def least_per_task(count, tasks: int, limit: float) -> float:
+    """count(passes) gives the instructions of one run; ends as soon as the least is not above `limit`."""
+    least = {passes: math.inf for passes in PASSES}
+    for _ in range(RUNS_MAX):
+        least = {passes: min(before, count(passes)) for passes, before in least.items()}
+        per_task = round((least[PASSES[1]] - least[PASSES[0]]) / (tasks * (PASSES[1] - PASSES[0])), 1)
+        if per_task <= limit:
+            break
+    return per_task
 
 
 def judge(name: str, counted: float, recorded: float) -> bool:
@@ -77,6 +88,9 @@ def judge(name: str, counted: float, recorded: float) -> bool:
 def self_test() -> int:
     wanted = [judge("as before", 100.0, 100.0), judge("14 % more", 114.0, 100.0), judge("half", 50.0, 100.0),
               not judge("16 % more", 116.0, 100.0), not judge("twice", 200.0, 100.0)]
+    for runs, least in (([130, 120, 101, 90], 101.0), ([130, 120, 125, 128, 126, 90], 120.0)):
+        more = iter(runs)
+        wanted.append(least_per_task(lambda passes: 0 if passes == PASSES[0] else 3 * next(more), 1, 115.0) == least)
     return 0 if all(wanted) else 1
 
 
@@ -98,7 +112,11 @@ def main() -> int:
             skip(f"the record was made with {key} {record.get(key)}, here is {value}; --update makes a new one")
     if not opt.update and set(record["instructions"]) != set(PROBLEMS):
         raise SystemExit("the record has other problems than this script: renew it with --update")
-    counts = {name: per_task(opt.programs, *what) for name, what in PROBLEMS.items()}
+    counts = {}
+    for name, (system, problem, tasks) in PROBLEMS.items():
+        limit = 0.0 if opt.update else record["instructions"][name] * (1 + TOLERANCE)
+        counts[name] = least_per_task(lambda passes: instructions(opt.programs, system, problem, tasks, passes),
+                                      tasks, limit)
     fine = [judge(name, count, record.get("instructions", {}).get(name, count)) for name, count in counts.items()]
     if opt.update:
         opt.record.write_text(json.dumps({**here, "instructions": counts}, indent=2) + "\n")
