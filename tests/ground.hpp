@@ -150,7 +150,8 @@ template <class M> struct scheduler {
   sched::crew<M> all;
   sched::attention<M> attention;
   sched::ordering<M> order{machine, sleep};
-  sched::placement<M> placement{machine, sleep, all, attention, order};
+  sched::tempo<M> lengths;
+  sched::placement<M> placement{machine, sleep, all, attention, order, lengths};
 };
 
 }  // namespace weft::ground

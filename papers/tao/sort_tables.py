@@ -31,7 +31,7 @@ SEEDS_QUICK = range(1, 5)  # of teams that steal
 WITHIN = 0.12
 # What is known not to hold, and why: sort.md.
 NOT_HELD = {"dep-2's over the greatest: dep-2 is the best",
-            "4+1 tab, no stealing, over the greatest of all teams': it is the best", "2+3 tab stealing"}
+            "4+1 tab, no stealing, over the greatest of all teams': it is the best"}
 BOOST = 'topology.types = "16 boost"; types.boost.speed.x = 1.2'
 
 TABLE_2 = {"dep-1": 5.39, "dep-2": 7.51, "dep-4": 7.34, "tab-2": 7.31, "tab-4": 7.42}

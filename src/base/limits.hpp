@@ -16,10 +16,14 @@ inline constexpr std::uint32_t deque_capacity_first = 256;     // slots; doubles
 inline constexpr std::uint32_t deque_capacity_max = 1u << 30;  // indices are 32 bits and must not overlap
 inline constexpr std::uint32_t steal_max = 128;  // tasks at once: to read more slots takes longer than a second steal
 inline constexpr std::uint32_t pushed_max =
-    16;                                   // to one worker, not yet taken in: more is better kept near whom it has
+    16;                                         // to one worker, not yet taken in: more is better kept near whom it has
+inline constexpr std::uint32_t much_taken = 8;  // tasks by one theft; whose victim had fewer looks farther up
+inline constexpr unsigned sent_away_max =
+    1000;  // times by thieves that are there, since it took something: one of them may have lost its core
 inline constexpr unsigned sweep_max = 8;  // victims a thief looks at each time beside its partners; all, up to so many
 inline constexpr unsigned wakes_at_once =
     4;  // by one thief: more would keep it from its own task for three long bodies
+inline constexpr std::uint32_t hand_out_each = 128;  // tasks that an owner pushes: then it shares, starved for or not
 inline constexpr std::uint32_t pool_batch_records = 64;  // records per hand-over between a worker and the shared pool
 inline constexpr std::size_t idle_stacks_max = 16;       // that a worker of a real machine keeps for itself
 inline constexpr std::uint64_t search_ns = 25'000;       // an idle worker looks for work this long, two wake-ups' worth
@@ -32,6 +36,7 @@ inline constexpr std::size_t window_tasks_first = 4096;   // records that stay i
 inline constexpr std::uint64_t patience_first_ns =
     2'000'000;                                            // below options::window a blocked submitter looks so often
 inline constexpr std::uint64_t cached_body_ns = 1000;     // bodies longer than this gain nothing from warm records
+inline constexpr std::uint64_t mean_body_max_ns = 2000;   // a longer body counts as this
 inline constexpr std::uint64_t patience_ns = 20'000'000;  // at options::window: so often, whether anything moves
 inline constexpr std::uint64_t patience_busy_ns = 1'000'000;     // cores that did more than this meanwhile compute
 inline constexpr std::uint64_t patience_look_ns = 25'000;        // ... and this for each thread that looks in vain

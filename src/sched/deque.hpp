@@ -20,23 +20,15 @@
 #include "base/limits.hpp"
 #include "sched/kept.hpp"
 #include "sched/shared_part.hpp"
+#include "sched/theft.hpp"
 #include "weft/detail/worker.hpp"
 
 namespace weft::sched {
 
-using detail::record;
 using detail::ring;
 
-enum class steal_result : std::uint8_t { taken, empty, lost };
-
-// What a thief has taken, oldest first.
-struct loot {
-  std::uint32_t count = 0;
-  std::array<record*, base::steal_max> tasks;
-};
-
-// The operations over one worker's deque. Stateless; the state is in detail::worker.
-template <class M> class deque {
+// The operations over one worker's deque; those of thieves: theft.hpp. Stateless; the state is in detail::worker.
+template <class M> class deque : public theft<M> {
  public:
   // Who: the owner, once, before any thief exists. `thieves`: whether anyone else may ever steal here. `slots`: to
   // begin with, a power of two.
@@ -139,36 +131,6 @@ template <class M> class deque {
   // is private stays so for all of the next one. Who: the owner. Order and result as share().
   static bool expose(detail::worker& w) noexcept {
     return give(w, [](std::uint32_t n) { return n; });
-  }
-
-  // Takes the how_many(n) oldest of n shared tasks, 1 <= how_many(n) <= n, or fewer if `out` has no more room.
-  // Who: any thief. Order: acquire on success, pairs with give(). Cost: two loads, one for each task, one
-  // compare-exchange. Errors: empty; lost to another thief or the owner (retrying is fair).
-  template <class HowMany> static steal_result steal(detail::worker& victim, loot& out, HowMany how_many) noexcept {
-    std::uint64_t word = M::load(victim.shared, base::seq_cst);
-    const shared_part s = shared_part::of(word);
-    if (s.size == 0) return steal_result::empty;
-    const std::uint32_t n = std::min<std::uint32_t>(how_many(s.size), base::steal_max);
-    WEFT_ASSERT(n >= 1 && n <= s.size);
-    ring* r = M::load(victim.shared_ring, base::acquire);
-    // May be stale, but then the word is another one and the exchange fails: while it stands, its slots do not change.
-    for (std::uint32_t i = 0; i < n; ++i) out.tasks[i] = M::load(r->slots()[(s.top + i) & r->mask], base::relaxed);
-    if (!M::compare_exchange(victim.shared, word, s.without_oldest(n).word(), base::acq_rel)) return steal_result::lost;
-    if (s.size == n) M::store(victim.starved, std::uint8_t{1}, base::release);  // comes behind give()'s store
-    out.count = n;
-    return steal_result::taken;
-  }
-  // The same for one task.
-  static steal_result steal(detail::worker& victim, record*& out) noexcept {
-    loot one;
-    const steal_result result = steal(victim, one, [](std::uint32_t) { return 1u; });
-    if (result == steal_result::taken) out = one.tasks[0];
-    return result;
-  }
-
-  // Whether a thief would find something. Order: seq_cst, for the last look before sleeping (sleep.md).
-  [[nodiscard]] static bool stealable(detail::worker& victim) noexcept {
-    return shared_part::of(M::load(victim.shared, base::seq_cst)).size != 0;
   }
 
   // How many tasks the owner may push that cannot fail. Who: the owner.

@@ -1,7 +1,7 @@
 // The deque under thousands of random schedules: one owner, one to three thieves, every shared access a point where
-// another may go first. Thieves take one task or several. Each task must be taken exactly once, and thieves may not
-// starve beside an owner that has work. The same harness must reject six broken deques, each without one thing that
-// deque.md argues for.
+// another may go first. Thieves take one task or several, one thief at a time or all at once. Each task must be taken
+// exactly once, and thieves may not starve beside an owner that has work. The same harness must reject seven broken
+// deques, each without one thing that deque.md argues for.
 #include <algorithm>
 #include <vector>
 
@@ -18,19 +18,23 @@ struct sound : deque<M> {};
 
 // What the deque does, but for its flaw. `none` shows that what the others are caught for is their flaw and not this
 // copy.
-enum class flaw { none, loads_and_stores, tells_nobody, reads_after_exchange };
+enum class flaw { none, loads_and_stores, tells_nobody, reads_after_exchange, keeps_what_it_read };
 template <flaw Flaw> struct copied_steal : sound {
-  template <class HowMany> static steal_result steal(detail::worker& victim, loot& out, HowMany wanted) noexcept {
+  template <class HowMany>
+  static steal_result steal(detail::worker& victim, loot& out, HowMany wanted, bool = true) noexcept {
     std::uint64_t word = M::load(victim.shared, base::seq_cst);
-    const shared_part s = shared_part::of(word);
+    shared_part s = shared_part::of(word);
     if (s.size == 0) return steal_result::empty;
     const std::uint32_t n = wanted(s.size);
     ring* r = M::load(victim.shared_ring, base::acquire);
     if (Flaw != flaw::reads_after_exchange) read(r, s, n, out);
-    if (Flaw == flaw::loads_and_stores)
-      M::store(victim.shared, s.without_oldest(n).word(), base::release);
-    else if (!M::compare_exchange(victim.shared, word, s.without_oldest(n).word(), base::acq_rel))
-      return steal_result::lost;
+    if (Flaw == flaw::loads_and_stores) M::store(victim.shared, s.without_oldest(n).word(), base::release);
+    while (Flaw != flaw::loads_and_stores &&
+           !M::compare_exchange(victim.shared, word, s.without_oldest(n).word(), base::acq_rel)) {
+      const std::uint64_t top = s.top;
+      s = shared_part::of(word);
+      if (s.size < n || (s.top != top && Flaw != flaw::keeps_what_it_read)) return steal_result::lost;
+    }
     if (Flaw == flaw::reads_after_exchange) read(r, s, n, out);
     if (s.size == n && Flaw != flaw::tells_nobody) M::store(victim.starved, std::uint8_t{1}, base::release);
     out.count = n;
@@ -176,8 +180,8 @@ template <class D> class trial {
       const bool last = owner_left_;
       loot got;
       inside_[which] = true;
-      const steal_result result =
-          D::steal(w_, got, [this](std::uint32_t n) { return single_ ? 1 : 1 + rng_.below(std::min(n, 5u)); });
+      const auto some = [this](std::uint32_t n) { return single_ ? 1 : 1 + rng_.below(std::min(n, 5u)); };
+      const steal_result result = D::steal(w_, got, some, rng_.below(4) == 0);
       inside_[which] = false;
       if (result == steal_result::taken)
         for (std::uint32_t i = 0; i < got.count; ++i) take(got.tasks[i]);
@@ -214,6 +218,9 @@ TEST_CASE("deque model: must fail without compare-exchange in steal") {
 }
 TEST_CASE("deque model: must fail if a thief reads its tasks after its exchange") {
   CHECK(interleave::caught(6000, &tried<copied_steal<flaw::reads_after_exchange>>));
+}
+TEST_CASE("deque model: must fail if a thief that tries again keeps what it has read though others took it") {
+  CHECK(interleave::caught(2000, &tried<copied_steal<flaw::keeps_what_it_read>>));
 }
 TEST_CASE("deque model: must fail if tasks are taken back without going round the ring") {
   CHECK(interleave::caught(6000, &tried<untagged_reclaim>));

@@ -237,7 +237,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   poison<M> poison_{failures_};
   ordering<M> ordering_{machine_, sleep_};
   locality locality_;
-  placement<M> placement_{machine_, sleep_, crew_, attention_, ordering_};
+  placement<M> placement_{machine_, sleep_, crew_, attention_, ordering_, tempo_};
   readiness<M> readiness_{placement_, reservations_, ordering_, quiescence_};
   registrar<M> registrar_{this, pool_, recording_, ordering_, quiescence_, placement_, readiness_};
   stacks<M> stacks_;

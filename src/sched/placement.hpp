@@ -26,6 +26,7 @@
 #include "sched/pile.hpp"
 #include "sched/policy.hpp"
 #include "sched/sleep.hpp"
+#include "sched/tempo.hpp"
 
 namespace weft::sched {
 
@@ -33,8 +34,9 @@ template <class M> class placement {
  public:
   using deque = sched::deque<M>;
 
-  placement(M& machine, sleep<M>& sleep, crew<M>& all, attention<M>& attention, ordering<M>& order)
-      : machine_(machine), sleep_(sleep), crew_(all), attention_(attention), ordering_(order), main_seats_(machine) {}
+  placement(M& machine, sleep<M>& sleep, crew<M>& all, attention<M>& attention, ordering<M>& order, tempo<M>& tempo)
+      : machine_(machine), sleep_(sleep), crew_(all), attention_(attention), ordering_(order), tempo_(tempo),
+        main_seats_(machine) {}
 
   // Who: the thread that makes the runtime, before any worker runs.
   void open(policy& rules, const place::tree& places) {
@@ -98,7 +100,10 @@ template <class M> class placement {
 
   [[gnu::always_inline]] void push_own(worker<M>& w, detail::record* r) {
     deque::push(w, r);
-    if (deque::starved(w)) share(w);
+    if (deque::starved(w))
+      share(w);
+    else if (detail::peek(w.deque.bottom) % base::hand_out_each == 0) [[unlikely]]
+      hand_out(w);
   }
   // The main thread between its calls takes nothing back, so there is nothing to keep for it.
   void share(worker<M>& w) noexcept {
@@ -225,6 +230,11 @@ template <class M> class placement {
   [[nodiscard]] unsigned seat_of(const worker<M>& w) const noexcept { return w.id < crew_.workers() ? w.id : 0u; }
 
  private:
+  // w has made many tasks, and thieves do not starve: a few that nobody has taken may be left of what was shared, while
+  // those who look elsewhere would take more at a time. Short tasks are better run here.
+  [[gnu::noinline]] void hand_out(worker<M>& w) noexcept {
+    if (crew_.workers() > 1 && tempo_.worth_order()) share(w);
+  }
   [[nodiscard]] bool uses_leaves() noexcept { return leaves_.are_used() && looks_near(); }
   [[nodiscard]] destination destination_of(worker<M>& w, const detail::record& r) {
     if (r.kind == detail::record_kind::branch) return destination::own();  // near what its stack holds
@@ -322,6 +332,7 @@ template <class M> class placement {
   crew<M>& crew_;
   attention<M>& attention_;
   ordering<M>& ordering_;
+  tempo<M>& tempo_;
   policy* rules_ = nullptr;
   const place::tree* places_ = nullptr;
   detail::cell<std::uint8_t> own_only_{1};

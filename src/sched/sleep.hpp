@@ -32,8 +32,10 @@ template <class M> class sleep {
 
   // Counts the caller as a searcher, on whom those rely who make work visible, unless there is one already (with few
   // workers: unless all are). The count is one line for all, so whoever is not counted searches all the same, and who
-  // loses the exchange has seen that there is another. A searcher must call found() or give_up().
+  // loses the exchange has seen that there is another. While nobody sleeps there is nobody to be woken either, so with
+  // many workers nobody is counted. A searcher must call found() or give_up().
   [[nodiscard]] bool begin_search() noexcept {
+    if (searchers_max_ < workers_ && !any_asleep()) return false;
     std::uint32_t others = M::load(searching_, base::relaxed);
     return others < searchers_max_ && M::compare_exchange(searching_, others, others + 1, base::seq_cst);
   }

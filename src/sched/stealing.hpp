@@ -1,6 +1,6 @@
 // Taking tasks from other workers, the source of last resort. Whoever had something last time has more, as a rule, so
-// it is asked before the policy is. With many workers most looks find nothing, and each is a line that may have to come
-// from far away.
+// it is asked before the policy is, or whom it had its own tasks from. With many workers most looks find nothing, and
+// each is a line that may have to come from far away.
 //
 // Where bodies are so short that bringing one over costs more than running it here, a thief is reluctant: it keeps away
 // while the others move, and looks again after each search. A task whose owner does not move - it is away in the
@@ -81,15 +81,21 @@ template <class M> class stealing final : public source<M> {
       const std::uint32_t wanted = std::min(rules_->how_many(w.id, victim.id, available), deque::room(w) + 1);
       return w.role == role::reserve ? wanted : std::min(wanted, tempo_.worth_taking());  // it shares its victim's core
     };
-    if (deque::steal(victim, got, how_many) != steal_result::taken) return nullptr;
+    // Of short bodies few are taken at once, and another line would be another third of what a theft costs.
+    const bool insists = w.sent_away >= base::sent_away_max || !tempo_.worth_order();
+    const steal_result result = deque::steal(victim, got, how_many, insists);
+    if (result == steal_result::sent_away) ++w.sent_away;
+    if (result != steal_result::taken) return nullptr;
+    w.sent_away = 0;
     WEFT_ASSERT(got.count != 0 && got.tasks[0]->state == detail::record_state::ready);
     if (&victim != &w) {
       M::took_from(victim.id);
-      if (victim.role != role::creator) w.robbed_last = victim.id;
+      if (victim.role != role::creator) w.robbed_last = who_has_more(w, victim, got.count);
       detail::poke(w.steals, detail::peek(w.steals) + got.count);
       for (std::uint32_t i = 0; i < got.count; ++i) recording_.stolen(w, victim, *got.tasks[i]);
     }
     if (got.count > 1) {
+      if (&victim != &w) M::store(w.supplier, victim.id, base::relaxed);
       for (std::uint32_t i = 1; i < got.count; ++i) deque::push_in_loop(w, got.tasks[i]);
       w.own_deferred = true;
       placement_.keep_within_reach(w);
@@ -142,6 +148,14 @@ template <class M> class stealing final : public source<M> {
   }
 
  private:
+  // Whom w, which has had n tasks of victim's, robs next. Where that was little, it is whom victim has its own from: so
+  // whoever runs dry comes nearer to where the tasks are made, and each goes through few hands. Of short bodies all
+  // take few, which says nothing.
+  [[nodiscard]] std::uint16_t who_has_more(worker<M>& w, worker<M>& victim, std::uint32_t n) noexcept {
+    if (n >= base::much_taken || !tempo_.worth_order()) return victim.id;
+    const std::uint16_t supplier = M::load(victim.supplier, base::relaxed);
+    return supplier != worker<M>::nobody && supplier != w.id ? supplier : victim.id;
+  }
   // The workers whose number differs from w's in one bit, nearest first as numbers go. Tasks reach everybody over those
   // in a few steps, and a victim has few thieves, which would else be in each other's way on the one line that is its
   // word.

@@ -82,6 +82,40 @@ TEST_CASE("stealing: the creator is never the one who had something: it makes fo
   CHECK(f.s.all[0].robbed_last == worker<notes>::no_id);
 }
 
+TEST_CASE("stealing: who got little asks next whom its victim had its own from") {
+  fixture f(4);
+  worker<notes>&w = f.s.all[0], &near = f.s.all[1], &far = f.s.all[3];
+  std::vector<task> of_far(64), of_near(16), of_other(1);
+  for (task& t : of_far) f.give(3, t);
+  CHECK(f.thieves.rob(near, far) == &of_far[0].r);  // and several more, which are within reach
+  CHECK(near.robbed_last == 3);
+  for (task& t : of_near) f.give(1, t);
+  CHECK(f.thieves.rob(w, near) != nullptr);
+  CHECK(w.robbed_last == 1);  // where there was much
+  while (deque<notes>::size(near) != 0) CHECK(f.thieves.rob(f.s.all[2], near) != nullptr);
+  CHECK(f.s.all[2].robbed_last == 3);
+  for (task& t : of_other) f.give(1, t);
+  CHECK(f.thieves.rob(far, near) == &of_other[0].r);
+  CHECK(far.robbed_last == 1);  // which has its own from this one
+}
+
+TEST_CASE("stealing: who finds a thief at its victim goes elsewhere, and after so many times goes in") {
+  fixture f(3);
+  worker<notes>& w = f.s.all[0];
+  task t, other;
+  f.give(1, t);
+  f.s.all[1].robbed.raw = 1;
+  CHECK(f.thieves.take(w) == nullptr);
+  f.give(2, other);
+  CHECK(f.thieves.take(w) == &other.r);
+  unsigned times = 0;
+  detail::record* r = nullptr;
+  while (r == nullptr && times < 2 * base::sent_away_max) ++times, r = f.thieves.rob(w, f.s.all[1]);
+  CHECK(r == &t.r);
+  CHECK(times == base::sent_away_max + 1);
+  CHECK(w.sent_away == 0);
+}
+
 TEST_CASE("stealing: who robs itself steals nothing") {
   fixture f(2);
   task t;

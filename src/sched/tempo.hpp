@@ -39,6 +39,10 @@ template <class M> class tempo {
     return ns < base::cached_body_ns ? ns / base::worth_taking_ns + 1 : base::steal_max;
   }
 
+  // Whether bodies are so long that thieves take many at once, and a theft may cost a line more, for thieves to keep
+  // out of each other's way. A hint.
+  [[nodiscard]] bool worth_order() noexcept { return M::load(body_ns_, base::relaxed) >= base::cached_body_ns; }
+
   // A body has waited. Who: p's worker. Order: relaxed; another worker that has forgotten its own may clear the word,
   // and it is set again before long. Cost: the line of that word, once in so many timed bodies.
   void waited(pace& p) noexcept {
@@ -53,7 +57,8 @@ template <class M> class tempo {
   // A body has run for so long, and has not waited. Who: p's worker. Order: relaxed; the mean is a hint, and a lost
   // update is a sample less.
   void ran(pace& p, std::uint64_t body_ps) noexcept {
-    const auto ns = static_cast<std::uint32_t>(std::min<std::uint64_t>(body_ps / 1000, unknown_ns / 8));
+    // Nobody asks how long long bodies are; so where all are, the mean stands still, and its line is with everybody.
+    const auto ns = static_cast<std::uint32_t>(std::min<std::uint64_t>(body_ps / 1000, base::mean_body_max_ns));
     const std::uint32_t before = M::load(body_ns_, base::relaxed);
     const std::uint32_t now = before == unknown_ns ? ns : towards(before, ns);
     if (now != before) M::store(body_ns_, now, base::relaxed);
@@ -73,7 +78,7 @@ template <class M> class tempo {
 
   static constexpr std::uint32_t unknown_ns = ~std::uint32_t{0};
   static constexpr unsigned bodies_remembered = 64;  // with short ones, of which few are timed, some thousands
-  detail::cell<std::uint32_t> body_ns_{unknown_ns};
+  alignas(64) detail::cell<std::uint32_t> body_ns_{unknown_ns};
   detail::cell<std::uint32_t> some_wait_;
 };
 

@@ -108,6 +108,7 @@ template <class M> struct worker : detail::worker {
     const detail::branch* newest = nullptr;  // of those that are kept
   };
   end_of_deque watched;          // whose this worker looks at again before it pulls
+  unsigned sent_away = 0;        // by thieves that were at its victims: how often since it last took a task
   unsigned victim_next = 0;      // whom it looks at next, in the policy's order
   bool found_own = false;        // what the last look found is its own member of a team
   bool looks_at_all = false;     // for one look: at every worker, and not only those whose turn it is

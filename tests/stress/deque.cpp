@@ -42,7 +42,8 @@ void thief(weft::detail::worker& w, field& f, std::atomic<bool>& over, std::atom
       mine += got.count;
       break;
     case weft::sched::steal_result::empty: std::this_thread::yield(); break;
-    case weft::sched::steal_result::lost: break;
+    case weft::sched::steal_result::lost:
+    case weft::sched::steal_result::sent_away: break;
     }
   }
   stolen += mine;

@@ -219,7 +219,7 @@ class Advice(case.WhatIf):
         self.assertIn("policy pufferfish", tried)
 
     def test_programs_are_tried_too(self):
-        done = case.run("--json", "--workers", "4", case.WEFT, "run", "independent", "--n", 2000)
+        done = case.run("--json", "--workers", "16", case.WEFT, "run", "independent", "--n", 2000)
         self.assertEqual(done.returncode, 0, done.stderr)
         tried = [t["what"] for a in json.loads(done.stdout)["advice"] for t in a["tried"]]
         self.assertNotEqual(tried, [])

@@ -10,6 +10,7 @@
 
 #include "access/version.hpp"
 #include "base/assert.hpp"
+#include "base/limits.hpp"
 #include "model/machine_file.hpp"
 
 namespace weft::machine {
@@ -207,8 +208,7 @@ void virtual_machine::have_alone(lines::number l) {
 }
 
 // Coarsely, whoever holds what we wait for gets on at its next step, so that is when to look again.
-void virtual_machine::pause() {
-  const std::uint64_t ps = setup_.model.runtime.relax_ps;
+void virtual_machine::pause(std::uint64_t ps) {
   turns_.waits(running_);
   const bool coarse = mode_ == mode::coarse && !awake_.empty();
   const std::uint64_t until = std::max(self_->clock + ps, coarse ? earliest_ : 0);
@@ -221,12 +221,14 @@ void virtual_machine::pause() {
 // A search whose last round found every line where it was would find the same in the next: it sleeps until one of the
 // lines that it has copies of changes, or its time is over. To the scheduler that is no different from going on, and
 // saves the events of all the rounds between.
-void virtual_machine::pause_search(std::uint64_t until_ps) {
+void virtual_machine::pause_search(unsigned spins, std::uint64_t until_ps) {
   if (mode_ == mode::coarse) self_->searching_ps += std::max(until_ps, self_->clock) - self_->clock;
   if (mode_ == mode::coarse) return wait_until(until_ps);
+  const std::uint64_t pause_ps = std::clamp(spins, 1u, base::search_pauses_max) * setup_.model.runtime.relax_ps;
   const bool nothing_new = !std::exchange(self_->missed, false);
-  if (mode_ != mode::fine || !nothing_new || awake_.empty() || self_->clock >= until_ps) return pause();
+  if (mode_ != mode::fine || !nothing_new || awake_.empty() || self_->clock >= until_ps) return pause(pause_ps);
   self_->watching = true;
+  self_->looks_each_ps = pause_ps;
   watchers_.push_back(running_);
   const std::uint64_t began = self_->watched_at = self_->clock;
   self_->clock = until_ps;
@@ -243,7 +245,8 @@ void virtual_machine::wake_watchers(lines::number l) {
     if (!lines_->readable(id, l)) return false;
     core& c = cores_[id];
     c.watching = false;
-    c.clock = self_->clock + setup_.model.runtime.relax_ps;
+    const std::uint64_t each = c.looks_each_ps;
+    c.clock = std::min(c.clock, c.watched_at + ((self_->clock - c.watched_at) / each + 1) * each);
     enqueue(id);
     return true;
   });

@@ -88,9 +88,9 @@ class virtual_machine {
   template <class T> static T fetch_and(cell<T>& c, T v, order) {
     return modify(c, [v](T old) { return static_cast<T>(old & v); });
   }
-  static void relax(unsigned) { here_->pause(); }
+  static void relax(unsigned) { here_->pause(here_->setup_.model.runtime.relax_ps); }
   // One round of a search that has found nothing and goes on until `until_ps` at the latest.
-  static void search_pause(unsigned, std::uint64_t until_ps) { here_->pause_search(until_ps); }
+  static void search_pause(unsigned spins, std::uint64_t until_ps) { here_->pause_search(spins, until_ps); }
   // The calling core runs the scheduler's own instructions of that step. `about`: the handle or record it is about.
   static void work(model::step s, const void* about = nullptr) {
     virtual_machine& m = *here_;
@@ -126,7 +126,7 @@ class virtual_machine {
   static void between_steps() noexcept {}
   [[noreturn]] static void meets_stranger();
   // Where cores have priorities, the caller's is the last from here on.
-  static void give_way() { here_->pause(); }
+  static void give_way() { here_->pause(here_->setup_.model.runtime.relax_ps); }
   // c lies in memory that it was not told of, and is taken for part of the line of `near`, of which it was.
   template <class T> static T exchange_near(cell<std::uint8_t>& near, cell<T>& c, T v, order o) {
     static_cast<void>(fetch_or(near, std::uint8_t{0}, o));
@@ -263,9 +263,10 @@ class virtual_machine {
     bool missed = true;     // a line was not here, since its search last paused
     bool watching = false;  // its search sleeps until a line that it has looked at changes
     bool parked = false;
-    bool rang = false;             // it woke by the alarm
-    std::uint64_t slept_at = 0;    // when it parked: its clock, if an alarm that it was to wake by has moved that
-    std::uint64_t watched_at = 0;  // when its search began to sleep
+    bool rang = false;                // it woke by the alarm
+    std::uint64_t slept_at = 0;       // when it parked: its clock, if an alarm that it was to wake by has moved that
+    std::uint64_t watched_at = 0;     // when its search began to sleep
+    std::uint64_t looks_each_ps = 0;  // how often it looks
     std::uint64_t asleep_ps = 0, searching_ps = 0;  // until now, but for the sleep that goes on
     bool token = false;
     bool left = false;
@@ -296,8 +297,8 @@ class virtual_machine {
   void load_finely(const void* address);
   void before_store(const void* address);
   void before_modify(const void* address);
-  void pause();
-  void pause_search(std::uint64_t until_ps);
+  void pause(std::uint64_t ps);
+  void pause_search(unsigned spins, std::uint64_t until_ps);
   void step_coarsely(model::step s, const void* about) {
     if (about == nullptr && !is_event(s)) {
       self_->clock += self_->step_ps[static_cast<std::size_t>(s)];
