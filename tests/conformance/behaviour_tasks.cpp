@@ -316,7 +316,8 @@ TEST_CASE("tasks: cost and charge on the virtual machine") {
     };
   };
   CHECK(virtual_ns(1, chain_of(15'000)) - virtual_ns(1, chain_of(5'000)) == doctest::Approx(200'000).epsilon(1e-12));
-  // A charge says the same as the clause; without either a body costs 1 us.
+  // A charge says the same as the clause; without either a body costs 1 us. Where bodies are that short the scheduler
+  // keeps their mean length, which takes it some nanoseconds.
   auto charged = [](weft::runtime& rt) {
     for (int i = 0; i < 20; ++i) rt.submit([] { weft::charge(5'000); });
   };
@@ -327,7 +328,7 @@ TEST_CASE("tasks: cost and charge on the virtual machine") {
     for (int i = 0; i < 20; ++i) rt.submit([] {});
   };
   CHECK(virtual_ns(1, charged) == virtual_ns(1, clause));
-  CHECK(virtual_ns(1, charged) - virtual_ns(1, silent) == doctest::Approx(80'000).epsilon(1e-12));
+  CHECK(virtual_ns(1, charged) - virtual_ns(1, silent) == doctest::Approx(80'000).epsilon(1e-4));
   // Inside a body the clock moves by exactly the charge; and charge adds to a cost clause.
   weft::runtime rt({.machine = "virtual"});
   double took = 0;

@@ -43,8 +43,9 @@ namespace sched {
 template <> class deque<with_flaw> : public plain_deque {
  public:
   // A thief believes what it read: two of them, or a thief and the owner, may take the same task.
-  template <class HowMany> static steal_result steal(detail::worker& victim, loot& out, HowMany how_many) noexcept {
-    if (with_flaw::planted != flaw::thief_loads_and_stores) return plain_deque::steal(victim, out, how_many);
+  template <class HowMany>
+  static steal_result steal(detail::worker& victim, loot& out, HowMany how_many, bool insists = false) noexcept {
+    if (with_flaw::planted != flaw::thief_loads_and_stores) return plain_deque::steal(victim, out, how_many, insists);
     const shared_part s = shared_part::of(machine_ops::load(victim.shared, acquire));
     if (s.size == 0) return steal_result::empty;
     detail::ring* r = machine_ops::load(victim.shared_ring, acquire);
