@@ -11,7 +11,6 @@
 // the owner's taking back, goes once round the ring instead, which changes top and no task's slot.
 #pragma once
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <new>
 

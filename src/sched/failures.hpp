@@ -167,11 +167,11 @@ template <class M> class failures {
   }
 
   detail::cell<std::uint8_t> lock_;
-  // On a line of its own, which all have: nobody who succeeds writes it.
-  alignas(
-      64) detail::cell<std::uint32_t> count_;  // failures, poisoned handles, cancelled scopes: 0 lets everybody pass
-  detail::cell<std::uint32_t> cancelled_;      // of these the scopes
-  alignas(64) std::uint32_t published_ = 0;    // the others
+  // Failures, poisoned handles, cancelled scopes: 0 lets everybody pass. On a line of its own, which all have, since
+  // nobody who succeeds writes it.
+  alignas(64) detail::cell<std::uint32_t> count_;
+  detail::cell<std::uint32_t> cancelled_;    // of these the scopes
+  alignas(64) std::uint32_t published_ = 0;  // the others
   std::uint64_t added_ = 0;
   std::unordered_map<const detail::record*, entry> first_;  // by parent
   std::unordered_map<detail::handle_state*, poisoned> poisoned_;

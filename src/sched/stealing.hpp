@@ -154,7 +154,7 @@ template <class M> class stealing final : public source<M> {
   [[nodiscard]] std::uint16_t who_has_more(worker<M>& w, worker<M>& victim, std::uint32_t n) noexcept {
     if (n >= base::much_taken || !tempo_.worth_order()) return victim.id;
     const std::uint16_t supplier = M::load(victim.supplier, base::relaxed);
-    return supplier != worker<M>::nobody && supplier != w.id ? supplier : victim.id;
+    return supplier != worker<M>::no_id && supplier != w.id ? supplier : victim.id;
   }
   // The workers whose number differs from w's in one bit, nearest first as numbers go. Tasks reach everybody over those
   // in a few steps, and a victim has few thieves, which would else be in each other's way on the one line that is its

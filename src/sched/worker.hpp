@@ -72,7 +72,6 @@ enum class role : std::uint8_t {
 inline constexpr unsigned ticks_between_looks = 64;  // bodies a busy worker runs before it looks elsewhere
 
 template <class M> struct worker : detail::worker {
-  static constexpr std::uint16_t no_id = 0xffff;
   worker() noexcept {
     detail::poke(tick_limit, ticks_between_looks);
     is_watched = &pace.watched;

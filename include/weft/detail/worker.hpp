@@ -182,9 +182,9 @@ struct alignas(64) worker {
   // top in the high half, split in the low half: the tasks in [top, split) may be stolen.
   alignas(64) cell<std::uint64_t> shared;
   cell<ring*> shared_ring;
-  cell<std::uint16_t> supplier{
-      nobody};  // from whom this worker has had several tasks at once, last; written by it alone
-  static constexpr std::uint16_t nobody = 0xffff;
+  // From whom this worker has had several tasks at once, last. Written by it alone; thieves read it, as a hint.
+  static constexpr std::uint16_t no_id = 0xffff;
+  cell<std::uint16_t> supplier{no_id};
   // A thief is at the shared part, and others go elsewhere. On its own line, so that they keep the word from nobody.
   alignas(64) cell<std::uint8_t> robbed;
 };

@@ -219,8 +219,8 @@ void virtual_machine::pause(std::uint64_t ps) {
 }
 
 // A search whose last round found every line where it was would find the same in the next: it sleeps until one of the
-// lines that it has copies of changes, or its time is over. To the scheduler that is no different from going on, and
-// saves the events of all the rounds between.
+// lines that it has copies of changes, or its time is over, and looks as often as it did last. To the scheduler that is
+// no different from going on, and saves the events of all the rounds between.
 void virtual_machine::pause_search(unsigned spins, std::uint64_t until_ps) {
   if (mode_ == mode::coarse) self_->searching_ps += std::max(until_ps, self_->clock) - self_->clock;
   if (mode_ == mode::coarse) return wait_until(until_ps);
@@ -245,6 +245,8 @@ void virtual_machine::wake_watchers(lines::number l) {
     if (!lines_->readable(id, l)) return false;
     core& c = cores_[id];
     c.watching = false;
+    // Within a pause of the write, also where the search began ahead of it and the difference wraps: it would have seen
+    // it.
     const std::uint64_t each = c.looks_each_ps;
     c.clock = std::min(c.clock, c.watched_at + ((self_->clock - c.watched_at) / each + 1) * each);
     enqueue(id);
