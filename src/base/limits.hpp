@@ -23,6 +23,9 @@ inline constexpr unsigned sent_away_max =
 inline constexpr unsigned sweep_max = 8;  // victims a thief looks at each time beside its partners; all, up to so many
 inline constexpr unsigned wakes_at_once =
     4;  // by one thief: more would keep it from its own task for three long bodies
+inline constexpr std::uint64_t collected_max = 64;  // submissions of which the tasks are shared together: 6 us or so
+inline constexpr std::uint64_t submission_max_ps = 1'000'000;  // one takes a tenth; who takes longer lets nobody wait
+inline constexpr unsigned vain_looks = 8;  // of a search, in about 3 us; then it notes where the main thread is
 inline constexpr std::uint32_t hand_out_each = 128;  // tasks that an owner pushes: then it shares, starved for or not
 inline constexpr std::uint32_t pool_batch_records = 64;  // records per hand-over between a worker and the shared pool
 inline constexpr std::size_t idle_stacks_max = 16;       // that a worker of a real machine keeps for itself

@@ -54,7 +54,7 @@ template <machine::machine M> void engine<M>::enter_plainly(worker& w, detail::r
   pay_creation<M>(*r, true);
   count(w, *r);
   const access::short_outcome done = registrar_.plain(w, r);
-  if (done == access::short_outcome::waits) return;
+  if (done == access::short_outcome::waits) return placement_.submitted_waiting(w);
   if (done == access::short_outcome::long_way) [[unlikely]] {
     WEFT_ASSERT(r->state == detail::record_state::filling);
     r->plain = false;
@@ -178,7 +178,7 @@ template <machine::machine M> bool engine<M>::take_turn(worker& w, detail::recor
   placement_.expose(w);
   if (!self.go_away()) return false;
   // Whoever made work visible while this worker was a searcher relied on it: the last look, as before falling asleep.
-  if (any_visible(w, attention_.paused())) sleep_.notify(machine_);
+  if (search_.anything_left(w)) sleep_.notify(machine_);
   if (sleep_.all_asleep()) stall_.look(w);
   if (!search_.stopping()) self.block();
   return false;

@@ -17,6 +17,7 @@
 #include "base/limits.hpp"
 #include "place/tree.hpp"
 #include "sched/attention.hpp"
+#include "sched/collecting.hpp"
 #include "sched/crew.hpp"
 #include "sched/deque.hpp"
 #include "sched/inbox.hpp"
@@ -26,6 +27,7 @@
 #include "sched/pile.hpp"
 #include "sched/policy.hpp"
 #include "sched/sleep.hpp"
+#include "sched/team_boxes.hpp"
 #include "sched/tempo.hpp"
 
 namespace weft::sched {
@@ -101,11 +103,16 @@ template <class M> class placement {
   [[gnu::always_inline]] void push_own(worker<M>& w, detail::record* r) {
     deque::push(w, r);
     if (deque::starved(w))
-      share(w);
+      give_soon(w);
     else if (detail::peek(w.deque.bottom) % base::hand_out_each == 0) [[unlikely]]
       hand_out(w);
   }
-  // The main thread between its calls takes nothing back, so there is nothing to keep for it.
+  // w has submitted a task that waits. What it has collected may be what that task waits for.
+  [[gnu::always_inline]] void submitted_waiting(worker<M>& w) noexcept {
+    if (deque::starved(w) && deque::has_private(w)) [[unlikely]]
+      give_soon(w);
+  }
+  // Thieves starve. The main thread between its calls takes nothing back, so there is nothing to keep for it.
   void share(worker<M>& w) noexcept {
     WEFT_ASSERT(w.where != nullptr);
     const bool only_pushes = w.where->on == nullptr;
@@ -140,25 +147,16 @@ template <class M> class placement {
     }
   }
 
-  // The members of a team, in state ready, for the workers ids[0], ids[1], ...: ids[0] is w's own and the others
-  // ascend. All get theirs at one moment, so that two teams stand in one order wherever both do (teams.md). Returns
-  // whether w runs members[0] at once, because nothing stands before it; if not, it is queued like the others. Workers
-  // that sleep are told to `asleep`, which has room for them: each must be woken by call_up(). Who: w's thread. Cost: a
-  // line from each member's worker.
+  // The members of a team, in state ready, as team_boxes::put() takes them. Returns whether w runs members[0] at once,
+  // because nothing stands before it; if not, it is queued like the others. Workers that sleep are told to `asleep`,
+  // which has room for them: each must be woken by call_up(). Who: w's thread.
   [[nodiscard]] bool gather(worker<M>& w, std::span<const std::uint16_t> ids, std::span<detail::record* const> members,
                             std::vector<std::uint16_t>& asleep) {
-    WEFT_ASSERT(ids.size() == members.size() && !ids.empty());
     if (ordering_.chooses()) {
       for (detail::record* m : members) ordering_.add(w, m);
       return false;
     }
-    bool at_once = true;
-    hold_boxes(w, ids);
-    at_once = w.team_box.empty();
-    for (std::size_t i = at_once ? 1 : 0; i < ids.size(); ++i)
-      (i == 0 ? w : crew_[ids[i]]).team_box.push_held(members[i]);
-    for (const std::uint16_t id : ids.subspan(1)) crew_[id].team_box.release();
-    w.team_box.release();
+    const bool at_once = team_boxes_.put(w, ids, members);
     for (const std::uint16_t id : ids.subspan(1))
       if (sleep_.is_asleep(id) && !(id == 0 && main_is_away()))
         asleep.push_back(id);
@@ -187,18 +185,16 @@ template <class M> class placement {
   // It has just gone.
   void main_goes_away() noexcept {
     main_seats_.empty();
+    collecting_.begins_anew();
     if (!crew_.main().team_box.empty()) sleep_.notify(machine_);
   }
 
-  // The seats of a gang, in state ready, for the workers `ids`, who ascend. All get theirs at one moment, so that two
-  // gangs stand in one order wherever both do (gang.md). The seats may be gone when this returns. Who: w's thread,
-  // which has called main_seats().expect() for their gang.
+  // The seats of a gang, in state ready, for the workers `ids`, who ascend. The seats may be gone when this returns.
+  // Who: w's thread, which has called main_seats().expect() for their gang.
   void summon(std::span<const std::uint16_t> ids, std::span<detail::record* const> seats) {
-    WEFT_ASSERT(ids.size() == seats.size() && !ids.empty() && !ordering_.chooses());
+    WEFT_ASSERT(!ids.empty() && !ordering_.chooses());
     const bool wants_main = ids.front() == 0;
-    for (const std::uint16_t id : ids) crew_[id].team_box.hold();
-    for (std::size_t i = 0; i < ids.size(); ++i) crew_[ids[i]].team_box.push_held(seats[i]);
-    for (const std::uint16_t id : ids) crew_[id].team_box.release();
+    team_boxes_.put(ids, seats);
     for (const std::uint16_t id : ids) call_up(id);
     if (wants_main && main_is_away()) main_seats_.empty();
   }
@@ -230,6 +226,9 @@ template <class M> class placement {
   [[nodiscard]] unsigned seat_of(const worker<M>& w) const noexcept { return w.id < crew_.workers() ? w.id : 0u; }
 
  private:
+  [[gnu::noinline]] void give_soon(worker<M>& w) noexcept {
+    if (w.where->on != nullptr || !collecting_.keeps(w)) share(w);
+  }
   // w has made many tasks, and thieves do not starve: a few that nobody has taken may be left of what was shared, while
   // those who look elsewhere would take more at a time. Short tasks are better run here.
   [[gnu::noinline]] void hand_out(worker<M>& w) noexcept {
@@ -255,19 +254,6 @@ template <class M> class placement {
     return d.where == destination::queue::own || (d.where == destination::queue::worker && d.number == w.id);
   }
 
-  // In the order of numbers, w's own in its place among them: nobody waits for a lock who has one that comes later.
-  void hold_boxes(worker<M>& w, std::span<const std::uint16_t> ids) noexcept {
-    bool has_own = false;
-    for (const std::uint16_t id : ids.subspan(1)) {
-      if (!has_own && w.id < id) {
-        w.team_box.hold();
-        has_own = true;
-      }
-      WEFT_ASSERT(id < crew_.workers() && id != w.id);
-      crew_[id].team_box.hold();
-    }
-    if (!has_own) w.team_box.hold();
-  }
   void put(worker<M>& w, detail::record* r, destination d) {
     switch (d.where) {
     case destination::queue::own:
@@ -341,10 +327,12 @@ template <class M> class placement {
   inbox<M> central_;  // the root place's
   inbox<M> urgent_;
   sched::main_seats<M> main_seats_;
+  sched::team_boxes<M> team_boxes_{crew_};
   std::vector<inbox<M>> nodes_;
   std::vector<pile<M>> piles_;
   std::vector<inbox<M>> pushed_;
   sched::leaves<M> leaves_;
+  sched::collecting<M> collecting_{machine_, sleep_, crew_};
 };
 
 }  // namespace weft::sched

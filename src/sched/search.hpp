@@ -38,6 +38,12 @@ template <class M> class search {
   void stop() noexcept { M::store(stopping_, 1u, base::seq_cst); }
   [[nodiscard]] bool stopping() noexcept { return M::load(stopping_, base::seq_cst) != 0; }
 
+  // Whether w, which has been a searcher and will look for no work now, leaves some to others: what it sees, or what
+  // the main thread may have kept because somebody searched.
+  [[nodiscard]] bool anything_left(worker<M>& w) noexcept {
+    return anything_visible(w) || (use_.sleep.is_relied_on() && use_.placement.main_is_away());
+  }
+
   // A record for w to run, sooner or later; nullptr when the runtime stops. Who: w's thread, on a loop's stack.
   [[nodiscard, gnu::always_inline]] detail::record* next_or_sleep(worker<M>& w) {
     if (w.is_special()) [[unlikely]]
@@ -101,6 +107,7 @@ template <class M> class search {
       if (detail::record* r = look(w)) return r;
       if (M::load(stopping_, base::acquire) != 0) return nullptr;
       M::search_pause(++spins, until);
+      if (spins == base::vain_looks) use_.stealing.watch_main(w);
     } while (use_.machine.now_ps() < until);
     return nullptr;
   }
@@ -130,6 +137,9 @@ template <class M> class search {
       counted = use_.stealing.insists(w, [this, &w] { return anything_visible(w) && use_.sleep.begin_search(); });
       if (counted) continue;
       if (w.role == role::reserve && !use_.admission.the_reserve().is_wanted()) return nullptr;
+      const bool main_moves = use_.stealing.main_moves(w);
+      counted = main_moves && use_.sleep.search_alone();
+      if (counted) continue;
       if (use_.stealing.pull(w)) {
         counted = use_.sleep.begin_search();
         if (detail::record* r = look_at_all(w)) {
@@ -141,22 +151,23 @@ template <class M> class search {
       use_.admission.worker_idle();
       // Passed over because of a pause, and perhaps the last that is left: who looks for a stall must see it.
       if (w.own_deferred) static_cast<void>(deque::expose(w));
-      if (detail::record* r = fall_asleep(w, counted)) return r;
+      if (detail::record* r = fall_asleep(w, main_moves, counted)) return r;
     }
   }
 
   // w, a searcher, has work.
   void found(worker<M>& w) {
     if (!w.found_own) return use_.sleep.found(use_.machine);
-    use_.sleep.found_own(use_.machine, [this, &w] { return anything_visible(w); });
+    use_.sleep.found_own(use_.machine, [this, &w] { return anything_left(w); });
   }
 
-  // Announces sleep, looks once more, and sleeps or takes the announcement back. counted: whether w is a searcher
-  // after.
-  [[nodiscard]] detail::record* fall_asleep(worker<M>& w, bool& counted) {
+  // Announces sleep, looks once more, and sleeps or takes the announcement back. main_moves: so if another searches,
+  // that one will come by it. counted: whether w is a searcher after.
+  [[nodiscard]] detail::record* fall_asleep(worker<M>& w, bool main_moves, bool& counted) {
     if (use_.sleep.announce(w.id)) use_.stall.look(w);
     counted = true;
-    if (!anything_visible(w)) {
+    const bool relies = main_moves && use_.sleep.somebody_searches();  // asked now, when w is known to sleep
+    if ((relies || !use_.stealing.pull_from_main(w)) && !anything_visible(w)) {
       use_.recording.park(w);
       if (!use_.machine.rang(w.id)) return nullptr;
     }

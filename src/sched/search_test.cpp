@@ -161,6 +161,38 @@ TEST_CASE("search: what the main thread keeps private while it is away is pulled
   CHECK(f.machine.parked == 0);
 }
 
+TEST_CASE("search: while the main thread submits one searcher stays awake") {
+  fixture f;
+  struct submissions final : source<notes> {
+    explicit submissions(worker<notes>& main) : source("submissions", {}), main_(main) {}
+    [[nodiscard]] detail::record* take(worker<notes>&) override {
+      detail::poke(main_.created, detail::peek(main_.created) + 1);
+      return detail::peek(main_.created) == 400 ? &last.r : nullptr;
+    }
+    [[nodiscard]] bool visible(worker<notes>&) noexcept override { return false; }
+    task last;
+
+   private:
+    worker<notes>& main_;
+  } all(f.s.all.main());
+  detail::poke(f.s.all.main().away, true);
+  f.w.sources.push_back(&all);
+  CHECK(f.looks.next_or_sleep(f.w) == &all.last.r);
+  CHECK(f.machine.parked == 0);
+  CHECK(f.machine.clock_ps > 10 * base::search_ns * 1000);
+}
+
+TEST_CASE("search: who was relied on and turns to something else leaves word, also of what is private") {
+  fixture f;
+  CHECK(!f.looks.anything_left(f.w));
+  CHECK(f.s.sleep.search_alone());
+  CHECK(!f.s.sleep.search_alone());
+  detail::poke(f.s.all.main().away, true);
+  CHECK(f.looks.anything_left(f.w));
+  detail::poke(f.s.all.main().away, false);
+  f.s.sleep.give_up();
+}
+
 TEST_CASE("search: the end of the runtime ends it, without sleep") {
   fixture f;
   f.looks.stop();

@@ -39,6 +39,23 @@ template <class M> class sleep {
     std::uint32_t others = M::load(searching_, base::relaxed);
     return others < searchers_max_ && M::compare_exchange(searching_, others, others + 1, base::seq_cst);
   }
+  // Counts the caller as the one searcher, whoever sleeps, if there is none.
+  [[nodiscard]] bool search_alone() noexcept {
+    relied_on();
+    std::uint32_t none = 0;
+    return M::load(searching_, base::seq_cst) == 0 &&
+           M::compare_exchange(searching_, none, std::uint32_t{1}, base::seq_cst);
+  }
+  // Whether somebody searches, or nobody sleeps: so somebody will look for what is private to the main thread before
+  // all sleep (deque.md, "Collecting"). Order: seq_cst.
+  [[nodiscard]] bool somebody_comes_by() noexcept {
+    relied_on();
+    return somebody_searches() || !any_asleep();
+  }
+  [[nodiscard]] bool somebody_searches() noexcept { return M::load(searching_, base::seq_cst) != 0; }
+  // Whether anyone ever relied on that. Who has been a searcher, and does not look for work any more, asks. Order:
+  // seq_cst, behind its give_up() or found_own().
+  [[nodiscard]] bool is_relied_on() noexcept { return M::load(relied_on_, base::seq_cst) != 0; }
   void give_up() noexcept {
     const std::uint32_t before = M::fetch_sub(searching_, std::uint32_t{1}, base::seq_cst);
     WEFT_ASSERT(before != 0);
@@ -146,6 +163,9 @@ template <class M> class sleep {
  private:
   [[nodiscard]] static std::uint64_t bit(unsigned id) noexcept { return std::uint64_t{1} << (id % 64); }
 
+  void relied_on() noexcept {
+    if (M::load(relied_on_, base::relaxed) == 0) M::store(relied_on_, std::uint8_t{1}, base::seq_cst);
+  }
   // Whether all bits are set, those of `taken_as_set` in the first word aside. The reserve, if not away, is the last
   // bit.
   [[nodiscard]] bool all_set(std::uint64_t taken_as_set) noexcept {
@@ -194,6 +214,7 @@ template <class M> class sleep {
   unsigned apart_ = nobody;
   detail::cell<std::uint8_t> apart_asleep_;
   detail::cell<std::uint32_t> reserve_away_{1};
+  detail::cell<std::uint8_t> relied_on_;
   detail::cell<std::uint64_t> announcements_;
   alignas(64) detail::cell<std::uint8_t> busy_[base::workers_max + 1];
   alignas(64) detail::cell<std::uint32_t> searching_;

@@ -104,20 +104,15 @@ template <class M> class stealing final : public source<M> {
     return got.tasks[0];
   }
 
-  // Puts within reach what some owner has kept private: the main thread, which is away in the program, or a worker
-  // whose body is long. That takes the owner's time, too, if it comes back meanwhile; so a worker is pulled from only
-  // when its end of the deque has not moved for a search. Who: a worker that has found nothing and is about to sleep.
-  // Returns whether it is to search once more. Protocol: deque.md, "A thief acts for the owner".
+  // Puts within reach what a worker has kept private whose body is long. That takes the owner's time, too, if it comes
+  // back meanwhile; so it is pulled from only when its end of the deque has not moved for a search. Who: a worker that
+  // has found nothing and is about to sleep. Returns whether it is to search once more. Protocol: deque.md, "A thief
+  // acts for the owner".
   [[nodiscard]] bool pull(worker<M>& w) noexcept {
     const auto before = std::exchange(w.watched, {});
     for (unsigned i = 1; i <= crew_.workers(); ++i) {  // the reserve has the number after the last
       worker<M>& owner = crew_[(w.id + i) % crew_.workers()];
-      if (&owner == &w) continue;
-      if (detail::peek(owner.away)) {
-        // A look is not enough: what it pushes at this moment it might never look after.
-        if (sched::pull<M>::from(owner)) return true;
-        continue;
-      }
+      if (&owner == &w || detail::peek(owner.away)) continue;
       const detail::branch* newest = detail::peek(owner.kept);
       if (newest == nullptr && !deque::has_private(owner)) continue;
       const std::uint32_t bottom = detail::peek(owner.deque.bottom);
@@ -130,6 +125,30 @@ template <class M> class stealing final : public source<M> {
         w.watched = {owner.id, bottom, newest};
     }
     return w.watched.id != worker<M>::no_id;
+  }
+
+  // The same for the main thread, if it is away in the program. A look is not enough: what it pushes at this moment it
+  // might never look after. Who: a worker that has announced sleep, since what the main thread collects it keeps while
+  // it sees nobody asleep.
+  [[nodiscard]] bool pull_from_main(worker<M>& w) noexcept {
+    worker<M>& main = crew_.main();
+    return &w != &main && detail::peek(main.away) && sched::pull<M>::from(main);
+  }
+  // w has searched in vain for a while: notes how far the main thread is.
+  void watch_main(worker<M>& w) noexcept {
+    worker<M>& main = crew_.main();
+    w.main_seen = {};
+    if (&w == &main || !detail::peek(main.away) || tempo_.tiny()) return;
+    w.main_seen = {M::load(main.created, base::relaxed), detail::peek(main.deque.bottom), true};
+  }
+  // Whether the main thread has submitted since, and has kept nothing back from then: so it sees to its tasks itself,
+  // and a pull would only take its time. Where thieves keep away from tiny tasks, nobody is to wait for more of them.
+  [[nodiscard]] bool main_moves(worker<M>& w) noexcept {
+    worker<M>& main = crew_.main();
+    const auto before = std::exchange(w.main_seen, {});
+    if (!before.looked || !detail::peek(main.away) || M::load(main.created, base::relaxed) == before.created)
+      return false;
+    return !deque::reaches_beyond(before.bottom, main.deque.split);
   }
 
   // w looks elsewhere now and then: with tiny bodies it asks anew whether others move, and lets the main thread be.

@@ -198,28 +198,28 @@ TEST_CASE("stealing: what an owner keeps private is pulled out, wherever it is")
   worker<notes>& main = f.s.all.main();
   worker<notes>& busy = f.s.all[2];
   worker<notes>& thief = f.s.all[1];
+  const auto pull = [&](worker<notes>& w) { return f.thieves.pull(w) || f.thieves.pull_from_main(w); };
   task t(detail::record_state::ready);
   for (worker<notes>* owner : {&main, &busy}) {
     deque<notes>::push(*owner, &t.r);
     detail::poke(owner->starved, std::uint8_t{0});
     detail::poke(main.away, owner == &main);
     detail::poke(owner->inside, std::uint8_t{1});
-    CHECK(f.thieves.pull(thief) == (owner == &busy));  // of a worker it looks twice
-    CHECK(!f.thieves.pull(thief));
+    CHECK(pull(thief) == (owner == &busy));  // of a worker it looks twice
+    CHECK(!pull(thief));
     CHECK(detail::peek(owner->starved) == 1);  // so it shares when it looks
     detail::poke(owner->inside, std::uint8_t{0});
     detail::poke(owner->pulled, std::uint8_t{1});
-    for (int look = 0; look < 2; ++look)
-      CHECK(f.thieves.pull(thief));  // another thief is at it: once more, behind that
+    for (int look = 0; look < 2; ++look) CHECK(pull(thief));  // another thief is at it: once more, behind that
     CHECK(!deque<notes>::stealable(*owner));
     detail::poke(owner->pulled, std::uint8_t{0});
-    CHECK(!f.thieves.pull(*owner));  // it can help itself
-    CHECK(f.thieves.pull(thief));
+    CHECK(!pull(*owner));  // it can help itself
+    CHECK(pull(thief));
     CHECK(deque<notes>::stealable(*owner) == (owner == &main));
-    if (owner == &busy) CHECK(f.thieves.pull(thief));
+    if (owner == &busy) CHECK(pull(thief));
     CHECK(detail::peek(owner->pulled) == 0);
     CHECK(f.thieves.take(thief) == &t.r);
-    CHECK(!f.thieves.pull(thief));  // there is nothing any more
+    CHECK(!pull(thief));  // there is nothing any more
   }
 }
 
@@ -229,9 +229,39 @@ TEST_CASE("stealing: of a main thread that is away a look is not enough") {
   for (const bool away : {false, true}) {
     detail::poke(main.starved, std::uint8_t{0});
     detail::poke(main.away, away);
-    CHECK(!f.thieves.pull(f.s.all[1]));
+    CHECK(!f.thieves.pull_from_main(f.s.all[1]));
     CHECK(detail::peek(main.starved) == (away ? 1 : 0));  // what it pushes next it shares
   }
+}
+
+TEST_CASE("stealing: a main thread moves if it has submitted since, and has kept back nothing from before") {
+  fixture f(2);
+  worker<notes>& main = f.s.all.main();
+  worker<notes>& w = f.s.all[1];
+  task a(detail::record_state::ready), b(detail::record_state::ready);
+  detail::poke(main.away, true);
+  const auto submits = [&] { detail::poke(main.created, detail::peek(main.created) + 1); };
+  submits();
+  CHECK(!f.thieves.main_moves(w));  // it had not looked before
+  f.thieves.watch_main(w);
+  CHECK(!f.thieves.main_moves(w));
+  f.thieves.watch_main(w);
+  submits();
+  CHECK(f.thieves.main_moves(w));
+  CHECK(!f.thieves.main_moves(w));  // each look is good for once
+  deque<notes>::push(main, &a.r);
+  f.thieves.watch_main(w);
+  submits();
+  CHECK(!f.thieves.main_moves(w));  // that one is still there
+  f.thieves.watch_main(w);
+  REQUIRE(deque<notes>::expose(main));
+  deque<notes>::push(main, &b.r);
+  submits();
+  CHECK(f.thieves.main_moves(w));
+  f.thieves.watch_main(w);
+  submits();
+  detail::poke(main.away, false);
+  CHECK(!f.thieves.main_moves(w));  // it waits, and so runs tasks itself
 }
 
 }  // namespace weft::sched

@@ -106,7 +106,13 @@ template <class M> struct worker : detail::worker {
     std::uint32_t bottom = 0;
     const detail::branch* newest = nullptr;  // of those that are kept
   };
-  end_of_deque watched;          // whose this worker looks at again before it pulls
+  end_of_deque watched;  // whose this worker looks at again before it pulls
+  struct end_of_main {
+    std::uint64_t created = 0;
+    std::uint32_t bottom = 0;
+    bool looked = false;
+  };
+  end_of_main main_seen;         // where the main thread was when this worker had searched for a while
   unsigned sent_away = 0;        // by thieves that were at its victims: how often since it last took a task
   unsigned victim_next = 0;      // whom it looks at next, in the policy's order
   bool found_own = false;        // what the last look found is its own member of a team
