@@ -109,7 +109,9 @@ template <class M> class admission final : public source<M>, private window_need
   class main_wait {
    public:
     main_wait(admission& a, worker<M>& w) : admission_(a) {
-      if (!w.on_program_stack() || w.current != nullptr || !detail::peek(w.away)) return;
+      if (!w.on_program_stack() || w.current != nullptr) return;
+      a.use_.placement.main_waits();
+      if (!detail::peek(w.away)) return;
       worker_ = &w;
       detail::poke(w.away, false);
       a.use_.machine.settle();

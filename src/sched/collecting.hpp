@@ -32,7 +32,7 @@ template <class M> class collecting {
     learn(main, created);
     return false;
   }
-  // It has been in a wait: what comes now may be few tasks, for which the others wait.
+  // The main thread waits: what comes after may be few tasks, for which the others wait.
   void begins_anew() noexcept { together_ = 1; }
 
  private:

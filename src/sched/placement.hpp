@@ -182,10 +182,11 @@ template <class M> class placement {
   [[nodiscard]] double part_asleep() noexcept { return sleep_.part_asleep(); }
   // Whether the main thread is in the program, so that what stands in its box is for whoever has nothing else to do.
   [[nodiscard]] bool main_is_away() noexcept { return crew_.main_is_away(); }
+  // It begins to wait.
+  void main_waits() noexcept { collecting_.begins_anew(); }
   // It has just gone.
   void main_goes_away() noexcept {
     main_seats_.empty();
-    collecting_.begins_anew();
     if (!crew_.main().team_box.empty()) sleep_.notify(machine_);
   }
 
