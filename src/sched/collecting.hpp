@@ -28,7 +28,8 @@ template <class M> class collecting {
   [[nodiscard]] bool keeps(worker<M>& main) noexcept {
     WEFT_DEBUG_ASSERT(main.id == 0 && main.where->on == nullptr);
     const std::uint64_t created = detail::peek(main.created);
-    if (created - shared_ < together_) return sleep_.somebody_comes_by();
+    // What became ready by something else than a submission is not kept unless others are.
+    if (together_ != 1 && created - shared_ < together_) return sleep_.somebody_comes_by();
     learn(main, created);
     return false;
   }

@@ -57,6 +57,13 @@ TEST_CASE("collecting: after a wait, or where thieves did not starve for long, i
   CHECK(f.until_shared() == 1);
 }
 
+TEST_CASE("collecting: what became ready without a submission is shared at once") {
+  fixture f;
+  CHECK(f.until_shared() == 1);
+  f.rule.begins_anew();
+  CHECK(!f.rule.keeps(f.main));
+}
+
 TEST_CASE("collecting: who submits slowly keeps nothing") {
   fixture f;
   for (int i = 0; i < 20; ++i) CHECK(f.until_shared(2 * base::submission_max_ps) == 1);

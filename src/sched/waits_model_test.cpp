@@ -212,7 +212,8 @@ template <flaw Flaw> class trial final : public child_runner<M> {
       if (Flaw == flaw::child_looks_too_early) M::relax(1);
       if (!children<M>::ended(*parent)) return;
       detail::record* const who = parent->running.awaits_children;
-      if ((Flaw == flaw::child_looks_too_early ? early : who) != nullptr) return s_.placement.place(here(), who);
+      if (Flaw == flaw::child_looks_too_early && early != who) return complain("a body is told whose wait is another");
+      if (who != nullptr) return s_.placement.place(here(), who);
       r = parent;
     }
   }
