@@ -27,6 +27,7 @@ template <class M> class collecting {
   // time.
   [[nodiscard]] bool keeps(worker<M>& main) noexcept {
     WEFT_DEBUG_ASSERT(main.id == 0 && main.where->on == nullptr);
+    if (!crew_.are_many()) return false;
     const std::uint64_t created = detail::peek(main.created);
     // What became ready by something else than a submission is not kept unless others are.
     if (together_ != 1 && created - shared_ < together_) return sleep_.somebody_comes_by();

@@ -15,7 +15,7 @@ using ground::notes;
 // Thieves starve all the time: each submission asks.
 struct fixture {
   notes machine;
-  ground::scheduler<notes> s{machine, 3, true};
+  ground::scheduler<notes> s{machine, 5, true};
   collecting<notes> rule{machine, s.sleep, s.all};
   worker<notes>& main = s.all.main();
   std::uint64_t now_ps = 0;
@@ -81,6 +81,14 @@ TEST_CASE("collecting: it keeps only while somebody searches or nobody sleeps") 
   CHECK(!f.submit());
   REQUIRE(f.s.sleep.retract(1));
   CHECK(f.submit());
+}
+
+TEST_CASE("collecting: few workers are in nobody's way") {
+  notes machine;
+  ground::scheduler<notes> s{machine, 4, true};
+  collecting<notes> rule{machine, s.sleep, s.all};
+  detail::poke(s.all.main().away, true);
+  for (int i = 0; i < 20; ++i) CHECK(!rule.keeps(s.all.main()));
 }
 
 TEST_CASE("collecting: nothing is kept where no thief could come for it") {

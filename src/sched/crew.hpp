@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/assert.hpp"
+#include "base/limits.hpp"
 #include "sched/worker.hpp"
 
 namespace weft::sched {
@@ -36,6 +37,8 @@ template <class M> class crew {
     return *seats_[seat];
   }
   [[nodiscard]] worker<M>& main() const noexcept { return *seats_.front(); }
+  // Whether there are so many that the main thread collects while they starve (collecting.hpp).
+  [[nodiscard]] bool are_many() const noexcept { return workers_ >= base::collecting_workers_min; }
   [[nodiscard]] bool has_reserve() const noexcept { return seats_.size() != workers_; }
   [[nodiscard]] worker<M>& reserve() const noexcept {
     WEFT_ASSERT(has_reserve());

@@ -167,7 +167,8 @@ template <class M> class search {
     if (use_.sleep.announce(w.id)) use_.stall.look(w);
     counted = true;
     const bool relies = main_moves && use_.sleep.somebody_searches();  // asked now, when w is known to sleep
-    if ((relies || !use_.stealing.pull_from_main(w)) && !anything_visible(w)) {
+    const bool pulled = use_.stealing.pulls_late() && !relies && use_.stealing.pull_from_main(w);
+    if (!pulled && !anything_visible(w)) {
       use_.recording.park(w);
       if (!use_.machine.rang(w.id)) return nullptr;
     }

@@ -28,7 +28,7 @@ struct fixture {
     detail::record* has = nullptr;
   };
   notes machine;
-  ground::looped s{machine, 3};
+  ground::looped s{machine, 5};
   failures<notes> failed;
   poison<notes> bad{failed};
   urgent_source<notes> urgent{s.placement, s.attention};

@@ -112,7 +112,11 @@ template <class M> class stealing final : public source<M> {
     const auto before = std::exchange(w.watched, {});
     for (unsigned i = 1; i <= crew_.workers(); ++i) {  // the reserve has the number after the last
       worker<M>& owner = crew_[(w.id + i) % crew_.workers()];
-      if (&owner == &w || detail::peek(owner.away)) continue;
+      if (&owner == &w) continue;
+      if (detail::peek(owner.away)) {
+        if (!crew_.are_many() && pull_from_main(w)) return true;
+        continue;
+      }
       const detail::branch* newest = detail::peek(owner.kept);
       if (newest == nullptr && !deque::has_private(owner)) continue;
       const std::uint32_t bottom = detail::peek(owner.deque.bottom);
@@ -128,17 +132,18 @@ template <class M> class stealing final : public source<M> {
   }
 
   // The same for the main thread, if it is away in the program. A look is not enough: what it pushes at this moment it
-  // might never look after. Who: a worker that has announced sleep, since what the main thread collects it keeps while
-  // it sees nobody asleep.
+  // might never look after. Who: a worker that has announced sleep, if it may collect, since it keeps that while it
+  // sees nobody asleep; else a worker that is about to, which spares the main thread waking it.
   [[nodiscard]] bool pull_from_main(worker<M>& w) noexcept {
     worker<M>& main = crew_.main();
     return &w != &main && detail::peek(main.away) && sched::pull<M>::from(main);
   }
+  [[nodiscard]] bool pulls_late() const noexcept { return crew_.are_many(); }
   // w has searched in vain for a while: notes how far the main thread is.
   void watch_main(worker<M>& w) noexcept {
     worker<M>& main = crew_.main();
     w.main_seen = {};
-    if (&w == &main || !detail::peek(main.away) || tempo_.tiny()) return;
+    if (!crew_.are_many() || &w == &main || !detail::peek(main.away) || tempo_.tiny()) return;
     w.main_seen = {M::load(main.created, base::relaxed), detail::peek(main.deque.bottom), true};
   }
   // Whether the main thread has submitted since, and has kept nothing back from then: so it sees to its tasks itself,

@@ -235,7 +235,7 @@ TEST_CASE("stealing: of a main thread that is away a look is not enough") {
 }
 
 TEST_CASE("stealing: a main thread moves if it has submitted since, and has kept back nothing from before") {
-  fixture f(2);
+  fixture f(5);
   worker<notes>& main = f.s.all.main();
   worker<notes>& w = f.s.all[1];
   task a(detail::record_state::ready), b(detail::record_state::ready);
