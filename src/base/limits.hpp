@@ -23,9 +23,8 @@ inline constexpr unsigned sent_away_max =
 inline constexpr unsigned sweep_max = 8;  // victims a thief looks at each time beside its partners; all, up to so many
 inline constexpr unsigned wakes_at_once =
     4;  // by one thief: more would keep it from its own task for three long bodies
-inline constexpr unsigned collecting_workers_min =
-    5;                                              // fewer thieves are in nobody's way, and do better awake or asleep
-inline constexpr std::uint64_t collected_max = 64;  // submissions of which the tasks are shared together: 6 us or so
+inline constexpr unsigned collecting_workers_min = 5;  // the thieves of fewer are not in the main thread's way
+inline constexpr std::uint64_t collected_max = 64;     // submissions of which the tasks are shared together: 6 us or so
 inline constexpr std::uint64_t submission_max_ps = 1'000'000;  // one takes a tenth; who takes longer lets nobody wait
 inline constexpr unsigned vain_looks = 8;  // of a search, in about 3 us; then it notes where the main thread is
 inline constexpr std::uint32_t hand_out_each = 128;  // tasks that an owner pushes: then it shares, starved for or not

@@ -165,8 +165,9 @@ template <flaw Flaw> class trial {
     worker<M>& w = s_.all[id];
     while (!ends_now()) {
       while (detail::record* r = look(w)) take(r);
+      if (is_whole ? stealing_.pull(w) : D::pull(s_.all.main())) continue;
       static_cast<void>(s_.sleep.announce(id));
-      if ((is_whole ? stealing_.pull_from_main(w) : D::pull(s_.all.main())) || stealing_.visible(w)) {
+      if (stealing_.visible(w)) {
         if (!s_.sleep.retract(id)) park(id);
       } else {
         park(id);
