@@ -23,7 +23,10 @@ struct notes : machine::host {
     ++parked;
     if (at_park) at_park(id);
   }
-  [[nodiscard]] std::uint64_t now_ps() const noexcept { return clock_ps += 1'000'000; }
+  [[nodiscard]] std::uint64_t now_ps() const noexcept {
+    if (at_clock) at_clock();
+    return clock_ps += 1'000'000;
+  }
   static bool barrier_everywhere() noexcept { return true; }
   static bool offers_barrier() noexcept { return true; }
   [[nodiscard]] std::vector<unsigned> take_woken() { return std::exchange(woken, {}); }
@@ -31,6 +34,7 @@ struct notes : machine::host {
   std::vector<unsigned> woken;
   unsigned parked = 0;
   std::function<void(unsigned id)> at_park;  // stands for whoever would wake it
+  std::function<void()> at_clock;            // what others do while somebody lets time pass
   mutable std::uint64_t clock_ps = 0;
 };
 // The same as a machine that has one thread, for what only modelled machines do.

@@ -32,7 +32,9 @@ inline constexpr std::uint32_t pool_batch_records = 64;  // records per hand-ove
 inline constexpr std::size_t idle_stacks_max = 16;       // that a worker of a real machine keeps for itself
 inline constexpr std::uint64_t search_ns = 25'000;       // an idle worker looks for work this long, two wake-ups' worth
 inline constexpr std::uint32_t worth_stealing_ns = 60;   // shorter bodies cost less than bringing them over
-inline constexpr std::uint32_t worth_taking_ns = 250;    // a thief takes one task more for each of these in a body
+inline constexpr std::uint64_t moves_alone =
+    64;  // tasks submitted or run by the main thread within search_ns: it is fast alone
+inline constexpr std::uint32_t worth_taking_ns = 250;     // a thief takes one task more for each of these in a body
 inline constexpr std::uint64_t long_body_ps = 2'000'000;  // ten times what handing a task to a thief costs
 inline constexpr unsigned short_bodies_max = 32;          // in a row, then a worker stops keeping all within reach
 inline constexpr std::uint32_t requests_max = 4096;       // of the main thread, not created: the first window

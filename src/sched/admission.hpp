@@ -82,9 +82,9 @@ template <class M> class admission final : public source<M>, private window_need
   void resumes(worker<M>& w) noexcept {
     if (window_.anyone_lately() && blocks()) ++w.tick;
   }
-  // A worker found nothing to do.
-  void worker_idle() noexcept {
-    if (window_.anyone_lately() && blocks()) window_.worker_idle();
+  // A worker found nothing to do. wants_more: whether more tasks would serve it.
+  void worker_idle(bool wants_more) noexcept {
+    if (window_.anyone_lately() && blocks()) window_.worker_idle(wants_more);
   }
   // Nothing can run: lets somebody exceed the window. Returns whether anybody waits for room.
   [[nodiscard]] bool let_exceed() noexcept {
@@ -98,6 +98,8 @@ template <class M> class admission final : public source<M>, private window_need
     return true;
   }
   [[nodiscard]] bool somebody_waits() noexcept { return window_.anyone(); }
+  // The same as a hint.
+  [[nodiscard]] bool submitters_wait() noexcept { return window_.anyone_lately(); }
   // All tasks are done.
   void calm() noexcept { window_.calm(); }
   [[nodiscard]] reserve<M>& the_reserve() noexcept { return reserve_; }

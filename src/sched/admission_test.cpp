@@ -215,14 +215,14 @@ TEST_CASE("admission: if nothing can run a submitter goes beyond the window at o
 
 TEST_CASE("admission: a worker that is idle lets submitters have what room there is") {
   on_threads f(2);
-  f.a.worker_idle();
+  f.a.worker_idle(true);
   f.fill(f.main);
   staged::meanwhile = [&f] {
-    f.a.worker_idle();
+    f.a.worker_idle(true);
     CHECK(!f.was_signalled(f.main.let_go));
     f.give_batch_back(f.s.all[1]);
     CHECK(!f.was_signalled(f.main.let_go));  // less than three quarters
-    f.a.worker_idle();
+    f.a.worker_idle(true);
     CHECK(f.was_signalled(f.main.let_go));
   };
   f.take(f.a.get(f.main, 0));

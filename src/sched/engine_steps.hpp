@@ -234,7 +234,7 @@ template <machine::machine M> void engine<M>::ran(worker& w, const detail::recor
     if (!r.subtasks) tempo_.waited(w.pace);  // not the run of a graph, whose time says nothing either
     return;
   }
-  tempo_.ran(w.pace, body_ps);
+  tempo_.ran(w.pace, body_ps, r.parent != nullptr);
   rules_->ran(placement_.seat_of(w), r, body_ps);
 }
 

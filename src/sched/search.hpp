@@ -81,7 +81,7 @@ template <class M> class search {
     w.tick = 0;
     w.pace.time_next();
     w.body_end_ps = 0;
-    use_.stealing.look_up(w);
+    use_.stealing.look_up(w, use_.admission.submitters_wait());
     return take_now_and_then(w);
   }
 
@@ -148,7 +148,7 @@ template <class M> class search {
         }
         continue;
       }
-      use_.admission.worker_idle();
+      use_.admission.worker_idle(!use_.stealing.leaves_tiny_ones());
       // Passed over because of a pause, and perhaps the last that is left: who looks for a stall must see it.
       if (w.own_deferred) static_cast<void>(deque::expose(w));
       if (detail::record* r = fall_asleep(w, main_moves, counted)) return r;

@@ -156,11 +156,15 @@ template <class M> class stealing final : public source<M> {
     return !deque::reaches_beyond(before.bottom, main.deque.split);
   }
 
+  // Whether bodies are so short that who has nothing to do is not to get some.
+  [[nodiscard]] bool leaves_tiny_ones() noexcept { return tempo_.tiny(); }
+
   // w looks elsewhere now and then: with tiny bodies it asks anew whether others move, and lets the main thread be.
-  void look_up(worker<M>& w) {
+  // submitters_wait: at the window.
+  void look_up(worker<M>& w, bool submitters_wait) {
     if (!tempo_.tiny()) return;
     if (!w.reluctant) w.reluctant = others_move(w);
-    give_way(w);
+    give_way(w, submitters_wait);
   }
 
   // w has searched in vain and is about to sleep. Returns whether it goes on to search, and now steals tiny tasks, too:
@@ -201,16 +205,29 @@ template <class M> class stealing final : public source<M> {
   // The main thread submits, and w runs what it submits, tiny bodies: every handle and record goes from one to the
   // other, which costs both more than is done. So now and then w leaves the main thread alone for as long as a search
   // takes. What w has is within reach meanwhile, and a main thread that has begun to wait may have it (take()).
-  void give_way(worker<M>& w) {
-    worker<M>& main = crew_.main();
-    const std::uint64_t submitted = M::load(main.created, base::relaxed);
-    if (&w == &main || w.role == role::reserve || std::exchange(w.seen_submitted, submitted) == submitted) return;
+  // If they did much in that time they do best alone, so w runs one task and rests again, also while the reserve runs
+  // what they have submitted: unless only w may have what it has, or its tasks come from tasks.
+  void give_way(worker<M>& w, bool submitters_wait) {
+    const std::uint64_t submitted = M::load(crew_.main().created, base::relaxed);
+    const bool submits = std::exchange(w.seen_submitted, submitted) != submitted;
+    if (w.id == 0 || w.role == role::reserve || !(submits || (submitters_wait && !w.pace.runs_nested))) return;
+    const std::uint64_t before = moves_of_main();
     placement_.expose(w);
+    tempo_.rests(true);
     M::store(w.gives_way, true, base::relaxed);
     const std::uint64_t until = machine_.now_ps() + base::search_ns * 1000;
     for (unsigned spins = 1; machine_.now_ps() < until; ++spins) M::search_pause(spins, until);
     M::store(w.gives_way, false, base::relaxed);
-    w.seen_submitted = M::load(main.created, base::relaxed);
+    tempo_.rests(false);
+    w.seen_submitted = M::load(crew_.main().created, base::relaxed);
+    if (moves_of_main() - before >= base::moves_alone && !w.pace.runs_nested && deque::stealable(w))
+      w.tick = ticks_between_looks - 1;
+  }
+  // What the main thread, and the reserve in its place, have submitted and run.
+  [[nodiscard]] std::uint64_t moves_of_main() noexcept {
+    worker<M>& main = crew_.main();
+    const std::uint64_t its_own = M::load(main.created, base::relaxed) + M::load(main.tasks, base::relaxed);
+    return crew_.has_reserve() ? its_own + M::load(crew_.reserve().tasks, base::relaxed) : its_own;
   }
 
   M& machine_;

@@ -171,7 +171,7 @@ TEST_CASE("stealing: where bodies are worth it nobody is reluctant") {
   count_one(f.s.all[0].tasks);
   CHECK(!f.thieves.insists(f.s.all[1], [] { return true; }));
   f.s.all[1].reluctant = false;
-  f.thieves.look_up(f.s.all[1]);
+  f.thieves.look_up(f.s.all[1], false);
   CHECK(!f.s.all[1].reluctant);
 }
 
@@ -182,15 +182,56 @@ TEST_CASE("stealing: a busy worker with tiny bodies lets the main thread be whil
   f.make_tiny();
   deque<notes>::push(w, &t.r);
   const std::uint64_t before = f.machine.clock_ps;
-  f.thieves.look_up(w);
+  f.thieves.look_up(w, false);
   CHECK(deque<notes>::has_private(w));  // nobody submits
   CHECK(f.machine.clock_ps == before);
   detail::poke(f.s.all.main().created, std::uint64_t{1});
-  f.thieves.look_up(w);
+  f.thieves.look_up(w, false);
   CHECK(!deque<notes>::has_private(w));  // the main thread may have it meanwhile
   CHECK(f.machine.clock_ps - before >= base::search_ns * 1000);
   CHECK(!detail::peek(w.gives_way));
   CHECK(f.s.own(1).size() == 1);
+}
+
+TEST_CASE("stealing: where the main thread does much while a worker rests, that runs one task and rests again") {
+  for (const bool with_reserve : {false, true}) {
+    fixture f(2, with_reserve);
+    worker<notes>& w = f.s.all[1];
+    worker<notes>& main = f.s.all.main();
+    task t(detail::record_state::ready);
+    f.make_tiny();
+    deque<notes>::push(w, &t.r);
+    const auto rests_again = [&] {
+      w.tick = 0;
+      f.thieves.look_up(w, false);
+      return w.tick == ticks_between_looks - 1;
+    };
+    f.machine.at_clock = [&] { count_one(main.created); };
+    count_one(main.created);
+    CHECK(!rests_again());  // a task each microsecond is slow
+    f.machine.at_clock = [&] {
+      for (unsigned i = 0; i < base::moves_alone / 8; ++i)
+        count_one(with_reserve ? f.s.all.reserve().tasks : main.tasks);
+    };
+    count_one(main.created);
+    CHECK(rests_again());
+    CHECK(!rests_again());  // nothing was submitted, and nobody waits to
+    w.tick = 0;
+    f.thieves.look_up(w, true);
+    CHECK(w.tick == ticks_between_looks - 1);  // the reserve runs what the main thread, at the window, has submitted
+    w.pace.runs_nested = true;
+    const std::uint64_t before = f.machine.clock_ps;
+    w.tick = 0;
+    f.thieves.look_up(w, true);
+    CHECK((w.tick == 0 && f.machine.clock_ps == before));  // its tasks may come from its own
+    count_one(main.created);
+    CHECK(!rests_again());
+    w.pace.runs_nested = false;
+    CHECK(f.thieves.take(main) == nullptr);
+    CHECK(f.thieves.rob(main, w) == &t.r);
+    count_one(main.created);
+    CHECK(!rests_again());  // it has nothing that others may have
+  }
 }
 
 TEST_CASE("stealing: what an owner keeps private is pulled out, wherever it is") {

@@ -4,6 +4,10 @@
 // A body that waited is not measured: the time it was set aside says nothing about how long bodies are. But who steals
 // one of that kind gets all that it submits, so where there are some a thief is not to judge by the others, which may
 // all be empty leaves.
+// The clock's own price is taken off: two looks take 20 to 50 ns, and what is asked is whether a body takes 60. And a
+// short body that runs beside another worker's of the same data waits for lines more than it computes; if that counted,
+// bodies would look worth stealing because they had been stolen. So where a worker rests now and then for the others'
+// sake, short bodies count as longer only if measured in that time.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -20,6 +24,7 @@ struct pace {
   bool always = false;         // each body is watched for another reason: a trace
   bool watched = true;         // timed or always
   unsigned short_bodies = 0;   // in a row, while coarse
+  bool runs_nested = false;    // the body timed last was of a task that another task has submitted
   unsigned waited_lately = 0;  // timed bodies until it is forgotten that one here has waited
 
   void time_next() noexcept { timed = watched = true; }
@@ -27,6 +32,9 @@ struct pace {
 
 template <class M> class tempo {
  public:
+  // What two looks at the clock take on this machine. Who: whoever makes the engine, before any body.
+  void open(std::uint64_t clock_ps) noexcept { clock_ps_ = clock_ps; }
+
   // Whether bodies are so short that bringing one over to another core costs more than running it here. A hint.
   [[nodiscard]] bool tiny() noexcept {
     return M::load(body_ns_, base::relaxed) < base::worth_stealing_ns && M::load(some_wait_, base::relaxed) == 0;
@@ -54,14 +62,26 @@ template <class M> class tempo {
     if (M::load(some_wait_, base::relaxed) == 0) M::store(some_wait_, 1u, base::relaxed);
   }
 
-  // A body has run for so long, and has not waited. Who: p's worker. Order: relaxed; the mean is a hint, and a lost
-  // update is a sample less.
-  void ran(pace& p, std::uint64_t body_ps) noexcept {
+  // A worker rests for the others' sake, or works again. Who: it. Order: relaxed; a hint.
+  void rests(bool yes) noexcept {
+    if (yes) {
+      static_cast<void>(M::fetch_add(resting_, 1u, base::relaxed));
+    } else {
+      M::store(rested_lately_, bodies_remembered, base::relaxed);
+      static_cast<void>(M::fetch_sub(resting_, 1u, base::relaxed));
+    }
+  }
+
+  // A body has run for so long, by the clock, and has not waited. Who: p's worker. Order: relaxed; the mean is a hint,
+  // and a lost update is a sample less.
+  void ran(pace& p, std::uint64_t clocked_ps, bool is_nested = false) noexcept {
+    p.runs_nested = is_nested;
+    const std::uint64_t body_ps = clocked_ps - std::min(clocked_ps, clock_ps_);
     // Nobody asks how long long bodies are; so where all are, the mean stands still, and its line is with everybody.
     const auto ns = static_cast<std::uint32_t>(std::min<std::uint64_t>(body_ps / 1000, base::mean_body_max_ns));
     const std::uint32_t before = M::load(body_ns_, base::relaxed);
     const std::uint32_t now = before == unknown_ns ? ns : towards(before, ns);
-    if (now != before) M::store(body_ns_, now, base::relaxed);
+    if (now != before && !(now > before && is_disturbed(ns))) M::store(body_ns_, now, base::relaxed);
     if (p.waited_lately != 0 && --p.waited_lately == 0) M::store(some_wait_, 0u, base::relaxed);
     const bool is_long = body_ps >= base::long_body_ps;
     p.short_bodies = is_long ? 0 : p.short_bodies + 1;
@@ -71,6 +91,15 @@ template <class M> class tempo {
   }
 
  private:
+  // Whether a body of that length may be one that others were in the way of. So many are passed over at most after each
+  // rest.
+  [[nodiscard]] bool is_disturbed(std::uint32_t ns) noexcept {
+    if (ns >= base::cached_body_ns) return false;
+    const std::uint32_t left = M::load(rested_lately_, base::relaxed);
+    if (left == 0 || M::load(resting_, base::relaxed) != 0) return false;
+    M::store(rested_lately_, left - 1, base::relaxed);
+    return true;
+  }
   // An eighth of the way, at least one step, so that the mean arrives.
   [[nodiscard]] static std::uint32_t towards(std::uint32_t mean, std::uint32_t ns) noexcept {
     return ns > mean ? mean + (ns - mean + 7) / 8 : mean - (mean - ns + 7) / 8;
@@ -78,8 +107,12 @@ template <class M> class tempo {
 
   static constexpr std::uint32_t unknown_ns = ~std::uint32_t{0};
   static constexpr unsigned bodies_remembered = 64;  // with short ones, of which few are timed, some thousands
+  std::uint64_t clock_ps_ = 0;
   alignas(64) detail::cell<std::uint32_t> body_ns_{unknown_ns};
   detail::cell<std::uint32_t> some_wait_;
+  // A line of its own: a thief reads the one above, and this one is written with each rest.
+  alignas(64) detail::cell<std::uint32_t> resting_;
+  detail::cell<std::uint32_t> rested_lately_;  // bodies until it is forgotten that one has rested
 };
 
 }  // namespace weft::sched

@@ -167,8 +167,9 @@ template <class M> class window {
     for (submitter* s : blocked_)
       if (s->size_class == size_class) wake(*s);
   }
-  // A worker has nothing to do, so those who block should go on: with what room there is, or else with more.
-  void worker_idle() noexcept {
+  // A worker has nothing to do, so those who block should go on: with what room there is, or else with more, if more
+  // tasks would serve that worker.
+  void worker_idle(bool wants_more) noexcept {
     base::locked<M> guard(lock_);
     bool there_is_room = false;
     for (submitter* s : blocked_) {
@@ -176,7 +177,7 @@ template <class M> class window {
       there_is_room = true;
       wake(*s);
     }
-    if (!there_is_room && !blocked_.empty() && limit() < most_) grow();
+    if (wants_more && !there_is_room && !blocked_.empty() && limit() < most_) grow();
   }
   // Nothing can run but those who wait for room.
   void all_idle() noexcept {

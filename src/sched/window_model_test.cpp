@@ -247,7 +247,7 @@ template <flaw Flaw> class trial final : private window_needs {
   }
   void idle(seat& s) {
     const unsigned news = news_;
-    if (Flaw != flaw::says_nothing_when_idle && window_.anyone_lately()) window_.worker_idle();
+    if (Flaw != flaw::says_nothing_when_idle && window_.anyone_lately()) window_.worker_idle(true);
     if (news != news_) return;
     s.looked_at = news;
     // The last to fall asleep; where a worker's thread is blocked not all sleep, and patience has to find that out.

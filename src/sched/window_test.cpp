@@ -132,25 +132,40 @@ TEST_CASE("window: at the option all may block, and when nobody is left who runs
   p.w.leave(b);
 }
 
+TEST_CASE("window: a worker that wants no more lets submitters have what room there is, and the limit stands") {
+  place p;
+  blocked a(0);
+  REQUIRE(p.w.enter(a));
+  p.needs.live[0] = first;
+  p.w.worker_idle(false);
+  CHECK(p.needs.times(a) == 0);
+  CHECK(p.w.limit() == first);
+  p.needs.live[0] = first - batch;
+  p.w.worker_idle(false);
+  CHECK(p.needs.times(a) == 1);
+  CHECK(p.w.limit() == first);
+  p.w.leave(a);
+}
+
 TEST_CASE("window: a worker with nothing to do lets submitters go on, with what room there is or with more") {
   place p;
   blocked a(0);
   REQUIRE(p.w.enter(a));
   p.needs.live[0] = first - batch;
-  p.w.worker_idle();
+  p.w.worker_idle(true);
   CHECK(p.needs.times(a) == 1);
   CHECK(p.w.limit() == first);
   CHECK(!p.w.look_again(a));
   p.needs.live[0] = first;
-  p.w.worker_idle();
+  p.w.worker_idle(true);
   CHECK(p.needs.times(a) == 2);
   CHECK(p.w.limit() == 2 * first);
   CHECK(p.w.look_again(a));
   p.needs.live[0] = most;
-  p.w.worker_idle();
+  p.w.worker_idle(true);
   CHECK(p.w.limit() == most);
   CHECK(p.w.look_again(a));
-  p.w.worker_idle();  // at the option: only room counts
+  p.w.worker_idle(true);  // at the option: only room counts
   CHECK(p.w.limit() == most);
   CHECK(p.needs.times(a) == 3);
   p.w.all_idle();
