@@ -17,6 +17,7 @@
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "base/limits.hpp"
+#include "base/prefetch.hpp"
 #include "sched/kept.hpp"
 #include "sched/shared_part.hpp"
 #include "sched/theft.hpp"
@@ -78,6 +79,9 @@ template <class M> class deque : public theft<M> {
     then();
     if (!reaches_beyond(end, d.split)) [[unlikely]]
       return contested(w, only_one);
+    // A record has left the nearest cache since it was written, or comes from another core's. The second after this one
+    // can be on its way meanwhile; a slot that is no task's any more names none that it would be wrong to ask for.
+    base::will_read(detail::peek(d.slots[(end - 3) & d.mask]));
     return M::load(d.slots[(end - 1) & d.mask], base::relaxed);
   }
 

@@ -46,16 +46,15 @@ template <class M> class search {
 
   // A record for w to run, sooner or later; nullptr when the runtime stops. Who: w's thread, on a loop's stack.
   [[nodiscard, gnu::always_inline]] detail::record* next_or_sleep(worker<M>& w) {
-    if (w.is_special()) [[unlikely]]
-      return next_of_special(w);
+    if (w.role == role::creator) [[unlikely]]
+      return next_of_creator(w);
     detail::record* r = next(w);
-    return r != nullptr ? r : wait_for_work(w);
+    return r != nullptr ? r : nothing_at_once(w);
   }
 
  private:
-  [[nodiscard]] detail::record* next_of_special(worker<M>& w) {
-    if (w.role == role::creator) return next_of_creator(w);
-    if (detail::record* r = next(w)) return r;
+  [[nodiscard, gnu::noinline]] detail::record* nothing_at_once(worker<M>& w) {
+    if (w.role != role::reserve) return wait_for_work(w);
     use_.admission.the_reserve().rest();
     return use_.admission.the_reserve().is_wanted() ? wait_for_work(w) : nullptr;
   }
