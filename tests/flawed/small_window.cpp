@@ -75,8 +75,8 @@ template <> class window<counted> final : private overheard, public window<machi
   void room_made(std::uint8_t size_class) noexcept {
     if (counted::planted != flaw::wakes_nobody) real::room_made(size_class);
   }
-  void worker_idle() noexcept {
-    if (counted::planted != flaw::wakes_nobody) real::worker_idle();
+  void worker_idle(bool wants_more) noexcept {
+    if (counted::planted != flaw::wakes_nobody) real::worker_idle(wants_more);
   }
   [[nodiscard]] bool look_again(submitter& s) noexcept {
     const bool beyond = real::look_again(s);
