@@ -96,8 +96,7 @@ template <class M> class runner final : public detail::ordered_hooks {
     task_ = &t;
     ++t.runs;
     if (t.published) M::store(t.redone, std::uint32_t{1}, base::release);
-    access_set& last = t.last_run();
-    for (std::size_t i = 0; i < last.size(); ++i) versions_.forget_read(last[i]);
+    t.last_run().for_each([this](word_access& a) { versions_.forget_read(a); });
     M::store(t.stale, std::uint32_t{0}, base::release);  // of what this run reads nothing is known yet
     t.this_run().clear();
     footprint_.begin(t);
@@ -111,26 +110,24 @@ template <class M> class runner final : public detail::ordered_hooks {
   }
   void publish(task& t) {
     WEFT_ASSERT(task_ == &t && t.now == phase::running && !in_order_);
-    access_set& now = t.this_run();
-    for (std::size_t i = 0; i < now.size(); ++i)
-      if (now[i].written != 0) versions_.publish(now[i], made_stale);
-    access_set& last = t.last_run();
-    for (std::size_t i = 0; i < last.size(); ++i) versions_.retract(last[i], made_stale);
-    last.clear();
+    t.this_run().for_each([this](word_access& a) {
+      if (a.written != 0) versions_.publish(a, made_stale);
+    });
+    t.last_run().for_each([this](word_access& a) { versions_.retract(a, made_stale); });
+    t.last_run().clear();
     t.live = static_cast<std::uint8_t>(1 - t.live);
     t.published = true;
     M::store(t.redone, std::uint32_t{0}, base::release);
   }
   void forget(task& t) noexcept {
     WEFT_ASSERT(task_ == &t && made_stale.empty());  // nobody has seen what it wrote
-    access_set& now = t.this_run();
-    for (std::size_t i = 0; i < now.size(); ++i) versions_.forget_read(now[i]);
-    now.clear();
+    t.this_run().for_each([this](word_access& a) { versions_.forget_read(a); });
+    t.this_run().clear();
     created.clear();
     error = nullptr;
   }
 
-  [[noreturn]] void give_up(outcome why) {
+  [[noreturn, gnu::cold]] void give_up(outcome why) {
     came_to_ = why;
     throw given_up();
   }
@@ -159,9 +156,14 @@ template <class M> class runner final : public detail::ordered_hooks {
               std::memcpy(static_cast<std::byte*>(to) + at, reinterpret_cast<const std::byte*>(&a.value) + first, here);
             });
   }
-  void read(word_access& a, byte_mask missing) {
-    waits_for = versions_.read(*task_, a, missing);
-    if (waits_for.to != nullptr) give_up(outcome::waits);
+  [[gnu::always_inline]] void read(word_access& a, byte_mask missing) {
+    const task_ref unsettled = versions_.read(*task_, a, missing);
+    if (unsettled.to != nullptr) [[unlikely]]
+      wait_for(unsettled);
+  }
+  [[noreturn, gnu::cold]] void wait_for(task_ref unsettled) {
+    waits_for = unsettled;
+    give_up(outcome::waits);
   }
   void store(void* to, const void* from, std::size_t bytes) override {
     if (in_order_) {

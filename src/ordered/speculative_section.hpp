@@ -250,10 +250,8 @@ template <class M> class section final : public ordered_run::executor, oldest_kn
       WEFT_ASSERT(base::held(crew_->lock) && !in_order_);
       committing_ = true;
       base::release_lock<M>(crew_->lock);
-      for (std::size_t i = 0; i < n; ++i) {
-        access_set& all = batch[i]->last_run();
-        for (std::size_t a = 0; a < all.size(); ++a) versions_.commit(all[a]);
-      }
+      for (std::size_t i = 0; i < n; ++i)
+        batch[i]->last_run().for_each([this](word_access& a) { versions_.commit(a); });
       base::acquire_lock<M>(crew_->lock);
       WEFT_ASSERT(committing_ && failure_ == nullptr);
       committing_ = false;

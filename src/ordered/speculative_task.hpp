@@ -2,6 +2,7 @@
 // recycled and never given back while a section runs, so whoever holds one too long sees another generation and not
 // freed memory.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -36,23 +37,47 @@ struct word_access {
 // The accesses of a run. They stay where they are while it grows; cleared, it keeps its memory.
 class access_set {
  public:
-  [[nodiscard]] word_access& add() {
-    if (size_ == blocks_.size() * block) blocks_.push_back(std::make_unique<word_access[]>(block));
-    word_access& a = (*this)[size_++];
-    a = word_access{};
-    return a;
+  [[nodiscard, gnu::always_inline]] word_access& add() {
+    if (next_ == block_end_) [[unlikely]]
+      begin_block();
+    ++size_;
+    *next_ = word_access{};
+    return *next_++;
+  }
+  // In the order in which they came.
+  template <class F> [[gnu::always_inline]] void for_each(F f) {
+    std::size_t left = size_;
+    for (auto b = blocks_.begin(); left != 0; ++b) {
+      WEFT_DEBUG_ASSERT(b != blocks_.end());
+      word_access* const first = b->get();
+      word_access* const end = first + std::min(left, block);
+      left -= static_cast<std::size_t>(end - first);
+      for (word_access* a = first; a != end; ++a) f(*a);
+    }
   }
   [[nodiscard]] word_access& operator[](std::size_t i) noexcept {
     WEFT_DEBUG_ASSERT(i < size_);  // behind are those of runs before this
     return blocks_[i / block][i % block];
   }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  void clear() noexcept { size_ = 0; }
+  void clear() noexcept {
+    size_ = 0;
+    next_ = block_end_ = nullptr;
+  }
 
  private:
   static constexpr std::size_t block = 16;
-  std::vector<std::unique_ptr<word_access[]>> blocks_;
+  [[gnu::noinline]] void begin_block() {
+    WEFT_ASSERT(size_ % block == 0 && size_ <= blocks_.size() * block);
+    if (size_ == blocks_.size() * block) blocks_.push_back(std::make_unique<word_access[]>(block));
+    next_ = blocks_[size_ / block].get();
+    block_end_ = next_ + block;
+  }
+
+  word_access* next_ = nullptr;  // where the next one goes
+  word_access* block_end_ = nullptr;
   std::size_t size_ = 0;
+  std::vector<std::unique_ptr<word_access[]>> blocks_;
 };
 
 // Memory that a body took or gave back.

@@ -21,23 +21,21 @@ template <class M> class versions {
  public:
   // Reads the bytes of `mask`, which t has neither read nor written in this run, into a, and registers that.
   // Returns nobody, or the task whose value it would have been if that were not to run again: then a is as it was.
-  [[nodiscard]] task_ref read(task& t, word_access& a, byte_mask mask) {
+  [[nodiscard, gnu::always_inline]] task_ref read(task& t, word_access& a, byte_mask mask) {
     bucket& b = bucket_of(a);
     const base::locked<M> guard(b.lock);
-    const seen s = b.versions == nullptr ? seen{read_memory<base::relaxed>(a.word, mask), nullptr}
-                                         : visible(b, a.word, mask, first_before(b, t));
-    WEFT_ASSERT(s.unsettled != &t);  // it would wait for itself
-    if (s.unsettled != nullptr) return {s.unsettled, s.unsettled->generation};
-    a.value = merged(a.value, s.value, mask);
+    if (b.versions != nullptr || mask != whole_word) [[unlikely]]
+      return read_pieces(b, t, a, mask);
+    a.value = read_piece<std::uint64_t, base::relaxed>(a.word);
     if (a.read == 0) link_reader(b, a);
-    a.read = static_cast<byte_mask>(a.read | mask);
+    a.read = mask;
     return {};
   }
 
   // Makes what a says was written visible, in place of what `old` said, if there is one. Those who have read what is
   // not so any more are made stale and added to `stale`.
   void publish(word_access& a, std::vector<task_ref>& stale) {
-    WEFT_ASSERT(a.written != 0 && !a.published);
+    WEFT_DEBUG_ASSERT(a.written != 0 && !a.published);
     bucket& b = bucket_of(a);
     const base::locked<M> guard(b.lock);
     word_access* before_it = nullptr;
@@ -85,12 +83,25 @@ template <class M> class versions {
     const base::locked<M> guard(b.lock);
     if (a.read != 0) unlink_reader(b, a);
     if (!a.published) return;
-    WEFT_ASSERT(a.next_version == nullptr || a.next_version->by == a.by);  // what is before it has happened
+    WEFT_DEBUG_ASSERT(a.next_version == nullptr || a.next_version->by == a.by);  // what is before it has happened
     write_memory<base::relaxed>(a.word, a.value, a.written);
     unlink_version(b, a);
   }
 
  private:
+  struct bucket;
+  // The same where somebody has written there, or of a part of the word. Who: holds the bucket's lock.
+  [[nodiscard, gnu::noinline]] task_ref read_pieces(bucket& b, task& t, word_access& a, byte_mask mask) {
+    const seen s = b.versions == nullptr ? seen{read_memory<base::relaxed>(a.word, mask), nullptr}
+                                         : visible(b, a.word, mask, first_before(b, t));
+    WEFT_ASSERT(s.unsettled != &t);  // it would wait for itself
+    if (s.unsettled != nullptr) return {s.unsettled, s.unsettled->generation};
+    a.value = merged(a.value, s.value, mask);
+    if (a.read == 0) link_reader(b, a);
+    a.read = static_cast<byte_mask>(a.read | mask);
+    return {};
+  }
+
   struct alignas(32) bucket {
     detail::cell<std::uint8_t> lock;
     word_access* versions = nullptr;
@@ -150,23 +161,23 @@ template <class M> class versions {
   }
 
   static void link_reader(bucket& b, word_access& a) noexcept {
-    WEFT_ASSERT(base::held(b.lock) && b.readers != &a);
+    WEFT_DEBUG_ASSERT(base::held(b.lock) && b.readers != &a);
     a.previous_reader = nullptr;
     a.next_reader = b.readers;
     if (b.readers != nullptr) b.readers->previous_reader = &a;
     b.readers = &a;
   }
   static void unlink_reader(bucket& b, word_access& a) noexcept {
-    WEFT_ASSERT(base::held(b.lock) &&
-                (a.previous_reader == nullptr ? b.readers : a.previous_reader->next_reader) == &a);
-    WEFT_ASSERT(a.next_reader == nullptr || a.next_reader->previous_reader == &a);
+    WEFT_DEBUG_ASSERT(base::held(b.lock) &&
+                      (a.previous_reader == nullptr ? b.readers : a.previous_reader->next_reader) == &a);
+    WEFT_DEBUG_ASSERT(a.next_reader == nullptr || a.next_reader->previous_reader == &a);
     (a.previous_reader == nullptr ? b.readers : a.previous_reader->next_reader) = a.next_reader;
     if (a.next_reader != nullptr) a.next_reader->previous_reader = a.previous_reader;
     a.read = 0;
   }
   static void link_version(bucket& b, word_access& a, word_access* previous, word_access* next) noexcept {
-    WEFT_ASSERT(base::held(b.lock) && (previous == nullptr ? b.versions : previous->next_version) == next);
-    WEFT_ASSERT(next == nullptr || next->previous_version == previous);
+    WEFT_DEBUG_ASSERT(base::held(b.lock) && (previous == nullptr ? b.versions : previous->next_version) == next);
+    WEFT_DEBUG_ASSERT(next == nullptr || next->previous_version == previous);
     WEFT_DEBUG_ASSERT(previous == nullptr || precedes(*a.by, *previous->by));  // the latest task is first
     WEFT_DEBUG_ASSERT(next == nullptr || next->by == a.by || precedes(*next->by, *a.by));
     a.previous_version = previous;
@@ -176,9 +187,9 @@ template <class M> class versions {
     a.published = true;
   }
   static void unlink_version(bucket& b, word_access& a) noexcept {
-    WEFT_ASSERT(base::held(b.lock) && a.published);
-    WEFT_ASSERT((a.previous_version == nullptr ? b.versions : a.previous_version->next_version) == &a);
-    WEFT_ASSERT(a.next_version == nullptr || a.next_version->previous_version == &a);
+    WEFT_DEBUG_ASSERT(base::held(b.lock) && a.published);
+    WEFT_DEBUG_ASSERT((a.previous_version == nullptr ? b.versions : a.previous_version->next_version) == &a);
+    WEFT_DEBUG_ASSERT(a.next_version == nullptr || a.next_version->previous_version == &a);
     (a.previous_version == nullptr ? b.versions : a.previous_version->next_version) = a.next_version;
     if (a.next_version != nullptr) a.next_version->previous_version = a.previous_version;
     a.published = false;
