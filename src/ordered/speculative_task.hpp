@@ -48,7 +48,7 @@ class access_set {
   template <class F> [[gnu::always_inline]] void for_each(F f) {
     std::size_t left = size_;
     for (auto b = blocks_.begin(); left != 0; ++b) {
-      WEFT_DEBUG_ASSERT(b != blocks_.end());
+      WEFT_ASSERT(b != blocks_.end());
       word_access* const first = b->get();
       word_access* const end = first + std::min(left, block);
       left -= static_cast<std::size_t>(end - first);

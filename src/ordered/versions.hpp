@@ -26,8 +26,9 @@ template <class M> class versions {
     const base::locked<M> guard(b.lock);
     if (b.versions != nullptr || mask != whole_word) [[unlikely]]
       return read_pieces(b, t, a, mask);
+    WEFT_ASSERT(a.read == 0);  // else a part of it would not be missing
     a.value = read_piece<std::uint64_t, base::relaxed>(a.word);
-    if (a.read == 0) link_reader(b, a);
+    link_reader(b, a);
     a.read = mask;
     return {};
   }
@@ -35,7 +36,7 @@ template <class M> class versions {
   // Makes what a says was written visible, in place of what `old` said, if there is one. Those who have read what is
   // not so any more are made stale and added to `stale`.
   void publish(word_access& a, std::vector<task_ref>& stale) {
-    WEFT_DEBUG_ASSERT(a.written != 0 && !a.published);
+    WEFT_ASSERT(a.written != 0 && !a.published);
     bucket& b = bucket_of(a);
     const base::locked<M> guard(b.lock);
     word_access* before_it = nullptr;
@@ -83,7 +84,7 @@ template <class M> class versions {
     const base::locked<M> guard(b.lock);
     if (a.read != 0) unlink_reader(b, a);
     if (!a.published) return;
-    WEFT_DEBUG_ASSERT(a.next_version == nullptr || a.next_version->by == a.by);  // what is before it has happened
+    WEFT_ASSERT(a.next_version == nullptr || a.next_version->by == a.by);  // what is before it has happened
     write_memory<base::relaxed>(a.word, a.value, a.written);
     unlink_version(b, a);
   }
@@ -161,23 +162,23 @@ template <class M> class versions {
   }
 
   static void link_reader(bucket& b, word_access& a) noexcept {
-    WEFT_DEBUG_ASSERT(base::held(b.lock) && b.readers != &a);
+    WEFT_ASSERT(base::held(b.lock) && b.readers != &a);
     a.previous_reader = nullptr;
     a.next_reader = b.readers;
     if (b.readers != nullptr) b.readers->previous_reader = &a;
     b.readers = &a;
   }
   static void unlink_reader(bucket& b, word_access& a) noexcept {
-    WEFT_DEBUG_ASSERT(base::held(b.lock) &&
-                      (a.previous_reader == nullptr ? b.readers : a.previous_reader->next_reader) == &a);
-    WEFT_DEBUG_ASSERT(a.next_reader == nullptr || a.next_reader->previous_reader == &a);
+    WEFT_ASSERT(base::held(b.lock) &&
+                (a.previous_reader == nullptr ? b.readers : a.previous_reader->next_reader) == &a);
+    WEFT_ASSERT(a.next_reader == nullptr || a.next_reader->previous_reader == &a);
     (a.previous_reader == nullptr ? b.readers : a.previous_reader->next_reader) = a.next_reader;
     if (a.next_reader != nullptr) a.next_reader->previous_reader = a.previous_reader;
     a.read = 0;
   }
   static void link_version(bucket& b, word_access& a, word_access* previous, word_access* next) noexcept {
-    WEFT_DEBUG_ASSERT(base::held(b.lock) && (previous == nullptr ? b.versions : previous->next_version) == next);
-    WEFT_DEBUG_ASSERT(next == nullptr || next->previous_version == previous);
+    WEFT_ASSERT(base::held(b.lock) && (previous == nullptr ? b.versions : previous->next_version) == next);
+    WEFT_ASSERT(next == nullptr || next->previous_version == previous);
     WEFT_DEBUG_ASSERT(previous == nullptr || precedes(*a.by, *previous->by));  // the latest task is first
     WEFT_DEBUG_ASSERT(next == nullptr || next->by == a.by || precedes(*next->by, *a.by));
     a.previous_version = previous;
@@ -187,9 +188,9 @@ template <class M> class versions {
     a.published = true;
   }
   static void unlink_version(bucket& b, word_access& a) noexcept {
-    WEFT_DEBUG_ASSERT(base::held(b.lock) && a.published);
-    WEFT_DEBUG_ASSERT((a.previous_version == nullptr ? b.versions : a.previous_version->next_version) == &a);
-    WEFT_DEBUG_ASSERT(a.next_version == nullptr || a.next_version->previous_version == &a);
+    WEFT_ASSERT(base::held(b.lock) && a.published);
+    WEFT_ASSERT((a.previous_version == nullptr ? b.versions : a.previous_version->next_version) == &a);
+    WEFT_ASSERT(a.next_version == nullptr || a.next_version->previous_version == &a);
     (a.previous_version == nullptr ? b.versions : a.previous_version->next_version) = a.next_version;
     if (a.next_version != nullptr) a.next_version->previous_version = a.previous_version;
     a.published = false;

@@ -140,3 +140,21 @@ TEST_CASE("ordered, versions: the value of one that is to run again is not read"
   weft::detail::poke(b[0].stale, 0u);
   CHECK(b.read(1, at1) == 5);
 }
+
+TEST_CASE("ordered, versions: the accesses of a run are gone through in the order in which they came, also after "
+          "another run") {
+  access_set all;
+  for (const std::size_t n : {0u, 1u, 15u, 16u, 17u, 48u, 16u}) {
+    std::vector<word_access*> came;
+    for (std::size_t i = 0; i < n; ++i) {
+      came.push_back(&all.add());
+      CHECK(came.back()->word == 0);  // nothing is left of the run before
+      came.back()->word = 8 * (i + 1);
+    }
+    std::vector<word_access*> seen;
+    all.for_each([&](word_access& a) { seen.push_back(&a); });
+    CHECK(seen == came);
+    CHECK(all.size() == n);
+    all.clear();
+  }
+}
