@@ -88,7 +88,7 @@ template <std::size_t Most, class F, class Take> Take fork_each_on(here& at, std
       offer_each_slowly<F>(at, rooms, f, n - 1);
     } else {
       keep_each<Most, F>(w, rooms, f, n - 1);
-      if (peek(w.starved) != 0) [[unlikely]]
+      if (peek(w.asked) != 0) [[unlikely]]
         w.engine->share(w);
     }
     left = n - 1;
@@ -98,7 +98,7 @@ template <std::size_t Most, class F, class Take> Take fork_each_on(here& at, std
       left = n - 1 - i;
       branch_of<numbered<F>>& b = rooms[left].value;
       if (taken_back(at, b) || join_slowly(*at.on, b)) [[likely]] {
-        if (peek(at.on->starved) != 0 && left != 0 && !is_hooked) [[unlikely]]
+        if (peek(at.on->asked) != 0 && left != 0 && !is_hooked) [[unlikely]]
           at.on->engine->share(*at.on);  // the next look is behind this body
         numbered<F> next{f, i};
         take(call_branch(at, next));

@@ -182,7 +182,7 @@ template <class F> auto with_here(F f) {
 }
 
 // Whether somebody who has nothing to do looks at the worker that `at` is on.
-[[nodiscard]] inline bool somebody_starves(const here& at) noexcept { return peek(at.on->starved) != 0; }
+[[nodiscard]] inline bool somebody_starves(const here& at) noexcept { return peek(at.on->asked) != 0; }
 
 // Whether the body at `at` is in a scope that is cancelled. Cost: a load while none of the runtime is.
 [[nodiscard]] inline bool stopped(const here& at) noexcept { return peek(at.on->hooked) != 0 && is_stopped(*at.on); }

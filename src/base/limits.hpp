@@ -32,6 +32,14 @@ inline constexpr std::uint32_t pool_batch_records = 64;  // records per hand-ove
 inline constexpr std::size_t idle_stacks_max = 16;       // that a worker of a real machine keeps for itself
 inline constexpr std::uint64_t search_ns = 25'000;       // an idle worker looks for work this long, two wake-ups' worth
 inline constexpr std::uint32_t worth_stealing_ns = 60;   // shorter bodies cost less than bringing them over
+inline constexpr std::uint64_t turn_submissions = 8192;  // two windows: each is filled and emptied in a turn
+inline constexpr std::uint64_t turn_forks = 64;          // outermost ones of the main thread
+inline constexpr std::uint64_t looks_in_turn = 32;       // at the clock, by the main thread
+inline constexpr std::uint64_t short_forks_ps = 50'000'000;  // all that is forked: two searches; longer pays anyway
+inline constexpr double turn_gain = 1.1;       // so much faster the other way must be: two turns of one differ as much
+inline constexpr unsigned turns_min = 4;       // of the better way before the other is tried,
+inline constexpr unsigned turns_max = 64;      // and after it has lost again and again
+inline constexpr unsigned tiny_taken_max = 4;  // tasks of others; then a thief asks anew whether those move
 inline constexpr std::uint64_t moves_alone =
     64;  // tasks submitted or run by the main thread within search_ns: it is fast alone
 inline constexpr std::uint32_t worth_taking_ns = 250;     // a thief takes one task more for each of these in a body

@@ -49,7 +49,7 @@ TEST_CASE("branches: the newest that is kept is taken back, and nothing that is 
   detail::worker& w = s.all[1];
   detail::place_of_body& at = *w.where;
   detail::poke(w.hooked, std::uint8_t{0});
-  detail::poke(w.starved, std::uint8_t{0});
+  detail::poke(w.asked, std::uint8_t{0});
   detail::record body{};
   w.current = &body;
   made a, b;
@@ -83,7 +83,7 @@ TEST_CASE(
   s.open();
   detail::worker& w = s.all[1];
   detail::poke(w.hooked, std::uint8_t{0});
-  detail::poke(w.starved, std::uint8_t{0});
+  detail::poke(w.asked, std::uint8_t{0});
   const std::uint32_t room = w.deque.mask + 1;
   for (const std::uint32_t n : {1u, 2u, room - 1, room, room + 1, 9 * room, 1000u}) {
     std::vector<made> all(n);

@@ -39,7 +39,7 @@ template <class M> class deque : public theft<M> {
     detail::poke(w.deque.split, 0u);
     w.deque.limit = slots;
     M::store(w.shared, std::uint64_t{0}, base::release);
-    M::store(w.starved, static_cast<std::uint8_t>(thieves ? 1 : 0), base::release);
+    if (thieves) theft<M>::starve(w);
   }
 
   // Who: the owner, when no thief is left.
@@ -160,6 +160,7 @@ template <class M> class deque : public theft<M> {
   }
   // Before the addition: a thief that empties the shared part after it has seen this store and sets the flag again.
   static void publish(detail::worker& w, std::uint32_t split, std::uint32_t n) noexcept {
+    M::unseen::store(w.asked, std::uint8_t{0}, base::relaxed);
     M::store(w.starved, std::uint8_t{0}, base::relaxed);
     const shared_part s = shared_part::of(M::fetch_add(w.shared, std::uint64_t{n}, base::seq_cst));
     WEFT_ASSERT(static_cast<std::uint32_t>(s.top) + s.size == split && s.size + n <= shared_part::size_max);
@@ -254,7 +255,7 @@ template <class M> class deque : public theft<M> {
       if (s.size == 1) {
         record* last = M::load(d.slots[s.top & d.mask], base::relaxed);
         if (!M::compare_exchange(w.shared, word, s.without_oldest(1).word(), base::acq_rel)) continue;
-        M::store(w.starved, std::uint8_t{1}, base::release);
+        theft<M>::starve(w);
         return last;
       }
       const std::uint32_t back = only_one ? 1 : s.size / 2;

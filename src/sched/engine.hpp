@@ -53,6 +53,7 @@
 #include "sched/registrar.hpp"
 #include "sched/scopes.hpp"
 #include "sched/search.hpp"
+#include "sched/short_forks.hpp"
 #include "sched/sleep.hpp"
 #include "sched/stacks.hpp"
 #include "sched/stall.hpp"
@@ -61,6 +62,7 @@
 #include "sched/teams.hpp"
 #include "sched/tempo.hpp"
 #include "sched/timers.hpp"
+#include "sched/trial.hpp"
 #include "sched/waits.hpp"
 #include "sched/watch.hpp"
 #include "sched/worker.hpp"
@@ -95,7 +97,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void enter_forks(detail::worker& w) override;
   void leave_forks(detail::worker& w) noexcept override;
   [[nodiscard]] bool fork(detail::worker& w, detail::branch& b) override;
-  void share(detail::worker& w) noexcept override { placement_.share(static_cast<worker&>(w)); }
+  void share(detail::worker& w) noexcept override;
   bool join(detail::worker& w, detail::branch& b) override;
   void drop(detail::worker& w, detail::branch& b) noexcept override;
   [[nodiscard]] std::uint8_t near(const detail::near_clause* hints, std::size_t count) noexcept override;
@@ -242,6 +244,8 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   registrar<M> registrar_{this, pool_, recording_, ordering_, quiescence_, placement_, readiness_};
   stacks<M> stacks_;
   suspension<M> suspension_{machine_, stacks_, recording_, readiness_, quiescence_};
+  short_forks<M> short_forks_{machine_, sleep_};
+  trial<M> trial_{machine_, crew_, tempo_};
   stealing<M> stealing_{machine_, sleep_, crew_, placement_, tempo_, recording_};
   urgent_source<M> urgent_{placement_, attention_};
   own_source<M> own_{placement_};

@@ -13,6 +13,7 @@ template <machine::machine M> void engine<M>::enter_forks(detail::worker& w) {
 template <machine::machine M> void engine<M>::leave_forks(detail::worker& w) noexcept {
   visit v(*this);
   branches_.leave(static_cast<worker&>(w));
+  short_forks_.over(static_cast<worker&>(w));
 }
 
 template <machine::machine M> bool engine<M>::fork(detail::worker& w, detail::branch& b) {
@@ -24,6 +25,10 @@ template <machine::machine M> bool engine<M>::fork(detail::worker& w, detail::br
   visit v(*this);
   branches_.offer(static_cast<worker&>(w), b);
   return true;
+}
+
+template <machine::machine M> void engine<M>::share(detail::worker& w) noexcept {
+  if (!short_forks_.turns_down(static_cast<worker&>(w))) placement_.share(static_cast<worker&>(w));
 }
 
 // What a hooked worker keeps all goes the slow way: some of it may be in a scope that is cancelled.

@@ -1,5 +1,4 @@
-// The six steps of a task's life, in their order, as functions of the engine (engine.hpp): what each asks of which
-// noun. always_inline: parts of one step that are cut apart to be read and put together for speed.
+// The six steps of a task's life, in their order: what each asks of which noun. Parts of one are inlined for speed.
 #pragma once
 
 namespace weft::sched {
@@ -11,16 +10,17 @@ template <machine::machine M> detail::record* engine<M>::allocate(std::size_t by
   worker* const here = at_home();
   if (here != nullptr && here->light != nullptr) detail::open_light(*here);
   if (here != nullptr && c != detail::record_classes) {
+    trial_.submits(*here);
     recording_.submission_begins(*here);
     return admission_.get(*here, c);
   }
-  visit v(*this);
-  worker& w = v.self();
-  recording_.submission_begins(w);
-  const bool is_guest = w.role == role::guest;
+  const visit v(*this);
+  trial_.submits(v.self());
+  recording_.submission_begins(v.self());
+  const bool is_guest = v.self().role == role::guest;
   if (is_guest) guests_.begin_call();  // until discard() or the end of enter()
   try {
-    return c == detail::record_classes ? pool_.allocate_large(bytes) : admission_.get(w, c);
+    return c == detail::record_classes ? pool_.allocate_large(bytes) : admission_.get(v.self(), c);
   } catch (...) {
     if (is_guest) guests_.end_call();
     throw;

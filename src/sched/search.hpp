@@ -137,7 +137,7 @@ template <class M> class search {
       if (counted) continue;
       if (w.role == role::reserve && !use_.admission.the_reserve().is_wanted()) return nullptr;
       const bool main_moves = use_.stealing.main_moves(w);
-      counted = main_moves && use_.sleep.search_alone();
+      counted = (use_.stealing.asks_again() || main_moves) && use_.sleep.search_alone();
       if (counted) continue;
       if (use_.stealing.pull(w)) {
         counted = use_.sleep.begin_search();
@@ -167,7 +167,10 @@ template <class M> class search {
     counted = true;
     const bool relies = main_moves && use_.sleep.somebody_searches();  // asked now, when w is known to sleep
     const bool pulled = use_.stealing.pulls_late() && !relies && use_.stealing.pull_from_main(w);
-    if (!pulled && !anything_visible(w)) {
+    w.guarded = use_.sleep.somebody_searches();  // asked as late
+    const bool sees = anything_visible(w);
+    w.guarded = false;
+    if (!pulled && !sees) {
       use_.recording.park(w);
       if (!use_.machine.rang(w.id)) return nullptr;
     }

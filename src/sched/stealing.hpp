@@ -64,7 +64,11 @@ template <class M> class stealing final : public source<M> {
     return nullptr;
   }
 
+  // Forks that thieves were turned down at count as visible, too: somebody is to ask for them again. But another may
+  // search, who sees to those, and to tiny tasks that w leaves to those who are at work on them.
   [[nodiscard]] bool visible(worker<M>& w) noexcept override {
+    if (!w.guarded && turned_down()) return true;
+    if (w.guarded && leaves_them(w)) return false;
     for (const auto& victim : crew_)
       if (victim.get() != &w && deque::stealable(*victim)) return true;
     return false;
@@ -89,6 +93,7 @@ template <class M> class stealing final : public source<M> {
     w.sent_away = 0;
     WEFT_ASSERT(got.count != 0 && got.tasks[0]->state == detail::record_state::ready);
     if (&victim != &w) {
+      reconsiders(w);
       M::took_from(victim.id);
       if (victim.role != role::creator) w.robbed_last = who_has_more(w, victim, got.count);
       detail::poke(w.steals, detail::peek(w.steals) + got.count);
@@ -156,6 +161,18 @@ template <class M> class stealing final : public source<M> {
     return !deque::reaches_beyond(before.bottom, main.deque.split);
   }
 
+  // Whether w leaves tiny tasks to the others, who were at work on them when it last asked. It may sleep beside those
+  // while another searches, who asks again and again (sleep.md, "Guarded").
+  [[nodiscard]] bool leaves_them(const worker<M>& w) noexcept {
+    return w.reluctant && w.role == role::ordinary && w.id != 0 && tempo_.tiny();
+  }
+  // A thief that has searched in vain asks again where thieves were turned down. Returns whether it did; then somebody
+  // is to look, after another search, what came of it. Order: seq_cst (branches.md, "Turned down").
+  [[nodiscard]] bool asks_again() noexcept {
+    if (!turned_down()) return false;
+    M::unseen::store(crew_.main().asked, std::uint8_t{1}, base::seq_cst);
+    return true;
+  }
   // Whether bodies are so short that who has nothing to do is not to get some.
   [[nodiscard]] bool leaves_tiny_ones() noexcept { return tempo_.tiny(); }
 
@@ -167,15 +184,27 @@ template <class M> class stealing final : public source<M> {
     give_way(w, submitters_wait);
   }
 
-  // w has searched in vain and is about to sleep. Returns whether it goes on to search, and now steals tiny tasks, too:
-  // who may not search any more, because enough do, must not wait for the others either.
+  // w has searched in vain and is about to sleep. Returns whether it goes on to search, because the others are at work
+  // on tiny tasks and may stop at any time. If they have stopped it steals those, too.
   template <class BeginSearch> [[nodiscard]] bool insists(worker<M>& w, BeginSearch begin_search) {
     if (!tempo_.tiny()) return false;
-    w.reluctant = others_move(w) && begin_search();
-    return w.reluctant;
+    w.reluctant = others_move(w);
+    return w.reluctant && begin_search();
   }
 
  private:
+  // Whether thieves were turned down at forks of the main thread, and nobody has asked again.
+  [[nodiscard]] bool turned_down() noexcept {
+    worker<M>& main = crew_.main();
+    return M::unseen::load(main.turns_down, base::relaxed) && M::unseen::load(main.asked, base::seq_cst) == 0;
+  }
+  // w has taken something from another: of tiny tasks a few, because the others stood still, and then it asks anew.
+  void reconsiders(worker<M>& w) noexcept {
+    if (w.reluctant || ++w.taken < base::tiny_taken_max) return;
+    w.taken = 0;
+    if (w.role == role::ordinary && w.id != 0 && tempo_.tiny()) w.reluctant = others_move(w);
+  }
+
   // Whom w, which has had n tasks of victim's, robs next. Where that was little, it is whom victim has its own from: so
   // whoever runs dry comes nearer to where the tasks are made, and each goes through few hands. Of short bodies all
   // take few, which says nothing.

@@ -162,8 +162,56 @@ TEST_CASE("stealing: reluctance ends when the others stand still, and begins ane
   CHECK(!f.thieves.insists(w, [] { return true; }));
   CHECK(!w.reluctant);
   count_one(f.s.all[0].created);
-  CHECK(!f.thieves.insists(w, [] { return false; }));  // enough search: it must not wait for the others
-  CHECK(!w.reluctant);
+  CHECK(!f.thieves.insists(w, [] { return false; }));  // enough search: it may sleep, and keeps away all the same
+  CHECK((w.reluctant && f.thieves.leaves_them(w)));
+}
+
+TEST_CASE("stealing: who took a few tiny tasks, because the others stood still, asks anew whether they move") {
+  fixture f(3);
+  worker<notes>& w = f.s.all[1];
+  f.make_tiny();
+  w.reluctant = false;
+  std::vector<task> all(base::tiny_taken_max + 1);
+  for (task& t : all) f.give(2, t);
+  count_one(f.s.all[0].created);
+  for (unsigned i = 0; i < base::tiny_taken_max; ++i) {
+    CHECK(!w.reluctant);
+    CHECK(f.thieves.take(w) == &all[i].r);
+  }
+  CHECK(w.reluctant);
+  CHECK(f.thieves.take(w) == nullptr);
+}
+
+TEST_CASE("stealing: who is guarded by another that searches leaves tiny tasks to that one") {
+  fixture f(3);
+  worker<notes>& w = f.s.all[1];
+  task t;
+  f.make_tiny();
+  f.give(2, t);
+  CHECK(f.thieves.leaves_them(w));
+  CHECK(f.thieves.visible(w));
+  w.guarded = true;
+  CHECK(!f.thieves.visible(w));
+  w.reluctant = false;
+  CHECK(f.thieves.visible(w));                // it would take them
+  CHECK(!f.thieves.leaves_them(f.s.all[0]));  // the main thread, when it waits, takes what is given way with
+}
+
+TEST_CASE(
+    "stealing: where thieves were turned down one asks again, and none sleeps beside it unless another searches") {
+  fixture f(3);
+  worker<notes>& main = f.s.all[0];
+  worker<notes>& w = f.s.all[1];
+  main.asked.raw = 0;
+  CHECK((!f.thieves.visible(w) && !f.thieves.asks_again()));
+  main.turns_down.raw = true;
+  CHECK(f.thieves.visible(w));
+  w.guarded = true;
+  CHECK(!f.thieves.visible(w));
+  w.guarded = false;
+  CHECK(f.thieves.asks_again());
+  CHECK(main.asked.raw == 1);
+  CHECK((!f.thieves.visible(w) && !f.thieves.asks_again()));
 }
 
 TEST_CASE("stealing: where bodies are worth it nobody is reluctant") {

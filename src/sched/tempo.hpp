@@ -37,7 +37,18 @@ template <class M> class tempo {
 
   // Whether bodies are so short that bringing one over to another core costs more than running it here. A hint.
   [[nodiscard]] bool tiny() noexcept {
-    return M::load(body_ns_, base::relaxed) < base::worth_stealing_ns && M::load(some_wait_, base::relaxed) == 0;
+    return M::load(body_ns_, base::relaxed) < M::load(tiny_below_ns_, base::relaxed) &&
+           M::load(some_wait_, base::relaxed) == 0;
+  }
+
+  // Whether it takes a trial to know (trial.hpp): a body that takes long may do so because it was moved. A hint.
+  [[nodiscard]] bool doubtful() noexcept {
+    return M::load(body_ns_, base::relaxed) < base::cached_body_ns && M::load(some_wait_, base::relaxed) == 0;
+  }
+  // What the trial says: thieves keep away from all short bodies, or from those alone where it is clear. Who: main.
+  void keep_away(bool yes) noexcept {
+    const std::uint32_t below = yes ? static_cast<std::uint32_t>(base::cached_body_ns) : base::worth_stealing_ns;
+    M::store(tiny_below_ns_, below, base::relaxed);
   }
 
   // How many tasks a thief should take at once at most. Where bodies are short it matters that their records come from
@@ -110,6 +121,7 @@ template <class M> class tempo {
   std::uint64_t clock_ps_ = 0;
   alignas(64) detail::cell<std::uint32_t> body_ns_{unknown_ns};
   detail::cell<std::uint32_t> some_wait_;
+  detail::cell<std::uint32_t> tiny_below_ns_{base::worth_stealing_ns};
   // A line of its own: a thief reads the one above, and this one is written with each rest.
   alignas(64) detail::cell<std::uint32_t> resting_;
   detail::cell<std::uint32_t> rested_lately_;  // bodies until it is forgotten that one has rested

@@ -61,6 +61,13 @@ template <class M> class theft {
     return shared_part::of(M::load(victim.shared, base::seq_cst)).size != 0;
   }
 
+  // Says to the owner that thieves find nothing there. Order: release, comes behind publish()'s stores. Of two words on
+  // one line a modelled machine sees one.
+  static void starve(detail::worker& victim) noexcept {
+    M::unseen::store(victim.asked, std::uint8_t{1}, base::release);
+    M::store(victim.starved, std::uint8_t{1}, base::release);
+  }
+
  private:
   template <class HowMany>
   static steal_result take(detail::worker& victim, loot& out, HowMany how_many, std::uint32_t most) noexcept {
@@ -77,7 +84,7 @@ template <class M> class theft {
       s = shared_part::of(word);
       if (s.top != top || s.size < n) return steal_result::lost;  // else the owner has shared more
     }
-    if (s.size == n) M::store(victim.starved, std::uint8_t{1}, base::release);  // comes behind give()'s store
+    if (s.size == n) starve(victim);  // comes behind give()'s store
     out.count = n;
     return steal_result::taken;
   }

@@ -120,6 +120,8 @@ template <class M> struct worker : detail::worker {
   std::uint64_t seen_moves = 0;  // stealing.hpp: what others had done when this worker last looked
   std::uint64_t seen_submitted = 0;
   bool reluctant = true;                 // does not steal tiny tasks whose owners are at work on them
+  unsigned taken = 0;                    // by thefts since it became willing, a few at most
+  bool guarded = false;                  // for one look: another searches, who sees to some of what is left
   unsigned aside_next = 0;               // admission.hpp
   std::vector<std::uint16_t> gathered;   // hosting.hpp: for whom,
   std::vector<detail::record*> members;  // and what; teams.hpp, too

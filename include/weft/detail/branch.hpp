@@ -69,7 +69,7 @@ inline void make_ready(branch& b, record* of) noexcept {
   poke(b.older, peek(w.kept));
   poke_release(w.kept, address_of(b));
   then();
-  if (any_of(w.starved, w.hooked)) [[unlikely]]
+  if (any_of(w.asked, w.hooked)) [[unlikely]]
     return heed(at, b);
   return true;
 }

@@ -126,7 +126,7 @@ template <class Body> [[gnu::always_inline]] inline void keep_async(here& at, li
     if (!taken_back(at, b)) [[unlikely]]
       return false;
     s.left = n;
-    if (n != 0 && is_set(at.on->starved)) [[unlikely]]
+    if (n != 0 && is_set(at.on->asked)) [[unlikely]]
       at.on->engine->share(*at.on);  // the next look is behind this body
     b.call(&at, b);
     if (s.is_open) [[unlikely]]

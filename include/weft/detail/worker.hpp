@@ -174,11 +174,14 @@ struct alignas(64) worker {
   static constexpr unsigned moves_bits = 48;  // beside the worker's number
   // The innermost scope that the body here is in, if that has no record (light_scope.hpp).
   light_scope* light = nullptr;
-  // Set by the thief that took the last shared task: the owner looks at it after every push and pop. On its own line,
-  // so that a busy owner keeps it in its first-level cache.
-  alignas(64) cell<std::uint8_t> starved;
+  // Set by the thief that took the last shared task: the owner looks at `starved` after every push and pop, and at
+  // `asked` at every fork. On their own line, so that a busy owner keeps it in its first-level cache. `asked` is as
+  // `starved`, but where the owner has turned thieves down (src/sched/short_forks.hpp).
+  alignas(64) cell<std::uint8_t> asked;
   cell<std::uint8_t> hooked{hooked_always};  // right behind, so that a fork looks at both at once
+  cell<std::uint8_t> starved;
   cell<std::uint8_t> claimed;  // a thief looks at what is kept, or a scope is cancelled: joins come to the slow half
+  cell<bool> turns_down;       // thieves that ask for branches get none; written by the owner
   // top in the high half, split in the low half: the tasks in [top, split) may be stolen.
   alignas(64) cell<std::uint64_t> shared;
   cell<ring*> shared_ring;
@@ -189,7 +192,7 @@ struct alignas(64) worker {
   alignas(64) cell<std::uint8_t> robbed;
 };
 
-static_assert(offsetof(worker, hooked) == offsetof(worker, starved) + 1 && offsetof(worker, starved) % 2 == 0);
+static_assert(offsetof(worker, hooked) == offsetof(worker, asked) + 1 && offsetof(worker, asked) % 2 == 0);
 
 // The innermost scope on w, which has no record, gets one (light_scope.hpp). Who: the body there.
 void open_light(worker& w);

@@ -136,6 +136,7 @@ class virtual_machine {
   // Whoever is not a core here does it in no time.
   struct unseen {
     template <class T> static T load(const cell<T>& c, order) noexcept { return c.raw; }
+    template <class T> static void store(cell<T>& c, T v, order) noexcept { c.raw = v; }
     template <class T> static T fetch_add(cell<T>& c, T v, order) noexcept {
       return std::exchange(c.raw, static_cast<T>(c.raw + v));
     }
