@@ -37,6 +37,7 @@ inline constexpr std::uint64_t turn_forks = 64;          // outermost ones of th
 inline constexpr std::uint64_t looks_in_turn = 32;       // at the clock, by the main thread
 inline constexpr std::uint64_t short_forks_ps = 50'000'000;  // all that is forked: two searches; longer pays anyway
 inline constexpr double turn_gain = 1.1;       // so much faster the other way must be: two turns of one differ as much
+inline constexpr double turn_change = 1.5;     // beyond that it is no more the same that is done
 inline constexpr unsigned turns_min = 4;       // of the better way before the other is tried,
 inline constexpr unsigned turns_max = 64;      // and after it has lost again and again
 inline constexpr unsigned tiny_taken_max = 4;  // tasks of others; then a thief asks anew whether those move

@@ -77,6 +77,16 @@ TEST_CASE("trial: a phase with other tasks is judged by itself") {
   CHECK(f.tiny < 10'000);
 }
 
+TEST_CASE("trial: tasks that get longer are not left alone for long") {
+  fixture f(2);
+  f.bodies_take(200);
+  f.submit(3'000'000, 400, 50);
+  f.bodies_take(900);
+  f.tiny = 0;
+  f.submit(100'000, 100, 1'000);
+  CHECK(f.tiny < 30'000);
+}
+
 TEST_CASE("trial: a program that is over soon pays nothing") {
   fixture f(2);
   f.bodies_take(200);

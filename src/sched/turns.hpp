@@ -1,7 +1,8 @@
 // Two ways to do the same, of which nobody can say beforehand which is faster: they are taken in turns, each for so
 // many of whatever is done, and the faster one is kept. Now and then the other is tried again; as long as it is slower,
 // more and more seldom, and no longer than a turn of the better one takes. So what trying costs is a part of what is
-// done, and a program that is over soon pays nothing. The first way is taken to begin with. Owned by one thread.
+// done, and a program that is over soon pays nothing. If the better one gets slower by half, what is done is something
+// else, and the other is tried at once. The first way is taken to begin with. Owned by one thread.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -25,6 +26,7 @@ class turns {
   void begin_anew(std::uint64_t now_ps, std::uint64_t steps, std::uint64_t done) noexcept {
     is_under_way_ = true;
     left_ = hold_ = base::turns_min;
+    better_ps_ = 0;
     better_is_second_ = second_;
     settles_ = false;
     begin(now_ps, steps, done);
@@ -58,7 +60,9 @@ class turns {
   // A turn is over, and would have taken so long if all of it had been done. Returns whether the way changes.
   [[nodiscard]] bool judge(bool is_lost, double turn_took_ps) noexcept {
     if (!tries_other()) {
+      const bool has_slowed = better_ps_ != 0 && turn_took_ps > better_ps_ * base::turn_change;
       better_ps_ = turn_took_ps;
+      if (has_slowed) left_ = hold_ = 1;
       if (--left_ != 0) return false;
       left_ = 1;
       return true;

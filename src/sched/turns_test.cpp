@@ -80,6 +80,18 @@ TEST_CASE("turns: if what was slower becomes faster it is found out") {
   CHECK(r.firsts > base::turns_max * length);
 }
 
+TEST_CASE("turns: if the better way gets much slower the other is tried at once") {
+  race r;
+  r.second_ps = 100;
+  r.run(1000 * length);
+  CHECK(r.t.second());
+  r.second_ps = 20'000;  // something else is done, at which the first way is better
+  r.run(3 * length);
+  CHECK(!r.t.second());
+  r.run(200 * length);
+  CHECK(r.seconds < 20 * length);
+}
+
 TEST_CASE("turns: what is done right after a change says nothing") {
   race r;
   r.second_ps = 10'000;
