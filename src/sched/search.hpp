@@ -39,9 +39,10 @@ template <class M> class search {
   [[nodiscard]] bool stopping() noexcept { return M::load(stopping_, base::seq_cst) != 0; }
 
   // Whether w, which has been a searcher and will look for no work now, leaves some to others: what it sees, or what
-  // the main thread may have kept because somebody searched.
+  // the main thread may have kept, tasks or forks, because somebody searched.
   [[nodiscard]] bool anything_left(worker<M>& w) noexcept {
-    return anything_visible(w) || (use_.sleep.is_relied_on() && use_.placement.main_is_away());
+    return anything_visible(w) ||
+           (use_.sleep.is_relied_on() && (use_.placement.main_is_away() || use_.stealing.may_turn_down()));
   }
 
   // A record for w to run, sooner or later; nullptr when the runtime stops. Who: w's thread, on a loop's stack.
@@ -168,6 +169,7 @@ template <class M> class search {
     const bool relies = main_moves && use_.sleep.somebody_searches();  // asked now, when w is known to sleep
     const bool pulled = use_.stealing.pulls_late() && !relies && use_.stealing.pull_from_main(w);
     w.guarded = use_.sleep.somebody_searches();  // asked as late
+    if (!w.guarded && use_.stealing.may_turn_down()) static_cast<void>(M::barrier_everywhere());
     const bool sees = anything_visible(w);
     w.guarded = false;
     if (!pulled && !sees) {

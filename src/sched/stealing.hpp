@@ -64,10 +64,10 @@ template <class M> class stealing final : public source<M> {
     return nullptr;
   }
 
-  // Forks that thieves were turned down at count as visible, too: somebody is to ask for them again. But another may
-  // search, who sees to those, and to tiny tasks that w leaves to those who are at work on them.
+  // What the main thread keeps where it turns thieves down counts as visible, too: somebody is to ask for it again. But
+  // another may search, who sees to that, and to tiny tasks that w leaves to those who are at work on them.
   [[nodiscard]] bool visible(worker<M>& w) noexcept override {
-    if (!w.guarded && turned_down()) return true;
+    if (!w.guarded && may_turn_down() && (turned_down() || main_keeps_more(w))) return true;
     if (w.guarded && leaves_them(w)) return false;
     for (const auto& victim : crew_)
       if (victim.get() != &w && deque::stealable(*victim)) return true;
@@ -115,6 +115,7 @@ template <class M> class stealing final : public source<M> {
   // acts for the owner".
   [[nodiscard]] bool pull(worker<M>& w) noexcept {
     const auto before = std::exchange(w.watched, {});
+    w.seen_kept = nullptr;
     for (unsigned i = 1; i <= crew_.workers(); ++i) {  // the reserve has the number after the last
       worker<M>& owner = crew_[(w.id + i) % crew_.workers()];
       if (&owner == &w) continue;
@@ -129,6 +130,7 @@ template <class M> class stealing final : public source<M> {
       const bool stands = again && before.bottom == bottom && before.newest == newest;
       if (stands && sched::pull<M>::from(owner)) return true;
       newest = detail::peek(owner.kept);
+      if (owner.id == 0) w.seen_kept = newest;
       const bool has_kept = again && newest != nullptr && !(stands && before.newest == newest);  // and may fork no more
       if ((before.id == worker<M>::no_id || has_kept) && w.watched.id == worker<M>::no_id)
         w.watched = {owner.id, bottom, newest};
@@ -166,6 +168,8 @@ template <class M> class stealing final : public source<M> {
   [[nodiscard]] bool leaves_them(const worker<M>& w) noexcept {
     return w.reluctant && w.role == role::ordinary && w.id != 0 && tempo_.tiny();
   }
+  // Whether the main thread turns thieves down, or might; then somebody is to search.
+  [[nodiscard]] bool may_turn_down() noexcept { return M::unseen::load(crew_.main().turns_down, base::relaxed); }
   // A thief that has searched in vain asks again where thieves were turned down. Returns whether it did; then somebody
   // is to look, after another search, what came of it. Order: seq_cst (branches.md, "Turned down").
   [[nodiscard]] bool asks_again() noexcept {
@@ -195,8 +199,13 @@ template <class M> class stealing final : public source<M> {
  private:
   // Whether thieves were turned down at forks of the main thread, and nobody has asked again.
   [[nodiscard]] bool turned_down() noexcept {
-    worker<M>& main = crew_.main();
-    return M::unseen::load(main.turns_down, base::relaxed) && M::unseen::load(main.asked, base::seq_cst) == 0;
+    return may_turn_down() && M::unseen::load(crew_.main().asked, base::seq_cst) == 0;
+  }
+  // Whether the main thread keeps branches that w has not looked at. Where w has, and they were taken, the list is
+  // claimed until the main thread comes back to it.
+  [[nodiscard]] bool main_keeps_more(const worker<M>& w) noexcept {
+    const detail::branch* const newest = detail::peek(crew_.main().kept);
+    return newest != nullptr && (newest != w.seen_kept || M::unseen::load(crew_.main().claimed, base::relaxed) == 0);
   }
   // w has taken something from another: of tiny tasks a few, because the others stood still, and then it asks anew.
   void reconsiders(worker<M>& w) noexcept {

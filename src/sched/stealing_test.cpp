@@ -212,6 +212,14 @@ TEST_CASE(
   CHECK(f.thieves.asks_again());
   CHECK(main.asked.raw == 1);
   CHECK((!f.thieves.visible(w) && !f.thieves.asks_again()));
+  detail::branch b;
+  detail::poke(main.kept, &b);  // it has not come to a look at that yet, and may not
+  CHECK(f.thieves.visible(w));
+  w.seen_kept = &b;
+  CHECK(f.thieves.visible(w));  // may be another one at the same place
+  detail::poke(main.claimed, std::uint8_t{1});
+  CHECK(!f.thieves.visible(w));
+  detail::poke<detail::branch*>(main.kept, nullptr);
 }
 
 TEST_CASE("stealing: where bodies are worth it nobody is reluctant") {

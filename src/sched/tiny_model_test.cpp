@@ -35,8 +35,6 @@ template <flaw Flaw> class trial {
         tasks_(1 + rng_.below(10)) {
     s_.open();
     stealing_.open(s_.rules);
-    pace p;
-    while (!lengths_.tiny()) lengths_.ran(p, 1000);
   }
 
   // What is wrong, or nullptr.
@@ -62,6 +60,7 @@ template <flaw Flaw> class trial {
 
   void owner() {
     worker<M>& w = s_.all.main();
+    make_tiny();
     for (ground::task& t : tasks_) {
       if (ends_now()) return;
       transition(t.r, detail::record_state::filling, detail::record_state::ready);
@@ -73,6 +72,10 @@ template <flaw Flaw> class trial {
     stands_ = true;
   }
 
+  void make_tiny() {
+    pace p;
+    while (!lengths_.tiny()) lengths_.ran(p, 1000);
+  }
   void take(worker<M>& w, detail::record* r) {
     if (++reinterpret_cast<ground::task*>(r)->called != 1) complain("a task was taken twice");
     M::store(w.tasks, detail::peek(w.tasks) + 1, base::relaxed);
@@ -80,6 +83,7 @@ template <flaw Flaw> class trial {
   // As search.hpp does, without the time it goes on looking.
   void thief(unsigned id) {
     worker<M>& w = s_.all[id];
+    make_tiny();
     bool counted = s_.sleep.begin_search();
     while (!ends_now()) {
       if (counted && id == 1 && s_.all.workers() > 2 && rng_.below(8) == 0) return leave(w);
@@ -100,6 +104,7 @@ template <flaw Flaw> class trial {
   }
   void fall_asleep(worker<M>& w, bool& counted) {
     const bool too_early = Flaw == flaw::looks_too_early && s_.sleep.somebody_searches();
+    for (std::uint32_t n = rng_.below(4) == 0 ? rng_.below(100) : 0; n > 0; --n) M::relax(1);
     static_cast<void>(s_.sleep.announce(w.id));
     w.guarded = Flaw == flaw::sleeps_alone || Flaw == flaw::never_asks ||
                 (Flaw == flaw::looks_too_early ? too_early : s_.sleep.somebody_searches());

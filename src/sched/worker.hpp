@@ -106,7 +106,8 @@ template <class M> struct worker : detail::worker {
     std::uint32_t bottom = 0;
     const detail::branch* newest = nullptr;  // of those that are kept
   };
-  end_of_deque watched;  // whose this worker looks at again before it pulls
+  end_of_deque watched;                       // whose this worker looks at again before it pulls
+  const detail::branch* seen_kept = nullptr;  // the newest that the main thread kept when it looked last
   struct end_of_main {
     std::uint64_t created = 0;
     std::uint32_t bottom = 0;
