@@ -161,7 +161,7 @@ TEST_CASE("tiny model: must fail if a thief sleeps beside tiny tasks alone") {
   CHECK(interleave::caught(4000, &tried<flaw::sleeps_alone>));
 }
 TEST_CASE("tiny model: must fail if a thief asks for another one before it has announced sleep") {
-  CHECK(interleave::caught(20000, &tried<flaw::looks_too_early>));
+  CHECK(interleave::caught(20000, &tried<flaw::looks_too_early>, 5000));
 }
 TEST_CASE("tiny model: must fail if a thief that keeps away never asks whether the others move") {
   CHECK(interleave::caught(4000, &tried<flaw::never_asks>));
