@@ -17,8 +17,8 @@
 //   declares(record, ps)        the body is to cost that, once more; 0: the default
 //   exchange_near(near, word, value, order)   exchange() of a word that belongs to `near`
 // And where a modelled machine needs something else than a real one:
-//   unseen            the operations load, store, fetch_add, fetch_or, fetch_and for who is no core of it: they take no
-//   time section(lock)     the lock is held until this ends. No other operation of the machine's may happen meanwhile
+//   unseen            load, store, fetch_add, fetch_or, fetch_and for who is no core of it: they take no time
+//   section(lock)     the lock is held until this ends. No other operation of the machine's may happen meanwhile
 //   stand_ins         records on the stacks of bodies, as others see them (stand_ins.hpp)
 //   by_word<T, Bits>  a T for each word of the program's memory (by_word.hpp)
 //   call(machine)     the program calls in, and goes on by itself when this ends

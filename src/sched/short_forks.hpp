@@ -55,7 +55,7 @@ template <class M> class alignas(64) short_forks {
       turns_.begin_anew(now_ps, over_, over_);
     else
       static_cast<void>(turns_.look(now_ps, over_, [this] { return over_; }));
-    detail::poke(main.turns_down, are_short && turns_.second());
+    M::unseen::store(main.turns_down, are_short && turns_.second(), base::seq_cst);
   }
 
   M& machine_;

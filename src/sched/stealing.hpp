@@ -168,8 +168,9 @@ template <class M> class stealing final : public source<M> {
   [[nodiscard]] bool leaves_them(const worker<M>& w) noexcept {
     return w.reluctant && w.role == role::ordinary && w.id != 0 && tempo_.tiny();
   }
-  // Whether the main thread turns thieves down, or might; then somebody is to search.
-  [[nodiscard]] bool may_turn_down() noexcept { return M::unseen::load(crew_.main().turns_down, base::relaxed); }
+  // Whether the main thread turns thieves down, or might; then somebody is to search. Order: seq_cst, pairs with
+  // short_forks: who has announced sleep sees it, or the main thread sees that.
+  [[nodiscard]] bool may_turn_down() noexcept { return M::unseen::load(crew_.main().turns_down, base::seq_cst); }
   // A thief that has searched in vain asks again where thieves were turned down. Returns whether it did; then somebody
   // is to look, after another search, what came of it. Order: seq_cst (branches.md, "Turned down").
   [[nodiscard]] bool asks_again() noexcept {
