@@ -49,7 +49,7 @@ template <class F> [[gnu::noinline]] void offer_each_slowly(here& at, numbered_b
     for (; k < n; ++k) {
       numbered<F> body{f, n - k};
       rooms[k].value.set(body);
-      if (!fork_slowly(*at.on, rooms[k].value)) give_up(*at.on, n - k + 1);
+      if (fork_slowly(*at.on, rooms[k].value) != not_begun::nothing) give_up(*at.on, n - k + 1);
     }
   } catch (...) {
     drop_each(at, rooms, k);

@@ -141,8 +141,8 @@ template <class First, class Second> auto fork_on(here& at, First first, Second 
   room_for<branch_of<Second>> room;
   branch_of<Second>& b = room.value;
   b.set(second);
-  if (!keep(at, b)) [[unlikely]]
-    give_up(*at.on, parts_of(first) + parts_of(b.body()));
+  if (const not_begun which = keep(at, b); which != not_begun::nothing) [[unlikely]]
+    give_up_fork(at, b, which, parts_of(first), parts_of(b.body()));
   auto x = [&] {
     try {
       return call_branch(at, first);

@@ -19,12 +19,12 @@ worker& nobodys_worker() noexcept {
   return me;
 }
 
-bool heed(place_of_body& at, branch& b) {
+not_begun heed(place_of_body& at, branch& b) {
   worker& w = *at.on;
   const std::uint8_t hooked = peek_acquire(w.hooked);
   if (hooked == 0) {
     w.engine->share(w);
-    return true;
+    return not_begun::nothing;
   }
   if ((hooked & hooked_alone) != 0 || w.engine == nullptr) poke(w.kept, peek(b.older));  // nobody else looks there
   return fork_slowly(w, b);
@@ -32,10 +32,10 @@ bool heed(place_of_body& at, branch& b) {
 
 void keep_again(worker& w, branch& b) noexcept { poke_release(w.kept, &b); }
 
-bool fork_slowly(worker& w, branch& b) {
+not_begun fork_slowly(worker& w, branch& b) {
   if (w.engine != nullptr) return w.engine->fork(w, b);
   make_ready(b, nullptr);
-  return !lone_scope::any_cancelled();
+  return lone_scope::any_cancelled() ? not_begun::both : not_begun::nothing;
 }
 
 bool join_slowly(worker& w, branch& b) {
@@ -61,6 +61,16 @@ bool is_stopped(const worker& w) noexcept {
 void give_up(const worker& w, std::uint64_t parts) {
   count_not_begun(w.current, parts);
   throw cancelled_error();
+}
+
+void give_up_fork(place_of_body& at, branch& b, not_begun which, std::uint64_t of_first, std::uint64_t of_b) {
+  if (which == not_begun::both) give_up(*at.on, of_first + of_b);
+  try {
+    give_up(*at.on, of_first);
+  } catch (...) {
+    drop_slowly(*at.on, b);  // whoever has it counts it
+    throw;
+  }
 }
 
 void count_not_begun(const record* in, std::uint64_t parts) noexcept {

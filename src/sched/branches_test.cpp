@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ground.hpp"
+#include "sched/pull.hpp"
 #include "weft/weft.hpp"
 
 namespace weft::sched {
@@ -22,6 +23,8 @@ struct made : detail::branch {
 };
 
 using M = machine::host;
+
+bool is_kept(detail::place_of_body& at, detail::branch& b) { return detail::keep(at, b) == detail::not_begun::nothing; }
 
 }  // namespace
 
@@ -53,11 +56,11 @@ TEST_CASE("branches: the newest that is kept is taken back, and nothing that is 
   detail::record body{};
   w.current = &body;
   made a, b;
-  CHECK(detail::keep(at, a));
+  CHECK(is_kept(at, a));
   CHECK(detail::taken_back(at, a));
   CHECK(!kept<M>::any(w));
 
-  CHECK((detail::keep(at, a) && detail::keep(at, b)));
+  CHECK((is_kept(at, a) && is_kept(at, b)));
   CHECK(!deque<M>::has_private(w));   // the deque is not needed
   CHECK(!detail::taken_back(at, a));  // b lies above it
   CHECK(detail::taken_back(at, b));
@@ -68,7 +71,7 @@ TEST_CASE("branches: the newest that is kept is taken back, and nothing that is 
   CHECK(a.parent == &body);
   CHECK(detail::peek(w.claimed) == 0);
 
-  CHECK(detail::keep(at, a));
+  CHECK(is_kept(at, a));
   deque<M>::push(w, &b);  // what a body submits is newer than what it has forked before
   CHECK(!detail::taken_back(at, a));
   CHECK(deque<M>::pop(w) == &b);
@@ -87,13 +90,13 @@ TEST_CASE(
   const std::uint32_t room = w.deque.mask + 1;
   for (const std::uint32_t n : {1u, 2u, room - 1, room, room + 1, 9 * room, 1000u}) {
     std::vector<made> all(n);
-    for (made& b : all) CHECK(detail::keep(*w.where, b));
+    for (made& b : all) CHECK(is_kept(*w.where, b));
     if (n % 2 == 0) {
       deque<M>::offer_half(w);
       CHECK(deque<M>::size(w) == n / 2);
       CHECK(kept<M>::size(detail::peek(w.kept)) == n / 2);
       CHECK(detail::taken_back(*w.where, all[n - 1]));
-      CHECK(detail::keep(*w.where, all[n - 1]));
+      CHECK(is_kept(*w.where, all[n - 1]));
     }
     deque<M>::offer_kept(w);
     CHECK(!kept<M>::any(w));
@@ -130,11 +133,45 @@ TEST_CASE("branches: a worker that is hooked has them offered by the slow half")
   REQUIRE(detail::peek(w.hooked) == detail::hooked_always);
   detail::place_of_body at{&w};
   made a;
-  CHECK(detail::keep(at, a));  // no engine: nothing is offered
+  CHECK(is_kept(at, a));  // no engine: nothing is offered
   CHECK(!kept<M>::any(w));
   CHECK(!detail::taken_back(at, a));
   CHECK(detail::join_slowly(w, a));  // so the caller runs it
   detail::drop_slowly(w, a);
+}
+
+// Catches: the first body begins, or the second is counted by two.
+TEST_CASE(
+    "branches: in a cancelled scope a fork whose branch a thief has moved ends like one whose first body throws") {
+  if (!M::barrier_everywhere()) return;  // no thief moves anything
+  struct counted : detail::branch {
+    counted() noexcept {
+      invoke = [](detail::record& r, detail::errand what) {
+        static_cast<counted&>(r).skipped += what == detail::errand::skip ? 1 : 100;
+      };
+    }
+    unsigned skipped = 0;
+  };
+  weft::runtime rt({.workers = 1, .machine = "host"});
+  rt.submit([] {
+    weft::cancellation stop;
+    weft::finish(stop, [&stop] {
+      detail::worker& w = *detail::self();
+      const auto kept_and_moved = [&w](counted& b) {
+        detail::poke(b.older, detail::peek(w.kept));
+        detail::poke_release(w.kept, static_cast<detail::branch*>(&b));
+        CHECK(pull<M>::from(w));
+        return detail::heed(*w.where, b);
+      };
+      stop.cancel();
+      counted b;
+      CHECK(kept_and_moved(b) == detail::not_begun::first);
+      CHECK_THROWS_AS(detail::give_up_fork(*w.where, b, detail::not_begun::first, 3, 50), weft::cancelled_error);
+      CHECK(b.skipped == 1);
+    });
+    CHECK(stop.skipped() == 3);
+  });
+  rt.wait();
 }
 
 TEST_CASE("branches: whoever comes second, the body or the branch, sees the other") {

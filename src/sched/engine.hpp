@@ -96,7 +96,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void push_slow(detail::worker& w, detail::record* r) override;
   void enter_forks(detail::worker& w) override;
   void leave_forks(detail::worker& w) noexcept override;
-  [[nodiscard]] bool fork(detail::worker& w, detail::branch& b) override;
+  [[nodiscard]] detail::not_begun fork(detail::worker& w, detail::branch& b) override;
   void share(detail::worker& w) noexcept override;
   bool join(detail::worker& w, detail::branch& b) override;
   void drop(detail::worker& w, detail::branch& b) noexcept override;

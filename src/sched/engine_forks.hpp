@@ -16,15 +16,16 @@ template <machine::machine M> void engine<M>::leave_forks(detail::worker& w) noe
   short_forks_.over(static_cast<worker&>(w));
 }
 
-template <machine::machine M> bool engine<M>::fork(detail::worker& w, detail::branch& b) {
+template <machine::machine M> detail::not_begun engine<M>::fork(detail::worker& w, detail::branch& b) {
+  using detail::not_begun;
   if (detail::peek(w.kept) != &b)
     make_ready(b, w.current);
-  else if (!deque::take_kept(w, b))
-    return true;  // a thief has it
-  if (poison_.is_stopped(b.parent)) return false;
+  else if (!deque::take_kept(w, b))  // a thief has it
+    return poison_.is_stopped(w.current) ? not_begun::first : not_begun::nothing;
+  if (poison_.is_stopped(b.parent)) return not_begun::both;
   visit v(*this);
   branches_.offer(static_cast<worker&>(w), b);
-  return true;
+  return not_begun::nothing;
 }
 
 template <machine::machine M> void engine<M>::share(detail::worker& w) noexcept {

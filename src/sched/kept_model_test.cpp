@@ -159,6 +159,7 @@ template <flaw Flaw> class trial {
     if (ends_now()) return;
     if (steps<Flaw>::taken_back(w, b) || (kept<M>::any(w) && steps<Flaw>::take_kept(w, b))) return take(&b);
     deque<M>::offer_kept(w);
+    if (kept<M>::any(w)) return complain("something is still kept that was to be offered");
     if (detail::record* const r = deque<M>::pop(w)) {
       if (b.parent != &body_) complain("a branch in the deque does not say whose it is");
       take(r);

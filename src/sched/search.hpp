@@ -168,10 +168,11 @@ template <class M> class search {
     counted = true;
     const bool relies = main_moves && use_.sleep.somebody_searches();  // asked now, when w is known to sleep
     const bool pulled = use_.stealing.pulls_late() && !relies && use_.stealing.pull_from_main(w);
-    w.guarded = use_.sleep.somebody_searches();  // asked as late
-    if (!w.guarded && use_.stealing.may_turn_down()) static_cast<void>(M::barrier_everywhere());
+    const bool guarded = use_.sleep.somebody_searches();  // asked as late
+    detail::poke(w.guarded, guarded);
+    if (!guarded && use_.stealing.may_turn_down()) static_cast<void>(M::barrier_everywhere());
     const bool sees = anything_visible(w);
-    w.guarded = false;
+    detail::poke(w.guarded, false);
     if (!pulled && !sees) {
       use_.recording.park(w);
       if (!use_.machine.rang(w.id)) return nullptr;

@@ -39,7 +39,7 @@ template <class M> class stealing final : public source<M> {
   [[nodiscard]] detail::record* take(worker<M>& w) override {
     WEFT_ASSERT(rules_ != nullptr && w.role != role::guest);
     const bool is_reserve = w.role == role::reserve;
-    const bool keeps_away = w.reluctant && !is_reserve && tempo_.tiny();
+    const bool keeps_away = detail::peek(w.reluctant) && !is_reserve && tempo_.tiny();
     if (keeps_away && w.id != 0) return nullptr;
     if (w.robbed_last != worker<M>::no_id && !keeps_away) {
       if (detail::record* r = rob(w, crew_[w.robbed_last])) return r;
@@ -67,8 +67,9 @@ template <class M> class stealing final : public source<M> {
   // What the main thread keeps where it turns thieves down counts as visible, too: somebody is to ask for it again. But
   // another may search, who sees to that, and to tiny tasks that w leaves to those who are at work on them.
   [[nodiscard]] bool visible(worker<M>& w) noexcept override {
-    if (!w.guarded && may_turn_down() && (turned_down() || main_keeps_more(w))) return true;
-    if (w.guarded && leaves_them(w)) return false;
+    const bool guarded = detail::peek(w.guarded);
+    if (!guarded && may_turn_down() && (turned_down() || main_keeps_more(w))) return true;
+    if (guarded && leaves_them(w)) return false;
     for (const auto& victim : crew_)
       if (victim.get() != &w && deque::stealable(*victim)) return true;
     return false;
@@ -115,7 +116,7 @@ template <class M> class stealing final : public source<M> {
   // acts for the owner".
   [[nodiscard]] bool pull(worker<M>& w) noexcept {
     const auto before = std::exchange(w.watched, {});
-    w.seen_kept = nullptr;
+    detail::poke<const detail::branch*>(w.seen_kept, nullptr);
     for (unsigned i = 1; i <= crew_.workers(); ++i) {  // the reserve has the number after the last
       worker<M>& owner = crew_[(w.id + i) % crew_.workers()];
       if (&owner == &w) continue;
@@ -130,7 +131,7 @@ template <class M> class stealing final : public source<M> {
       const bool stands = again && before.bottom == bottom && before.newest == newest;
       if (stands && sched::pull<M>::from(owner)) return true;
       newest = detail::peek(owner.kept);
-      if (owner.id == 0) w.seen_kept = newest;
+      if (owner.id == 0) detail::poke(w.seen_kept, newest);
       const bool has_kept = again && newest != nullptr && !(stands && before.newest == newest);  // and may fork no more
       if ((before.id == worker<M>::no_id || has_kept) && w.watched.id == worker<M>::no_id)
         w.watched = {owner.id, bottom, newest};
@@ -166,7 +167,7 @@ template <class M> class stealing final : public source<M> {
   // Whether w leaves tiny tasks to the others, who were at work on them when it last asked. It may sleep beside those
   // while another searches, who asks again and again (sleep.md, "Guarded").
   [[nodiscard]] bool leaves_them(const worker<M>& w) noexcept {
-    return w.reluctant && w.role == role::ordinary && w.id != 0 && tempo_.tiny();
+    return detail::peek(w.reluctant) && w.role == role::ordinary && w.id != 0 && tempo_.tiny();
   }
   // Whether the main thread turns thieves down, or might; then somebody is to search. Order: seq_cst, pairs with
   // short_forks: who has announced sleep sees it, or the main thread sees that.
@@ -185,7 +186,7 @@ template <class M> class stealing final : public source<M> {
   // submitters_wait: at the window.
   void look_up(worker<M>& w, bool submitters_wait) {
     if (!tempo_.tiny()) return;
-    if (!w.reluctant) w.reluctant = others_move(w);
+    if (!detail::peek(w.reluctant)) detail::poke(w.reluctant, others_move(w));
     give_way(w, submitters_wait);
   }
 
@@ -193,8 +194,9 @@ template <class M> class stealing final : public source<M> {
   // on tiny tasks and may stop at any time. If they have stopped it steals those, too.
   template <class BeginSearch> [[nodiscard]] bool insists(worker<M>& w, BeginSearch begin_search) {
     if (!tempo_.tiny()) return false;
-    w.reluctant = others_move(w);
-    return w.reluctant && begin_search();
+    const bool reluctant = others_move(w);
+    detail::poke(w.reluctant, reluctant);
+    return reluctant && begin_search();
   }
 
  private:
@@ -206,13 +208,14 @@ template <class M> class stealing final : public source<M> {
   // claimed until the main thread comes back to it.
   [[nodiscard]] bool main_keeps_more(const worker<M>& w) noexcept {
     const detail::branch* const newest = detail::peek(crew_.main().kept);
-    return newest != nullptr && (newest != w.seen_kept || M::unseen::load(crew_.main().claimed, base::relaxed) == 0);
+    return newest != nullptr &&
+           (newest != detail::peek(w.seen_kept) || M::unseen::load(crew_.main().claimed, base::relaxed) == 0);
   }
   // w has taken something from another: of tiny tasks a few, because the others stood still, and then it asks anew.
   void reconsiders(worker<M>& w) noexcept {
-    if (w.reluctant || ++w.taken < base::tiny_taken_max) return;
+    if (detail::peek(w.reluctant) || ++w.taken < base::tiny_taken_max) return;
     w.taken = 0;
-    if (w.role == role::ordinary && w.id != 0 && tempo_.tiny()) w.reluctant = others_move(w);
+    if (w.role == role::ordinary && w.id != 0 && tempo_.tiny()) detail::poke(w.reluctant, others_move(w));
   }
 
   // Whom w, which has had n tasks of victim's, robs next. Where that was little, it is whom victim has its own from: so

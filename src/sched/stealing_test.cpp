@@ -130,9 +130,9 @@ TEST_CASE("stealing: tiny bodies are left to their owners while a thief is reluc
   task t;
   f.give(2, t);
   f.make_tiny();
-  CHECK(w.reluctant);
+  CHECK(detail::peek(w.reluctant));
   CHECK(f.thieves.take(w) == nullptr);
-  w.reluctant = false;
+  detail::poke(w.reluctant, false);
   CHECK(f.thieves.take(w) == &t.r);
 }
 
@@ -155,30 +155,30 @@ TEST_CASE("stealing: reluctance ends when the others stand still, and begins ane
   bool asked = false;
   const auto searches = [&asked] { return asked = true; };
   CHECK(!f.thieves.insists(w, searches));  // nobody has moved since the runtime began
-  CHECK((!w.reluctant && !asked));
+  CHECK((!detail::peek(w.reluctant) && !asked));
   count_one(f.s.all[0].tasks);
   CHECK(f.thieves.insists(w, searches));  // they move: it goes on to search, and keeps away
-  CHECK((w.reluctant && asked));
+  CHECK((detail::peek(w.reluctant) && asked));
   CHECK(!f.thieves.insists(w, [] { return true; }));
-  CHECK(!w.reluctant);
+  CHECK(!detail::peek(w.reluctant));
   count_one(f.s.all[0].created);
   CHECK(!f.thieves.insists(w, [] { return false; }));  // enough search: it may sleep, and keeps away all the same
-  CHECK((w.reluctant && f.thieves.leaves_them(w)));
+  CHECK((detail::peek(w.reluctant) && f.thieves.leaves_them(w)));
 }
 
 TEST_CASE("stealing: who took a few tiny tasks, because the others stood still, asks anew whether they move") {
   fixture f(3);
   worker<notes>& w = f.s.all[1];
   f.make_tiny();
-  w.reluctant = false;
+  detail::poke(w.reluctant, false);
   std::vector<task> all(base::tiny_taken_max + 1);
   for (task& t : all) f.give(2, t);
   count_one(f.s.all[0].created);
   for (unsigned i = 0; i < base::tiny_taken_max; ++i) {
-    CHECK(!w.reluctant);
+    CHECK(!detail::peek(w.reluctant));
     CHECK(f.thieves.take(w) == &all[i].r);
   }
-  CHECK(w.reluctant);
+  CHECK(detail::peek(w.reluctant));
   CHECK(f.thieves.take(w) == nullptr);
 }
 
@@ -190,9 +190,9 @@ TEST_CASE("stealing: who is guarded by another that searches leaves tiny tasks t
   f.give(2, t);
   CHECK(f.thieves.leaves_them(w));
   CHECK(f.thieves.visible(w));
-  w.guarded = true;
+  detail::poke(w.guarded, true);
   CHECK(!f.thieves.visible(w));
-  w.reluctant = false;
+  detail::poke(w.reluctant, false);
   CHECK(f.thieves.visible(w));                // it would take them
   CHECK(!f.thieves.leaves_them(f.s.all[0]));  // the main thread, when it waits, takes what is given way with
 }
@@ -206,16 +206,16 @@ TEST_CASE(
   CHECK((!f.thieves.visible(w) && !f.thieves.asks_again()));
   main.turns_down.raw = true;
   CHECK(f.thieves.visible(w));
-  w.guarded = true;
+  detail::poke(w.guarded, true);
   CHECK(!f.thieves.visible(w));
-  w.guarded = false;
+  detail::poke(w.guarded, false);
   CHECK(f.thieves.asks_again());
   CHECK(main.asked.raw == 1);
   CHECK((!f.thieves.visible(w) && !f.thieves.asks_again()));
   detail::branch b;
   detail::poke(main.kept, &b);  // it has not come to a look at that yet, and may not
   CHECK(f.thieves.visible(w));
-  w.seen_kept = &b;
+  detail::poke<const detail::branch*>(w.seen_kept, &b);
   CHECK(f.thieves.visible(w));  // may be another one at the same place
   detail::poke(main.claimed, std::uint8_t{1});
   CHECK(!f.thieves.visible(w));
@@ -226,9 +226,9 @@ TEST_CASE("stealing: where bodies are worth it nobody is reluctant") {
   fixture f(2);
   count_one(f.s.all[0].tasks);
   CHECK(!f.thieves.insists(f.s.all[1], [] { return true; }));
-  f.s.all[1].reluctant = false;
+  detail::poke(f.s.all[1].reluctant, false);
   f.thieves.look_up(f.s.all[1], false);
-  CHECK(!f.s.all[1].reluctant);
+  CHECK(!detail::peek(f.s.all[1].reluctant));
 }
 
 TEST_CASE("stealing: a busy worker with tiny bodies lets the main thread be while that submits") {

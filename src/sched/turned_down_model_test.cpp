@@ -170,8 +170,9 @@ template <flaw Flaw> class trial {
     const bool too_early = Flaw == flaw::guarded_early && s_.sleep.somebody_searches();
     for (std::uint32_t n = rng_.below(4) == 0 ? rng_.below(100) : 0; n > 0; --n) M::relax(1);
     static_cast<void>(s_.sleep.announce(w.id));
-    w.guarded = Flaw == flaw::guarded_early ? too_early : s_.sleep.somebody_searches();
-    if (!w.guarded) static_cast<void>(M::barrier_everywhere());
+    const bool guarded = Flaw == flaw::guarded_early ? too_early : s_.sleep.somebody_searches();
+    detail::poke(w.guarded, guarded);
+    if (!guarded) static_cast<void>(M::barrier_everywhere());
     if (!sees(w, Flaw == flaw::sleeps_on) || !s_.sleep.retract(w.id)) {
       park(w.id);
       counted = true;
@@ -185,7 +186,7 @@ template <flaw Flaw> class trial {
   }
   [[nodiscard]] bool sees(worker<M>& w, bool only_tasks) {
     const bool sees = only_tasks ? deque<M>::stealable(s_.all.main()) : stealing_.visible(w);
-    w.guarded = false;
+    detail::poke(w.guarded, false);
     return sees;
   }
   // It was counted, and others take over what it had seen to.

@@ -106,8 +106,7 @@ template <class M> struct worker : detail::worker {
     std::uint32_t bottom = 0;
     const detail::branch* newest = nullptr;  // of those that are kept
   };
-  end_of_deque watched;                       // whose this worker looks at again before it pulls
-  const detail::branch* seen_kept = nullptr;  // the newest that the main thread kept when it looked last
+  end_of_deque watched;  // whose this worker looks at again before it pulls
   struct end_of_main {
     std::uint64_t created = 0;
     std::uint32_t bottom = 0;
@@ -120,13 +119,15 @@ template <class M> struct worker : detail::worker {
   bool looks_at_all = false;     // for one look: at every worker, and not only those whose turn it is
   std::uint64_t seen_moves = 0;  // stealing.hpp: what others had done when this worker last looked
   std::uint64_t seen_submitted = 0;
-  bool reluctant = true;                 // does not steal tiny tasks whose owners are at work on them
   unsigned taken = 0;                    // by thefts since it became willing, a few at most
-  bool guarded = false;                  // for one look: another searches, who sees to some of what is left
   unsigned aside_next = 0;               // admission.hpp
   std::vector<std::uint16_t> gathered;   // hosting.hpp: for whom,
   std::vector<detail::record*> members;  // and what; teams.hpp, too
   detail::cell<bool> gives_way;          // to the main thread, which may take what is here
+  // Written by this worker alone; who looks for a stall reads them, too.
+  detail::cell<bool> reluctant{true};             // does not steal tiny tasks whose owners are at work on them
+  detail::cell<bool> guarded;                     // for one look: another searches, who sees to some of what is left
+  detail::cell<const detail::branch*> seen_kept;  // the newest that the main thread kept when it looked last
   // Written by this worker alone, read by statistics at any time: hence cells.
   detail::cell<std::uint64_t> called;  // of tasks, those that were calls where they were submitted
   detail::cell<std::uint64_t> steals;

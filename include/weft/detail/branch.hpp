@@ -22,19 +22,24 @@ struct branch : record {
 };
 static_assert(sizeof(void*) == 8);
 
-// The slow halves: of offering b, and of taking it back. fork returns false if neither body is to begin, because the
-// scope they are in is cancelled. join returns whether the caller is to run b, on the worker it is on then; if not, b
-// is over, and what it threw is thrown; a cancelled_error if b has not begun and is not to. drop, in the handler of
-// what the first body threw: b is not wanted any more, and the scope it is in is cancelled by that exception.
-[[nodiscard]] bool fork_slowly(worker& w, branch& b);
+// What of a fork is not to begin, because the scope it is in is cancelled. first: the other one a thief has.
+enum class not_begun : std::uint8_t { nothing, first, both };
+
+// The slow halves: of offering b, and of taking it back. join returns whether the caller is to run b, on the worker it
+// is on then; if not, b is over, and what it threw is thrown; a cancelled_error if b has not begun and is not to. drop,
+// in the handler of what the first body threw: b is not wanted any more, and the scope it is in is cancelled by that
+// exception.
+[[nodiscard]] not_begun fork_slowly(worker& w, branch& b);
 [[nodiscard]] bool join_slowly(worker& w, branch& b);
 void drop_slowly(worker& w, branch& b) noexcept;
 
 // For whoever finds worker::hooked set. is_stopped: the body on w is in a cancelled scope, so no more parts are to
-// begin. give_up: `parts` of them are not begun; throws a cancelled_error. count_not_begun: the same for what is in
-// `in`, and throws nothing.
+// begin. give_up: `parts` of them are not begun; throws a cancelled_error. give_up_fork: the same for a fork whose
+// bodies have so many. count_not_begun: the same for what is in `in`, and throws nothing.
 [[nodiscard]] bool is_stopped(const worker& w) noexcept;
 [[noreturn]] void give_up(const worker& w, std::uint64_t parts);
+[[noreturn]] void give_up_fork(place_of_body& at, branch& b, not_begun which, std::uint64_t of_first,
+                               std::uint64_t of_b);
 void count_not_begun(const record* in, std::uint64_t parts) noexcept;
 
 // What a fork needs again after the call, the compiler would keep over the call: in a register that each fork saves and
@@ -58,20 +63,20 @@ inline void make_ready(branch& b, record* of) noexcept {
 }
 
 // b is kept, and its worker is to see to something: thieves starve, and some of what is kept is put within their reach;
-// or it is hooked, and the slow half offers b. Returns false if neither body may begin. Who: the body that is at `at`.
-[[nodiscard]] bool heed(place_of_body& at, branch& b);
+// or it is hooked, and the slow half offers b. Who: the body that is at `at`.
+[[nodiscard]] not_begun heed(place_of_body& at, branch& b);
 
 // Keeps b, the newest of its worker's, which thieves come to when they have nothing else (src/sched/branches.md).
-// Returns false if neither body may begin. Who: the body that is at `at`. Order: starved and hooked come after b is
-// in the list (deque.md, "Nothing is left behind").
-[[nodiscard, gnu::always_inline]] inline bool keep(place_of_body& at, branch& b) {
+// Who: the body that is at `at`. Order: starved and hooked come after b is in the list (deque.md, "Nothing is left
+// behind").
+[[nodiscard, gnu::always_inline]] inline not_begun keep(place_of_body& at, branch& b) {
   worker& w = *at.on;
   poke(b.older, peek(w.kept));
   poke_release(w.kept, address_of(b));
   then();
   if (any_of(w.asked, w.hooked)) [[unlikely]]
     return heed(at, b);
-  return true;
+  return not_begun::nothing;
 }
 
 // What was taken from what w keeps, which is claimed, is there again.

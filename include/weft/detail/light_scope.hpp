@@ -103,7 +103,7 @@ void close_full(here& at, light_scope& s);
 template <class Body> [[gnu::always_inline]] inline void keep_async(here& at, light_scope& s, Body&& body) {
   kept_async& b = s.async(s.used);
   b.set(static_cast<Body&&>(body));
-  if (keep(at, b)) [[likely]]
+  if (keep(at, b) != not_begun::both) [[likely]]
     ++s.used;
   else
     skip_async(at, s, b);

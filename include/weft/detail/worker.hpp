@@ -20,6 +20,7 @@ namespace weft::detail {
 
 struct worker;
 struct branch;
+enum class not_begun : std::uint8_t;
 struct scope;
 struct light_scope;
 struct event_end;
@@ -53,7 +54,7 @@ struct engine_base {
   // starve; the others are the slow halves in detail/branch.hpp.
   virtual void enter_forks(worker& w) = 0;
   virtual void leave_forks(worker& w) noexcept = 0;
-  virtual bool fork(worker& w, branch& b) = 0;
+  virtual not_begun fork(worker& w, branch& b) = 0;
   virtual void share(worker& w) noexcept = 0;
   virtual bool join(worker& w, branch& b) = 0;
   virtual void drop(worker& w, branch& b) noexcept = 0;
