@@ -87,6 +87,7 @@ class ordered_context {
   template <class T> [[nodiscard]] T load(const T& from) {
     static_assert(std::is_trivially_copyable_v<T>, "weft: what is loaded is copied as bytes");
     if (plain_) return from;
+    if constexpr (detail::is_ordered_word<T>) return __builtin_bit_cast(T, hooks_.load_word(&from));
     alignas(T) std::byte bytes[sizeof(T)];
     hooks_.load(&from, bytes, sizeof(T));
     return *std::launder(reinterpret_cast<T*>(bytes));
@@ -95,6 +96,8 @@ class ordered_context {
     static_assert(std::is_trivially_copyable_v<T>, "weft: what is stored is copied as bytes");
     if (plain_)
       to = value;
+    else if constexpr (detail::is_ordered_word<T>)
+      hooks_.store_word(&to, __builtin_bit_cast(std::uint64_t, value));
     else
       hooks_.store(&to, &value, sizeof(T));
   }

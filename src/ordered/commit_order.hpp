@@ -80,11 +80,12 @@ class admitted_tasks {
  public:
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  [[nodiscard]] task* first() const noexcept { return first_; }
+  [[nodiscard]] task* first() const noexcept { return detail::peek(first_); }
+  [[nodiscard]] bool is_first(const task& t) const noexcept { return detail::peek(first_) == &t; }  // who: anybody
   [[nodiscard]] task* last() const noexcept { return last_; }
   // Without those that are dead: where these stand does not matter, and what their place depended on may be gone.
   [[nodiscard]] task* first_alive() const noexcept {
-    task* t = first_;
+    task* t = first();
     while (t != nullptr && t->dead) t = t->next;
     return t;
   }
@@ -96,23 +97,23 @@ class admitted_tasks {
 
   void insert(task& t) noexcept {
     task* at = last_;
-    WEFT_ASSERT(t.next == nullptr && t.previous == nullptr && first_ != &t);  // it stands here once
+    WEFT_ASSERT(t.next == nullptr && t.previous == nullptr && first() != &t);  // it stands here once
     while (at != nullptr && (at->dead || before(t, *at))) at = at->previous;
     t.previous = at;
-    t.next = at == nullptr ? first_ : at->next;
-    (t.previous == nullptr ? first_ : t.previous->next) = &t;
+    t.next = at == nullptr ? first() : at->next;
+    put_behind(t.previous, &t);
     (t.next == nullptr ? last_ : t.next->previous) = &t;
     ++size_;
     give_label(t);
   }
   void remove(task& t) noexcept {
-    WEFT_ASSERT((t.previous == nullptr ? first_ : t.previous->next) == &t);
+    WEFT_ASSERT((t.previous == nullptr ? first() : t.previous->next) == &t);
     WEFT_ASSERT((t.next == nullptr ? last_ : t.next->previous) == &t);
-    (t.previous == nullptr ? first_ : t.previous->next) = t.next;
+    put_behind(t.previous, t.next);
     (t.next == nullptr ? last_ : t.next->previous) = t.previous;
     t.next = t.previous = nullptr;
     --size_;
-    WEFT_ASSERT((size_ == 0) == (first_ == nullptr) && (size_ == 0) == (last_ == nullptr));
+    WEFT_ASSERT((size_ == 0) == (first() == nullptr) && (size_ == 0) == (last_ == nullptr));
   }
   // Whether labels can still grow. Where they cannot, the list has to run empty: 2^43 tasks from one time to the next.
   [[nodiscard]] bool has_room() const noexcept { return last_ == nullptr || detail::peek(last_->label) < label_limit; }
@@ -121,6 +122,9 @@ class admitted_tasks {
   static constexpr std::uint64_t step = std::uint64_t{1} << 20, shift = std::uint64_t{1} << 40;
   static constexpr std::uint64_t label_limit = std::uint64_t{1} << 63;
 
+  void put_behind(task* previous, task* t) noexcept {
+    previous == nullptr ? detail::poke(first_, t) : static_cast<void>(previous->next = t);
+  }
   void give_label(task& t) noexcept {
     const std::uint64_t low = t.previous == nullptr ? 0 : detail::peek(t.previous->label);
     WEFT_ASSERT(low < ~std::uint64_t{0} - shift);  // one that wraps would be the first of all to precedes()
@@ -134,7 +138,7 @@ class admitted_tasks {
     WEFT_ASSERT(low < detail::peek(t.label) && detail::peek(t.label) < detail::peek(t.next->label));
   }
 
-  task* first_ = nullptr;
+  detail::cell<task*> first_;
   task* last_ = nullptr;
   std::size_t size_ = 0;
 };

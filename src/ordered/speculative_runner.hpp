@@ -44,8 +44,10 @@ template <class M> class runner final : public detail::ordered_hooks {
 
   // Runs the body of t ahead and publishes what it did. Whatever comes of it, no access of a run before this one is
   // registered any more but what is published.
-  [[nodiscard]] outcome run(task& t) {
+  // comes_first: all before t has happened, so nothing can change any more what it reads.
+  [[nodiscard]] outcome run(task& t, bool comes_first) {
     begin(t);
+    comes_first_ = comes_first;
     const double began = runtime_.now_ns();
     try {
       t.call.run(x_, t.call.timestamp, t.call.argument);
@@ -82,6 +84,7 @@ template <class M> class runner final : public detail::ordered_hooks {
   std::vector<allocation> released;
   std::exception_ptr error;
   std::vector<task_ref> made_stale;
+  bool has_happened = false;  // and nothing is left to commit
   task_ref waits_for;
   double ended_ns = 0;
 
@@ -104,12 +107,14 @@ template <class M> class runner final : public detail::ordered_hooks {
     allocated.clear();
     released.clear();
     made_stale.clear();
+    has_happened = false;
     error = nullptr;
     came_to_ = outcome::published;
     x_.set_timestamp(t.call.timestamp);
   }
   void publish(task& t) {
     WEFT_ASSERT(task_ == &t && t.now == phase::running && !in_order_);
+    if (!t.published && (comes_first_ || section_.is_oldest(t))) return happen(t);
     t.this_run().for_each([this](word_access& a) {
       if (a.written != 0) versions_.publish(a, made_stale);
     });
@@ -118,6 +123,13 @@ template <class M> class runner final : public detail::ordered_hooks {
     t.live = static_cast<std::uint8_t>(1 - t.live);
     t.published = true;
     M::store(t.redone, std::uint32_t{0}, base::release);
+  }
+  // All that comes before t has happened, so what t did has happened, too.
+  void happen(task& t) {
+    WEFT_ASSERT(t.last_run().size() == 0 && detail::peek(t.stale) == 0);
+    t.this_run().for_each([this](word_access& a) { versions_.happen(a, made_stale); });
+    t.this_run().clear();
+    has_happened = true;
   }
   void forget(task& t) noexcept {
     WEFT_ASSERT(task_ == &t && made_stale.empty());  // nobody has seen what it wrote
@@ -149,14 +161,29 @@ template <class M> class runner final : public detail::ordered_hooks {
         from, bytes,
         [&](std::uintptr_t word, byte_mask mask, unsigned first, unsigned here, std::size_t at)
             __attribute__((always_inline)) {
-              word_access& a = footprint_.of(word);
-              const byte_mask missing = static_cast<byte_mask>(mask & ~(a.read | a.written));
-              if (missing != 0) read(a, missing);
-              WEFT_DEBUG_ASSERT((mask & ~(a.read | a.written)) == 0);  // somebody has written each byte it gets
+              const word_access& a = seen(word, mask);
               std::memcpy(static_cast<std::byte*>(to) + at, reinterpret_cast<const std::byte*>(&a.value) + first, here);
             });
   }
+  std::uint64_t load_word(const void* from) override {
+    if (in_order_) {
+      std::uint64_t value;
+      std::memcpy(&value, from, sizeof value);
+      return value;
+    }
+    check();
+    return seen(reinterpret_cast<std::uintptr_t>(from), whole_word).value;
+  }
+  // The access of that word, which knows the bytes of `mask`.
+  [[nodiscard, gnu::always_inline]] word_access& seen(std::uintptr_t word, byte_mask mask) {
+    word_access& a = footprint_.of(word);
+    const byte_mask missing = static_cast<byte_mask>(mask & ~(a.read | a.written));
+    if (missing != 0) read(a, missing);
+    WEFT_DEBUG_ASSERT((mask & ~(a.read | a.written)) == 0);  // somebody has written each byte it gets
+    return a;
+  }
   [[gnu::always_inline]] void read(word_access& a, byte_mask missing) {
+    if (comes_first_) return versions<M>::read_first(a, missing);
     const task_ref unsettled = versions_.read(*task_, a, missing);
     if (unsettled.to != nullptr) [[unlikely]]
       wait_for(unsettled);
@@ -179,6 +206,16 @@ template <class M> class runner final : public detail::ordered_hooks {
           std::memcpy(reinterpret_cast<std::byte*>(&a.value) + first, static_cast<const std::byte*>(from) + at, here);
           a.written = static_cast<byte_mask>(a.written | mask);
         });
+  }
+  void store_word(void* to, std::uint64_t value) override {
+    if (in_order_) {
+      std::memcpy(to, &value, sizeof value);
+      return;
+    }
+    check();
+    word_access& a = footprint_.of(reinterpret_cast<std::uintptr_t>(to));
+    a.value = value;
+    a.written = whole_word;
   }
   void read_only(const void*, std::size_t) override {}
   void work(std::uint64_t instructions) override {
@@ -217,6 +254,7 @@ template <class M> class runner final : public detail::ordered_hooks {
   footprint footprint_;
   task* task_ = nullptr;
   outcome came_to_ = outcome::published;
+  bool comes_first_ = false;
   bool in_order_ = false;
 };
 

@@ -183,9 +183,10 @@ template <class M> class section final : public ordered_run::executor, oldest_kn
   void run_ahead(runner<M>& r, task& t) {
     const bool invite = crew_->active + crew_->invited < runtime_.workers() && board_.has_more(window_.tasks());
     if (invite) ++crew_->invited;
+    const bool comes_first = board_.comes_first(t);
     base::release_lock<M>(crew_->lock);
     if (invite) runtime_.submit(named("ordered helper"), [i = invitation<M>(crew_)]() mutable { i.accept(); });
-    const outcome came_to = r.run(t);
+    const outcome came_to = r.run(t, comes_first);
     base::acquire_lock<M>(crew_->lock);
     ++counts_.started;
     again_ += t.runs > 1 ? 1 : 0;
@@ -265,6 +266,7 @@ template <class M> class section final : public ordered_run::executor, oldest_kn
   }
 
   [[nodiscard]] bool is_oldest(const task& t) override {
+    if (!board_.may_be_oldest(t)) return false;
     const base::locked<M> guard(crew_->lock);
     return board_.is_oldest(t);
   }

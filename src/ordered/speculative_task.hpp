@@ -25,9 +25,10 @@ struct word_access {
   task* by = nullptr;
   void* bucket = nullptr;   // once it was looked up
   std::uint64_t value = 0;  // as the body sees it: what was read, under what it has written
-  byte_mask read = 0;       // bytes that came from others; non-zero: it is in the list of readers
+  byte_mask read = 0;       // bytes that came from others
   byte_mask written = 0;
-  bool published = false;  // it is in the list of versions
+  bool registered = false;  // it is in the list of readers
+  bool published = false;   // it is in the list of versions
   word_access* next_reader = nullptr;
   word_access* previous_reader = nullptr;
   word_access* next_version = nullptr;

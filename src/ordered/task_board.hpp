@@ -26,10 +26,15 @@ template <class M> class task_board {
 
   [[nodiscard]] bool nothing_admitted() const noexcept { return admitted_.empty(); }
   [[nodiscard]] std::size_t running() const noexcept { return running_; }
-  // A dead one never is: it may not know, as a run that was slow to begin has cleared what told it so.
-  [[nodiscard]] bool is_oldest(const task& t) const noexcept {
-    return !t.dead && admitted_.first() == &t && detail::peek(t.stale) == 0 && !pending.any_before(t);
+  // Whether all that comes before t has happened; then nothing can come before it any more. Never of a dead one.
+  [[nodiscard]] bool comes_first(const task& t) const noexcept {
+    return !t.dead && admitted_.first() == &t && !pending.any_before(t);
   }
+  // Whether its run is the last one, too. A dead one may not know, as a run that was slow to begin has cleared what
+  // told it so.
+  [[nodiscard]] bool is_oldest(const task& t) const noexcept { return comes_first(t) && detail::peek(t.stale) == 0; }
+  // Where this is false t is not the oldest, or just became it. Who: anybody.
+  [[nodiscard]] bool may_be_oldest(const task& t) const noexcept { return admitted_.is_first(t); }
   // Whether more than one worker would find something to do.
   [[nodiscard]] bool has_more(std::size_t window) const noexcept {
     return !ready_.empty() || (!pending.empty() && admitted_.size() < window);
@@ -54,6 +59,7 @@ template <class M> class task_board {
   bool settle(task& t, outcome came_to, runner<M>& r) {
     WEFT_ASSERT(t.now == phase::running && running_ > 0);
     WEFT_ASSERT(!t.dead || t.children.empty());
+    WEFT_ASSERT(!r.has_happened || (admitted_.first() == &t && !t.dead && detail::peek(t.stale) == 0));
     --running_;
     run_again(r.made_stale);
     if (came_to != outcome::published) throw_away(r.allocated);

@@ -28,7 +28,7 @@ struct section_by_hand final : oldest_known {
     return *t;
   }
   outcome run_and_settle(task& t) {
-    const outcome came_to = run.run(t);
+    const outcome came_to = run.run(t, board.comes_first(t));
     board.settle(t, came_to, run);
     return came_to;
   }
@@ -55,6 +55,7 @@ void serve(weft::ordered_context& x, std::uint64_t, shared_words* w) {
 void ask(weft::ordered_context& x, std::uint64_t now, shared_words* w) {
   if (x.load(w->closed) == 0) x.at(now + 1, serve, w);
 }
+void look(weft::ordered_context& x, std::uint64_t, shared_words* w) { x.store(w->served, x.load(w->closed) + 1); }
 
 }  // namespace
 
@@ -88,4 +89,49 @@ TEST_CASE("ordered, board: behind a body that threw nobody who was picked is cer
   CHECK(s.run_and_settle(serves) != outcome::published);
   CHECK(w.served == 0);
   CHECK(s.board.nothing_admitted());
+}
+
+TEST_CASE("ordered, board: what comes first writes to memory when it has run, and who ran ahead of it runs again") {
+  section_by_hand s;
+  shared_words w;
+  s.board.pending.create(weft::detail::make_call(0, end_service, &w));
+  s.board.pending.create(weft::detail::make_call(1, look, &w));
+  task& first = s.pick();
+  task& ahead = s.pick();
+  CHECK((s.board.comes_first(first) && !s.board.comes_first(ahead)));
+  CHECK(s.run_and_settle(ahead) == outcome::published);
+  CHECK(w.served == 0);
+  CHECK(s.run_and_settle(first) == outcome::published);
+  CHECK(w.closed == 1);
+  CHECK(first.last_run().size() == 0);
+  s.commit();
+  CHECK(&s.pick() == &ahead);
+  CHECK(s.board.comes_first(ahead));
+  CHECK(s.run_and_settle(ahead) == outcome::published);
+  CHECK(w.served == 0);  // a version of its first run had to be replaced
+  s.commit();
+  CHECK(w.served == 2);
+}
+
+// Catches: who is the first of those admitted writes before a call that is created late has read.
+TEST_CASE("ordered, board: nobody comes first while a call that is not admitted comes before it") {
+  section_by_hand s;
+  shared_words w;
+  const auto creates = [](weft::ordered_context& x, std::uint64_t, shared_words* to) { x.at(1, look, to); };
+  s.board.pending.create(weft::detail::make_call(0, creates, &w));
+  s.board.pending.create(weft::detail::make_call(5, end_service, &w));
+  task& parent = s.pick();
+  task& late = s.pick();
+  s.run_and_settle(parent);
+  s.commit();
+  CHECK((s.board.may_be_oldest(late) && !s.board.comes_first(late)));
+  CHECK(s.run_and_settle(late) == outcome::published);
+  CHECK(w.closed == 0);
+  task& child = s.pick();
+  CHECK(s.board.comes_first(child));
+  CHECK(s.run_and_settle(child) == outcome::published);
+  CHECK(w.served == 1);
+  s.commit();
+  s.commit();
+  CHECK(w.closed == 1);
 }

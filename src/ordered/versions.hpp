@@ -33,6 +33,12 @@ template <class M> class versions {
     return {};
   }
 
+  // The same for a task that nothing comes before any more: what it reads is in base memory, and stays.
+  [[gnu::always_inline]] static void read_first(word_access& a, byte_mask mask) noexcept {
+    a.value = merged(a.value, read_memory<base::relaxed>(a.word, mask), mask);
+    a.read = static_cast<byte_mask>(a.read | mask);
+  }
+
   // Makes what a says was written visible, in place of what `old` said, if there is one. Those who have read what is
   // not so any more are made stale and added to `stale`.
   void publish(word_access& a, std::vector<task_ref>& stale) {
@@ -69,9 +75,25 @@ template <class M> class versions {
     tell_readers(b, a, difference(was, is, a.written), stale);
   }
 
+  // publish() and commit() in one, for a task that nothing comes before any more and that has published nothing: base
+  // memory is what a says, and nobody needs a version of it.
+  void happen(word_access& a, std::vector<task_ref>& stale) {
+    WEFT_ASSERT(!a.published);
+    if (a.written == 0 && !a.registered) return;
+    bucket& b = bucket_of(a);
+    const base::locked<M> guard(b.lock);
+    if (a.registered) unlink_reader(b, a);
+    if (a.written == 0) return;
+    WEFT_DEBUG_ASSERT(first_before(b, *a.by) == nullptr);
+    const bool is_read = has_readers(b, a);
+    const std::uint64_t was = is_read ? read_memory<base::relaxed>(a.word, a.written) : 0;
+    write_memory<base::relaxed>(a.word, a.value, a.written);
+    if (is_read) tell_readers(b, a, difference(was, a.value, a.written), stale);
+  }
+
   // Its task does not rely on what it has read any more.
   void forget_read(word_access& a) {
-    if (a.read == 0) return;
+    if (!a.registered) return;
     bucket& b = *static_cast<bucket*>(a.bucket);
     const base::locked<M> guard(b.lock);
     unlink_reader(b, a);
@@ -79,10 +101,10 @@ template <class M> class versions {
 
   // The oldest task's access happens: base memory is what it says.
   void commit(word_access& a) {
-    if (a.read == 0 && !a.published) return;
+    if (!a.registered && !a.published) return;
     bucket& b = *static_cast<bucket*>(a.bucket);
     const base::locked<M> guard(b.lock);
-    if (a.read != 0) unlink_reader(b, a);
+    if (a.registered) unlink_reader(b, a);
     if (!a.published) return;
     WEFT_ASSERT(a.next_version == nullptr || a.next_version->by == a.by);  // what is before it has happened
     write_memory<base::relaxed>(a.word, a.value, a.written);
@@ -98,7 +120,7 @@ template <class M> class versions {
     WEFT_ASSERT(s.unsettled != &t);  // it would wait for itself
     if (s.unsettled != nullptr) return {s.unsettled, s.unsettled->generation};
     a.value = merged(a.value, s.value, mask);
-    if (a.read == 0) link_reader(b, a);
+    if (!a.registered) link_reader(b, a);
     a.read = static_cast<byte_mask>(a.read | mask);
     return {};
   }
@@ -162,19 +184,20 @@ template <class M> class versions {
   }
 
   static void link_reader(bucket& b, word_access& a) noexcept {
-    WEFT_ASSERT(base::held(b.lock) && b.readers != &a);
+    WEFT_ASSERT(base::held(b.lock) && !a.registered);
+    a.registered = true;
     a.previous_reader = nullptr;
     a.next_reader = b.readers;
     if (b.readers != nullptr) b.readers->previous_reader = &a;
     b.readers = &a;
   }
   static void unlink_reader(bucket& b, word_access& a) noexcept {
-    WEFT_ASSERT(base::held(b.lock) &&
+    WEFT_ASSERT(base::held(b.lock) && a.registered &&
                 (a.previous_reader == nullptr ? b.readers : a.previous_reader->next_reader) == &a);
     WEFT_ASSERT(a.next_reader == nullptr || a.next_reader->previous_reader == &a);
     (a.previous_reader == nullptr ? b.readers : a.previous_reader->next_reader) = a.next_reader;
     if (a.next_reader != nullptr) a.next_reader->previous_reader = a.previous_reader;
-    a.read = 0;
+    a.registered = false;
   }
   static void link_version(bucket& b, word_access& a, word_access* previous, word_access* next) noexcept {
     WEFT_ASSERT(base::held(b.lock) && (previous == nullptr ? b.versions : previous->next_version) == next);

@@ -130,6 +130,55 @@ TEST_CASE("ordered, versions: what is taken back tells its readers, and what hap
   b.write(1, 8);
   CHECK(b.told().empty());
 }
+TEST_CASE("ordered, versions: what one does that nothing comes before happens at once, and tells its readers") {
+  bench b;
+  word_access& at1 = b.add(1);
+  word_access& at3 = b.add(3);
+  CHECK(b.read(1, at1) == b.memory);
+  CHECK(b.read(3, at3) == b.memory);
+  word_access& first = b.add(0);
+  SUBCASE("it registers no read") {
+    b.all.read_first(first, 0x0f);
+    b.all.read_first(first, 0xf0);
+    CHECK(first.value == b.memory);
+    CHECK(first.read == whole_word);
+    CHECK(!first.registered);
+    b.all.happen(first, b.stale);
+    CHECK(b.told().empty());
+  }
+  SUBCASE("one that is registered is so no more") {
+    CHECK(b.read(0, first) == b.memory);
+    CHECK(first.registered);
+    b.all.happen(first, b.stale);
+    CHECK(!first.registered);
+    b.all.forget_read(at1);  // its neighbours in the list are linked
+    b.all.forget_read(at3);
+  }
+  SUBCASE("a part of a word") {
+    first.value = 0x2200;
+    first.written = 0x02;
+    b.all.happen(first, b.stale);
+    CHECK(b.memory == 0x1111111111112211u);
+    CHECK(b.told() == who{3, 1});
+    CHECK(!first.published);
+  }
+  SUBCASE("nobody is told that reads a version between") {
+    b.write(2, 9);
+    CHECK(b.told() == who{3});
+    weft::detail::poke(b[3].stale, 0u);
+    first.value = 5;
+    first.written = whole_word;
+    b.all.happen(first, b.stale);
+    CHECK(b.memory == 5);
+    CHECK(b.told() == who{1});
+  }
+  SUBCASE("nobody is told of what was there") {
+    first.value = b.memory;
+    first.written = whole_word;
+    b.all.happen(first, b.stale);
+    CHECK(b.told().empty());
+  }
+}
 TEST_CASE("ordered, versions: the value of one that is to run again is not read") {
   bench b;
   b.write(0, 5);

@@ -33,6 +33,13 @@ class ordered_hooks {
  public:
   virtual void load(const void* from, void* to, std::size_t bytes) = 0;
   virtual void store(void* to, const void* from, std::size_t bytes) = 0;
+  // The same for 8 bytes at a multiple of 8.
+  [[nodiscard]] virtual std::uint64_t load_word(const void* from) {
+    std::uint64_t value;
+    load(from, &value, sizeof value);
+    return value;
+  }
+  virtual void store_word(void* to, std::uint64_t value) { store(to, &value, sizeof value); }
   // Where nobody else runs, or what both load and store do is undone if somebody stored between them.
   [[nodiscard]] virtual bool exchange_if(void* at, const void* expected, const void* value, std::size_t bytes) {
     std::byte now[8];
@@ -51,6 +58,8 @@ class ordered_hooks {
  protected:
   ~ordered_hooks() = default;
 };
+
+template <class T> inline constexpr bool is_ordered_word = sizeof(T) == 8 && alignof(T) == 8;
 
 class ordered_executor {
  public:
