@@ -63,6 +63,28 @@ class unsteady : public virtual_machine {
   static inline thread_local base::random stalls_{0};
 };
 
+// The same for a crew of workers: core 0 watches, so worker i is core i + 1. The barrier on all threads is a step like
+// others, since these schedules are sequentially consistent.
+class watched : public unsteady {
+ public:
+  using unsteady::unsteady;
+  static bool barrier_everywhere() noexcept { return between_steps(), true; }
+  void park(unsigned worker) { unsteady::park(worker + 1); }
+  void wake(unsigned worker) { unsteady::wake(worker + 1); }
+};
+
+// Whether something has been so at each turn for longer than a wake can be on its way. Who: core 0.
+class calm {
+ public:
+  [[nodiscard]] bool for_long(bool is_so) noexcept {
+    turns_ = is_so ? turns_ + 1 : 0;
+    return turns_ >= 2000;
+  }
+
+ private:
+  unsigned turns_ = 0;
+};
+
 // One run: cores 1..n call a body, core 0 counts turns. Core 0 never sleeps, so that "all asleep" is a state that the
 // test can see and judge instead of a broken invariant of the machine.
 template <class M> class play {

@@ -12,14 +12,7 @@
 namespace weft::sched {
 namespace {
 
-// Core 0 watches, so worker i is core i + 1.
-class M : public interleave::unsteady {
- public:
-  using unsteady::unsteady;
-  static bool barrier_everywhere() noexcept { return between_steps(), true; }
-  void park(unsigned worker) { unsteady::park(worker + 1); }
-  void wake(unsigned worker) { unsteady::wake(worker + 1); }
-};
+using M = interleave::watched;
 
 enum class flaw {
   none,
@@ -58,8 +51,7 @@ template <flaw Flaw> class trial {
   // The main thread is away for good, and all thieves but who was called away have been parked for longer than a wake
   // could be on its way.
   [[nodiscard]] bool at_rest() {
-    calm_ = is_away_ && parked_ + gone_ + 1 == s_.all.workers() ? calm_ + 1 : 0;
-    if (calm_ < 2000) return false;
+    if (!calm_.for_long(is_away_ && parked_ + gone_ + 1 == s_.all.workers())) return false;
     for (const ground::task& t : tasks_)
       if (t.called == 0) complain("a task is left with a main thread that is away, and all sleep");
     return true;
@@ -154,7 +146,7 @@ template <flaw Flaw> class trial {
   std::vector<ground::task> tasks_;
   unsigned parked_ = 0;
   unsigned gone_ = 0;
-  unsigned calm_ = 0;
+  interleave::calm calm_;
   bool is_away_ = false;
   const char* wrong_ = nullptr;
 };

@@ -13,14 +13,7 @@
 namespace weft::sched {
 namespace {
 
-// Core 0 watches, so worker i is core i + 1.
-class M : public interleave::unsteady {
- public:
-  using unsteady::unsteady;
-  static bool barrier_everywhere() noexcept { return between_steps(), true; }
-  void park(unsigned worker) { unsteady::park(worker + 1); }
-  void wake(unsigned worker) { unsteady::wake(worker + 1); }
-};
+using M = interleave::watched;
 
 enum class flaw {
   none,
@@ -101,8 +94,7 @@ template <flaw Flaw> class trial {
   // The owner is in its last, long body, or is through, and all thieves have been parked for longer than a wake could
   // be on its way.
   [[nodiscard]] bool at_rest() {
-    calm_ = is_long_ && parked_ + 1 == s_.all.workers() ? calm_ + 1 : 0;
-    if (calm_ < 2000) return false;
+    if (!calm_.for_long(is_long_ && parked_ + 1 == s_.all.workers())) return false;
     for (const node& b : nodes_)
       if (b.is_offered && b.called == 0) complain("a branch is left with an owner in a long body, and all sleep");
     return true;
@@ -251,7 +243,7 @@ template <flaw Flaw> class trial {
   std::array<node, depth> nodes_;
   ground::task task_;
   unsigned parked_ = 0;
-  unsigned calm_ = 0;
+  interleave::calm calm_;
   bool is_last_ = false;
   bool is_long_ = false;
   const char* wrong_ = nullptr;

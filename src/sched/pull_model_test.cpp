@@ -13,14 +13,7 @@
 namespace weft::sched {
 namespace {
 
-// Core 0 watches, so worker i is core i + 1.
-class M : public interleave::unsteady {
- public:
-  using unsteady::unsteady;
-  static bool barrier_everywhere() noexcept { return between_steps(), true; }
-  void park(unsigned worker) { unsteady::park(worker + 1); }
-  void wake(unsigned worker) { unsteady::wake(worker + 1); }
-};
+using M = interleave::watched;
 
 enum class flaw {
   none,
@@ -129,8 +122,7 @@ template <flaw Flaw> class trial {
 
   // The owner is away for good and all thieves have been parked for longer than a wake could be on its way.
   [[nodiscard]] bool at_rest() {
-    calm_ = is_away_ && parked_ + 1 == s_.all.workers() ? calm_ + 1 : 0;
-    if (calm_ < 2000) return false;
+    if (!calm_.for_long(is_away_ && parked_ + 1 == s_.all.workers())) return false;
     for (const ground::task& t : tasks_)
       if (t.called == 0) complain("a task is left with an owner that is away, and all sleep");
     return true;
@@ -196,7 +188,7 @@ template <flaw Flaw> class trial {
   stealing<M> stealing_{play_.machine(), s_.sleep, s_.all, s_.placement, lengths_, none_};
   std::vector<ground::task> tasks_;
   unsigned parked_ = 0;
-  unsigned calm_ = 0;
+  interleave::calm calm_;
   bool is_away_ = false;
   const char* wrong_ = nullptr;
 };

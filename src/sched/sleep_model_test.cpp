@@ -13,13 +13,7 @@
 namespace weft::sched {
 namespace {
 
-// Core 0 watches, so worker i is core i + 1.
-class M : public interleave::unsteady {
- public:
-  using unsteady::unsteady;
-  void park(unsigned worker) { unsteady::park(worker + 1); }
-  void wake(unsigned worker) { unsteady::wake(worker + 1); }
-};
+using M = interleave::watched;
 
 // The protocol of sleep.hpp without one of the things that sleep.md argues for. `none` is the whole protocol: it shows
 // that what the others are caught for is their flaw and not this copy.
@@ -123,8 +117,7 @@ template <class Sleep, habit Worker = habit::sound> class trial {
 
   // All is consumed and every worker has been in park() for longer than a wake could be on its way. Who: core 0.
   [[nodiscard]] bool at_rest() {
-    calm_ = consumed_ == items_.size() && published_ == publishers_ && parked_ == workers_ ? calm_ + 1 : 0;
-    if (calm_ < 2000) return false;
+    if (!calm_.for_long(consumed_ == items_.size() && published_ == publishers_ && parked_ == workers_)) return false;
     if (!sleep_.all_asleep()) complain("a worker is parked and not known to sleep");
     if (!last_told_) complain("nobody was told that all sleep");
     // If a count was lost or left, not as many may search now as may at most.
@@ -250,7 +243,7 @@ template <class Sleep, habit Worker = habit::sound> class trial {
   std::size_t consumed_ = 0;
   unsigned published_ = 0;
   unsigned parked_ = 0;
-  unsigned calm_ = 0;
+  interleave::calm calm_;
   bool last_told_ = false;
   const char* wrong_ = nullptr;
 };

@@ -11,14 +11,7 @@
 namespace weft::sched {
 namespace {
 
-// Core 0 watches, so worker i is core i + 1.
-class M : public interleave::unsteady {
- public:
-  using unsteady::unsteady;
-  static bool barrier_everywhere() noexcept { return between_steps(), true; }
-  void park(unsigned worker) { unsteady::park(worker + 1); }
-  void wake(unsigned worker) { unsteady::wake(worker + 1); }
-};
+using M = interleave::watched;
 
 enum class flaw {
   none,
@@ -51,8 +44,7 @@ template <flaw Flaw> class trial {
   }
   [[nodiscard]] bool ends_now() const noexcept { return play_.over() || wrong_ != nullptr; }
   [[nodiscard]] bool at_rest() {
-    calm_ = stands_ && parked_ + gone_ + 1 == s_.all.workers() ? calm_ + 1 : 0;
-    if (calm_ < 2000) return false;
+    if (!calm_.for_long(stands_ && parked_ + gone_ + 1 == s_.all.workers())) return false;
     for (const ground::task& t : tasks_)
       if (t.called == 0) complain("a task is left with a main thread that stands still, and all sleep");
     return true;
@@ -145,7 +137,7 @@ template <flaw Flaw> class trial {
   std::vector<ground::task> tasks_;
   unsigned parked_ = 0;
   unsigned gone_ = 0;
-  unsigned calm_ = 0;
+  interleave::calm calm_;
   bool stands_ = false;
   const char* wrong_ = nullptr;
 };
