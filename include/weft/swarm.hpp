@@ -61,6 +61,10 @@ struct swarm_options {
   std::uint32_t spill_tasks = 15;    // at a time
   // That a splitter brings back at a time; what is left waits for the earliest of it. The paper does not say (§4.7).
   std::uint32_t splitter_tasks = 1;
+  // 1: where a task queue has nothing to spill, the latest that have finished are aborted for an earlier task that is
+  // in memory: the paper's rule for commit queues (§4.7, docs/decisions/0058). 0: that one waits until it is the first
+  // of all.
+  std::uint32_t finished_give_way = 1;
   std::uint32_t nack_backoff = 20;  // added to the wait at each further try to enqueue
   std::uint32_t seed = 1;           // of the tiles that tasks are sent to
   // Each tile over time (samples_of): every so many cycles from a cycle on, so many times. 0: never.
@@ -107,7 +111,7 @@ struct swarm_statistics {
     std::uint64_t false_positive = 0;  // of a Bloom filter
     std::uint64_t child = 0;           // of an aborted one
     std::uint64_t data = 0;            // of an aborted one
-    std::uint64_t resources = 0;       // a commit queue entry or a core was needed by an earlier one
+    std::uint64_t resources = 0;       // an entry of a queue or a core was needed by an earlier one
     std::uint64_t error = 0;           // behind a body that threw
     [[nodiscard]] std::uint64_t all() const noexcept {
       return read_after_write + write_after_read + write_after_write + false_positive + child + data + resources +

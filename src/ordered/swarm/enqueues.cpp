@@ -55,6 +55,21 @@ void overflow(chip& c, task& t) {
   if (!wake_idle_core(c, where)) preempt_if_needed(c, where);
 }
 
+// The queue is full of tasks that have run and wait to commit. The latest of them, if they are later than one in
+// memory, give way: they come back as idle ones, and a coalescer finds them.
+void finished_give_way(chip& c, tile& where, const task& stored) {
+  const auto at = virtual_time::of(stored.call.timestamp, c.events.now(), where.number);
+  std::vector<tile::entry> later;
+  for (const tile::entry& e : where.finished)
+    if (e.at > at && e.who->parent == nullptr) later.push_back(e);
+  const auto many = static_cast<std::ptrdiff_t>(std::min<std::size_t>(later.size(), c.options.spill_tasks));
+  std::partial_sort(later.begin(), later.begin() + many, later.end(),
+                    [](const tile::entry& a, const tile::entry& b) { return a.at > b.at; });
+  std::vector<victim> who;
+  for (auto e = later.begin(); e != later.begin() + many; ++e) who.push_back({e->who, cause::resources});
+  if (!who.empty()) static_cast<void>(abort_tasks(c, who, where.number));
+}
+
 // The first task of what the tile has put to memory, if it may have an entry.
 task* take_overflow(chip& c, tile& where) {
   task& t = *where.overflow.first();
@@ -66,6 +81,8 @@ task* take_overflow(chip& c, tile& where) {
       if (began && t.call.timestamp < holder->call.timestamp) {  // of equal ones the holder's virtual time is earlier
         const victim later{holder, cause::resources};            // it comes back to memory, and we get what it had
         static_cast<void>(abort_tasks(c, {&later, 1}, where.number));
+      } else if (c.options.finished_give_way != 0 && !can_coalesce(where)) {
+        finished_give_way(c, where, t);
       }
       return nullptr;
     }

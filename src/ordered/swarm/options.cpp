@@ -56,6 +56,7 @@ constexpr option options[] = {
     {"spill_percent", &swarm_options::spill_percent, 1, 100},
     {"spill_tasks", &swarm_options::spill_tasks, 2, 1024},
     {"splitter_tasks", &swarm_options::splitter_tasks, 1, 1024},
+    {"finished_give_way", &swarm_options::finished_give_way, 0, 1},
     {"nack_backoff", &swarm_options::nack_backoff, 1, latency_max},
     {"seed", &swarm_options::seed, 0, UINT32_MAX},
     {"sample_period", &swarm_options::sample_period, 0, UINT32_MAX},

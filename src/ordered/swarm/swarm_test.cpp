@@ -131,6 +131,26 @@ TEST_CASE("swarm: roots by the thousand flood the queues, and are sorted there")
   CHECK(memory[0].of[1] == 0);
 }
 
+// Catches: a task queue full of tasks that have run lets those that come before them in one at a time.
+TEST_CASE("swarm: finished tasks give way where the commit queue is larger than the task queue") {
+  std::uint64_t cycles[2];
+  for (const std::uint32_t give_way : {0u, 1u}) {
+    const auto memory = pages(64);
+    bench b({.cores = 16, .task_queue = 16, .commit_queue = 0, .finished_give_way = give_way, .audit = 1});
+    for (std::uint64_t i = 0; i < 3000; ++i)
+      b.q.at(i * 2'654'435'761u % 3001, increment, &memory[i % 64].of[0], std::uint64_t{50});
+    const weft::swarm_statistics& s = b.run();
+    CHECK(s.tasks.committed == 3000);
+    std::uint64_t sum = 0;
+    for (int i = 0; i < 64; ++i) sum += memory[i].of[0];
+    CHECK(sum == 3000);
+    CHECK(s.tasks.task_queue_max <= 16 * 4 + 1);
+    cycles[give_way] = s.cycles;
+  }
+  INFO("cycles " << cycles[0] << " and " << cycles[1]);
+  CHECK(cycles[1] < cycles[0]);
+}
+
 TEST_CASE("swarm: a storm of aborts") {  // a late writer of what thousands have read, and passed on
   const std::uint64_t readers = brief ? 1000 : 3000;
   const auto memory = pages(1);
