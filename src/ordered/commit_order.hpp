@@ -123,7 +123,10 @@ class admitted_tasks {
   static constexpr std::uint64_t label_limit = std::uint64_t{1} << 63;
 
   void put_behind(task* previous, task* t) noexcept {
-    previous == nullptr ? detail::poke(first_, t) : static_cast<void>(previous->next = t);
+    if (previous == nullptr)
+      detail::poke(first_, t);
+    else
+      previous->next = t;
   }
   void give_label(task& t) noexcept {
     const std::uint64_t low = t.previous == nullptr ? 0 : detail::peek(t.previous->label);

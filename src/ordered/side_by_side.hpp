@@ -50,6 +50,12 @@ class side_by_side : public detail::ordered_hooks {
       write_memory<base::release>(word, value << (8 * first), mask);
     });
   }
+  [[nodiscard]] std::uint64_t load_word(const void* from) override {
+    return speculative::read_piece<std::uint64_t, base::acquire>(reinterpret_cast<std::uintptr_t>(from));
+  }
+  void store_word(void* to, std::uint64_t value) override {
+    speculative::write_piece<std::uint64_t, base::release>(reinterpret_cast<std::uintptr_t>(to), value);
+  }
   [[nodiscard]] bool exchange_if(void* at, const void* expected, const void* value, std::size_t bytes) override {
     switch (bytes) {
     case 1: return exchange<std::uint8_t>(at, expected, value);

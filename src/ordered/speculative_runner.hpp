@@ -114,7 +114,8 @@ template <class M> class runner final : public detail::ordered_hooks {
   }
   void publish(task& t) {
     WEFT_ASSERT(task_ == &t && t.now == phase::running && !in_order_);
-    if (!t.published && (comes_first_ || section_.is_oldest(t))) return happen(t);
+    // To ask takes a lock, and each word has one lock less for it.
+    if (!t.published && (comes_first_ || (t.this_run().size() > 1 && section_.is_oldest(t)))) return happen(t);
     t.this_run().for_each([this](word_access& a) {
       if (a.written != 0) versions_.publish(a, made_stale);
     });
@@ -157,13 +158,10 @@ template <class M> class runner final : public detail::ordered_hooks {
       return;
     }
     check();
-    for_each_word(
-        from, bytes,
-        [&](std::uintptr_t word, byte_mask mask, unsigned first, unsigned here, std::size_t at)
-            __attribute__((always_inline)) {
-              const word_access& a = seen(word, mask);
-              std::memcpy(static_cast<std::byte*>(to) + at, reinterpret_cast<const std::byte*>(&a.value) + first, here);
-            });
+    for_each_word(from, bytes, [&](std::uintptr_t word, byte_mask mask, unsigned first, unsigned here, std::size_t at) {
+      const word_access& a = seen(word, mask);
+      std::memcpy(static_cast<std::byte*>(to) + at, reinterpret_cast<const std::byte*>(&a.value) + first, here);
+    });
   }
   std::uint64_t load_word(const void* from) override {
     if (in_order_) {
@@ -198,14 +196,11 @@ template <class M> class runner final : public detail::ordered_hooks {
       return;
     }
     check();
-    for_each_word(
-        to, bytes,
-        [&](std::uintptr_t word, byte_mask mask, unsigned first, unsigned here,
-            std::size_t at) __attribute__((always_inline)) {
-          word_access& a = footprint_.of(word);
-          std::memcpy(reinterpret_cast<std::byte*>(&a.value) + first, static_cast<const std::byte*>(from) + at, here);
-          a.written = static_cast<byte_mask>(a.written | mask);
-        });
+    for_each_word(to, bytes, [&](std::uintptr_t word, byte_mask mask, unsigned first, unsigned here, std::size_t at) {
+      word_access& a = footprint_.of(word);
+      std::memcpy(reinterpret_cast<std::byte*>(&a.value) + first, static_cast<const std::byte*>(from) + at, here);
+      a.written = static_cast<byte_mask>(a.written | mask);
+    });
   }
   void store_word(void* to, std::uint64_t value) override {
     if (in_order_) {

@@ -45,9 +45,13 @@ struct section_by_hand final : oldest_known {
 struct shared_words {
   std::uint64_t closed = 0;
   std::uint64_t served = 0;  // counted by bodies that were told that they are certain
+  std::uint64_t ended_at = 0;
 };
 
-void end_service(weft::ordered_context& x, std::uint64_t, shared_words* w) { x.store(w->closed, std::uint64_t{1}); }
+void end_service(weft::ordered_context& x, std::uint64_t now, shared_words* w) {
+  x.store(w->closed, std::uint64_t{1});
+  x.store(w->ended_at, now);
+}
 void serve(weft::ordered_context& x, std::uint64_t, shared_words* w) {
   x.serialize();
   ++w->served;
@@ -126,12 +130,12 @@ TEST_CASE("ordered, board: nobody comes first while a call that is not admitted 
   s.commit();
   CHECK((s.board.may_be_oldest(late) && !s.board.comes_first(late)));
   CHECK(s.run_and_settle(late) == outcome::published);
-  CHECK(w.closed == 0);
+  CHECK((w.closed == 0 && w.ended_at == 0));
   task& child = s.pick();
   CHECK(s.board.comes_first(child));
   CHECK(s.run_and_settle(child) == outcome::published);
   CHECK(w.served == 1);
   s.commit();
   s.commit();
-  CHECK(w.closed == 1);
+  CHECK((w.closed == 1 && w.ended_at == 5));
 }

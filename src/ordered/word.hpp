@@ -97,13 +97,8 @@ template <base::order order> void write_memory(std::uintptr_t word, std::uint64_
 }
 
 // Calls f(word, mask, first byte in the word, bytes, bytes that came before) for each word that an access touches.
-// Where f is inline, too, all but the word is known in most accesses.
-template <class F> [[gnu::always_inline]] inline void for_each_word(const void* address, std::size_t bytes, F&& f) {
+template <class F> void for_each_word(const void* address, std::size_t bytes, F&& f) {
   std::uintptr_t at = reinterpret_cast<std::uintptr_t>(address);
-  if (bytes == 8 && at % 8 == 0) {  // most are
-    f(at, whole_word, 0u, 8u, std::size_t{0});
-    return;
-  }
   std::size_t done = 0;
   while (done < bytes) {
     const unsigned first = static_cast<unsigned>(at % 8);

@@ -15,12 +15,9 @@
 namespace weft::sched {
 namespace {
 
-// Core 0 watches, so worker i is core i + 1.
-class M : public interleave::unsteady {
+class M : public interleave::watched {
  public:
-  using unsteady::unsteady;
-  void park(unsigned worker) { unsteady::park(worker + 1); }
-  void wake(unsigned worker) { unsteady::wake(worker + 1); }
+  using watched::watched;
   void jump(unsigned worker, fiber& from, fiber& to, fiber::action* after) {
     unsteady::jump(worker + 1, from, to, after);
   }
