@@ -14,6 +14,8 @@ class Picture:
         self.size, self.parts = (width, height), []
 
     def text(self, x: float, y: float, words: str, size: int = 11, anchor: str = "middle", turn: bool = False) -> None:
+        if anchor == "start" and x + 0.58 * size * len(words) > self.size[0]:
+            raise ValueError(f"'{words}' at {x:.0f} would be cut off at {self.size[0]}")
         turned = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turn else ""
         self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}"{turned}>{words}'
                           "</text>")
@@ -31,8 +33,12 @@ class Picture:
         self.parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{colour}">'
                           f"{inside}</rect>")
 
-    def legend(self, x: float, y: float, names: list[str]) -> None:
+    def legend(self, left: float, y: float, names: list[str]) -> None:
+        """What does not fit beside the others goes to a line below."""
+        x = left
         for i, name in enumerate(names):
+            if x != left and x + 14 + 7 * len(name) > self.size[0]:
+                x, y = left, y + 14
             self.box(x, y - 9, 10, 10, COLOURS[i])
             self.text(x + 14, y, name, anchor="start")
             x += 30 + 7 * len(name)
