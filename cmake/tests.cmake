@@ -1,5 +1,5 @@
-# Every test, by label: unit conformance flawed stress golden apps compile_fail install tidy page paper cost numa long.
-# One that says `// Not in quick: why` is slow besides.
+# Every test, by label: unit conformance flawed stress found golden apps compile_fail install tidy page paper cost
+# numa long. One that says `// Not in quick: why` is slow besides.
 # No list by hand:
 #   src/**/x_test.cpp                            doctest cases of one program, weft_unit; one ctest entry per file
 #   tests/conformance/*.cpp, **/x_model_test.cpp the same of weft_conformance
@@ -7,6 +7,7 @@
 #   tests/narrow/*.cpp                           the same of weft_narrow, the library with 8-bit versions
 #   tests/stress/*.cpp, tests/serial/elision.cpp a program each; exit status 0 is a pass
 #   {apps,bench,tools}/**/x_test.cpp             doctest cases of weft_apps_test
+#   tests/found/x.cpp                            a program each, which tests/found.py runs in many ways
 #   tests/check/x.cpp                            programs that tests/tool/check_test.py has checked
 #   tests/guests/x.cpp                           a program for each runtime that is a guest (cmake/guests.cmake)
 #   tests/numa/guest.cpp                         a program that tests/numa/boot.py boots, with 4 and with 8 memory nodes
@@ -174,6 +175,30 @@ foreach(source IN LISTS stress_sources)
   set_tests_properties(
     long/${stem} PROPERTIES TIMEOUT 36000 ENVIRONMENT "${WEFT_TEST_ENVIRONMENT};WEFT_STRESS=${more}")
 endforeach()
+# What outsiders found, each a program. Where code is instrumented, only at night: many small programs to compile.
+file(GLOB found_sources CONFIGURE_DEPENDS tests/found/*.cpp)
+set(found ${python} ${tests}/found.py --build ${PROJECT_BINARY_DIR})
+add_custom_target(found)
+foreach(source IN LISTS found_sources)
+  get_filename_component(name ${source} NAME_WE)
+  weft_program(found_${name} found ${name} ${source})
+  target_include_directories(found_${name} PRIVATE tests)
+  add_dependencies(found found_${name})
+  if(WEFT_SANITIZE)
+    set_target_properties(found_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    weft_test(long/found/${name} long ${found} ${name} --host-only)
+  else()
+    weft_test(found/${name} found ${found} ${name})
+    weft_test(long/found/${name} long ${found} ${name} --long)
+  endif()
+  set_tests_properties(long/found/${name} PROPERTIES TIMEOUT 36000)
+endforeach()
+weft_program(found_beside found/beside disturb tests/found/beside/disturb.cpp)
+weft_program(found_broken found/broken broken tests/found/broken/broken.cpp)
+target_include_directories(found_broken PRIVATE tests)
+add_dependencies(found found_beside found_broken)
+weft_test(found/self-test found ${found} --self-test)
+
 # Programs for tests/tool/ to check and to simulate.
 if(WEFT_APPS)
   file(GLOB check_sources CONFIGURE_DEPENDS tests/check/*.cpp)
@@ -398,4 +423,4 @@ weft_test(tidy/self-test tidy ${python} ${tests}/tidy.py --self-test)
 weft_test(tidy/format tidy ${python} ${tests}/format.py)
 
 # What `ctest --preset quick` runs: cmake --build --preset quick.
-add_custom_target(quick DEPENDS weft weft_unit weft_conformance weft_serial examples)
+add_custom_target(quick DEPENDS weft weft_unit weft_conformance weft_serial examples found)

@@ -53,7 +53,7 @@ def count(output: str) -> tuple[int, int]:
 
 def preset(name: str, built: str, jobs: int) -> tuple[int, int]:
     steps = [("cmake", "--preset", built, "--log-level=WARNING"), ("cmake", "--build", "--preset", built, f"-j{jobs}")]
-    more = {"release": "all_verify_interface_header_sets", "long": "weft_unit"}
+    more = {"release": "all_verify_interface_header_sets", "long": "weft_unit", "long-tsan": "found"}
     if name in more:
         steps.append((*steps[-1], "--target", more[name]))
     for step in steps:
