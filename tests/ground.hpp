@@ -118,7 +118,7 @@ template <class M> struct scheduler {
     all.open(workers, with_reserve);
     sleep.open(workers, with_reserve);
     // The storage is every machine's, and a modelled one may not run yet.
-    for (const auto& w : all) sched::deque<machine::host>::open(*w, true, 8);
+    for (const auto& w : all) sched::deque<machine::host>::open(*w, true, {.first = 8}, &placement.overflow());
     for (const auto& w : all) w->where = &stacks.emplace_back(detail::place_of_body{w.get()});
     all.main().where->on = nullptr;  // in the program
   }

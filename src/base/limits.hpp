@@ -12,8 +12,9 @@ inline constexpr std::size_t stack_kib_min = 64;                       // a body
 inline constexpr std::size_t stack_kib_max = std::size_t{1} << 22;     // 4 GiB: address space for 32,768 such stacks
 inline constexpr std::uint32_t wished_stacks_max =
     4096;  // beyond it stacks are made for waits alone: 16 KiB or so each
-inline constexpr std::uint32_t deque_capacity_first = 256;     // slots; doubles when full
-inline constexpr std::uint32_t deque_capacity_max = 1u << 30;  // indices are 32 bits and must not overlap
+inline constexpr std::uint32_t deque_capacity_first = 256;  // slots; doubles when full
+// All of a deque can be shared, which its word says in 16 bits (sched/shared_part.hpp); beyond it tasks overflow.
+inline constexpr std::uint32_t deque_capacity_max = 1u << 15;
 inline constexpr std::uint32_t steal_max = 128;  // tasks at once: to read more slots takes longer than a second steal
 inline constexpr std::uint32_t pushed_max =
     16;                                         // to one worker, not yet taken in: more is better kept near whom it has
@@ -75,5 +76,6 @@ inline constexpr std::uint64_t standstill_ns = 2'000'000'000;  // nothing moves 
 static_assert(workers_max <= 0xffff);
 static_assert(pool_batch_records <= window_tasks_min);
 static_assert((deque_capacity_first & (deque_capacity_first - 1)) == 0);
+static_assert((deque_capacity_max & (deque_capacity_max - 1)) == 0);
 
 }  // namespace weft::base

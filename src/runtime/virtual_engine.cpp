@@ -69,6 +69,7 @@ std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
                                    .decoupled = decoupled(opt),
                                    .creator = opt.creator};
   if (setup.disturbed.deque_slots != 0) engine_setup.deque_slots = setup.disturbed.deque_slots;
+  if (setup.disturbed.deque_slots_max != 0) engine_setup.deque_slots_max = setup.disturbed.deque_slots_max;
   auto e = std::make_unique<engine>(engine_setup, setup);
   if (opt.trace != nullptr) {
     auto recorded = std::make_unique<trace::session>(opt.trace, opt.trace_mib, nullptr);

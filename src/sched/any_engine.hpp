@@ -23,6 +23,7 @@ struct engine_setup {
   bool decoupled = false;   // one worker creates the tasks that all submit
   unsigned creator = 0;     // its number; 0: the last
   std::uint32_t deque_slots = base::deque_capacity_first;
+  std::uint32_t deque_slots_max = base::deque_capacity_max;
   std::uint64_t stuck_ns = 0;  // after so long without a task that begins or ends that is said; 0: never
 };
 

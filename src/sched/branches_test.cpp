@@ -106,6 +106,29 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("branches: of more than a deque can ever hold the oldest overflow, and none is lost") {
+  M machine;
+  ground::scheduler<M> s(machine, 2);
+  s.open();
+  detail::worker& w = s.all[1];
+  w.slots_max = 16;
+  detail::poke(w.hooked, std::uint8_t{0});
+  for (const std::uint32_t n : {16u, 17u, 33u, 100u}) {
+    detail::poke(w.asked, std::uint8_t{0});  // who empties what is shared says so
+    std::vector<made> all(n);
+    for (made& b : all) CHECK(is_kept(*w.where, b));
+    deque<M>::offer_kept(w);
+    CHECK(!kept<M>::any(w));
+    CHECK(deque<M>::size(w) <= 16);
+    std::uint32_t i = n;
+    while (detail::record* r = deque<M>::pop(w)) CHECK((i > 0 && r == &all[--i]));
+    CHECK((i == 0) == (n <= 16));
+    std::uint32_t oldest = 0;
+    while (detail::record* r = s.placement.overflow().pop_some(1)) CHECK(r == &all[oldest++]);
+    CHECK(oldest == i);
+  }
+}
+
 TEST_CASE("branches: a stack that was set aside, if only for a moment, takes nothing back the short way") {
   weft::runtime rt({.workers = 1});
   bool came_back = false;

@@ -11,6 +11,7 @@
 // the owner's taking back, goes once round the ring instead, which changes top and no task's slot.
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <new>
 
@@ -30,11 +31,17 @@ using detail::ring;
 // The operations over one worker's deque; those of thieves: theft.hpp. Stateless; the state is in detail::worker.
 template <class M> class deque : public theft<M> {
  public:
-  // Who: the owner, once, before any thief exists. `thieves`: whether anyone else may ever steal here. `slots`: to
-  // begin with, a power of two.
-  static void open(detail::worker& w, bool thieves, std::uint32_t slots = base::deque_capacity_first) {
-    WEFT_ASSERT(slots != 0 && (slots & (slots - 1)) == 0);
-    use(w, make_ring(slots, nullptr));
+  // Who: the owner, once, before any thief exists. `thieves`: whether anyone else may ever steal here. `overflow`: has
+  // what does not fit; nullptr: the caller sees to it that all fits.
+  static void open(detail::worker& w, bool thieves, deque_size size = {}, detail::deque_overflow* overflow = nullptr) {
+    WEFT_ASSERT(std::has_single_bit(size.first) && std::has_single_bit(size.most) && size.first <= size.most);
+    WEFT_ASSERT(size.most >= 2 && size.most <= base::deque_capacity_max);
+    const std::uint32_t slots = size.first;
+    w.slots_max = size.most;
+    w.overflow = overflow;
+    ring* const first = make_ring(slots, nullptr);
+    if (first == nullptr) throw std::bad_alloc();
+    use(w, first);
     detail::poke(w.deque.bottom, 0u);
     detail::poke(w.deque.split, 0u);
     w.deque.limit = slots;
@@ -51,7 +58,7 @@ template <class M> class deque : public theft<M> {
     }
   }
 
-  // Makes r the newest task. Who: the owner. Errors: std::bad_alloc when it must grow and cannot.
+  // Makes r the newest task. Who: the owner.
   [[gnu::always_inline]] static void push(detail::worker& w, record* r) {
     offer_kept(w);
     push_in_loop(w, r);
@@ -86,18 +93,14 @@ template <class M> class deque : public theft<M> {
   }
 
   // The branches that w keeps become its newest tasks; the body they are of is w.current. Who: the owner, before it
-  // does anything else with its deque. Errors: as push().
+  // does anything else with its deque.
   [[gnu::always_inline]] static void offer_kept(detail::worker& w) {
     if (kept<M>::any(w)) [[unlikely]]
       offer_kept(w, [](std::uint32_t n) { return n; });
   }
-  // The same for the older half of them, as a thief starves; if there is no memory they stay where they are.
+  // The same for the older half of them, as a thief starves.
   static void offer_half(detail::worker& w) noexcept {
-    if (!kept<M>::any(w)) return;
-    try {
-      offer_kept(w, [](std::uint32_t n) { return (n + 1) / 2; });
-    } catch (const std::bad_alloc&) {
-    }
+    if (kept<M>::any(w)) offer_kept(w, [](std::uint32_t n) { return (n + 1) / 2; });
   }
   // Whether b is the newest that w keeps, also after thieves have looked; then it is the caller's, and has what a
   // branch in a deque has. Who: the owner.
@@ -151,12 +154,6 @@ template <class M> class deque : public theft<M> {
   // Whether there is something between split and `end`. A thief that pulls may have split beyond bottom for a moment.
   [[nodiscard]] static bool reaches_beyond(std::uint32_t end, const detail::cell<std::uint32_t>& split) noexcept {
     return static_cast<std::int32_t>(end - detail::peek(split)) > 0;
-  }
-  // Of n tasks that are private, so many as fit the shared part's size; what is left is given when those are used up.
-  [[nodiscard]] static std::uint32_t that_fit(detail::worker& w, std::uint32_t n) noexcept {
-    if (w.deque.mask < shared_part::size_max) [[likely]]
-      return n;
-    return std::min(n, shared_part::size_max - shared_part::of(M::load(w.shared, base::acquire)).size);
   }
   // Before the addition: a thief that empties the shared part after it has seen this store and sets the flag again.
   static void publish(detail::worker& w, std::uint32_t split, std::uint32_t n) noexcept {
@@ -214,7 +211,7 @@ template <class M> class deque : public theft<M> {
     const at_end here(w);
     detail::deque_owner& d = w.deque;
     const std::uint32_t split = detail::peek(d.split);
-    const std::uint32_t n = that_fit(w, how_many(detail::peek(d.bottom) - split));
+    const std::uint32_t n = how_many(detail::peek(d.bottom) - split);
     if (n == 0) return false;
     publish(w, split, n);
     detail::poke(d.split, split + n);
@@ -273,33 +270,70 @@ template <class M> class deque : public theft<M> {
     const std::uint32_t n = kept<M>::size(newest);
     if (n == 0) return;
     const std::uint32_t m = detail::peek(w.hooked) != 0 ? n : how_many(n);  // a hooked worker keeps none
-    while (w.deque.limit - detail::peek(w.deque.bottom) < m) enlarge(w, m);
-    put_kept(w, newest, n, m);
+    for (std::uint32_t moved = 0; moved != m;) {
+      if (w.deque.limit == detail::peek(w.deque.bottom)) enlarge(w);
+      const std::uint32_t part = std::min(m - moved, w.deque.limit - detail::peek(w.deque.bottom));
+      put_kept(w, newest, n - moved, part);
+      moved += part;
+    }
     if (m == n) detail::poke<detail::branch*>(w.kept, nullptr);
   }
   // bottom has met the limit.
-  [[gnu::noinline]] static void make_room(detail::worker& w) {
+  [[gnu::noinline]] static void make_room(detail::worker& w) noexcept {
     const at_end here(w);
-    enlarge(w, 1);
+    enlarge(w);
   }
-  // Learns how far thieves have come, and doubles the ring if that leaves no room for n. Who: the owner at its end.
-  static void enlarge(detail::worker& w, std::uint32_t n) {
+  // Learns how far thieves have come; if that leaves no room doubles the ring, and where that may not grow or there is
+  // no memory, gives the older half away. Who: the owner at its end.
+  static void enlarge(detail::worker& w) noexcept {
     detail::deque_owner& d = w.deque;
     const std::uint32_t bottom = detail::peek(d.bottom);
     const std::uint32_t capacity = d.mask + 1;
     const std::uint32_t top = top_of(w);
-    if (capacity - (bottom - top) < n) {
-      WEFT_ASSERT(capacity < base::deque_capacity_max);
-      ring* bigger = make_ring(2 * capacity, M::load(w.shared_ring, base::relaxed));
+    if (bottom - top == capacity) {
+      ring* const bigger =
+          capacity < w.slots_max ? make_ring(2 * capacity, M::load(w.shared_ring, base::relaxed)) : nullptr;
+      if (bigger == nullptr) return overflow(w);
       for (std::uint32_t i = top; i != bottom; ++i)
         M::store(bigger->slots()[i & bigger->mask], M::load(d.slots[i & d.mask], base::relaxed), base::relaxed);
       use(w, bigger);
     }
     d.limit = top + d.mask + 1;
   }
+  // The ring is full and stays as it is: the older half leaves it, by the step of a thief. Who: the owner at its end.
+  static void overflow(detail::worker& w) noexcept {
+    detail::deque_owner& d = w.deque;
+    const std::uint32_t half = (d.mask + 1) / 2;
+    std::uint64_t word = M::load(w.shared, base::acquire);
+    if (const std::uint32_t shared = shared_part::of(word).size; shared < half) {
+      const std::uint32_t split = detail::peek(d.split);
+      const std::uint32_t more = std::min(half - shared, detail::peek(d.bottom) - split);  // thieves may be at work
+      publish(w, split, more);
+      detail::poke(d.split, split + more);
+      word = M::load(w.shared, base::acquire);
+    }
+    shared_part s = shared_part::of(word);
+    std::uint32_t n = std::min(s.size, half);
+    while (n != 0 && !M::compare_exchange(w.shared, word, s.without_oldest(n).word(), base::acq_rel)) {
+      s = shared_part::of(word);
+      n = std::min(s.size, half);
+    }
+    d.limit = top_of(w) + d.mask + 1;
+    if (n == 0) return;  // thieves have had all that was shared
+    if (n == s.size) theft<M>::starve(w);
+    const auto at = [&](std::uint32_t i) { return M::load(d.slots[(s.top + i) & d.mask], base::relaxed); };
+    record* const oldest = at(0);
+    record* newest = oldest;
+    for (std::uint32_t i = 1; i < n; ++i) newest = newest->waiting.next = at(i);
+    WEFT_ASSERT(w.overflow != nullptr);
+    w.overflow->take_over(oldest, newest, n);
+  }
 
-  [[nodiscard]] static ring* make_ring(std::uint32_t capacity, ring* outgrown) {
-    void* memory = ::operator new(sizeof(ring) + capacity * sizeof(detail::cell<record*>), std::align_val_t{64});
+  // nullptr: there is no memory.
+  [[nodiscard]] static ring* make_ring(std::uint32_t capacity, ring* outgrown) noexcept {
+    void* memory =
+        ::operator new(sizeof(ring) + capacity * sizeof(detail::cell<record*>), std::align_val_t{64}, std::nothrow);
+    if (memory == nullptr) return nullptr;
     M::fresh(memory, sizeof(ring) + capacity * sizeof(detail::cell<record*>));
     ring* r = new (memory) ring{outgrown, capacity - 1};
     for (std::uint32_t i = 0; i < capacity; ++i) new (r->slots() + i) detail::cell<record*>;

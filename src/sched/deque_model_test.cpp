@@ -1,6 +1,7 @@
 // The deque under thousands of random schedules: one owner, one to three thieves, every shared access a point where
 // another may go first. Thieves take one task or several, one thief at a time or all at once. Each task must be taken
-// exactly once, and thieves may not starve beside an owner that has work. The same harness must reject seven broken
+// exactly once, and thieves may not starve beside an owner that has work; on some seeds the ring grows to 8 slots and
+// no further, and its owner gives the oldest away. The same harness must reject eight broken
 // deques, each without one thing that deque.md argues for.
 #include <algorithm>
 #include <vector>
@@ -92,19 +93,40 @@ struct forgetful_share : sound {
   }
 };
 
+// Gives away what lies at top as if no thief could have come in between.
+struct careless_overflow : sound {
+  static void push(detail::worker& w, record* r) noexcept {
+    detail::deque_owner& d = w.deque;
+    const shared_part s = shared_part::of(M::load(w.shared, base::acquire));
+    const std::uint32_t n = std::min(s.size, w.slots_max / 2);
+    if (n != 0 && d.bottom.raw - static_cast<std::uint32_t>(s.top) == w.slots_max) {
+      record* const oldest = M::load(d.slots[s.top & d.mask], base::relaxed);
+      record* newest = oldest;
+      for (std::uint32_t i = 1; i < n; ++i)
+        newest = newest->waiting.next = M::load(d.slots[(s.top + i) & d.mask], base::relaxed);
+      M::store(w.shared, s.without_oldest(n).word(), base::release);
+      if (n == s.size) M::store(w.starved, std::uint8_t{1}, base::release);
+      d.limit = static_cast<std::uint32_t>(s.top) + n + w.slots_max;
+      w.overflow->take_over(oldest, newest, n);
+    }
+    sound::push(w, r);
+  }
+};
+
 // One owner with a random program and a few thieves, over any deque with the operations of sched::deque.
-template <class D> class trial {
+template <class D> class trial final : detail::deque_overflow {
  public:
   explicit trial(std::uint64_t seed)
       : play_(seed), rng_(seed * 3), unasked_(seed % 2 == 0), coarse_(seed % 5 == 0),
-        slots_(seed % 4 < 2 ? 4 : base::deque_capacity_first), single_(seed % 3 == 0), thieves_(1 + rng_.below(3)),
+        slots_(seed % 4 < 2 ? 4 : base::deque_capacity_first), slots_max_(seed % 4 == 0 ? 8 : base::deque_capacity_max),
+        single_(seed % 3 == 0), thieves_(1 + rng_.below(3)),
         tasks_(seed % 32 == 0 ? base::deque_capacity_first + 1 + rng_.below(300) : 2 + rng_.below(24)),
         taken_(tasks_.size()), inside_(thieves_) {}
 
   // What is wrong, or nullptr.
   const char* run() {
     const auto core = [this](unsigned id) { id == 1 ? owner() : thief(id - 2); };
-    deque<machine::host>::open(w_, true, slots_);  // the same storage, and no machine is needed yet
+    deque<machine::host>::open(w_, true, {slots_, slots_max_}, this);  // the same storage, no machine is needed yet
     const std::uint32_t start = rng_.below(2) == 0 ? 0 : 0u - rng_.below(20);  // on some seeds indices wrap at once
     w_.deque.bottom.raw = w_.deque.split.raw = start;
     w_.deque.limit = start + slots_;
@@ -126,6 +148,14 @@ template <class D> class trial {
     if (r < tasks_.data() || r >= tasks_.data() + tasks_.size()) return complain("a task that never was");
     if (++taken_[static_cast<std::size_t>(r - tasks_.data())] == 2) complain("a task was taken twice");
     ++takes_;
+  }
+
+  void take_over(record* oldest, record*, std::uint32_t n) noexcept override {
+    for (record* r = oldest; n != 0; --n) {
+      record* const next = r->waiting.next;
+      take(r);
+      r = next;
+    }
   }
 
   void owner() {
@@ -195,7 +225,8 @@ template <class D> class trial {
   bool unasked_;
   bool coarse_;          // as for long bodies: everything is shared, and taken back one by one
   std::uint32_t slots_;  // to begin with; with few of them a slot is soon used again
-  bool single_;          // thieves take one task at a time
+  std::uint32_t slots_max_;
+  bool single_;  // thieves take one task at a time
   unsigned thieves_;
   detail::worker w_;
   std::vector<record> tasks_;
@@ -227,6 +258,9 @@ TEST_CASE("deque model: must fail if tasks are taken back without going round th
 }
 TEST_CASE("deque model: must fail if reclaim takes the task at top") {
   CHECK(interleave::caught(6000, &tried<greedy_reclaim>));
+}
+TEST_CASE("deque model: must fail if an owner gives away what overflows without an exchange") {
+  CHECK(interleave::caught(6000, &tried<careless_overflow>));
 }
 TEST_CASE("deque model: must fail if the last thief tells nobody") {
   CHECK(interleave::caught(2000, &tried<copied_steal<flaw::tells_nobody>>));

@@ -17,14 +17,15 @@ namespace {
 using host_deque = deque<machine::host>;
 
 // A worker's deque with n numbered tasks at hand. `start`: the first index, to be near a wrap from the beginning.
-struct bench {
+struct bench final : detail::deque_overflow {
   detail::worker w;
   std::vector<record> tasks;
+  std::vector<int> given;  // for want of room
 
-  explicit bench(std::size_t n, std::uint32_t start = 0, bool thieves = true) : tasks(n) {
-    host_deque::open(w, thieves);
+  explicit bench(std::size_t n, std::uint32_t start = 0, bool thieves = true, deque_size size = {}) : tasks(n) {
+    host_deque::open(w, thieves, size, this);
     w.deque.bottom.raw = w.deque.split.raw = start;
-    w.deque.limit = start + base::deque_capacity_first;
+    w.deque.limit = start + size.first;
     w.shared.raw = shared_part{start, 0}.word();
   }
   ~bench() { host_deque::close(w); }
@@ -35,6 +36,12 @@ struct bench {
     for (std::size_t i = from; i < to; ++i) host_deque::push(w, &tasks[i]);
   }
   [[nodiscard]] int number(const record* r) const { return r == nullptr ? -1 : static_cast<int>(r - tasks.data()); }
+  void take_over(record* oldest, record* newest, std::uint32_t n) noexcept override {
+    for (record* r = oldest; n != 0; r = r->waiting.next, --n) {
+      given.push_back(number(r));
+      CHECK((r == newest) == (n == 1));
+    }
+  }
   [[nodiscard]] int pop() { return number(host_deque::pop(w)); }
   [[nodiscard]] int steal() {
     record* r = nullptr;
@@ -155,24 +162,47 @@ TEST_CASE("deque: what is taken back and shared again is another word for thieve
   CHECK(b.steal(8) == std::vector{0, 1, 2, 3, 4, 5, 6, 7});
 }
 
-TEST_CASE("deque: more tasks than the word counts are shared in parts, and none is lost") {
-  constexpr std::uint32_t most = shared_part::size_max;
-  constexpr std::uint32_t n = 2 * most + 100;
-  bench b(n);
-  b.push(0, n);
+TEST_CASE("deque: a full one gives its oldest away, and all of the rest can be shared") {
+  bench b(40, 0, true, {.first = 4, .most = 8});
+  b.push(0, 8);
+  CHECK(b.given.empty());
+  b.push(8, 9);
+  CHECK(b.capacity() == 8);
+  CHECK(b.given == std::vector{0, 1, 2, 3});  // what was private, oldest first
+  CHECK(!host_deque::stealable(b.w));
+  CHECK(host_deque::starved(b.w));
   CHECK(host_deque::expose(b.w));
-  CHECK(b.shared() == most);
-  CHECK(!host_deque::expose(b.w));
-  CHECK(b.steal(10).size() == 10);
-  CHECK(b.share());
-  CHECK(b.shared() == most);
-  int oldest = 10;
-  while (b.shared() != 0) {
-    REQUIRE(b.steal() == oldest++);
-    if (b.shared() == 0) static_cast<void>(host_deque::expose(b.w));
+  CHECK(!host_deque::has_private(b.w));
+  CHECK(b.shared() == 5);
+  CHECK(b.steal() == 4);
+  b.push(9, 13);
+  CHECK(b.given.size() == 4);  // a thief had made room
+  b.push(13, 14);
+  CHECK(b.given == std::vector{0, 1, 2, 3, 5, 6, 7, 8});  // what was shared
+  b.push(14, 40);
+  CHECK(host_deque::expose(b.w));
+  CHECK(!host_deque::has_private(b.w));
+  std::vector<int> rest;
+  for (int i = b.pop(); i != -1; i = b.pop()) rest.push_back(i);
+  CHECK(std::is_sorted(rest.rbegin(), rest.rend()));
+  CHECK(rest.size() + b.given.size() + 1 == 40);
+  rest.insert(rest.end(), b.given.begin(), b.given.end());
+  std::sort(rest.begin(), rest.end());
+  CHECK(std::adjacent_find(rest.begin(), rest.end()) == rest.end());
+}
+
+TEST_CASE("deque: however many there are, nothing stays out of reach that was put within it") {
+  bench b(5 * base::deque_capacity_max);
+  std::size_t pushed = 0;
+  for (const std::uint32_t n : {base::deque_capacity_max, 2 * base::deque_capacity_max + 1, 77u}) {
+    b.push(pushed, pushed + n);
+    pushed += n;
+    CHECK(host_deque::expose(b.w));
+    CHECK(!host_deque::has_private(b.w));
+    CHECK(b.shared() <= base::deque_capacity_max);
+    CHECK(b.shared() + b.given.size() == pushed);
   }
-  CHECK(oldest == static_cast<int>(n));
-  CHECK(b.pop() == -1);
+  CHECK(std::is_sorted(b.given.begin(), b.given.end()));
 }
 
 TEST_CASE("deque: reclaim takes the newer half of the shared part and leaves the task at top") {

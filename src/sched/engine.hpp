@@ -256,6 +256,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   node_source<M> nodes_{placement_};
   pile_source<M> piles_{placement_};
   central_source<M> central_{placement_};
+  overflow_source<M> overflow_{placement_};
   home_source<M> home_{placement_};
   mates_source<M> leaf_mates_{mates_source<M>::level::leaf, crew_, placement_, stealing_};
   mates_source<M> node_mates_{mates_source<M>::level::node, crew_, placement_, stealing_};

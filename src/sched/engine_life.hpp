@@ -84,7 +84,8 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   list_sources();
   {
     visit v(*this);
-    for (const auto& w : crew_) deque::open(*w, workers() > 1, setup_.deque_slots);
+    const deque_size size{setup_.deque_slots, setup_.deque_slots_max};
+    for (const auto& w : crew_) deque::open(*w, workers() > 1, size, &placement_.overflow());
     recording_.open(crew_, places_.get());
     tempo_.open(clock_cost_ps(machine_));
     start_ps_ = machine_.now_ps();
@@ -97,6 +98,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
 template <machine::machine M> void engine<M>::list_levels(worker& w) {
   std::vector<source<M>*>& s = w.sources;
   const search_levels levels = w.is_special() ? search_levels::flat : rules_->levels();
+  s.push_back(&overflow_);
   switch (levels) {
   case search_levels::flat: break;
   case search_levels::near_to_far:

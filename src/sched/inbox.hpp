@@ -40,6 +40,17 @@ template <class M> class inbox {
     static_cast<void>(M::fetch_add(waiting_, std::uint32_t{1}, base::seq_cst));
   }
 
+  // n records linked by waiting.next, from `first` to `last`, oldest first.
+  void push_all(detail::record* first, detail::record* last, std::uint32_t n) noexcept {
+    WEFT_ASSERT(n != 0 && first != nullptr && last != nullptr);
+    last->waiting.next = nullptr;
+    base::locked<M> guard(lock_);
+    WEFT_ASSERT((head_ == nullptr) == (detail::peek(waiting_) == 0));
+    (head_ == nullptr ? head_ : tail_->waiting.next) = first;
+    tail_ = last;
+    static_cast<void>(M::fetch_add(waiting_, n, base::seq_cst));
+  }
+
   // The oldest record, or nullptr. Cost: one load while empty.
   [[nodiscard]] detail::record* pop() noexcept {
     if (empty()) return nullptr;
@@ -52,7 +63,26 @@ template <class M> class inbox {
     return r;
   }
 
-  // The same for whoever is no worker of this machine: takes no modelled time.
+  // The oldest, at most `most` and at most half, but one at least if there is any. Returns them linked by
+  // waiting.next, the oldest first. Cost: one load while empty.
+  [[nodiscard]] detail::record* pop_some(std::uint32_t most) noexcept {
+    WEFT_ASSERT(most != 0);
+    if (empty()) return nullptr;
+    base::locked<M> guard(lock_);
+    const std::uint32_t here = detail::peek(waiting_);
+    if (here == 0) return nullptr;
+    const std::uint32_t n = here / 2 < most ? (here + 1) / 2 : most;
+    detail::record* const first = head_;
+    detail::record* last = first;
+    for (std::uint32_t i = 1; i < n; ++i) last = last->waiting.next;
+    head_ = last->waiting.next;
+    WEFT_ASSERT((head_ == nullptr) == (here == n));
+    last->waiting.next = nullptr;
+    static_cast<void>(M::fetch_sub(waiting_, n, base::seq_cst));
+    return first;
+  }
+
+  // As empty(), for whoever is no worker of this machine: takes no modelled time.
   [[nodiscard]] bool none() noexcept { return base::shared(waiting_).load(base::acquire) == 0; }
   [[nodiscard]] bool empty() noexcept { return size() == 0; }
   [[nodiscard]] std::uint32_t size() noexcept { return M::load(waiting_, base::seq_cst); }

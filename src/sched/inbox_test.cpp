@@ -102,6 +102,34 @@ TEST_CASE("inbox: gives the oldest, and nothing when it is empty") {
   }
 }
 
+TEST_CASE("inbox: several go in at once, and half of them at most come out at once, the oldest first") {
+  inbox<machine::host> box;
+  record r[9] = {};
+  const auto linked = [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i + 1 < to; ++i) r[i].waiting.next = &r[i + 1];
+    box.push_all(&r[from], &r[to - 1], static_cast<std::uint32_t>(to - from));
+  };
+  const auto numbers = [&](record* first) {
+    std::vector<long> n;
+    for (; first != nullptr; first = first->waiting.next) n.push_back(first - r);
+    return n;
+  };
+  CHECK(box.pop_some(3) == nullptr);
+  linked(0, 4);
+  box.push(&r[4]);
+  linked(5, 9);
+  CHECK(box.size() == 9);
+  CHECK(numbers(box.pop_some(2)) == std::vector<long>{0, 1});
+  CHECK(numbers(box.pop_some(100)) == std::vector<long>{2, 3, 4, 5});
+  CHECK(box.size() == 3);
+  CHECK(box.pop() == &r[6]);
+  CHECK(numbers(box.pop_some(1)) == std::vector<long>{7});
+  CHECK(numbers(box.pop_some(1)) == std::vector<long>{8});
+  CHECK((box.empty() && box.pop_some(1) == nullptr));
+  linked(0, 1);
+  CHECK((box.pop() == &r[0] && box.empty()));
+}
+
 TEST_CASE("inbox: each record comes out once and in order under random schedules") {
   interleave::all_seeds(1000, &tried);
 }

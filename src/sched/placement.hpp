@@ -24,6 +24,7 @@
 #include "sched/leaves.hpp"
 #include "sched/main_seats.hpp"
 #include "sched/ordering.hpp"
+#include "sched/overflow.hpp"
 #include "sched/pile.hpp"
 #include "sched/policy.hpp"
 #include "sched/sleep.hpp"
@@ -204,6 +205,7 @@ template <class M> class placement {
   // The queues, for the sources that read them.
   [[nodiscard]] inbox<M>& central() noexcept { return central_; }
   [[nodiscard]] inbox<M>& urgent() noexcept { return urgent_; }
+  [[nodiscard]] sched::overflow<M>& overflow() noexcept { return overflow_; }
   // Used only where the policy looks near to far.
   [[nodiscard]] sched::leaves<M>& leaves() noexcept { return leaves_; }
   // By number of memory node; empty unless the policy uses them.
@@ -327,6 +329,7 @@ template <class M> class placement {
   bool stays_ = false;
   inbox<M> central_;  // the root place's
   inbox<M> urgent_;
+  sched::overflow<M> overflow_{machine_, sleep_};  // what the deques had no room for
   sched::main_seats<M> main_seats_;
   sched::team_boxes<M> team_boxes_{crew_};
   std::vector<inbox<M>> nodes_;

@@ -35,7 +35,7 @@ template <class M> class pull {
     const std::uint32_t split = detail::peek(d.split);
     const std::uint32_t end = detail::peek_acquire(d.bottom);
     const bool claims = kept<M>::any(owner);
-    const std::uint32_t n = deque::reaches_beyond(end, d.split) ? deque::that_fit(owner, end - split) : 0;
+    const std::uint32_t n = deque::reaches_beyond(end, d.split) ? end - split : 0;
     if (n == 0 && !claims) return false;
     detail::poke(d.split, split + n);
     if (claims) detail::poke(owner.claimed, std::uint8_t{1});
@@ -63,7 +63,7 @@ template <class M> class pull {
     const std::uint32_t m = std::min(all, d.limit - bottom);
     if (m == 0) return 0;
     deque::put_kept(owner, newest, all, m);
-    return bottom == split + n ? std::min(m, shared_part::size_max - shared - n) : 0;
+    return bottom == split + n ? m : 0;
   }
 };
 

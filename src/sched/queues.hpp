@@ -2,6 +2,7 @@
 // urgent tasks, its own deque (newest first, and on the hot path before any source is asked), its inbox, the queue of
 // its memory node, or the pile there, the central queue.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -116,6 +117,33 @@ template <class M> class central_source final : public source<M> {
   }
   [[nodiscard]] detail::record* take(worker<M>&) override { return placement_.central().pop(); }
   [[nodiscard]] bool visible(worker<M>&) noexcept override { return !placement_.central().empty(); }
+
+ private:
+  placement<M>& placement_;
+};
+
+// What deques had no room for: several at once, since whoever makes so many makes more.
+template <class M> class overflow_source final : public source<M> {
+ public:
+  explicit overflow_source(placement<M>& placement)
+      : source<M>("what deques had no room for", {.shared = true, .now_and_then = true, .at_hand = true}),
+        placement_(placement) {}
+  [[nodiscard]] detail::record* take(worker<M>& w) override {
+    if (placement_.overflow().empty()) return nullptr;
+    WEFT_ASSERT(w.role != role::guest);
+    detail::record* const first = placement_.overflow().pop_some(std::min(deque<M>::room(w) + 1, base::steal_max));
+    if (first == nullptr) return nullptr;
+    detail::record* next = first->waiting.next;
+    if (next == nullptr) return first;
+    while (detail::record* const r = next) {
+      next = r->waiting.next;
+      deque<M>::push_in_loop(w, r);
+    }
+    w.own_deferred = true;
+    placement_.keep_within_reach(w);
+    return first;
+  }
+  [[nodiscard]] bool visible(worker<M>&) noexcept override { return !placement_.overflow().empty(); }
 
  private:
   placement<M>& placement_;

@@ -4,6 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
 #include "ground.hpp"
 
 namespace weft::sched {
@@ -19,6 +23,7 @@ struct four_workers {
   own_source<notes> own{s.placement};
   box_source<notes> box;
   central_source<notes> central{s.placement};
+  overflow_source<notes> overflow{s.placement};
   node_source<notes> nodes{s.placement};
   pile_source<notes> piles{s.placement};
   four_workers() {
@@ -43,6 +48,32 @@ TEST_CASE("queues: one that is for all gives everybody the oldest") {
   CHECK(t.central.take(t.s.all[3]) == &a.r);
   CHECK(t.central.take(t.s.all[1]) == &b.r);
   CHECK(!t.central.visible(t.s.all[0]));
+}
+
+TEST_CASE("queues: what a deque has no room for is for everybody, and who takes it has the rest within reach") {
+  four_workers t;
+  task all[40];
+  worker<notes>& owner = t.s.all[2];
+  worker<notes>& other = t.s.all[1];
+  CHECK((!t.overflow.visible(other) && t.overflow.take(other) == nullptr));
+  owner.slots_max = other.slots_max = 16;
+  for (task& x : all) t.s.placement.push_own(owner, &x.r);
+  CHECK(t.overflow.visible(other));
+  std::vector<const record*> taken;
+  while (t.overflow.visible(other)) {
+    record* const r = t.overflow.take(other);
+    REQUIRE(r != nullptr);
+    taken.push_back(r);
+    CHECK(other.own_deferred == (deque<notes>::size(other) != 0));
+    for (record* x = deque<notes>::pop(other); x != nullptr; x = deque<notes>::pop(other)) taken.push_back(x);
+    other.own_deferred = false;
+  }
+  CHECK(t.overflow.take(other) == nullptr);
+  CHECK(taken.front() == &all[0].r);
+  for (record* x = deque<notes>::pop(owner); x != nullptr; x = deque<notes>::pop(owner)) taken.push_back(x);
+  std::sort(taken.begin(), taken.end());
+  CHECK(taken.size() == std::size(all));
+  CHECK(std::adjacent_find(taken.begin(), taken.end()) == taken.end());
 }
 
 TEST_CASE("queues: an inbox is its worker's") {

@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 
+#include "base/limits.hpp"
+
 namespace weft::sched {
 
 struct shared_part {
@@ -16,5 +18,11 @@ struct shared_part {
   [[nodiscard]] std::uint64_t word() const noexcept { return top << size_bits | size; }
   [[nodiscard]] shared_part without_oldest(std::uint32_t n) const noexcept { return {top + n, size - n}; }
 };
+// Of a whole deque, in slots, powers of two: what it begins with, and what it grows to.
+struct deque_size {
+  std::uint32_t first = base::deque_capacity_first;
+  std::uint32_t most = base::deque_capacity_max;
+};
+static_assert(base::deque_capacity_max <= shared_part::size_max);  // nothing that is given is left out (deque.md)
 
 }  // namespace weft::sched

@@ -155,7 +155,11 @@ TEST_CASE("schedules: random programs on disturbed machines") {
     o.model.schedule = kinds[seed % std::size(kinds)];
     if (std::string_view(o.model.schedule).starts_with("tasks"))
       o.creation = "inline";  // it wants to see all tasks at once
-    disturbed = {.stall = 24, .late_wake = 3, .lost_steal = 5, .deque_slots = seed % 2 == 0 ? 2u : 0u};
+    disturbed = {.stall = 24,
+                 .late_wake = 3,
+                 .lost_steal = 5,
+                 .deque_slots = seed % 2 == 0 ? 2u : 0u,
+                 .deque_slots_max = seed % 4 == 0 ? 8u : 0u};
     const struct undisturbed {
       weft::machine::disturbance& d;
       ~undisturbed() { d = {}; }

@@ -125,6 +125,15 @@ struct deque_owner {
   cell<std::uint32_t> split;   // where the shared part ends
 };
 
+// Where tasks go that a full deque has no room for (src/sched/overflow.hpp).
+struct deque_overflow {
+  // n records, linked by waiting.next, oldest first. Who: an owner at its end. They may be gone when this returns.
+  virtual void take_over(record* oldest, record* newest, std::uint32_t n) noexcept = 0;
+
+ protected:
+  ~deque_overflow() = default;
+};
+
 // Between two steps of an owner that a thief may not see the other way round: it issues a barrier on all threads
 // between its own (src/sched/deque.md, "A thief acts for the owner"), so here only the compiler must keep them apart.
 inline void then() noexcept { asm volatile("" : : : "memory"); }
@@ -189,6 +198,8 @@ struct alignas(64) worker {
   // From whom this worker has had several tasks at once, last. Written by it alone; thieves read it, as a hint.
   static constexpr std::uint16_t no_id = 0xffff;
   cell<std::uint16_t> supplier{no_id};
+  std::uint32_t slots_max = 0;         // the ring grows no further; the owner's, as the next
+  deque_overflow* overflow = nullptr;  // and gives its oldest there
   // A thief is at the shared part, and others go elsewhere. On its own line, so that they keep the word from nobody.
   alignas(64) cell<std::uint8_t> robbed;
 };

@@ -22,8 +22,9 @@ struct disturbance {
   unsigned late_wake = 0;   // so does a core that is woken
   unsigned lost_steal = 0;  // a compare-exchange that would succeed fails: those with acq_rel, after which all retry
   unsigned turns_max = 48;  // that a core stands still at most
-  // Not a chance but a size: what deques begin with; 0: as always. With 2 they grow all the time.
+  // Not chances but sizes: what deques begin with; 0: as always. With 2 they grow all the time,
   unsigned deque_slots = 0;
+  unsigned deque_slots_max = 0;  // and what they grow to at most
 };
 
 class turns {
