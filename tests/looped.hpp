@@ -4,6 +4,7 @@
 #pragma once
 #include "sched/admission.hpp"
 #include "sched/children.hpp"
+#include "sched/poison.hpp"
 #include "sched/stacks.hpp"
 #include "sched/stall.hpp"
 #include "sched/suspension.hpp"
@@ -53,8 +54,10 @@ struct looped : storey<notes> {
     unsigned told = 0;
     [[nodiscard]] bool events_may_come() override { return ++told, true; }
   } watch;
-  sched::stall<notes> stall{
-      {machine, sleep, all, outside, attention, quiescence, placement, suspension, pool, events, watch, admission}};
+  sched::failures<notes> failures;
+  sched::poison<notes> poison{failures};
+  sched::stall<notes> stall{{machine, sleep, all, outside, attention, quiescence, placement, suspension, pool, events,
+                             watch, admission, poison}};
   sched::worker<notes>& w = all[0];
   unsigned idle_looks = 0;
 

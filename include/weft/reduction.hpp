@@ -13,6 +13,8 @@
 //   static buffer create(const T& target);              a neutral buffer; may look at target's shape, not at its values
 //   static void merge(buffer& into, buffer& from);      from is destroyed next
 //   static void apply(T& target, buffer& from);
+// What one of them throws, the task throws that reduces, or the one that applies what is left over: the handle has
+// failed then, and what was in the two buffers is lost.
 // The operation must be associative and commutative as far as you care: rounding may differ from run to run on real
 // cores, and is the same on every run of a virtual machine. The same bits everywhere: weft/repeatable.hpp.
 // Cost: two lock sections or two exchanges per task beside the access; a buffer is made only when two tasks overlap.
@@ -39,6 +41,12 @@ namespace detail {
 void register_reduction(handle_state& h, void (*apply)(handle_state& h));
 void forget_reduction(handle_state& h) noexcept;
 
+// Deletes what it owns, unless that is nullptr: <memory> is too much to include for it.
+template <class T> struct owned {
+  T* it;
+  ~owned() { delete it; }
+};
+
 }  // namespace detail
 
 template <class T, class Op = plus<T>> class reduction : public handle<T> {
@@ -58,7 +66,8 @@ template <class T, class Op = plus<T>> class reduction : public handle<T> {
     delete static_cast<buffer*>(left_over_.raw);
   }
 
-  // What one task writes to: the datum itself if nobody else does, else a buffer. Gives it back when destroyed.
+  // What one task writes to: the datum itself if nobody else does, else a buffer. give_back() when the body is over;
+  // the destructor does so where the body has thrown.
   class part {
    public:
     explicit part(reduction& r) : r_(r), engine_(*r.state().engine) {
@@ -72,27 +81,37 @@ template <class T, class Op = plus<T>> class reduction : public handle<T> {
       if (own_ == nullptr) own_ = new buffer(Op::create(r.unguarded()));
       target_ = own_;
     }
-    ~part() { own_ == nullptr ? engine_.release_exclusive(r_.state()) : give_back(); }
+    ~part() {
+      if (target_ == nullptr) return;
+      try {
+        give_back();
+      } catch (...) {  // the exception that is on its way came first
+      }
+    }
     part(const part&) = delete;
     part& operator=(const part&) = delete;
 
     [[nodiscard]] buffer& get() noexcept { return *target_; }
 
-   private:
     // Leaves the buffer with the handle. If another lies there, merges the two and tries again: every round takes one
-    // buffer out of the world, so it ends.
+    // buffer out of the world, so it ends. Errors: what merge() throws; both buffers are gone then.
     void give_back() {
+      target_ = nullptr;
+      if (own_ == nullptr) return engine_.release_exclusive(r_.state());
       while (auto* other = static_cast<buffer*>(engine_.exchange(r_.state(), r_.left_over_, own_))) {
         own_ = static_cast<buffer*>(engine_.exchange(r_.state(), r_.left_over_, nullptr));
         if (own_ == nullptr) {
           own_ = other;
           continue;
         }
+        const detail::owned<buffer> from{other};
+        detail::owned<buffer> into{own_};
         Op::merge(*own_, *other);
-        delete other;
+        into.it = nullptr;
       }
     }
 
+   private:
     reduction& r_;
     detail::engine_base& engine_;
     buffer* own_ = nullptr;
@@ -108,8 +127,8 @@ template <class T, class Op = plus<T>> class reduction : public handle<T> {
     auto* rest = static_cast<buffer*>(left_over_.raw);
     left_over_.raw = nullptr;
     if (rest == nullptr) return;
+    const detail::owned<buffer> until_applied{rest};
     Op::apply(this->unguarded(), *rest);
-    delete rest;
   }
 
   detail::cell<void*> left_over_;

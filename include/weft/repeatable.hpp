@@ -14,6 +14,7 @@
 #pragma once
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "weft/reduction.hpp"
 
@@ -33,11 +34,7 @@ template <class T, class Op = plus<T>> class repeatable_reduction : public handl
   ~repeatable_reduction() {
     this->state().drain();
     detail::forget_reduction(this->state());
-    for (auto* p = static_cast<piece*>(left_over_.raw); p != nullptr;) {
-      piece* const next = p->next;
-      delete p;
-      p = next;
-    }
+    const pieces left{static_cast<piece*>(left_over_.raw)};
   }
 
   // The number of a task that is being submitted. Who: the submitter; of several threads each gets others. Order:
@@ -52,18 +49,47 @@ template <class T, class Op = plus<T>> class repeatable_reduction : public handl
     piece* next;  // a list is in order of numbers
     buffer value;
   };
+  // A list of them, whose it is.
+  struct pieces {
+    piece* first = nullptr;
+    ~pieces() {
+      while (first != nullptr) delete take();
+    }
+    [[nodiscard]] piece* take() noexcept {
+      piece* const p = first;
+      first = p->next;
+      return p;
+    }
+    void put(piece* p) noexcept {
+      p->next = first;
+      first = p;
+    }
+  };
 
  public:
-  // What one task writes to. Gives it back when destroyed.
+  // What one task writes to. give_back() when the body is over; the destructor does so where the body has thrown.
   class part {
    public:
     part(repeatable_reduction& r, std::uint32_t number)
         : r_(r), own_(new piece{number, 0, nullptr, Op::create(r.unguarded())}) {}
-    ~part() { r_.give_back(own_); }
+    ~part() {
+      if (own_ == nullptr) return;
+      try {
+        give_back();
+      } catch (...) {  // the exception that is on its way came first
+      }
+    }
     part(const part&) = delete;
     part& operator=(const part&) = delete;
 
     [[nodiscard]] buffer& get() noexcept { return own_->value; }
+
+    // Errors: what merge() throws; what was to be merged is gone then.
+    void give_back() {
+      piece* const list = own_;
+      own_ = nullptr;
+      r_.give_back(list);
+    }
 
    private:
     repeatable_reduction& r_;
@@ -84,45 +110,30 @@ template <class T, class Op = plus<T>> class repeatable_reduction : public handl
       list = mine == nullptr ? other : joined(mine, other);
     }
   }
-  [[nodiscard]] static piece* joined(piece* a, piece* b) {
-    piece* sums = nullptr;  // the last first
-    while (a != nullptr || b != nullptr) {
-      piece*& from = b == nullptr || (a != nullptr && static_cast<std::int32_t>(a->first - b->first) < 0) ? a : b;
-      piece* p = from;
-      from = p->next;
-      while (sums != nullptr && are_siblings(*sums, *p)) {
-        piece* const left = sums;
-        sums = left->next;
-        Op::merge(left->value, p->value);
-        ++left->level;
-        delete p;
-        p = left;
+  [[nodiscard]] static piece* joined(piece* first, piece* second) {
+    pieces a{first}, b{second}, sums;  // of these the last first
+    while (a.first != nullptr || b.first != nullptr) {
+      const bool a_is_next =
+          b.first == nullptr || (a.first != nullptr && static_cast<std::int32_t>(a.first->first - b.first->first) < 0);
+      sums.put((a_is_next ? a : b).take());
+      while (sums.first->next != nullptr && are_siblings(*sums.first->next, *sums.first)) {
+        Op::merge(sums.first->next->value, sums.first->value);
+        ++sums.first->next->level;
+        delete sums.take();
       }
-      p->next = sums;
-      sums = p;
     }
-    piece* list = nullptr;
-    while (sums != nullptr) {
-      piece* const next = sums->next;
-      sums->next = list;
-      list = sums;
-      sums = next;
-    }
-    return list;
+    pieces list;
+    while (sums.first != nullptr) list.put(sums.take());
+    return std::exchange(list.first, nullptr);
   }
   [[nodiscard]] static bool are_siblings(const piece& a, const piece& b) noexcept {
     return a.level == b.level && (a.first >> a.level) % 2 == 0 && b.first - a.first == std::uint32_t{1} << a.level;
   }
   // Who: the task that closes a group of reduces; nobody else touches the handle then.
   void apply() {
-    auto* p = static_cast<piece*>(left_over_.raw);
+    pieces rest{static_cast<piece*>(left_over_.raw)};
     left_over_.raw = nullptr;
-    while (p != nullptr) {
-      piece* const next = p->next;
-      Op::apply(this->unguarded(), p->value);
-      delete p;
-      p = next;
-    }
+    for (; rest.first != nullptr; delete rest.take()) Op::apply(this->unguarded(), rest.first->value);
   }
 
   detail::cell<void*> left_over_;

@@ -3,7 +3,7 @@
 // access of another kind, and at every wait that could be followed by a look. So this list is what a wait has to close.
 #pragma once
 #include <cstdint>
-#include <map>
+#include <set>
 
 #include "base/lock.hpp"
 #include "weft/clause.hpp"
@@ -23,21 +23,26 @@ template <class M> class open_reductions {
   // Who: holder of h's lock, for as long as the group is open.
   void add(handle_state& h) {
     base::locked<M> guard(lock_);
-    by_id_.emplace(std::uint32_t{h.id}, &h);
+    all_.insert(&h);
   }
   void remove(handle_state& h) noexcept {
     base::locked<M> guard(lock_);
-    by_id_.erase(std::uint32_t{h.id});
+    all_.erase(&h);
   }
   // One that is open, the oldest handle first; nullptr if none is.
   [[nodiscard]] handle_state* first() noexcept {
     base::locked<M> guard(lock_);
-    return by_id_.empty() ? nullptr : by_id_.begin()->second;
+    return all_.empty() ? nullptr : *all_.begin();
   }
 
  private:
   detail::cell<std::uint8_t> lock_;
-  std::map<std::uint32_t, handle_state*> by_id_;  // by id and not by address: a wait closes them in this order
+  struct before {
+    [[nodiscard]] bool operator()(const handle_state* a, const handle_state* b) const noexcept {
+      return comes_before(*a, *b);
+    }
+  };
+  std::set<handle_state*, before> all_;  // a wait closes them in this order
 };
 
 }  // namespace weft::access

@@ -66,7 +66,7 @@ bool lock_set::collect_few(record& r) {
     entry& a = r.accesses()[i];
     handle_state* h = &handle_of(a);
     std::uint32_t at = size_;
-    while (at > 0 && handles_[at - 1]->id > h->id) --at;
+    while (at > 0 && comes_before(*h, *handles_[at - 1])) --at;
     if (at > 0 && handles_[at - 1] == h) {
       std::uint32_t first = 0;
       while (&handle_of(r.accesses()[first]) != h) ++first;
@@ -86,8 +86,8 @@ bool lock_set::collect_many(record& r) {
   std::vector<entry*> sorted(r.access_count);
   for (std::uint32_t i = 0; i < r.access_count; ++i) sorted[i] = &r.accesses()[i];
   const auto before = [](const entry* a, const entry* b) {
-    const std::uint32_t x = handle_of(*a).id, y = handle_of(*b).id;
-    return x != y ? x < y : a < b;
+    const handle_state &x = handle_of(*a), &y = handle_of(*b);
+    return &x != &y ? comes_before(x, y) : a < b;
   };
   if (!std::is_sorted(sorted.begin(), sorted.end(), before)) std::sort(sorted.begin(), sorted.end(), before);
   many_ = std::make_unique<handle_state*[]>(r.access_count);

@@ -26,7 +26,7 @@ class lock_set {
 
   template <class M> void acquire() noexcept {
     for (std::uint32_t i = 0; i < size_; ++i) {
-      WEFT_ASSERT(i == 0 || handles_[i - 1]->id <= handles_[i]->id);
+      WEFT_ASSERT(i == 0 || comes_before(*handles_[i - 1], *handles_[i]));
       base::acquire_lock<M>(handles_[i]->lock);
     }
   }

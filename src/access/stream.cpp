@@ -5,6 +5,7 @@
 
 #include "access/condition_elements.hpp"
 #include "access/stream_buffer.hpp"
+#include "weft/detail/submit.hpp"
 #include "weft/detail/worker.hpp"
 #include "weft/error.hpp"
 #include "weft/memory_placement.hpp"
@@ -149,6 +150,22 @@ void match_pop(stretch& x) {
   }
 }
 
+// Errors: std::bad_alloc for more elements than there can be memory for; weft::error where their numbers, or the
+// accesses of the task, would come to an end. Nothing has changed then.
+void check_size(const stretch& x) {
+  const stream_state& s = *x.stream;
+  const bool pushes = x.kind == stretch_kind::push;
+  const std::uint64_t from = pushes ? s.pushed : s.popped;
+  if (x.size > detail::elements_max(s.type)) throw std::bad_alloc();
+  if (x.size > ~std::uint64_t{0} - from)
+    throw error("weft: " + stream_name(s) + " has come to element " + std::to_string(from) + ", and to name " +
+                std::to_string(x.size) + " more of them there are no numbers left");
+  // Those that are early lie in buffers of what the task takes (match_pop).
+  if (pushes || x.takes == 0 || from + x.size <= s.end) return;
+  const std::uint64_t buffers = (from + x.size - s.end) / x.takes;
+  if (buffers > detail::task_bytes_max / sizeof(detail::access)) detail::throw_too_wide(buffers);
+}
+
 class locked_streams {
  public:
   locked_streams(stretch* x, std::size_t count) {
@@ -187,6 +204,8 @@ namespace detail {
 
 std::size_t match(stretch* s, std::size_t count, engine_base* engine) {
   const locked_streams all(s, count);
+  for (std::size_t i = 0; i < count; ++i)
+    if (s[i].size != 0) check_size(s[i]);
   std::size_t entries = 0;
   try {
     for (std::size_t i = 0; i < count; ++i) {
@@ -220,7 +239,7 @@ access* note_stretch(const stretch& x, access* a) noexcept {
     } else if (b.early) {
       *a++ = {with(owns(x) ? kind_take_over : kind_take), b.base + (b.end - b.begin)};
     } else {
-      *a++ = {with(owns(x) ? kind_write : kind_read), 0};
+      *a++ = {with(owns(x) ? kind_take_over : kind_read), 0};
     }
   });
   return a;

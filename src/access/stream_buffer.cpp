@@ -14,7 +14,7 @@ void construct(const element_type& t, std::byte* at, std::uint64_t n) {
 }  // namespace
 
 std::byte* take_memory(const element_type& t, std::uint64_t n) {
-  if (n > PTRDIFF_MAX / t.bytes) throw std::bad_alloc();
+  WEFT_ASSERT(n <= elements_max(t));
   auto* const at = static_cast<std::byte*>(take_here(n * t.bytes, t.alignment));
   try {
     construct(t, at, n);
@@ -29,7 +29,7 @@ void give_memory_back(const element_type& t, std::byte* at, std::uint64_t n) noe
   give_back(at, n * t.bytes, t.alignment);
 }
 bool is_small(const stream_buffer& b) noexcept {
-  return (b.end - b.begin) * b.type->bytes <= sizeof b.small && b.type->alignment <= alignof(stream_buffer);
+  return b.end - b.begin <= sizeof b.small / b.type->bytes && b.type->alignment <= alignof(stream_buffer);
 }
 std::byte* take_memory(stream_buffer& b) {
   if (!is_small(b)) return take_memory(*b.type, b.end - b.begin);

@@ -5,6 +5,7 @@
 
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
+#include "base/limits.hpp"
 #include "weft/detail/stream_state.hpp"
 
 namespace weft::detail {
@@ -34,6 +35,10 @@ struct buffer_chunk {
   static void drop(stream_buffer& b) noexcept { close(b.chunk); }
 };
 
+// How many of a type a process can have room for: with more, sizes in bytes would begin again at 0.
+[[nodiscard]] inline std::uint64_t elements_max(const element_type& t) noexcept {
+  return base::array_bytes_max / t.bytes;
+}
 // Memory for n elements, made. Errors: std::bad_alloc; what making them throws.
 [[nodiscard]] std::byte* take_memory(const element_type& t, std::uint64_t n);
 void give_memory_back(const element_type& t, std::byte* at, std::uint64_t n) noexcept;

@@ -11,7 +11,7 @@ void exclusive_order::sort_many(record& r) noexcept {
   for (std::uint32_t i = 0; i < r.access_count; ++i)
     if (is_held(condition_of(r.accesses()[i]))) entries_[size_++] = i;
   const auto before = [&r](std::uint32_t a, std::uint32_t b) {
-    return handle_of(r.accesses()[a]).id < handle_of(r.accesses()[b]).id;
+    return comes_before(handle_of(r.accesses()[a]), handle_of(r.accesses()[b]));
   };
   if (!std::is_sorted(begin(), end(), before)) std::sort(entries_, entries_ + size_, before);
 }

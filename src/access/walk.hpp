@@ -36,7 +36,7 @@ class exclusive_order {
  private:
   void insert(record& r, std::uint32_t i) noexcept {
     std::uint32_t at = size_++;
-    for (; at > 0 && handle_of(r.accesses()[few_[at - 1]]).id > handle_of(r.accesses()[i]).id; --at)
+    for (; at > 0 && comes_before(handle_of(r.accesses()[i]), handle_of(r.accesses()[few_[at - 1]])); --at)
       few_[at] = few_[at - 1];
     few_[at] = i;
   }

@@ -86,8 +86,8 @@ fiber::fiber() {
 #endif
 }
 
-fiber::fiber(std::size_t bytes, void (*entry)(void*), void* argument)
-    : stack_(bytes), entry_(entry), argument_(argument) {
+fiber::fiber(std::size_t bytes, void (*entry)(void*), void* argument, const float_control& floats)
+    : stack_(bytes), entry_(entry), argument_(argument), floats_(floats) {
   context_ = fcontext::make_fcontext(stack_.top(), stack_.bytes(), &fiber::enter);
   bottom_ = stack_.bottom();
   bytes_ = stack_.bytes();
@@ -118,6 +118,7 @@ void fiber::arrived(fcontext::transfer_t t) {
 void fiber::enter(fcontext::transfer_t t) {
   fiber& here = *static_cast<message*>(t.data)->to;
   handled_exceptions::of_this_thread() = {};
+  here.floats_.apply();
   arrived(t);
   here.entry_(here.argument_);
   base::assertion_failed("a fiber's entry ends by jump_out()", __FILE__, __LINE__);
@@ -134,8 +135,10 @@ void fiber::jump(fiber& to, action* after) {
   const fcontext::fcontext_t target = to.context_;
   to.context_ = nullptr;
   const handled_exceptions mine = handled_exceptions::of_this_thread();
+  if constexpr (!float_control::travels_by_itself) floats_ = float_control();
   const fcontext::transfer_t t = fcontext::jump_fcontext(target, &m);
   handled_exceptions::of_this_thread() = mine;
+  if constexpr (!float_control::travels_by_itself) floats_.apply();
   arrived(t);
 }
 

@@ -9,6 +9,7 @@
 
 #include <boost/context/detail/fcontext.hpp>
 
+#include "machine/float_control.hpp"
 #include "machine/stack.hpp"
 #include "weft/detail/worker.hpp"
 
@@ -26,9 +27,9 @@ class fiber {
   detail::place_of_body where;  // kept by who switches workers between stacks
 
   fiber();  // stands for the stack the calling thread is on
-  // A new stack of `bytes` (stack.hpp). On the first jump to it, entry(argument) is
-  // called; it must end by jump_out(). Errors: std::bad_alloc if no stack can be had.
-  fiber(std::size_t bytes, void (*entry)(void*), void* argument);
+  // A new stack of `bytes` (stack.hpp). On the first jump to it, entry(argument) is called, which computes as `floats`
+  // says; it must end by jump_out(). Errors: std::bad_alloc if no stack can be had.
+  fiber(std::size_t bytes, void (*entry)(void*), void* argument, const float_control& floats = {});
   ~fiber();  // only when never entered, or left by jump_out()
   fiber(const fiber&) = delete;
   fiber& operator=(const fiber&) = delete;
@@ -48,6 +49,7 @@ class fiber {
   stack stack_;
   void (*entry_)(void*) = nullptr;
   void* argument_ = nullptr;
+  float_control floats_;
   // For the sanitizers; unused, but of the same layout, without them.
   const void* bottom_ = nullptr;
   std::size_t bytes_ = 0;

@@ -42,7 +42,8 @@
 //                     may have any; and for a while the caller runs on some CPUs and no other (weft/guest.hpp)
 //   counts()          what the machine counts about itself
 //   name()            as options::machine says it
-//   forked()          whether the workers were lost because this is a child of the process that made them
+//   forked()          whether the workers were lost because this is a child of the process that made them: a load, for
+//                     each call that submits or waits asks
 //   block(word), block_for(word, ns), signal(word), start_one(id), start_helper(run, argument), bring_reserve(here),
 //   stay, busy_ns(), reserve_busy_ns(), barrier_everywhere()
 //                     what a submitter at a full window, the reserve (sched/reserve.hpp), the watch (sched/watch.hpp)

@@ -5,6 +5,7 @@
 #include <new>
 #include <string>
 
+#include "base/limits.hpp"
 #include "memory/pools.hpp"
 #include "weft/deferred.hpp"
 
@@ -29,7 +30,9 @@ node_memory_counts node_memory() {
 
 namespace detail {
 
+// Beyond the limit what is rounded up to whole units would begin again at 0; the C++ library's own `new` is not sure.
 void* take_here(std::size_t bytes, std::size_t alignment) {
+  if (bytes > base::array_bytes_max) throw std::bad_alloc();
   if (alignment > pool_alignment) return ::operator new(bytes, std::align_val_t{alignment});
   memory::pools& all = common();
   return all.take(bytes, all.nodes() == 1 ? 0 : memory::host::here().current_node());

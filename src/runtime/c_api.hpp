@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/limits.hpp"
 #include "weft.h"
 #include "weft/weft.hpp"
 
@@ -154,6 +155,7 @@ struct reduction_handle : weft_handle {
   };
 
   [[nodiscard]] void* make_buffer() {
+    if (operation.buffer_bytes > base::array_bytes_max) throw std::bad_alloc();
     void* b = ::operator new(operation.buffer_bytes, alignment);
     if (operation.create == nullptr) return std::memset(b, 0, operation.buffer_bytes);
     try {

@@ -122,7 +122,7 @@ void add_join(graph_state& g, handle_state& h) {
 // In the order in which they are locked, so that no run has to sort them.
 void sort_uses(graph_state& g) {
   std::sort(g.uses.begin(), g.uses.end(),
-            [](const graph_state::use& a, const graph_state::use& b) { return a.handle->id < b.handle->id; });
+            [](const graph_state::use& a, const graph_state::use& b) { return comes_before(*a.handle, *b.handle); });
 }
 
 // Errors: weft::error.
@@ -138,7 +138,7 @@ void check(graph_state& g, record& r) {
     if (g.engine == nullptr && weft::access::kind_of(r.accesses()[i]) == kind_reduce)
       throw error("weft: a graph without a runtime cannot reduce on " + weft::access::name_of(h) +
                   "; add to it, or give the graph a runtime");
-    if (h.id > g.runs.id())
+    if (is_made_since(h, g.runs.state()))
       throw error("weft: a graph cannot hold handle " + weft::access::name_of(h) +
                   ": it was made while the graph is recorded, and may be gone when it runs; make it before");
   }

@@ -30,12 +30,19 @@ worker* self_out_of_line() noexcept { return this_worker; }
 
 namespace {
 cell<std::uint32_t> handles_made;
-}
+constexpr std::uint32_t id_mask = 0x7fffffff;
+}  // namespace
 
 handle_state::handle_state() noexcept
     : registered(0), waiters_head(nullptr), waiters_tail(nullptr), group_start(0), engine(nullptr),
-      id((base::shared(handles_made).fetch_add(1, base::relaxed) + 1) & 0x7fffffff), sized(false), group_kind(0),
+      id((base::shared(handles_made).fetch_add(1, base::relaxed) + 1) & id_mask), sized(false), group_kind(0),
       exclusive_taken(false) {}
+
+bool is_made_since(const handle_state& h, const handle_state& other) noexcept {
+  const std::uint32_t newest = base::shared(handles_made).load(base::relaxed);
+  return h.id != other.id && ((h.id - other.id) & id_mask) <= ((newest - other.id) & id_mask);
+}
+void set_next_handle_id(std::uint32_t id) noexcept { poke(handles_made, id - 1); }
 
 bool handle_state::idle() noexcept {
   if (sched::decoupled::any() && !sched::decoupled::none_pending()) [[unlikely]]
@@ -117,7 +124,16 @@ runtime::runtime(const options& opt) {
   if (o.paused) pause();
 }
 
-runtime::~runtime() { delete &implementation(engine_); }
+runtime::~runtime() {
+  sched::any_engine& e = implementation(engine_);
+  if (e.can_end()) {
+    delete &e;
+    return;
+  }
+  std::fprintf(
+      stderr, "weft: a runtime ends inside one of its own tasks or waits, as by std::exit() in a body; what it has not "
+              "done is left undone.\n");
+}
 
 unsigned runtime::workers() const noexcept { return implementation(engine_).workers(); }
 const char* runtime::machine() const noexcept { return implementation(engine_).machine_name(); }

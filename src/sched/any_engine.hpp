@@ -30,6 +30,9 @@ struct engine_setup {
 struct any_engine : detail::engine_base, decoupled {
   memory::machine_shape machine_memory;  // who makes the engine knows the machine
   ~any_engine() override = default;
+  // Whether the calling thread may end it now: neither it nor the thread that made it is inside. If not, no further
+  // task begins.
+  [[nodiscard]] virtual bool can_end() noexcept = 0;
   [[nodiscard]] virtual unsigned workers() const noexcept = 0;
   [[nodiscard]] virtual const char* machine_name() const noexcept = 0;
   [[nodiscard]] virtual double now_ns() const noexcept = 0;

@@ -14,6 +14,23 @@ namespace weft::sched {
 
 template <class M> class crew {
  public:
+  crew() = default;
+  ~crew() {
+    if (!main_stays_) return;
+    worker<M>* const w = seats_.front().release();
+    w->engine = w->creates_for = nullptr;
+    w->where = nullptr;
+    detail::poke(w->shown_id, worker<M>::no_id);
+    w->scratch.reset();
+    static constinit detail::cell<worker<M>*> all;  // so that they are no leak
+    const auto first = base::shared(all);
+    w->next_guest = first.load(base::relaxed);
+    while (!first.compare_exchange_strong(w->next_guest, w, base::release, base::relaxed)) {
+    }
+  }
+  crew(const crew&) = delete;
+  crew& operator=(const crew&) = delete;
+
   // Who: the thread that makes the runtime, once.
   void open(unsigned workers, bool with_reserve) {
     WEFT_ASSERT(seats_.empty() && workers != 0);
@@ -49,6 +66,9 @@ template <class M> class crew {
   [[nodiscard]] bool main_is_away() const noexcept {
     return has_reserve() ? M::load(main().away, base::seq_cst) : main().where->on == nullptr;
   }
+  // The thread that made the runtime is not the one that ends it, and may still take worker 0 for the worker that it
+  // is: so that one stays, and belongs to no runtime. Who: the thread that ends it.
+  void main_stays() noexcept { main_stays_ = true; }
   [[nodiscard]] auto begin() const noexcept { return seats_.begin(); }
   [[nodiscard]] auto end() const noexcept { return seats_.end(); }
 
@@ -62,6 +82,7 @@ template <class M> class crew {
  private:
   std::vector<std::unique_ptr<worker<M>>> seats_;
   unsigned workers_ = 0;
+  bool main_stays_ = false;
 };
 
 }  // namespace weft::sched

@@ -141,6 +141,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void charge(std::uint64_t ps, std::span<const data_use> uses) override;
   void renew_data(detail::handle_state& h) override { machine_.renew_data(h); }
   void charge_program(std::uint64_t ps) noexcept override;
+  [[nodiscard]] bool can_end() noexcept override;
   [[nodiscard]] const char* trace_path() const noexcept override { return recording_.path(); }
   void write_trace() override;
   void await_creation() noexcept override;
@@ -207,7 +208,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   // events
   void settle_on(worker& w, const event_end& of) override;
   void one_event_less(worker& w, detail::record& r, const std::exception_ptr& why);
-  [[gnu::cold, gnu::noinline]] void abandon_event(worker& w, detail::record& r, std::exception_ptr why);
+  [[gnu::cold, gnu::noinline]] void abandon_event(worker& w, detail::record& ran, std::exception_ptr why);
   [[nodiscard]] bool fulfilled(event_state& s);
   void count_yield();
 
@@ -216,6 +217,9 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void list_levels(worker& w);
   void end(const visit& v) noexcept;
   void wait_for(detail::handle_state& h, const std::uint64_t* version = nullptr);
+  [[nodiscard]] bool comes(detail::handle_state& h, const std::uint64_t* version);
+  [[nodiscard]] bool is_program();
+  [[gnu::always_inline]] inline void check_process() const;
   void start_if_paused();
   [[nodiscard]] trace::facts about() const;
   void offer_turn(worker& w);
@@ -269,7 +273,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   timers<M> timers_{machine_, events_, *this};
   watch<M> watch_{{machine_, sleep_, crew_, guests_, attention_, quiescence_, suspension_, events_, admission_}};
   stall<M> stall_{{machine_, sleep_, crew_, guests_, attention_, quiescence_, placement_, suspension_, pool_, events_,
-                   watch_, admission_}};
+                   watch_, admission_, poison_}};
   waits<M> waits_{this,
                   {*this, attention_, ordering_, stacks_, guests_, recording_, registrar_, placement_, quiescence_,
                    poison_, suspension_, stall_, events_}};
@@ -281,7 +285,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   sched::pipelines<M, crew<M>> pipelines_{machine_, crew_};
   search<M> search_;
   std::unique_ptr<quiescent_source> quiescent_source_;
-  const void* owner_thread_;  // identity of the thread that made the runtime
+  const void* owner_thread_;  // identity of the thread that made the runtime, or of the one that ends it
   std::uint64_t start_ps_ = 0;
   std::uint64_t yields_ = 0;     // in a row, on a modelled machine
   std::uint64_t yields_at_ = 0;  // what had happened by then

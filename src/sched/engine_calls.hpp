@@ -34,6 +34,14 @@ template <machine::machine M> class engine<M>::visit {
   [[no_unique_address]] typename M::call call_;  // until the worker is as before
 };
 
+// A child that fork() makes has the memory of a runtime and none of its threads: tasks that go to others would wait for
+// ever. Who: whatever gives the runtime something to do, or waits for it, before anything else.
+template <machine::machine M> void engine<M>::check_process() const {
+  if (machine_.forked()) [[unlikely]]
+    throw error("weft: this process is a child that fork() made, and the threads of the runtime are its parent's; make "
+                "the runtime in the child, or let the child go on to another program (exec)");
+}
+
 template <machine::machine M> auto engine<M>::mine() noexcept -> worker* {
   detail::worker* w = current_worker();
   if (w != nullptr && w->engine == this) return static_cast<worker*>(w);
@@ -77,6 +85,7 @@ template <machine::machine M> void engine<M>::push_slow(detail::worker& w, detai
 // ---- waits
 
 template <machine::machine M> void engine<M>::wait_all() {
+  check_process();
   visit v(*this);
   worker& w = v.self();
   if (w.role == role::guest) {
@@ -95,12 +104,14 @@ template <machine::machine M> void engine<M>::wait_all() {
 }
 
 template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& h) {
+  check_process();
   const visit v(*this);
   const program_call call(ordering_);
   wait_for(h);
 }
 
 template <machine::machine M> void engine<M>::wait_version(detail::handle_state& h, std::uint64_t version) {
+  check_process();
   const visit v(*this);
   const program_call call(ordering_);
   wait_for(h, &version);
@@ -108,27 +119,38 @@ template <machine::machine M> void engine<M>::wait_version(detail::handle_state&
 
 // For the accesses registered so far, or for a version.
 template <machine::machine M> void engine<M>::wait_for(detail::handle_state& h, const std::uint64_t* version) {
+  if (!comes(h, version)) stall_.raise(is_program());
+  poison_.rethrow_for(h);
+}
+
+// Whether the calling stack is the program's, outside of tasks.
+template <machine::machine M> bool engine<M>::is_program() {
+  const visit v(*this);
+  return v.self().role != role::guest && detail::body_around(v.self().current) == nullptr;
+}
+
+// Waits for that. Returns false if nothing can run any more.
+template <machine::machine M> bool engine<M>::comes(detail::handle_state& h, const std::uint64_t* version) {
   visit v(*this);
   worker& w = v.self();
   await_creation();
-  if (!waits_.concerns(w, h) && version == nullptr) return;
+  if (!waits_.concerns(w, h) && version == nullptr) return true;
   if (w.current == nullptr) watch_.call();
   if (w.role == role::guest) {
     start_if_paused();
     const typename admission<M>::outside_wait needed(admission_);
-    waits_.for_handle_outside(w, h, version);
-  } else {
-    const main_wait here(admission_, w);
-    if (w.current == nullptr) start_if_paused();
-    if (!waits_.for_handle(w, h, version)) stall_.raise(detail::body_around(w.current) == nullptr);
+    return waits_.for_handle_outside(w, h, version);
   }
-  poison_.rethrow_for(h);
+  const main_wait here(admission_, w);
+  if (w.current == nullptr) start_if_paused();
+  return waits_.for_handle(w, h, version);
 }
 
 template <machine::machine M> void engine<M>::drain(detail::handle_state& h) noexcept {
+  if (machine_.forked()) return;  // nobody here will come to it
   visit v(*this);
   try {
-    wait_for(h);
+    if (!comes(h, nullptr)) stall_.report(is_program());
   } catch (const error& e) {
     if (access::outstanding(h.word.raw, h.registered) != 0) {
       std::fprintf(stderr, "weft: handle or stream %s is destroyed while tasks need it. %s\n",
@@ -154,6 +176,7 @@ template <machine::machine M> void engine<M>::start_if_paused() {
 }
 
 template <machine::machine M> void engine<M>::pause(bool on) {
+  check_process();
   visit v(*this);
   if (on) return attention_.pause();
   attention_.start();
@@ -202,6 +225,7 @@ template <machine::machine M> trace::facts engine<M>::about() const {
 }
 
 template <machine::machine M> void engine<M>::write_trace() {
+  check_process();
   visit v(*this);
   recording_.write(about(), start_ps_);
 }
@@ -210,8 +234,10 @@ template <machine::machine M> void engine<M>::write_trace() {
 template <machine::machine M> void* engine<M>::workspace(std::size_t bytes) {
   worker& w = static_cast<worker&>(*current_worker());
   if (w.scratch_bytes < bytes) {
-    w.scratch_bytes = std::max({bytes, 2 * w.scratch_bytes, std::size_t{4096}});
-    w.scratch.reset(static_cast<std::byte*>(::operator new(w.scratch_bytes, std::align_val_t{64})));
+    if (bytes > base::array_bytes_max) throw std::bad_alloc();
+    const std::size_t wanted = std::max({bytes, 2 * w.scratch_bytes, std::size_t{4096}});
+    w.scratch.reset(static_cast<std::byte*>(::operator new(wanted, std::align_val_t{64})));
+    w.scratch_bytes = wanted;  // once it is there
   }
   return w.scratch.get();
 }

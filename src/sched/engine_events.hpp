@@ -9,6 +9,7 @@
 namespace weft::sched {
 
 template <machine::machine M> void engine<M>::wait_event(event_state& s) {
+  check_process();
   visit v(*this);
   const program_call call(ordering_);
   worker& w = v.self();
@@ -23,6 +24,7 @@ template <machine::machine M> void engine<M>::wait_event(event_state& s) {
     const typename admission<M>::outside_wait needed(admission_);
     x.self.r.kind = detail::record_kind::external;
     if (events_.list(x)) stall_.await_outside(x.self);
+    if (x.self.stalled) stall_.raise(false);
   } else {
     const main_wait here(admission_, w);
     if (w.current == nullptr) start_if_paused();
@@ -42,6 +44,7 @@ template <machine::machine M> void engine<M>::wait_event(event_state& s) {
 template <machine::machine M> bool engine<M>::fulfilled(event_state& s) { return M::load(s.over, base::acquire); }
 
 template <machine::machine M> void engine<M>::settle(const event_end& of) {
+  check_process();
   const visit v(*this);
   worker& w = v.self();
   if (w.role == role::guest) {
@@ -74,9 +77,11 @@ void engine<M>::one_event_less(worker& w, detail::record& r, const std::exceptio
   if (before == detail::record::event_bit) wholly_done(w, &r);
 }
 
-// The body of r has failed or was skipped: its event, if it is still to come, is not waited for.
-template <machine::machine M> void engine<M>::abandon_event(worker& w, detail::record& r, std::exception_ptr why) {
-  if ((detail::peek(r.pending) & detail::record::body_bit) == 0) return;
+// The body that ran on w has failed or was skipped: the event of its task, if it is still to come, is not waited for.
+// A member's body is the body of its team's task, which others of them may still be in.
+template <machine::machine M> void engine<M>::abandon_event(worker& w, detail::record& ran, std::exception_ptr why) {
+  detail::record& r = teams<M>::is_member(ran) ? *ran.parent : ran;
+  if ((detail::peek(r.pending) & detail::record::event_bit) == 0) return;
   if (why == nullptr) why = poison_.cancelled_with(r);
   if (why == nullptr)
     why = std::make_exception_ptr(error("weft: the task of an event was skipped, because what it "
@@ -91,6 +96,7 @@ template <machine::machine M> void engine<M>::abandon_event(worker& w, detail::r
 }
 
 template <machine::machine M> void engine<M>::settle_after(event_state& s, std::uint64_t ps) {
+  check_process();
   if (!M::has_alarms())
     throw error("weft: event::fulfil_after is for modelled machines; on real cores fulfil() is called when it happens");
   const visit v(*this);
@@ -104,6 +110,7 @@ template <machine::machine M> void engine<M>::settle_after(event_state& s, std::
 
 // In a body. What goes on is queued where all workers look last, so whatever this worker has comes first.
 template <machine::machine M> void engine<M>::yield() {
+  check_process();
   const visit v(*this);
   const program_call call(ordering_);
   worker& w = v.self();

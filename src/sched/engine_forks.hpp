@@ -4,6 +4,7 @@
 namespace weft::sched {
 
 template <machine::machine M> void engine<M>::enter_forks(detail::worker& w) {
+  check_process();
   visit v(*this);
   watch_.call();
   start_if_paused();

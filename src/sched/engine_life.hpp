@@ -146,6 +146,7 @@ template <machine::machine M> void engine<M>::worker_entry(void* engine_address,
   engine& e = *static_cast<engine*>(engine_address);
   worker& w = e.crew_[id];
   fiber thread_stack;
+  w.thread = &detail::this_worker;
   set_current_worker(&w);
   e.recording_.open_counters(w);
   w.home = &e.machine_.stack(id, thread_stack);
@@ -155,29 +156,50 @@ template <machine::machine M> void engine<M>::worker_entry(void* engine_address,
   set_current_worker(nullptr);
 }
 
-// Who: the thread that made the engine. A task that failed unnoticed is reported; nothing can be thrown from here.
+// A body that ends the program by std::exit() ends runtimes of static storage, too: its own would wait for it.
+template <machine::machine M> bool engine<M>::can_end() noexcept {
+  if (!crew_.is_open() || machine_.forked()) return true;
+  const auto is_inside = [](const worker& w) { return w.current != nullptr || !w.on_program_stack(); };
+  bool inside = is_inside(crew_.main());
+  for (const auto& w : crew_) inside = inside || (w->thread == &detail::this_worker && w->current != nullptr);
+  if (inside) attention_.pause();
+  return !inside;
+}
+
+// A task that failed unnoticed is reported; nothing can be thrown from here. Who: as a rule the thread that made the
+// engine. If it is another one, as at the end of a program whose runtime was made on first use, that takes its place:
+// the one that made it is not inside, and may be gone.
 template <machine::machine M> engine<M>::~engine() {
+  const bool by_owner = owner_thread_ == &detail::this_worker;
   if (crew_.is_open() && !machine_.forked()) {
+    owner_thread_ = &detail::this_worker;
     visit v(*this);
     end(v);
     recording_.write_or_say(about(), start_ps_);
   }
+  if (crew_.is_open() && !by_owner) crew_.main_stays();
   if (crew_.is_open() && current_worker() == &crew_.main()) set_current_worker(nullptr);
   if (creation_.on()) strike(machine_.forked());
+}
+
+template <class Wait> void say_unnoticed(Wait wait) noexcept {
+  try {
+    wait();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "weft: at the end of a runtime, unnoticed until now: %s\n", e.what());
+  } catch (...) {
+    std::fprintf(stderr, "weft: at the end of a runtime, unnoticed until now: a task threw something\n");
+  }
 }
 
 template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
   watch_.call();
   const main_wait here(admission_, v.self());
   start_if_paused();
-  const bool told_before = stall_.told();
-  try {
-    if (!waits_.for_all(v.self())) stall_.raise(true);
-  } catch (const std::exception& e) {
-    if (!told_before) std::fprintf(stderr, "weft: at the end of a runtime, unnoticed until now: %s\n", e.what());
-  } catch (...) {
-    std::fprintf(stderr, "weft: at the end of a runtime, unnoticed until now: a task threw something\n");
-  }
+  bool can_run = true;
+  say_unnoticed([&] { can_run = waits_.for_all(v.self()); });
+  if (!can_run) say_unnoticed([&] { poison_.rethrow_below(nullptr); });
+  if (!can_run && !stall_.told()) say_unnoticed([&] { stall_.report(true); });
   // Who fulfils an event need not know of this runtime, and may still be on the way out.
   for (unsigned spins = 0; events_.calls_under_way();) M::relax(++spins);
   watch_.stop();

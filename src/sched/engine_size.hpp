@@ -56,6 +56,23 @@ template <machine::machine M> void engine<M>::call_child(worker& w, detail::reco
   recording_.goes_on(here, body, {trace::why::spawn}, since);
 }
 
+// On the stack of its parent, which waits.
+template <machine::machine M> void engine<M>::run_child(worker& w, detail::record* x) {
+  const detail::record* parent = w.current;
+  WEFT_ASSERT(x->parent == parent && x->kind == detail::record_kind::task);
+  worker* here = &w;
+  const typename stacks<M>::other_body apart(stacks_);
+  while (x != nullptr) {
+    x->is_call = true;
+    x = run(*here, x);
+    here = static_cast<worker*>(current_worker());
+    if (x != nullptr && x->parent != parent) {
+      placement_.push_own(*here, x);
+      x = nullptr;
+    }
+  }
+}
+
 // ---- teams
 
 template <machine::machine M>
@@ -158,7 +175,7 @@ template <machine::machine M> void engine<M>::run_first(worker& w, detail::recor
   suspension_.set_aside(w, self, [this, &self, r](worker& last) {
     placement_.place(last, &self.r);  // the body may go on from here on, and self be gone
     placement_.keep_within_reach(last);
-    for (detail::record* x = r; x != nullptr;) x = run(static_cast<worker&>(*current_worker()), x);
+    for (detail::record* x = r; x != nullptr; stacks_.body_over()) x = run(static_cast<worker&>(*current_worker()), x);
   });
   worker& here = static_cast<worker&>(*current_worker());
   here.current = current;

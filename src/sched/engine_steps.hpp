@@ -6,6 +6,7 @@ namespace weft::sched {
 // ---- create
 
 template <machine::machine M> detail::record* engine<M>::allocate(std::size_t bytes) {
+  check_process();
   const std::uint8_t c = detail::record_class(bytes);
   worker* const here = at_home();
   if (here != nullptr && here->light != nullptr) detail::open_light(*here);
@@ -153,7 +154,10 @@ template <machine::machine M> void engine<M>::loop() {
       w.running = w.home;
       machine_.jump(w.id, *mine, *w.home, nullptr);
     }
-    while (r != nullptr) r = run(static_cast<worker&>(*current_worker()), r);
+    while (r != nullptr) {
+      r = run(static_cast<worker&>(*current_worker()), r);
+      stacks_.body_over();
+    }
   }
 }
 
@@ -205,22 +209,6 @@ template <machine::machine M> template <bool IsNode> void engine<M>::execute(wor
     static_cast<void>(call_body<IsNode>(w, r));
   else
     w.trace != nullptr ? run_traced(w, r) : run_timed(w, r);
-}
-
-// On the stack of its parent, which waits.
-template <machine::machine M> void engine<M>::run_child(worker& w, detail::record* x) {
-  const detail::record* parent = w.current;
-  WEFT_ASSERT(x->parent == parent && x->kind == detail::record_kind::task);
-  worker* here = &w;
-  while (x != nullptr) {
-    x->is_call = true;
-    x = run(*here, x);
-    here = static_cast<worker*>(current_worker());
-    if (x != nullptr && x->parent != parent) {
-      placement_.push_own(*here, x);
-      x = nullptr;
-    }
-  }
 }
 
 template <machine::machine M> void engine<M>::run_timed(worker& w, detail::record* r) {

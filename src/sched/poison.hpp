@@ -136,8 +136,10 @@ template <class M> class poison {
   [[nodiscard]] static bool was_refused(detail::record& r) noexcept {
     return r.access_count != 0 && (r.accesses()[0].handle_and_kind & detail::handle_address_mask) == 0;
   }
+  // Elements of a stream that are taken over are nobody else's: those beside them in the buffer are as good as before.
   [[nodiscard]] static bool is_written(const access::entry& a) noexcept {
-    return (access::kind_of(a) & detail::kind_readonly) == 0 && !access::is_resource(a);
+    return (access::kind_of(a) & detail::kind_readonly) == 0 && !access::is_resource(a) &&
+           access::kind_of(a) != detail::kind_take_over;
   }
   [[nodiscard]] static bool reads(detail::record& r) noexcept {
     if (was_refused(r)) return true;

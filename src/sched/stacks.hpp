@@ -8,11 +8,13 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <optional>
 #include <vector>
 
 #include "base/assert.hpp"
 #include "base/limits.hpp"
 #include "base/lock.hpp"
+#include "machine/float_control.hpp"
 #include "sched/worker.hpp"
 
 namespace weft::sched {
@@ -55,6 +57,35 @@ template <class M> class stacks {
     spare_.push_back(f);
   }
 
+  // A body has returned to a loop, which computes as the program did when it made the runtime, whatever the body has
+  // set.
+  [[gnu::always_inline]] void body_over() const noexcept {
+    if (!machine::float_control::is_usual()) [[unlikely]]
+      floats_.apply();
+  }
+  // While a body calls another one that is none of its statements: what either sets is not the other's.
+  class other_body {
+   public:
+    explicit other_body(const stacks& all) noexcept : all_(all) {
+      if (machine::float_control::is_usual()) [[likely]]
+        return;
+      before_.emplace();
+      all_.floats_.apply();
+    }
+    ~other_body() {
+      if (before_) [[unlikely]]
+        before_->apply();
+      else
+        all_.body_over();
+    }
+    other_body(const other_body&) = delete;
+    other_body& operator=(const other_body&) = delete;
+
+   private:
+    const stacks& all_;
+    std::optional<machine::float_control> before_;
+  };
+
  private:
   [[nodiscard]] fiber* take_idle(worker<M>& w) {
     if (!w.idle.empty()) {
@@ -70,7 +101,7 @@ template <class M> class stacks {
   }
   [[nodiscard]] std::unique_ptr<fiber> make() noexcept {
     try {
-      return std::make_unique<fiber>(2 * bytes_, entry_, argument_);
+      return std::make_unique<fiber>(2 * bytes_, entry_, argument_, floats_);
     } catch (const std::bad_alloc&) {
       std::fprintf(stderr,
                    "weft: no memory for one more stack of %zu KiB beside the %zu that waits inside tasks hold; nest "
@@ -81,6 +112,7 @@ template <class M> class stacks {
   }
 
   std::size_t bytes_;
+  machine::float_control floats_;  // as the thread that makes the runtime computes
   void (*entry_)(void*);
   void* argument_;
   detail::cell<std::uint8_t> lock_;

@@ -14,6 +14,7 @@
 #include "sched/attention.hpp"
 #include "sched/events.hpp"
 #include "sched/guests.hpp"
+#include "sched/poison.hpp"
 #include "sched/quiescence.hpp"
 #include "sched/sleep.hpp"
 #include "sched/source.hpp"
@@ -37,6 +38,7 @@ template <class M> struct stall_parts {
   event_board& events;
   event_watch& watch;
   sched::admission<M>& admission;
+  sched::poison<M>& poison;
 };
 
 template <class M> class stall {
@@ -68,8 +70,14 @@ template <class M> class stall {
     end_waits(w);
   }
 
-  // Throws the bad news to a wait that was ended by it. Who: such a wait.
+  // Throws the bad news to a wait that was ended by it. A task that has failed may be why nothing can run any more:
+  // that is told first, and the stall to the next wait. Who: such a wait.
   [[noreturn]] void raise(bool in_program) {
+    use_.poison.rethrow_below(nullptr);
+    report(in_program);
+  }
+  // Throws the stall itself, before anything else.
+  [[noreturn]] void report(bool in_program) {
     if (in_program) told_ = true;
     std::string text;
     {
@@ -91,9 +99,9 @@ template <class M> class stall {
     });
   }
 
-  // Blocks until self is over. Who: a guest. While the main thread is in no wait a stall cannot be told from a program
-  // that will go on: it may have tasks in its own deque that only it can give away. So such a wait is not ended, but if
-  // everything stood still for a while that is said, once.
+  // Blocks until self is over, or was ended by a stall. Who: a guest. While the main thread is in no wait a stall
+  // cannot be told from a program that will go on: it may have tasks in its own deque that only it can give away. So
+  // such a wait is not ended, but if everything stood still for a while that is said, once.
   void await_outside(waiter& self) {
     standstill before = look_for_standstill();
     while (!M::block_for(self.signal, base::standstill_ns)) {
@@ -101,7 +109,6 @@ template <class M> class stall {
       if (now.still && now == before && M::exchange(standstill_told_, 1u, base::acq_rel) == 0) report_standstill(self);
       before = now;
     }
-    if (self.stalled) raise(false);
   }
 
  private:

@@ -1,5 +1,8 @@
 #include "sched/stall_report.hpp"
 
+#include <unordered_map>
+#include <unordered_set>
+
 #include "access/condition.hpp"
 #include "sched/worker.hpp"
 
@@ -60,6 +63,45 @@ class lines {
          r.state == detail::record_state::draining;
 }
 
+// Which of the tasks that are not done would go on if others of them were: these are behind. What is left are those to
+// look at first, since nobody of the list can bring what they wait for, or they wait for each other in a circle.
+class blame {
+ public:
+  explicit blame(task::slabs& records) {
+    records.for_each([&](detail::record& r) {
+      if (!is_stuck(r)) return;
+      if (r.parent != nullptr) parents_.insert(r.parent);
+      for (std::uint32_t i = 0; i < r.access_count; ++i) {
+        const access::entry& a = r.accesses()[i];
+        if (is_gone(a) || access::is_repeated(a)) continue;
+        if (r.state != detail::record_state::blocked && access::is_exclusive(a)) held_.insert(&access::handle_of(a));
+        const auto [at, is_new] = first_.try_emplace(&access::handle_of(a), a.required);
+        if (!is_new && access::reached(at->second, a.required)) at->second = a.required;
+      }
+    });
+  }
+  [[nodiscard]] bool is_behind(detail::record& r) const {
+    if (r.state == detail::record_state::blocked)
+      return r.waits_exclusive ? held_.contains(&access::handle_of(access::awaited(&r)))
+                               : is_behind(access::awaited(&r));
+    if (r.state == detail::record_state::draining) return parents_.contains(&r);
+    if (!r.has_waited || r.running.waits_in == nullptr) return false;
+    const waiter& in = waiter::of(r.running.waits_in);
+    return in.awaited != nullptr ? is_behind(in.a) : in.children_of != nullptr && parents_.contains(&r);
+  }
+
+ private:
+  [[nodiscard]] bool is_behind(const access::entry& a) const {
+    if (is_gone(a)) return false;
+    const auto at = first_.find(&access::handle_of(a));
+    return at != first_.end() && !access::reached(at->second, a.required);
+  }
+
+  std::unordered_set<const detail::record*> parents_;
+  std::unordered_map<const detail::handle_state*, std::uint64_t> first_;  // what the first of them required
+  std::unordered_set<const detail::handle_state*> held_;                  // of an add whose body has begun
+};
+
 }  // namespace
 
 // Who waits for a stream to end waits for the version of a handle that the program never saw. Tasks that are listed on
@@ -83,11 +125,14 @@ std::string describe_listed(const detail::handle_state& h) {
 
 std::string describe_stall(task::slabs& records, event_board& events) {
   lines all;
-  records.for_each([&](detail::record& r) {
-    if (r.state == detail::record_state::running) all.add(describe_running(r, events));
-    if (r.state == detail::record_state::draining) all.add(describe_draining(r, events));
-    if (r.state == detail::record_state::blocked) all.add(describe_blocked(r));
-  });
+  const blame by(records);
+  for (const bool behind : {false, true})
+    records.for_each([&](detail::record& r) {
+      if (!is_stuck(r) || by.is_behind(r) != behind) return;
+      if (r.state == detail::record_state::running) all.add(describe_running(r, events));
+      if (r.state == detail::record_state::draining) all.add(describe_draining(r, events));
+      if (r.state == detail::record_state::blocked) all.add(describe_blocked(r));
+    });
   const std::string main = events.awaited_by(nullptr);
   if (!main.empty())
     return "weft: the main thread waits" + main + ", and no task can run any more" +

@@ -46,6 +46,8 @@ template <class M> class teams {
   explicit teams(const teams_parts<M>& parts) : use_(parts) {}
 
   [[nodiscard]] groups& who() noexcept { return who_; }
+  // Whether m stands for a member; then its parent is the task of the team.
+  [[nodiscard]] static bool is_member(const detail::record& m) noexcept { return m.invoke == &invoke_member; }
 
   // How wide the team r, whose body begins on w, is by what others took. Then comes gather() or was_alone(); if that
   // fails, gives_up().

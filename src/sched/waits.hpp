@@ -111,6 +111,7 @@ template <class M> class waits {
       if (use_.quiescence.reached())
         for (waiter* x : use_.quiescence.take_over()) use_.placement.place(g, &x->r);
       use_.stall.await_outside(self);
+      if (self.stalled) use_.stall.raise(false);
     } while (use_.registrar.any_open());
     use_.poison.rethrow_below(nullptr);
   }
@@ -152,8 +153,8 @@ template <class M> class waits {
     });
     return !self.stalled;
   }
-  // Who: a guest.
-  void for_handle_outside(worker<M>& g, detail::handle_state& h, const std::uint64_t* version) {
+  // The same. Who: a guest.
+  [[nodiscard]] bool for_handle_outside(worker<M>& g, detail::handle_state& h, const std::uint64_t* version) {
     WEFT_ASSERT(g.role == role::guest);
     waiter self;
     typename guests<M>::wait listed(use_.outside, self, &h);
@@ -170,6 +171,7 @@ template <class M> class waits {
       has_to_wait = !to.is_there && list_on(h, self, to.version);
     }
     if (has_to_wait) use_.stall.await_outside(self);
+    return !self.stalled;
   }
 
  private:

@@ -280,7 +280,7 @@ template <flaw Flaw> class trial final : public child_runner<M> {
                            s_.readiness, away_, thieves_},
                           1024};
   stall<M> stall_{{play_.machine(), s_.sleep, s_.all, s_.outside, s_.attention, s_.quiescence, s_.placement, away_,
-                   s_.pool, events_, watch_, admission_}};
+                   s_.pool, events_, watch_, admission_, poison_}};
   std::unique_ptr<tested> waits_;
   std::vector<node> nodes_;
   bool over_ = false;

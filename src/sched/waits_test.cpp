@@ -134,7 +134,7 @@ TEST_CASE("waits: a thread outside waits for what there is and leaves no trace o
   task a;
   worker<notes>& g = f.s.outside.enter(nullptr);
   f.w.for_all_outside(g);
-  f.w.for_handle_outside(g, h, nullptr);
+  CHECK(f.w.for_handle_outside(g, h, nullptr));
   f.bad.fail(a.r, std::make_exception_ptr(std::runtime_error("x")));
   CHECK_THROWS_AS(f.w.for_all_outside(g), std::runtime_error);
   f.s.outside.leave(g);

@@ -79,6 +79,7 @@ template <class M> struct worker : detail::worker {
   sched::role role = sched::role::ordinary;
   bool own_deferred = false;  // the own deque may hold tasks although the search began with it empty
   sched::pace pace;
+  const void* thread = nullptr;     // identity of the thread that it is; of worker 0 the engine knows it
   fiber* running = nullptr;         // the stack this worker is on
   fiber* home = nullptr;            // the stack its thread began on; of worker 0 the program's
   std::vector<fiber*> idle;         // stacks of worker loops that gave way to a resumed body

@@ -87,10 +87,12 @@ template <class Clause, class... Rest> struct caller<Clause, Rest...> {
       using reduction = typename access_traits<Clause>::reduction;
       typename reduction::part part(static_cast<reduction&>(base_of(a)), *at.counts);
       caller<Rest...>::call(body, a + 1, at.behind_count(), static_cast<Data&&>(data)..., part.get());
+      part.give_back();
     } else if constexpr (requires { typename access_traits<Clause>::reduction; }) {
       using reduction = typename access_traits<Clause>::reduction;
       typename reduction::part part(static_cast<reduction&>(base_of(a)));
       caller<Rest...>::call(body, a + 1, at, static_cast<Data&&>(data)..., part.get());
+      part.give_back();
     } else {
       using T = typename access_traits<Clause>::type;
       if constexpr (std::is_void_v<T>) {

@@ -53,7 +53,7 @@ struct alignas(64) handle_state {
   std::uint64_t group_start;  // version the accesses of the last group require; guarded by lock
   cell<std::uint64_t> about;  // home, and name or size or a block with both: src/access/about.cpp
   engine_base* engine;        // the runtime that uses this handle; nullptr before the first access
-  std::uint32_t id : 31;      // order of creation in the process: the lock order, and never an address
+  std::uint32_t id : 31;      // order of creation in the process, until it begins again: see comes_before()
   std::uint32_t sized : 1;    // about has a size; set before the handle is used
   cell<std::uint8_t> lock;
   std::uint8_t group_kind;  // access kind of the last group; guarded by lock
@@ -73,5 +73,16 @@ struct alignas(64) handle_state {
   static void await_registration() noexcept;  // returns when what this thread has submitted is registered
 };
 static_assert(sizeof(handle_state) == 64);
+
+// The order in which handles are locked, and in which whatever is done for each of several is done: that of creation,
+// so that it is the same in every run. Ids begin again after 2^31 handles; two that live and share one are in the order
+// of their addresses.
+[[nodiscard]] inline bool comes_before(const handle_state& a, const handle_state& b) noexcept {
+  return a.id != b.id ? a.id < b.id : &a < &b;
+}
+// Whether h was made after `other`, or, which nobody can tell, 2^31 handles before one that was.
+[[nodiscard]] bool is_made_since(const handle_state& h, const handle_state& other) noexcept;
+// For tests: the id of the handle that is made next. Who: no other thread makes one.
+void set_next_handle_id(std::uint32_t id) noexcept;
 
 }  // namespace weft::detail

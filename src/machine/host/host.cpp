@@ -19,6 +19,7 @@
 #include "base/lock.hpp"
 #include "memory/pages.hpp"
 #include "weft/detail/handle_state.hpp"
+#include "weft/detail/worker.hpp"
 
 namespace weft::machine {
 
@@ -59,6 +60,24 @@ std::uint64_t core_time_ns(pthread_t thread) noexcept {
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
+// How many fork()s lie between the process that began and this one.
+constinit cell<std::uint32_t> forks;
+
+// In a child, on its only thread, which is no worker any more: what needs no runtime does without, and one that is made
+// in the child is as the first. A body that forks stays on its worker, which goes the long way, where it is asked. Not
+// on modelled machines: these are one thread.
+void in_child() noexcept {
+  detail::poke(forks, detail::peek(forks) + 1);
+  detail::worker* const w = detail::self_out_of_line();
+  if (w == nullptr || (detail::peek(w->hooked) & detail::hooked_alone) != 0) return;
+  if (w->current == nullptr) {
+    detail::this_worker = nullptr;
+    return;
+  }
+  w->creates_for = nullptr;
+  detail::poke(w->hooked, static_cast<std::uint8_t>(detail::peek(w->hooked) | detail::hooked_always));
+}
+
 // Registered once per process; false where the kernel or a sandbox refuses.
 bool may_barrier_everywhere() noexcept {
   static const bool may = ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
@@ -95,7 +114,7 @@ struct host::threads {
   } helper;
   pthread_t helper_id{};
   bool has_helper = false;
-  pid_t process = ::getpid();
+  std::uint32_t process = detail::peek(forks);
 
   // Linux likes to wake a thread on the core of who woke it. There the main thread, which is not bound, and a worker
   // that is would share one core until the kernel balances, which took it 80 ms. To be bound elsewhere for a moment
@@ -119,10 +138,13 @@ struct host::threads {
   }
 };
 
-host::host() : threads_(std::make_unique<threads>()) {}
+host::host() : threads_(std::make_unique<threads>()) {
+  static const bool counts = pthread_atfork(nullptr, nullptr, &in_child) == 0;
+  static_cast<void>(counts);
+}
 host::~host() { WEFT_ASSERT(threads_->ids.empty() || forked()); }
 
-bool host::forked() const noexcept { return ::getpid() != threads_->process; }
+bool host::forked() const noexcept { return detail::peek(forks) != threads_->process; }
 
 unsigned host::start(unsigned n, entry e, void* engine, const std::vector<unsigned>& cpus) {
   static bool said_threads = false;
