@@ -67,19 +67,20 @@ template <bool Counted, class At, class Body> struct each_of : says_parts {
 
 // Counted: iterations that are not begun are parts; else they are pieces of something else.
 template <bool Counted, class At, class Body> void for_each_on(here& at, At from, std::uint64_t n, Body& body) {
-  while (n != 0) {
-    if (stopped(at)) [[unlikely]]
+  for (bool begins = true; n != 0; begins = false) {
+    if (stopped_in_loop(at, n, begins)) [[unlikely]]
       leave_off(at, Counted ? n : 0);
     if (n > 1 && somebody_starves(at)) [[unlikely]] {
       const std::uint64_t half = n / 2;
       fork_join(at, each_of<Counted, At, Body>(from, half, body),
                 each_of<Counted, At, Body>(advanced(from, half), n - half, body));
-      return;
+      break;
     }
     std::uint64_t some = n / looks_per_range + 1;
     n -= some;
     for (; some != 0; --some, ++from) static_cast<void>(call_item(at, body, from));
   }
+  loop_is_over(at);
 }
 
 inline constexpr std::uint64_t reduce_leaf = 512;

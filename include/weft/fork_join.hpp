@@ -186,6 +186,14 @@ template <class F> auto with_here(F f) {
 
 // Whether the body at `at` is in a scope that is cancelled. Cost: a load while none of the runtime is.
 [[nodiscard]] inline bool stopped(const here& at) noexcept { return peek(at.on->hooked) != 0 && is_stopped(*at.on); }
+// The same at a look of a loop, which a trace may show: n iterations are left, and `begins` that it is the first.
+[[nodiscard]] inline bool stopped_in_loop(const here& at, std::uint64_t n, bool begins) {
+  return peek(at.on->hooked) != 0 && is_stopped_in_loop(*at.on, n, begins);
+}
+inline void loop_is_over(const here& at) {
+  if (peek(at.on->hooked) != 0) [[unlikely]]
+    end_loop_slowly(*at.on);
+}
 // So many parts are not begun: throws a cancelled_error; and the same without that.
 [[noreturn]] inline void leave_off(const here& at, std::uint64_t parts) { give_up(*at.on, parts); }
 inline void count_left_off(const here& at, std::uint64_t parts) noexcept { count_not_begun(at.on->current, parts); }
@@ -198,6 +206,8 @@ template <class F> auto with_here(F f) {
 }
 [[nodiscard]] inline bool somebody_starves(const here&) noexcept { return false; }
 [[nodiscard]] inline bool stopped(const here&) noexcept { return lone_scope::any_cancelled(); }
+[[nodiscard]] inline bool stopped_in_loop(const here& at, std::uint64_t, bool) noexcept { return stopped(at); }
+inline void loop_is_over(const here&) noexcept {}
 [[noreturn]] inline void leave_off(const here&, std::uint64_t parts) {
   lone_scope::count(parts);
   throw cancelled_error();

@@ -58,6 +58,15 @@ bool is_stopped(const worker& w) noexcept {
   return peek(*w.attention) != 0 && is_cancelled_above(w.current);
 }
 
+bool is_stopped_in_loop(worker& w, std::uint64_t left, bool begins) {
+  if (w.engine != nullptr) w.engine->look_in_loop(w, left, begins);
+  return is_stopped(w);
+}
+
+void end_loop_slowly(worker& w) {
+  if (w.engine != nullptr) w.engine->loop_over(w);
+}
+
 void give_up(const worker& w, std::uint64_t parts) {
   count_not_begun(w.current, parts);
   throw cancelled_error();

@@ -97,7 +97,11 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void enter_forks(detail::worker& w) override;
   void leave_forks(detail::worker& w) noexcept override;
   [[nodiscard]] detail::not_begun fork(detail::worker& w, detail::branch& b) override;
+  [[nodiscard]] detail::not_begun offer(detail::worker& w, detail::branch& b, std::uint32_t id = 0);
+  [[nodiscard, gnu::noinline]] bool call_recorded(detail::branch& b);
   void share(detail::worker& w) noexcept override;
+  void look_in_loop(detail::worker& w, std::uint64_t left, bool begins) override;
+  void loop_over(detail::worker& w) override;
   bool join(detail::worker& w, detail::branch& b) override;
   void drop(detail::worker& w, detail::branch& b) noexcept override;
   [[nodiscard]] std::uint8_t near(const detail::near_clause* hints, std::size_t count) noexcept override;
@@ -127,7 +131,11 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void yield() override;
   void pause(bool on) override;
   void* exchange(detail::handle_state& h, detail::cell<void*>& c, void* value) override;
-  [[nodiscard]] detail::pipeline_gates& pipelines() noexcept override { return pipelines_; }
+  [[nodiscard]] detail::pipeline_gates& pipelines() noexcept override {
+    if (recording_.on()) [[unlikely]]
+      count_one(static_cast<worker&>(*current_worker()).pipelines);
+    return pipelines_;
+  }
   [[nodiscard]] bool try_exclusive(detail::handle_state& h) override;
   void release_exclusive(detail::handle_state& h) override;
   [[nodiscard]] void* workspace(std::size_t bytes) override;

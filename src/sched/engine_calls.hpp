@@ -220,6 +220,11 @@ template <machine::machine M> trace::facts engine<M>::about() const {
   f.window = setup_.window_tasks;
   f.places = places_.get();
   f.bound = setup_.bound;
+  for (const auto& w : crew_) {
+    f.forks += detail::peek(w->forks);
+    f.forks_elsewhere += detail::peek(w->elsewhere);
+    f.pipelines += detail::peek(w->pipelines);
+  }
   f.energy = machine_.counts().energy;
   return f;
 }

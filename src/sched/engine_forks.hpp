@@ -9,24 +9,46 @@ template <machine::machine M> void engine<M>::enter_forks(detail::worker& w) {
   watch_.call();
   start_if_paused();
   branches_.enter(static_cast<worker&>(w));
+  recording_.program_forks(static_cast<worker&>(w));
 }
 
 template <machine::machine M> void engine<M>::leave_forks(detail::worker& w) noexcept {
   visit v(*this);
+  recording_.program_forked(static_cast<worker&>(w));
   branches_.leave(static_cast<worker&>(w));
   short_forks_.over(static_cast<worker&>(w));
 }
 
 template <machine::machine M> detail::not_begun engine<M>::fork(detail::worker& w, detail::branch& b) {
+  if (!recording_.on()) [[likely]]
+    return offer(w, b);
+  worker& me = static_cast<worker&>(w);
+  const std::uint32_t id = recording_.strands().forks(me);
+  const detail::not_begun which = offer(w, b, id);
+  recording_.strands().forked(me, which != detail::not_begun::both);
+  return which;
+}
+
+// id: what a trace calls b by, if somebody else runs it.
+template <machine::machine M>
+detail::not_begun engine<M>::offer(detail::worker& w, detail::branch& b, std::uint32_t id) {
   using detail::not_begun;
   if (detail::peek(w.kept) != &b)
     make_ready(b, w.current);
   else if (!deque::take_kept(w, b))  // a thief has it
     return poison_.is_stopped(w.current) ? not_begun::first : not_begun::nothing;
   if (poison_.is_stopped(b.parent)) return not_begun::both;
+  b.trace_id() = id;
   visit v(*this);
   branches_.offer(static_cast<worker&>(w), b);
   return not_begun::nothing;
+}
+
+template <machine::machine M> void engine<M>::look_in_loop(detail::worker& w, std::uint64_t left, bool begins) {
+  if (recording_.on()) recording_.strands().looks_in_loop(static_cast<worker&>(w), left, begins);
+}
+template <machine::machine M> void engine<M>::loop_over(detail::worker& w) {
+  if (recording_.on()) recording_.strands().loop_is_over(static_cast<worker&>(w));
 }
 
 template <machine::machine M> void engine<M>::share(detail::worker& w) noexcept {
@@ -35,26 +57,43 @@ template <machine::machine M> void engine<M>::share(detail::worker& w) noexcept 
 
 // What a hooked worker keeps all goes the slow way: some of it may be in a scope that is cancelled.
 template <machine::machine M> bool engine<M>::join(detail::worker& w, detail::branch& b) {
+  recording_.strands().first_is_over(static_cast<worker&>(w));
   bool is_mine = kept<M>::any(w) && deque::take_kept(w, b);
   if (!is_mine || detail::peek(w.hooked) != 0) {
     visit v(*this);
     if (!is_mine) is_mine = branches_.join(static_cast<worker&>(w), b);
   }
   if (is_mine && poison_.is_stopped(b.parent)) {
+    recording_.strands().does_not_begin_second(static_cast<worker&>(*current_worker()));
     b.invoke(b, detail::errand::skip);
     throw cancelled_error();
   }
-  if (is_mine) return true;
+  if (is_mine) return !recording_.on() || !call_recorded(b);
+  recording_.strands().second_ran_elsewhere(static_cast<worker&>(*current_worker()));
   if (std::exception_ptr e = branches_.thrown_by(b)) std::rethrow_exception(e);
   return false;
+}
+
+// Calls b here, instead of its fork, so that its end is seen. Returns whether it has.
+template <machine::machine M> bool engine<M>::call_recorded(detail::branch& b) {
+  recording_.strands().second_begins(static_cast<worker&>(*current_worker()));
+  struct at_end {
+    engine& e;
+    ~at_end() { e.recording_.strands().second_is_over(static_cast<worker&>(*current_worker())); }
+  } const guard{*this};
+  b.invoke(b, detail::errand::run);
+  return true;
 }
 
 // Before it waits for who may have b: if that is in a scope that can be cancelled, its parts need not all be done.
 template <machine::machine M> void engine<M>::drop(detail::worker& w, detail::branch& b) noexcept {
   visit v(*this);
+  recording_.strands().first_is_over(static_cast<worker&>(w));
   poison_.cancels(b, std::current_exception());
   try {
-    if (branches_.join(static_cast<worker&>(w), b)) {
+    const bool is_mine = branches_.join(static_cast<worker&>(w), b);
+    recording_.strands().does_not_begin_second(static_cast<worker&>(*current_worker()));
+    if (is_mine) {
       if (poison_.is_stopped(b.parent)) b.invoke(b, detail::errand::skip);
       return;
     }
@@ -100,8 +139,10 @@ template <machine::machine M> detail::record* engine<M>::run_branch(worker& w, b
     branches_.over(w, b, std::make_exception_ptr(cancelled_error()));
     return nullptr;
   }
+  const std::uint32_t id = b.trace_id();
   branches<M>::begins(b);
   begin_body(w, b);
+  recording_.strands().begins_branch(w, id);
   std::exception_ptr thrown;
   try {
     b.invoke(b, detail::errand::run);
@@ -120,6 +161,7 @@ template <machine::machine M> detail::record* engine<M>::run_branch(worker& w, b
     }
   }
   worker& here = static_cast<worker&>(*current_worker());
+  recording_.strands().ends(here);
   here.current = nullptr;
   branches_.over(here, b, std::move(thrown));
   return nullptr;

@@ -19,6 +19,7 @@
 #include "sched/crew.hpp"
 #include "sched/graph_state.hpp"
 #include "sched/located.hpp"
+#include "sched/strands.hpp"
 #include "trace/session.hpp"
 #include "weft/error.hpp"
 
@@ -26,7 +27,7 @@ namespace weft::sched {
 
 template <class M> class recording {
  public:
-  explicit recording(M& machine) : machine_(machine) {}
+  explicit recording(M& machine) : strands_(machine), machine_(machine) {}
 
   // Before the machine starts: everything is recorded.
   void begin(std::unique_ptr<trace::session> s) noexcept {
@@ -75,16 +76,17 @@ template <class M> class recording {
     // What the runtime submits for itself, inside a call of the main program, has nothing of the program's before it.
     const std::uint64_t own = !is_main(w) ? trace::no_time : r.internal ? 0 : own_ps_;
     w.trace->submitted(r, now, trace::by_recorder, own);
+    if (w.strand != nullptr && !r.internal) strands_.does(w, now, trace::step_kind::submits, r.trace_id());
   }
 
   // The main program asks for a record: from here on it submits, until submission_over(). What lies between that and
   // the next submission or wait is its own work. Who: the submitter; nothing happens for others than the main program.
   void submission_begins(worker<M>& w) noexcept {
     if (on() && is_main(w)) [[unlikely]]
-      own_ps_ = own_until_now();
+      own_ps_ = own_until_now(w);
   }
   void submission_over(worker<M>& w) noexcept {
-    if (on() && is_main(w)) [[unlikely]]
+    if (on() && is_main(w) && w.strand == nullptr) [[unlikely]]
       own_since_ps_ = machine_.now_ps();
   }
   // For registration, which calls it with a task whose versions are known and which nobody can run yet.
@@ -114,24 +116,30 @@ template <class M> class recording {
   // Whether r starts when the last body ended. Then nothing but this worker's own steps came in between; r may still
   // have become ready by others, a little later, which the writer of the trace puts right (complete_versions). What is
   // exclusive was perhaps given back by others, which nothing in the trace would tell: there the clock is asked.
-  [[nodiscard]] bool starts(worker<M>& w, const detail::record& r) noexcept {
+  struct begin_of_body {
+    bool follows;
+    trace::strand* outer;  // of a body that waits below on this stack
+  };
+  [[nodiscard]] begin_of_body starts(worker<M>& w, const detail::record& r) noexcept {
     WEFT_ASSERT(w.trace != nullptr);
     if (w.trace->counters.size() != 0) w.trace->counters.begin();
-    return !M::clock_is_free() && w.body_end_ps != 0 && r.exclusives == 0;
+    return {!M::clock_is_free() && w.body_end_ps != 0 && r.exclusives == 0, std::exchange(w.strand, nullptr)};
   }
   struct piece {
     std::uint64_t start_ps;
     std::uint64_t end_ps;
     std::uint16_t first_worker;
-    bool follows;
+    begin_of_body begun;
     trace::outcome outcome;
   };
   void ran(worker<M>& w, const detail::record& r, const piece& p) noexcept {
+    strands_.ends(w);
+    w.strand = p.begun.outer;
     w.body_end_ps = p.end_ps;
     w.trace->add({.time = p.start_ps,
                   .value = p.end_ps,
                   .task = r.trace_id(),
-                  .position = p.follows ? 1u : 0u,
+                  .position = p.begun.follows ? 1u : 0u,
                   .worker = p.first_worker,
                   .kind = trace::event_kind::ran,
                   .detail = static_cast<std::uint8_t>(p.outcome)});
@@ -150,28 +158,43 @@ template <class M> class recording {
     if (w.trace == nullptr) return {0, w.id};
     w.body_end_ps = 0;
     counted(w, body);
-    if (is_branch(body)) return {0, w.id};
-    return {machine_.now_ps(), w.id, body == nullptr && is_main(w) ? own_until_now() : trace::no_time};
+    if (w.strand == nullptr && is_branch(body)) return {0, w.id};
+    const std::uint64_t now = machine_.now_ps();
+    if (w.strand != nullptr) strands_.waits(w, now);
+    return {now, w.id, body != nullptr || !is_main(w) ? trace::no_time : own_until_now(w)};
   }
   // It goes on, perhaps elsewhere.
   void goes_on(worker<M>& w, const detail::record* body, trace::reason why, const pause& from) noexcept {
     if (w.trace == nullptr) return;
     if (!is_branch(body)) waited(w, body, why, from);
+    if (w.strand != nullptr) strands_.goes_on(w, why);
     if (w.trace->counters.size() != 0) w.trace->counters.begin();
   }
   // A wait that found nothing to wait for. On another machine it may have to: who replays the trace needs it.
   void passed(worker<M>& w, trace::reason why) noexcept {
-    if (w.trace == nullptr || is_branch(w.current)) return;
+    if (w.trace == nullptr || (is_branch(w.current) && w.strand == nullptr)) return;
     const std::uint64_t now = machine_.now_ps();
+    if (w.strand != nullptr) strands_.passed(w, now, why);
+    if (is_branch(w.current)) return;
     const bool main = is_main(w);
     w.trace->add({.time = now,
                   .task = w.current != nullptr ? w.current->trace_id() : 0,
                   .other = why.handle,
-                  .position = trace::packed_time(main ? own_until_now() : trace::no_time),
+                  .position = trace::packed_time(main ? own_until_now(w) : trace::no_time),
                   .kind = trace::event_kind::passed,
                   .detail = static_cast<std::uint8_t>(why.why)});
-    if (main) own_since_ps_ = now;
+    if (main && w.strand == nullptr) own_since_ps_ = now;
   }
+  // The main program begins to fork outside of tasks, and is through. Who: it.
+  void program_forks(worker<M>& w) noexcept {
+    if (on()) strands_.begins(w, trace::strand_of::program, 0, own_until_now(w));
+  }
+  void program_forked(worker<M>& w) noexcept {
+    if (!on()) return;
+    strands_.ends(w);
+    own_since_ps_ = machine_.now_ps();
+  }
+  [[nodiscard]] sched::strands<M>& strands() noexcept { return strands_; }
   void stolen(worker<M>& w, const detail::worker& victim, const detail::record& r) noexcept {
     if (w.trace == nullptr) return;
     const auto what = detail::is_task(r)                      ? trace::booty::task
@@ -291,7 +314,7 @@ template <class M> class recording {
                   .worker = from.worker,
                   .kind = trace::event_kind::waited,
                   .detail = static_cast<std::uint8_t>(why.why)});
-    if (from.own_ps != trace::no_time) own_since_ps_ = now;
+    if (from.own_ps != trace::no_time && w.strand == nullptr) own_since_ps_ = now;
   }
   // A branch of a fork that was taken, or a scope in it. It is on a stack of its own, of which a trace has no pieces:
   // what it waits for is no wait of its task, which runs or waits elsewhere at the same time.
@@ -303,12 +326,14 @@ template <class M> class recording {
   [[nodiscard]] static bool is_main(const worker<M>& w) noexcept {
     return w.id == 0 && w.current == nullptr && w.role != role::guest;
   }
-  // Of the main program, and counted once.
-  [[nodiscard]] std::uint64_t own_until_now() noexcept {
+  // Of the main program, and counted once. What it computes between its forks is in their strand.
+  [[nodiscard]] std::uint64_t own_until_now(const worker<M>& w) noexcept {
+    if (w.strand != nullptr) return 0;
     const std::uint64_t since = std::exchange(own_since_ps_, 0);
     return since == 0 ? 0 : machine_.now_ps() - since;
   }
 
+  sched::strands<M> strands_;
   std::uint64_t own_since_ps_ = 0;  // the main program's: when it came back from the runtime; 0: it is in it
   std::uint64_t own_ps_ = 0;        // what it computed before the submission that it is in
   M& machine_;

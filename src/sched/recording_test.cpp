@@ -86,7 +86,7 @@ TEST_CASE("recording: a task is written where it was submitted and where it ran"
   t.r.of_submission(t.all[0])(x.r);
   CHECK(x.r.trace_id() != 0);
   t.r.ran(t.all[1], x.r,
-          {.start_ps = 5, .end_ps = 9, .first_worker = 0, .follows = true, .outcome = trace::outcome::failed});
+          {.start_ps = 5, .end_ps = 9, .first_worker = 0, .begun = {true, nullptr}, .outcome = trace::outcome::failed});
   CHECK(t.all[1].body_end_ps == 9);
   const auto submitted = t.of(0);
   const auto ran = t.of(1);
@@ -101,11 +101,11 @@ TEST_CASE("recording: a body starts when the last one ended, unless something ma
   traced t;
   worker<notes>& w = t.all[0];
   task x, add;
-  CHECK(!t.r.starts(w, x.r));
+  CHECK(!t.r.starts(w, x.r).follows);
   w.body_end_ps = 7;
-  CHECK(t.r.starts(w, x.r));
+  CHECK(t.r.starts(w, x.r).follows);
   add.r.exclusives = 1;  // perhaps given back by others meanwhile
-  CHECK(!t.r.starts(w, add.r));
+  CHECK(!t.r.starts(w, add.r).follows);
 }
 
 TEST_CASE("recording: a wait says from when to when, where, and for what; one that found nothing to wait for, too") {
@@ -200,8 +200,9 @@ TEST_CASE("recording: at the end the trace is written only if there is something
   task x, later;
   const auto run = [&t](task& one) {
     t.r.of_submission(t.all[0])(one.r);
-    t.r.ran(t.all[0], one.r,
-            {.start_ps = 5, .end_ps = 9, .first_worker = 0, .follows = false, .outcome = trace::outcome::done});
+    t.r.ran(
+        t.all[0], one.r,
+        {.start_ps = 5, .end_ps = 9, .first_worker = 0, .begun = {false, nullptr}, .outcome = trace::outcome::done});
   };
   run(x);
   t.r.write(about, 0);

@@ -53,11 +53,13 @@ template <class M> class suspension {
     detail::poke(w.moves, detail::peek(w.moves) + 1);
     fiber& loop = stacks_.take(w);
     detail::light_scope* const light = std::exchange(w.light, nullptr);
+    trace::strand* const strand = std::exchange(w.strand, nullptr);
     w.moves_to(loop);
     w.current = nullptr;
     machine_.jump(w.id, *self.stack, loop, &after);
     if (self.stack == &program_) program_.where.on = program_on;
     current_worker()->light = light;
+    static_cast<worker<M>*>(current_worker())->strand = strand;
   }
 
   // The same for a stack that has to wait: counted, recorded, and known to reservations. Returns on the worker that the

@@ -16,6 +16,7 @@
 #include "sched/inbox.hpp"
 #include "sched/tempo.hpp"
 #include "trace/recorder.hpp"
+#include "trace/strand.hpp"
 #include "weft/detail/branch.hpp"
 #include "weft/detail/worker.hpp"
 
@@ -97,6 +98,7 @@ template <class M> struct worker : detail::worker {
   std::size_t scratch_bytes = 0;
   base::random rng{0};
   trace::recorder* trace = nullptr;  // nullptr: nothing is recorded
+  trace::strand* strand = nullptr;   // of the stack it is on, if that forks and is recorded
   std::uint64_t body_end_ps = 0;     // when the last body ended, if nothing came in between; else 0. Only for the trace
   std::uint64_t requested_ps = 0;    // when the task that is being created here was handed over. Only for the trace
   std::uint16_t requested_by = 0;    // and by whom, as an event says it
@@ -130,7 +132,10 @@ template <class M> struct worker : detail::worker {
   detail::cell<bool> guarded;                     // for one look: another searches, who sees to some of what is left
   detail::cell<const detail::branch*> seen_kept;  // the newest that the main thread kept when it looked last
   // Written by this worker alone, read by statistics at any time: hence cells.
-  detail::cell<std::uint64_t> called;  // of tasks, those that were calls where they were submitted
+  detail::cell<std::uint64_t> forks;      // and loops begun, where a trace is recorded
+  detail::cell<std::uint64_t> pipelines;  // the same
+  detail::cell<std::uint64_t> elsewhere;  // branches of others that ran here
+  detail::cell<std::uint64_t> called;     // of tasks, those that were calls where they were submitted
   detail::cell<std::uint64_t> steals;
   detail::cell<std::uint64_t> sleeps;
   detail::cell<std::uint64_t> suspends;

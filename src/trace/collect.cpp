@@ -24,6 +24,7 @@ class collector {
       recorders_[i]->read([&](const event& e) { add(e, static_cast<unsigned>(i)); });
     if (out_.lost != 0) leave_out_halves();
     sort_rows();
+    number_strands();
     complete_versions(out_.tasks, out_.accesses);
     return std::move(out_);
   }
@@ -62,6 +63,11 @@ class collector {
         }
         for (const auto& [id, name] : handle_names) handle_names_.try_emplace(id, name);
       });
+  }
+
+  [[nodiscard]] std::uint32_t task_of_id(std::uint64_t id) const {
+    const std::uint32_t task = number_of(static_cast<std::uint32_t>(id));
+    return kept_.empty() ? task : kept_[task];
   }
 
   // A name that is newer than gather_names() is none.
@@ -144,6 +150,13 @@ class collector {
       out_.teams.push_back({task, e.position, static_cast<aim>(e.detail), ns(e.time), ns(e.value),
                             static_cast<std::uint64_t>(unpacked_ns(e.other))});
       break;
+    case event_kind::strand:
+      out_.strands.push_back({e.other, task, static_cast<strand_of>(e.detail), ns(e.time), unpacked_ns(e.position)});
+      break;
+    case event_kind::step:
+      out_.steps.push_back({e.other, e.position, static_cast<step_kind>(e.detail), e.time, e.value});
+      break;
+    case event_kind::stay: out_.stays.push_back({e.other, worker, ns(e.time), ns(e.value)}); break;
     case event_kind::located: out_.located.push_back({task, e.time, e.value}); break;
     case event_kind::member: out_.tasks[task].rank = static_cast<std::int32_t>(e.position); break;
     case event_kind::counted: out_.counts.push_back({task, e.detail, e.value}); break;
@@ -169,6 +182,8 @@ class collector {
     }
     for (task_row& t : kept) t.parent = now[t.parent];
     out_.tasks = std::move(kept);
+    for (strand_row& s : out_.strands) s.task = now[s.task];
+    kept_.assign(now.begin(), now.end());
     const auto renumber = [&now](auto& rows, bool none_allowed) {
       std::erase_if(rows, [&](auto& row) {
         const bool none = row.task == 0;
@@ -211,6 +226,35 @@ class collector {
     add_up_counts();
   }
 
+  // Until here they are called by the recorders' numbers, and so is what their steps name.
+  void number_strands() {
+    std::sort(out_.strands.begin() + 1, out_.strands.end(), [](const strand_row& a, const strand_row& b) {
+      return std::tie(a.began_ns, a.id) < std::tie(b.began_ns, b.id);
+    });
+    std::unordered_map<std::uint32_t, std::uint32_t> strands;
+    for (std::uint32_t i = 1; i < out_.strands.size(); ++i) strands.emplace(out_.strands[i].id, i);
+    const auto known = [&strands](std::uint64_t id) {
+      const auto found = strands.find(static_cast<std::uint32_t>(id));
+      return found == strands.end() ? 0 : found->second;
+    };
+    const auto renumber = [&known](auto& rows) {
+      std::erase_if(rows, [&known](auto& row) { return (row.strand = known(row.strand)) == 0; });
+    };
+    renumber(out_.steps);
+    renumber(out_.stays);
+    for (step_row& s : out_.steps) {
+      if (s.kind == step_kind::fork || s.kind == step_kind::taken) s.which = known(s.which);
+      if (s.kind == step_kind::submits) s.which = task_of_id(s.which);
+      if (s.kind == step_kind::waits_handle) meet(static_cast<std::uint32_t>(s.which));
+    }
+    std::sort(out_.steps.begin(), out_.steps.end(), [](const step_row& a, const step_row& b) {
+      return std::tie(a.strand, a.position) < std::tie(b.strand, b.position);
+    });
+    std::sort(out_.stays.begin(), out_.stays.end(), [](const stay_row& a, const stay_row& b) {
+      return std::tie(a.strand, a.from_ns, a.to_ns) < std::tie(b.strand, b.from_ns, b.to_ns);
+    });
+  }
+
   // A task that waited was counted piece by piece.
   void add_up_counts() {
     std::vector<count_row>& rows = out_.counts;
@@ -229,6 +273,7 @@ class collector {
   contents out_;
   std::unordered_map<std::uint32_t, std::uint32_t> numbers_;  // from the recorders' ids
   std::vector<std::vector<std::uint32_t>> names_;             // by recorder, from its numbers
+  std::vector<std::uint32_t> kept_;                           // where halves were left out: from the numbers before
   std::map<std::uint32_t, std::string> handle_names_;
 };
 

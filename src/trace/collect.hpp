@@ -102,6 +102,30 @@ struct located_row {
   std::uint64_t remote_bytes;
 };
 
+// What a body that forks did (strand.hpp).
+struct strand_row {
+  std::uint32_t id;    // the recorders'; its number is where it stands, from 1
+  std::uint32_t task;  // 0: the main program
+  strand_of of;
+  std::uint64_t began_ns;
+  std::int64_t own_ns;  // as of a task
+};
+
+struct step_row {
+  std::uint32_t strand;
+  std::uint32_t position;
+  step_kind kind;
+  std::uint64_t own_ps;
+  std::uint64_t which;  // strand, task or handle: 0: none, or it is not known
+};
+
+struct stay_row {
+  std::uint32_t strand;
+  unsigned worker;
+  std::uint64_t from_ns;
+  std::uint64_t to_ns;
+};
+
 // A run of an ordered section, as weft::ordered_counts has it.
 struct section_row {
   std::string executor;
@@ -128,6 +152,9 @@ struct contents {
   std::vector<team_row> teams;                    // by task
   std::vector<located_row> located;               // by task
   std::vector<section_row> sections;              // by time
+  std::vector<strand_row> strands{strand_row{}};  // by number, from 1, in the order in which they began
+  std::vector<step_row> steps;                    // by strand and position
+  std::vector<stay_row> stays;                    // by strand and time
   std::uint64_t lost = 0;
 };
 

@@ -23,6 +23,10 @@ enum class event_kind : std::uint8_t {
   team,     // time: the first member's entry, value: the last one's exit, task, other: packed_time() of what all
             // members spent in it, position: how many they were, detail: aim
   member,   // task, position: its rank
+  strand,  // time: its begin, task (0: the main program), other: its number, value: steps, detail: strand_of, position:
+           // packed_time() of what the main program computed before
+  step,    // of a strand: time: computing before it, value: which, task, other: the strand, position, detail: step_kind
+  stay,    // of a strand on a worker: time: from, value: to, task, other: the strand
   located,  // task, time: bytes of its data on the memory node of its worker, value: on others
 };
 
@@ -31,6 +35,27 @@ inline constexpr std::uint8_t clause_priority = 1;
 inline constexpr std::uint8_t clause_subtasks = 2;
 // Beside them: the task was not queued but called in the body that submitted it.
 inline constexpr std::uint8_t is_call = 4;
+
+// Steps of a strand (strand.hpp). which, of fork and taken: the strand of the second body if that ran elsewhere; of
+// loop and look: iterations that are left; of over and looped: how long it took; of submits: the task; of waits: the
+// handle.
+enum class step_kind : std::uint8_t {
+  fork,    // the first body begins
+  join,    // it is over, and the second begins
+  taken,   // it is over, and the second ran elsewhere
+  over,    // the second is over, and so is the fork
+  loop,    // iterations that may be divided begin
+  look,    // some of them are done
+  looped,  // all are
+  end,
+  submits,
+  waits_children,
+  waits_all,
+  waits_handle,
+};
+
+// What a strand is of: a task's body from its first fork on; a branch that ran elsewhere; forks of the main program.
+enum class strand_of : std::uint8_t { body, branch, program };
 
 // What a thief has taken: a task that begins, a stack that goes on, the second half of a fork.
 enum class booty : std::uint8_t { task, stack, branch };

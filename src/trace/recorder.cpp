@@ -64,6 +64,25 @@ void recorder::submitted(detail::record& r, std::uint64_t when, std::uint16_t by
   }
 }
 
+void recorder::tell(const strand& s) noexcept {
+  add({.time = s.began_ps(),
+       .value = s.is_whole() ? s.steps().size() : 0,
+       .task = s.task(),
+       .other = s.id(),
+       .position = packed_time(s.own_before_ps()),
+       .kind = event_kind::strand,
+       .detail = static_cast<std::uint8_t>(s.of())});
+  std::uint32_t position = 0;
+  for (const strand::step& x : s.steps())
+    add({.time = x.own_ps,
+         .value = x.which,
+         .task = s.task(),
+         .other = s.id(),
+         .position = position++,
+         .kind = event_kind::step,
+         .detail = static_cast<std::uint8_t>(x.kind)});
+}
+
 // A full chunk: another one, or the oldest once more. Without memory for the first, events are lost one by one.
 event* recorder::turn() noexcept {
   const std::lock_guard hold(turning_);

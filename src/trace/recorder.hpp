@@ -21,6 +21,7 @@
 #include "base/atomic.hpp"
 #include "trace/counters.hpp"
 #include "trace/event.hpp"
+#include "trace/strand.hpp"
 
 namespace weft::trace {
 
@@ -72,6 +73,9 @@ class recorder {
   // others.
   void submitted(detail::record& r, std::uint64_t when, std::uint16_t by = by_recorder,
                  std::uint64_t own_ps = no_time) noexcept;
+
+  // s has ended.
+  void tell(const strand& s) noexcept;
 
   counter_group counters;
 

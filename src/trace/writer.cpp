@@ -33,6 +33,10 @@ CREATE TABLE teams(task INTEGER PRIMARY KEY, width INTEGER, aim TEXT, entered_ns
 CREATE TABLE located(task INTEGER PRIMARY KEY, local_bytes INTEGER, remote_bytes INTEGER);
 CREATE TABLE sections(executor TEXT, began_ns INTEGER, ended_ns INTEGER, committed INTEGER, started INTEGER,
                       again INTEGER, in_order INTEGER, serial_ns INTEGER);
+CREATE TABLE strands(id INTEGER PRIMARY KEY, task INTEGER, of TEXT, began_ns INTEGER, own_ns INTEGER);
+CREATE TABLE steps(strand INTEGER, position INTEGER, step TEXT, own_ps INTEGER, which INTEGER,
+                   PRIMARY KEY(strand, position)) WITHOUT ROWID;
+CREATE TABLE stays(strand INTEGER, worker INTEGER, from_ns INTEGER, to_ns INTEGER);
 CREATE TABLE waits(task INTEGER, why TEXT, handle INTEGER, from_worker INTEGER, from_ns INTEGER, to_worker INTEGER,
                    to_ns INTEGER, own_ns INTEGER);
 CREATE TABLE passed(task INTEGER, why TEXT, handle INTEGER, worker INTEGER, time_ns INTEGER, own_ns INTEGER);
@@ -66,6 +70,9 @@ CREATE VIEW segments AS
 constexpr const char* why_text[] = {"children", "all", "handle", "window", "event", "join", "barrier", "spawn"};
 constexpr const char* booty_text[] = {"task", "stack", "branch"};
 constexpr const char* aim_text[] = {"fixed", "time", "cost"};
+constexpr const char* strand_of_text[] = {"body", "branch", "program"};
+constexpr const char* step_text[] = {"fork",   "join", "taken",   "over",           "loop",      "look",
+                                     "looped", "end",  "submits", "waits children", "waits all", "waits handle"};
 constexpr const char* outcome_text[] = {"done", "failed", "skipped"};
 
 struct close_database {
@@ -175,6 +182,9 @@ void write_meta(sqlite3* db, const facts& about, const contents& rows) {
   number("window", about.window);
   number("duration_ns", about.duration_ns);
   number("lost", rows.lost);
+  number("forks", about.forks);
+  number("forks_elsewhere", about.forks_elsewhere);
+  number("pipelines", about.pipelines);
   add("counters", joined(about.counters));
   if (!about.energy.modelled) return;
   const auto joules = [&](const char* key, double value) {
@@ -196,6 +206,7 @@ void write_meta(sqlite3* db, const facts& about, const contents& rows) {
          std::ranges::any_of(rows.waits,
                              [id](const wait_row& x) { return x.from_worker == id || x.to_worker == id; }) ||
          std::ranges::any_of(rows.steals, [id](const steal_row& x) { return x.thief == id || x.victim == id; }) ||
+         std::ranges::any_of(rows.stays, [id](const stay_row& x) { return x.worker == id; }) ||
          std::ranges::any_of(rows.sleeps, [id](const sleep_row& x) { return x.worker == id; });
 }
 
@@ -301,6 +312,20 @@ void write_events(sqlite3* db, const facts& about, const contents& rows) {
   for (const count_row& c : rows.counts) add_count(c.task, about.counters[c.counter], c.value);
 }
 
+void write_strands(sqlite3* db, const contents& rows) {
+  inserter add_strand(db, "strands", 5);
+  for (std::uint32_t i = 1; i < rows.strands.size(); ++i) {
+    const strand_row& s = rows.strands[i];
+    add_strand(i, inserter::not_0(s.task), strand_of_text[static_cast<unsigned>(s.of)], s.began_ns,
+               inserter::not_negative(s.own_ns));
+  }
+  inserter add_step(db, "steps", 5);
+  for (const step_row& s : rows.steps)
+    add_step(s.strand, s.position, step_text[static_cast<unsigned>(s.kind)], s.own_ps, inserter::not_0(s.which));
+  inserter add_stay(db, "stays", 4);
+  for (const stay_row& s : rows.stays) add_stay(s.strand, s.worker, s.from_ns, s.to_ns);
+}
+
 }  // namespace
 
 void write_file(const std::string& path, const facts& about, const contents& rows,
@@ -322,6 +347,7 @@ void write_file(const std::string& path, const facts& about, const contents& row
   write_tasks(db.get(), about, rows, told);
   write_accesses(db.get(), rows, told);
   write_events(db.get(), about, rows);
+  write_strands(db.get(), rows);
   execute(db.get(), views);
   execute(db.get(), "INSERT INTO meta VALUES('complete', '1'); COMMIT;");
   if (tell) tell(1);

@@ -12,7 +12,7 @@
 namespace weft::trace {
 
 inline constexpr std::uint32_t application_id = 0x57656674;  // "Weft"
-inline constexpr int format_version = 7;
+inline constexpr int format_version = 8;
 
 // What is true of the whole run.
 struct facts {
@@ -25,7 +25,10 @@ struct facts {
   std::uint64_t duration_ns = 0;
   std::vector<std::string> counters;
   const place::tree* places = nullptr;
-  joules energy{};     // of a modelled machine, until the trace is written
+  joules energy{};          // of a modelled machine, until the trace is written
+  std::uint64_t forks = 0;  // and loops that may be divided: what bodies did that could run on several workers
+  std::uint64_t forks_elsewhere = 0;  // branches of them that another worker ran
+  std::uint64_t pipelines = 0;
   bool bound = false;  // workers but the first are bound to the cores of their places
 };
 

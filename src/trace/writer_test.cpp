@@ -86,11 +86,11 @@ TEST_CASE("trace file: who it is") {
   const trace_place place;
   const trace_file file(written(place));
   CHECK(file.text("PRAGMA application_id") == "1466263156");
-  CHECK(file.text("PRAGMA user_version") == "7");
+  CHECK(file.text("PRAGMA user_version") == "8");
   CHECK(file.text("PRAGMA integrity_check") == "ok");
   CHECK(file.text("SELECT key || '=' || value FROM meta WHERE key <> 'weft' ORDER BY key") ==
-        "complete=1 counters=cycles,page-faults duration_ns=100 lost=3 machine=host policy=local program=p "
-        "schedule=time seed=18446744073709551615 window=64 workers=4");
+        "complete=1 counters=cycles,page-faults duration_ns=100 forks=0 forks_elsewhere=0 lost=3 machine=host "
+        "pipelines=0 policy=local program=p schedule=time seed=18446744073709551615 window=64 workers=4");
 }
 
 TEST_CASE("trace file: joules, where the machine has them") {
@@ -116,7 +116,9 @@ TEST_CASE("trace file: tables and columns are what the guide says") {
         "located(task,local_bytes,remote_bytes) "
         "meta(key,value) names(id,name) passed(task,why,handle,worker,time_ns,own_ns) places(id,parent,kind,name) "
         "sections(executor,began_ns,ended_ns,committed,started,again,in_order,serial_ns) "
-        "segments(task,worker,from_ns,to_ns) sleeps(worker,from_ns,to_ns) steals(time_ns,thief,victim,task,what) "
+        "segments(task,worker,from_ns,to_ns) sleeps(worker,from_ns,to_ns) stays(strand,worker,from_ns,to_ns) "
+        "steals(time_ns,thief,victim,task,what) steps(strand,position,step,own_ps,which) "
+        "strands(id,task,of,began_ns,own_ns) "
         "tasks(id,parent,name,submitter,submitted_ns,worker,started_ns,finished_ns,outcome,priority,pin,"
         "subtasks,own_ns,near,at_near,call,rank) teams(task,width,aim,entered_ns,left_ns,busy_ns) "
         "waits(task,why,handle,from_worker,from_ns,to_worker,to_ns,own_ns) workers(id,place,cpu)");

@@ -37,6 +37,8 @@ void drop_slowly(worker& w, branch& b) noexcept;
 // begin. give_up: `parts` of them are not begun; throws a cancelled_error. give_up_fork: the same for a fork whose
 // bodies have so many. count_not_begun: the same for what is in `in`, and throws nothing.
 [[nodiscard]] bool is_stopped(const worker& w) noexcept;
+[[nodiscard]] bool is_stopped_in_loop(worker& w, std::uint64_t left, bool begins);
+void end_loop_slowly(worker& w);
 [[noreturn]] void give_up(const worker& w, std::uint64_t parts);
 [[noreturn]] void give_up_fork(place_of_body& at, branch& b, not_begun which, std::uint64_t of_first,
                                std::uint64_t of_b);
@@ -58,6 +60,7 @@ inline void make_ready(branch& b, record* of) noexcept {
   b.parent = of;
   b.pin = record::unpinned;
   b.kind = record_kind::branch;
+  b.trace_id() = 0;
   begin(b, record_state::ready);
   b.meeting.raw = 0;
 }

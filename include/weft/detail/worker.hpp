@@ -103,6 +103,9 @@ struct engine_base {
   virtual void release_exclusive(handle_state& h) = 0;
   // Returns when no submitted task uses h, or none of those left can ever run. Who: h's destructor.
   virtual void drain(handle_state& h) noexcept = 0;
+  // For traces. A loop on w, which is hooked, has so many iterations left, all of them or fewer; and it is over.
+  virtual void look_in_loop(worker& w, std::uint64_t left, bool begins) = 0;
+  virtual void loop_over(worker& w) = 0;
 
  protected:
   ~engine_base() = default;

@@ -44,13 +44,16 @@ std::vector<name_figures> name_table(const trace::file& r, const analysis& a) {
   const auto slot = [&](std::uint32_t t) { return a.names[t]; };
   std::vector<name_figures> all(r.names.size() + 1);
   std::vector<std::vector<ns>> times(all.size());
+  std::vector<ns> beside(r.tasks.size(), 0);
+  for (const piece& x : a.parts.beside)
+    if (x.task != none) beside[x.task] += x.length();
   for (std::uint32_t t = 0; t < r.tasks.size(); ++t) {
     if (!r.tasks[t].ran()) continue;
     name_figures& n = all[slot(t)];
     ++n.count;
     if (r.tasks[t].at_near >= 0) ++n.hinted;
     if (r.tasks[t].at_near > 0) ++n.at_near;
-    times[slot(t)].push_back(body_time(a.parts, t));
+    times[slot(t)].push_back(body_time(a.parts, t) + beside[t]);
     add_wait(n.waited_for_data, a.ready[t] - r.tasks[t].submitted_ns);
     add_wait(n.waited_for_worker, std::max<ns>(0, r.tasks[t].started_ns - a.ready[t]));
   }
@@ -78,6 +81,10 @@ std::vector<worker_figures> worker_table(const trace::file& r, const pieces& p) 
     (x.task == none ? all[x.worker].program : all[x.worker].bodies) += x.length();
     if (x.task != none && x.wait == none) ++all[x.worker].tasks;
   }
+  for (const auto& [from, to] : p.forks_of_main)  // what is in the main program's forks is in bodies
+    if (!all.empty()) all[0].bodies += to - from, all[0].program -= to - from;
+  for (const piece& x : p.beside)
+    if (x.worker < all.size()) all[x.worker].bodies += x.length();
   for (const trace::sleep& s : r.sleeps)
     if (s.worker < all.size())
       all[s.worker].asleep += std::max<ns>(0, std::min(s.to_ns, p.end) - std::max(s.from_ns, p.begin));
@@ -103,6 +110,7 @@ std::vector<change> changes(const trace::file& r, const analysis& a) {
     all.push_back({to, -ready, -free});
   };
   for (const piece& x : p.all) interval(x.from, x.to, 0, -1);
+  for (const piece& x : p.beside) interval(x.from, x.to, 0, -1);
   for (const trace::sleep& s : r.sleeps) interval(s.from_ns, s.to_ns, 0, -1);
   for (std::size_t t = 0; t < r.tasks.size(); ++t)
     if (r.tasks[t].ran()) interval(a.ready[t], r.tasks[t].started_ns, 1, 0);

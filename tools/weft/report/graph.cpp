@@ -193,7 +193,7 @@ class longest {
   }
 
  private:
-  [[nodiscard]] ns length(std::uint32_t n) const { return n < pieces_.all.size() ? pieces_.all[n].length() : 0; }
+  [[nodiscard]] ns length(std::uint32_t n) const { return n < pieces_.all.size() ? least_length(pieces_, n) : 0; }
 
   [[nodiscard]] ns along(const edge& e) const {
     if (!e.part()) return length(e.from);

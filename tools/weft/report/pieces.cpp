@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
+
+#include "strand_spans.hpp"
 
 namespace weft::tool::report {
 
@@ -24,12 +27,29 @@ void cut(const trace::file& r, waits of_task, piece whole, std::vector<piece>& o
   out.push_back(now);
 }
 
+// Its pieces as far as they are in one of its scopes of forks.
+void cut_forks(const trace::file& r, pieces& p) {
+  std::vector<std::pair<ns, ns>> scopes;
+  for (const trace::stay& s : r.stays)
+    if (s.is_program) scopes.emplace_back(s.from_ns, s.to_ns);
+  std::sort(scopes.begin(), scopes.end());
+  std::size_t next = 0;
+  for (const piece& x : p.of(r.tasks.size())) {
+    while (next < scopes.size() && scopes[next].second <= x.from) ++next;
+    for (std::size_t i = next; i < scopes.size() && scopes[i].first < x.to; ++i)
+      if (const ns from = std::max(x.from, scopes[i].first), to = std::min(x.to, scopes[i].second); from < to)
+        p.forks_of_main.emplace_back(from, to);
+  }
+}
+
 // What the main program does after its last submission and its last wait is none of the run's business.
 void cut_main(const trace::file& r, waits of_main, pieces& p) {
   piece whole{none, 0, p.begin, p.begin, none};
   for (const trace::task& x : r.tasks)
     if (x.parent == none && x.submitter != none) whole.to = std::max(whole.to, x.submitted_ns);
   for (const trace::wait& w : of_main) whole.to = std::max(whole.to, w.to_ns);
+  for (const trace::stay& s : r.stays)
+    if (s.is_program) whole.to = std::max(whole.to, s.to_ns);
   if (!of_main.empty()) whole.worker = of_main[0].from_worker;
   p.end = std::max(p.end, whole.to);
   cut(r, of_main, whole, p.all);
@@ -43,7 +63,8 @@ pieces make_pieces(const trace::file& r) {
   p.all.reserve(r.tasks.size() + r.waits.size() + 1);
   p.first.reserve(r.tasks.size() + 2);
   for (const trace::task& x : r.tasks) p.begin = std::min(p.begin, x.submitted_ns);
-  if (r.tasks.empty()) p.begin = 0;
+  for (const trace::stay& s : r.stays) p.begin = std::min(p.begin, s.from_ns);
+  if (p.begin == INT64_MAX) p.begin = 0;
   p.end = p.begin;
   const waits all(r.waits);
   std::size_t next = 0;
@@ -58,9 +79,23 @@ pieces make_pieces(const trace::file& r) {
         p.all);
   }
   p.first.push_back(static_cast<std::uint32_t>(p.all.size()));
-  if (!r.tasks.empty()) cut_main(r, all.subspan(next), p);
+  if (!r.tasks.empty() || !r.stays.empty()) cut_main(r, all.subspan(next), p);
   p.first.push_back(static_cast<std::uint32_t>(p.all.size()));
+  for (const trace::stay& s : r.stays) {
+    if (s.is_program) continue;
+    p.beside.push_back({s.task, s.worker, s.from_ns, s.to_ns, none});
+    p.end = std::max(p.end, s.to_ns);
+  }
+  cut_forks(r, p);
+  p.shrinks = strand_shares(r, p);
   return p;
+}
+
+ns least_length(const pieces& p, std::size_t i) {
+  const piece& x = p.all[i];
+  if (p.shrinks.empty()) return x.length();
+  const double share = p.shrinks[x.task == none ? p.shrinks.size() - 1 : x.task];
+  return std::llround(share * static_cast<double>(x.length()));
 }
 
 std::uint32_t piece_at(const pieces& p, std::size_t t, ns time) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "tools/weft/trace/reader.hpp"
@@ -26,13 +27,21 @@ struct pieces {
   std::vector<piece> all;
   std::vector<std::uint32_t> first;  // of task t: all[first[t]] to before all[first[t + 1]]; t = tasks.size() is the
                                      // main program. A task that did not run has no piece.
-  ns begin = 0;                      // the first submission
-  ns end = 0;                        // the last task finished, or the main program's last wait over
+  std::vector<piece> beside;  // branches that ran beside the body of their task; its bodies and waits are in `all`
+  // Of task t, or the main program: how long it takes at least, with its forks in parallel, for each nanosecond of its
+  // pieces. Empty: nothing forks.
+  std::vector<double> shrinks;
+  std::vector<std::pair<ns, ns>> forks_of_main;  // in order: when the main program was in forks, not waiting
+  ns begin = 0;                                  // the first submission
+  ns end = 0;                                    // the last task finished, or the main program's last wait over
 
   [[nodiscard]] std::span<const piece> of(std::size_t t) const {
     return std::span(all).subspan(first[t], first[t + 1] - first[t]);
   }
 };
+
+// Of piece i, as a step of what must come one after the other.
+[[nodiscard]] ns least_length(const pieces& p, std::size_t i);
 
 // Cost: linear; the file has its waits in the order of the tasks.
 [[nodiscard]] pieces make_pieces(const trace::file& r);

@@ -9,6 +9,7 @@
 
 #include "tools/weft/energy.hpp"
 #include "tools/weft/output.hpp"
+#include "tools/weft/trace/unseen.hpp"
 
 namespace weft::tool::report {
 
@@ -237,12 +238,17 @@ std::string text(const trace::file& r, const analysis& a, bool colour) {
     out += paint("the trace contradicts itself: tasks wait for each other in a circle; the critical path is a guess",
                  style::red, colour) +
            "\n";
+  if (const std::string unseen = trace::unseen(r); !unseen.empty())
+    out +=
+        paint("caution: " + unseen + ", so utilisation, parallelism and the critical path are wrong where they matter",
+              style::red, colour) +
+        "\n";
   out += summary(r, f, colour);
   if (f.ran() > 0)
     out += name_rows(r, f, colour) + team_rows(r, teams_of(r, a.names), colour) + wait_rows(r, f, colour) +
            worker_rows(f, colour);
   out += section_rows(sections_of(r), colour);
-  const std::vector<advice> hints = advise(r, f);
+  const std::vector<advice> hints = trace::unseen(r).empty() ? advise(r, f) : std::vector<advice>();
   if (!hints.empty()) out += heading("advice", colour);
   for (const advice& h : hints) out += "  - " + h.text + "\n";
   return out;
@@ -297,8 +303,11 @@ json to_json(const trace::file& r, const analysis& a) {
                                  {"main_program_ns", w.program},
                                  {"asleep_ns", w.asleep},
                                  {"rest_ns", w.rest}});
+  const std::string unseen = trace::unseen(r);
+  out["unseen"] = unseen.empty() ? json(nullptr) : json(unseen);
   out["advice"] = json::array();
-  for (const advice& h : advise(r, f)) out["advice"].push_back({{"kind", h.kind}, {"text", h.text}});
+  for (const advice& h : unseen.empty() ? advise(r, f) : std::vector<advice>())
+    out["advice"].push_back({{"kind", h.kind}, {"text", h.text}});
   return out;
 }
 

@@ -265,8 +265,11 @@ std::vector<finding> find_limits(const std::vector<row>& rows, const means& m) {
       all.push_back(find(l, r, on(r, machines.size() > 1) + "at " + counted(r.at.workers) + " ", m));
     };
     for (const row* r : series)
-      if (const limit l = r->run.why.binds; l != limit::cores && std::ranges::find(met, l) == met.end()) add(l, *r);
-    if (series.back()->run.why.binds == limit::cores) add(limit::cores, *series.back());
+      if (const limit l = r->run.why.binds;
+          r->run.tasks != 0 && l != limit::cores && std::ranges::find(met, l) == met.end())
+        add(l, *r);
+    if (series.back()->run.tasks != 0 && series.back()->run.why.binds == limit::cores)
+      add(limit::cores, *series.back());
   }
   return all;
 }

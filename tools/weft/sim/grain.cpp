@@ -122,7 +122,10 @@ class regrainer {
         order_.push_back(s.which);
       }
     }
-    // The runtime's own tasks stay as they are.
+    // What forks submit stays as it is, and so do the runtime's own tasks.
+    for (const trace::strand_step& s : old_.steps)
+      if (s.kind == trace::step_kind::submits && s.which >= 0 && s.which != none)
+        order_.push_back(static_cast<std::uint32_t>(s.which));
     for (std::size_t h = 0; h < old_.handles.size(); ++h)
       order_.insert(order_.end(), script_.applied(h).begin(), script_.applied(h).end());
     std::sort(order_.begin(), order_.end());
@@ -244,6 +247,21 @@ class regrainer {
       out_.duration_ns = std::max(out_.duration_ns, x.finished_ns);
     }
     for (trace::team& t : out_.teams) t.task = new_of_[t.task];
+    make_strands();
+  }
+
+  void make_strands() {
+    const auto renumber = [this](auto& which) {
+      if (which >= 0 && static_cast<std::uint64_t>(which) < new_of_.size())
+        which = new_of_[static_cast<std::size_t>(which)];
+    };
+    out_.strands = old_.strands;
+    out_.steps = old_.steps;
+    out_.stays = old_.stays;
+    for (trace::strand& s : out_.strands) renumber(s.task);
+    for (trace::stay& s : out_.stays) renumber(s.task);
+    for (trace::strand_step& s : out_.steps)
+      if (s.kind == trace::step_kind::submits) renumber(s.which);
   }
 
   // As the runtime does it: an access joins the group that is open if both are of the same kind and that kind commutes.

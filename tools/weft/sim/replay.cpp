@@ -16,12 +16,13 @@ namespace {
 
 std::uint64_t picoseconds(double nanoseconds) { return static_cast<std::uint64_t>(std::llround(nanoseconds * 1e3)); }
 
-class replay_run {
+class replay_run final : strand_steps {
  public:
   replay_run(const trace::file& f, const script& s, const replay_options& opt, const std::function<void(double)>& tell)
-      : file_(f), script_(s), opt_(opt), tell_(tell), teams_(f, opt.teams), held_(f.accesses),
+      : file_(f), script_(s), opt_(opt), tell_(tell), strands_(f), teams_(f, opt.teams), held_(f.accesses),
         rt_(opt.machine.options()), report_every_(std::max<std::uint64_t>(1, s.tasks() / 256)) {
     out_.tasks.resize(f.tasks.size());
+    last_.resize(f.tasks.size() + 1);
     make_handles();
     make_accesses();
   }
@@ -210,10 +211,64 @@ class replay_run {
         break;
       case step::what::wait_children: wait(t, trace::wait_reason::children, none, [this] { rt_.wait(); }); break;
       case step::what::wait_all: wait(t, trace::wait_reason::all, none, [this] { rt_.wait(); }); break;
+      case step::what::strand: follow_strand(s.which, t); break;
       case step::what::wait_handle:
         wait(t, trace::wait_reason::handle, s.which, [this, &s] { rt_.wait(*handles_[s.which]); });
         break;
       }
+    }
+  }
+
+  // --- forks
+
+  void follow_strand(std::uint32_t s, std::uint32_t t) {
+    const std::uint64_t from = now();
+    std::uint64_t& last = last_[t == none ? file_.tasks.size() : t];
+    last = from;
+    strands_.follow(s, t, *this);
+    joins(t, last, now());
+    if (t == none) out_.stays.push_back({none, 0, ns_of(from), ns_of(now()), true});
+  }
+  [[nodiscard]] static ns ns_of(std::uint64_t ps) noexcept { return static_cast<ns>(ps / 1000); }
+  [[nodiscard]] static bool is_elsewhere() noexcept {
+    const detail::record* const body = detail::body_around(detail::self()->current);
+    return body != nullptr && body->kind == detail::record_kind::branch;
+  }
+  void computes(std::uint32_t t, double time) override {
+    if (time <= 0) return;
+    const std::uint64_t from = now();
+    weft::charge(time / opt_.speed);
+    if (is_elsewhere()) return stays(t, from, now());
+    joins(t, std::exchange(last_[t == none ? file_.tasks.size() : t], now()), from);
+  }
+  void submits(std::uint32_t t, std::uint32_t which) override { submit(which, t); }
+  void waits(std::uint32_t t, trace::step_kind kind, std::uint32_t handle) override {
+    if (kind == trace::step_kind::waits_handle) {
+      if (handle != none) rt_.wait(*handles_[handle]);
+    } else {
+      rt_.wait();
+    }
+    static_cast<void>(t);
+  }
+  // The body of t was at work until `from`, and is again at `to`: in between it waited for a branch, unless it only
+  // forked.
+  void joins(std::uint32_t t, std::uint64_t from, std::uint64_t to) {
+    constexpr std::uint64_t forking_ps = 1'000'000;
+    if (to > from + forking_ps)
+      out_.waits.push_back(
+          {t, trace::wait_reason::join, none, here(), here(), ns_of(from), ns_of(to), t == none ? 0 : -1});
+  }
+  // A branch on this worker has computed.
+  void stays(std::uint32_t t, std::uint64_t from, std::uint64_t to) {
+    const std::uint16_t w = here();
+    if (w >= newest_stay_.size()) newest_stay_.resize(w + 1, SIZE_MAX);
+    constexpr ns between = 500;  // from one part to the next: forking
+    if (std::size_t& s = newest_stay_[w];
+        s != SIZE_MAX && out_.stays[s].task == t && ns_of(from) - out_.stays[s].to_ns <= between) {
+      out_.stays[s].to_ns = ns_of(to);
+    } else {
+      s = out_.stays.size();
+      out_.stays.push_back({t, w, ns_of(from), ns_of(to), false});
     }
   }
 
@@ -334,6 +389,9 @@ class replay_run {
   const replay_options& opt_;
   const std::function<void(double)>& tell_;
   replayed out_;
+  sim::strands strands_;
+  std::vector<std::uint64_t> last_;  // of each task, and the main program: when its own body last computed in forks
+  std::vector<std::size_t> newest_stay_;  // of each worker
   team_plan teams_;
   held_back held_;
   runtime rt_;  // below what bodies write to, above the handles, which must go first
@@ -359,6 +417,7 @@ void refuse_endless(const trace::file& f, const script& s, const replay_options&
     for (const step& x : s.of(t)) all += static_cast<double>(x.before);
     if (t < f.tasks.size()) all += static_cast<double>(s.rest(t));
   }
+  for (const trace::strand_step& x : f.steps) all += static_cast<double>(x.own_ps) * 1e-3;
   if (all * 1e3 / opt.speed <= picoseconds_max) return;
   throw weft::error(f.path + ": its bodies would take " + std::to_string(std::llround(all / opt.speed / 86400e9)) +
                     " days of modelled time, and that ends after 53; choose a larger --speed");
@@ -403,6 +462,9 @@ trace::file as_trace(const trace::file& of, const replayed& r) {
   f.accesses = of.accesses;
   f.tasks = of.tasks;
   f.waits = r.waits;
+  f.strands = of.strands;
+  f.steps = of.steps;
+  f.stays = r.stays;
   f.duration_ns = static_cast<ns>(r.makespan_ps / 1000);
   for (unsigned w = 0; w < r.workers; ++w) f.workers.push_back({w, none, -1});
   for (const more_member& m : r.more) {

@@ -8,6 +8,7 @@
 
 #include "script.hpp"
 #include "settings.hpp"
+#include "strands.hpp"
 #include "team_plan.hpp"
 #include "weft/weft.hpp"
 
@@ -44,6 +45,7 @@ struct replayed {
   std::uint64_t slowed_ps = 0;     // of counts.units_wait_ns, what the ends of bodies show: they computed it themselves
   std::vector<task_run> tasks;     // as in the trace
   std::vector<more_member> more;   // of teams that are wider than they were
+  std::vector<trace::stay> stays;  // of branches that ran elsewhere, as in a trace
   std::vector<trace::wait> waits;  // that took time; as in a trace, times from the beginning
   double host_seconds = 0;
   std::vector<std::string> notes;

@@ -121,6 +121,7 @@ modelled make_result(const trace::file& f, const report::analysis& a, const verd
              .names = {},
              .replay = {},
              .energy = f.energy,
+             .unseen = {},
              .caution = {}};
   for (const report::name_figures& n : a.sums.names)
     m.names.push_back({n.name == none ? std::optional<std::string>() : report::printable(f.names[n.name], 60), n.count,
@@ -188,6 +189,7 @@ json to_json(const modelled& m) {
               {"sleeps", m.sleeps},
               {"joules", energy_json(m.energy)}};
   if (m.replay) add_replay(out, *m.replay);
+  if (!m.unseen.empty()) out["unseen"] = m.unseen;
   if (!m.caution.empty()) out["caution"] = m.caution;
   return out;
 }
@@ -207,6 +209,7 @@ modelled from_json(const json& j) {
              .names = {},
              .replay = {},
              .energy = energy_from(j["joules"]),
+             .unseen = j.contains("unseen") ? j["unseen"].get<std::string>() : "",
              .caution = j.contains("caution") ? j["caution"].get<std::string>() : ""};
   for (const json& n : j["names"])
     m.names.push_back({n["name"].is_null() ? std::optional<std::string>() : n["name"].get<std::string>(),

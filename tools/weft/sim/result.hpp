@@ -39,6 +39,7 @@ struct modelled {
   std::vector<name_sum> names;  // most time first
   std::optional<replay_sums> replay;
   joules energy{};
+  std::string unseen;   // what the trace has no rows of, so that what binds is not known; empty: nothing
   std::string caution;  // how far off the mode may be here; empty: it is not
 
   [[nodiscard]] double speedup() const noexcept {

@@ -43,6 +43,7 @@ class script_builder {
   void build() {
     find_natures();
     find_applied();
+    find_strands();
     const std::size_t n = file_.tasks.size();
     children_.assign(n + 2, 0);
     for (std::size_t t = 0; t < n; ++t)
@@ -53,7 +54,8 @@ class script_builder {
     for (std::uint32_t t = 0; t < n; ++t)
       if (follows(t)) below_[next[parent_of(t)]++] = t;
     out_.tasks_ = below_.size();
-    if (out_.tasks_ == 0) throw weft::error(file_.path + ": no task ran, so there is nothing to replay");
+    if (out_.tasks_ == 0 && file_.strands.empty())
+      throw weft::error(file_.path + ": no task ran, so there is nothing to replay");
     out_.steps_.reserve(below_.size());
     for (std::size_t t = 0; t <= n; ++t) add(t);
     out_.first_.push_back(static_cast<std::uint32_t>(out_.steps_.size()));
@@ -92,6 +94,39 @@ class script_builder {
     }
   }
 
+  // What is in a strand is a step of that.
+  void find_strands() {
+    in_strand_.assign(file_.tasks.size(), false);
+    body_strand_.assign(file_.tasks.size(), none);
+    for (const trace::strand_step& s : file_.steps)
+      if (s.kind == trace::step_kind::submits && s.which >= 0 && s.which != none)
+        in_strand_[static_cast<std::size_t>(s.which)] = true;
+    for (std::uint32_t s = 0; s < file_.strands.size(); ++s) {
+      const trace::strand& x = file_.strands[s];
+      if (x.first == x.last) continue;
+      if (x.of == trace::strand_of::program) program_strands_.push_back(s);
+      if (x.of == trace::strand_of::body && x.task != none) body_strand_[x.task] = s;
+    }
+    for (const trace::stay& s : file_.stays)
+      if (s.is_program) program_stays_.emplace_back(s.from_ns, s.to_ns);
+    std::sort(program_stays_.begin(), program_stays_.end());
+  }
+  // Whether what stack t did then is in a strand.
+  [[nodiscard]] bool is_in_strand(std::size_t t, ns time) const {
+    if (t != file_.tasks.size()) return body_strand_[t] != none && time >= file_.strands[body_strand_[t]].began_ns;
+    auto at = std::upper_bound(program_stays_.begin(), program_stays_.end(), std::pair<ns, ns>(time, INT64_MAX));
+    return at != program_stays_.begin() && time <= (--at)->second;
+  }
+  void add_strands(std::size_t t) {
+    const auto add = [this](std::uint32_t s) {
+      moments_.push_back({file_.strands[s].began_ns, {step::what::strand, s, 0}, file_.strands[s].own_ns});
+    };
+    if (t == file_.tasks.size())
+      for (const std::uint32_t s : program_strands_) add(s);
+    else if (body_strand_[t] != none)
+      add(body_strand_[t]);
+  }
+
   // The stack's own time at a moment: what it computed until then.
   class own_clock {
    public:
@@ -120,10 +155,12 @@ class script_builder {
     out_.first_.push_back(static_cast<std::uint32_t>(out_.steps_.size()));
     moments_.clear();
     for (std::uint32_t i = children_[t]; i < children_[t + 1]; ++i)
-      moments_.push_back(
-          {file_.tasks[below_[i]].submitted_ns, {step::what::submit, below_[i], 0}, file_.tasks[below_[i]].own_ns});
+      if (!in_strand_[below_[i]])
+        moments_.push_back(
+            {file_.tasks[below_[i]].submitted_ns, {step::what::submit, below_[i], 0}, file_.tasks[below_[i]].own_ns});
     const std::size_t submitted = moments_.size();
     add_waits(t == file_.tasks.size() ? none : static_cast<std::uint32_t>(t));
+    add_strands(t);
     if (moments_.size() != submitted) std::stable_sort(moments_.begin(), moments_.end());
     own_clock clock(pieces_.of(t));
     ns last = 0;
@@ -133,7 +170,8 @@ class script_builder {
       last = now;
       out_.steps_.push_back(m.what);
     }
-    out_.rest_.push_back(std::max<ns>(0, clock.end() - last));
+    const bool goes_on = t == file_.tasks.size() || body_strand_[t] == none;  // else the rest is in its strand
+    out_.rest_.push_back(goes_on ? std::max<ns>(0, clock.end() - last) : 0);
   }
 
   void add_waits(std::uint32_t stack) {
@@ -152,6 +190,7 @@ class script_builder {
       return;                         // what ends it is unknown: the body goes on
     if (why == why_t::spawn) return;  // who runs first is up to the policy
     if (why == why_t::handle && handle == none) return;
+    if (is_in_strand(stack == none ? file_.tasks.size() : stack, time)) return;
     const auto kind = why == why_t::handle ? step::what::wait_handle
                       : stack == none      ? step::what::wait_all
                                            : step::what::wait_children;
@@ -172,6 +211,12 @@ class script_builder {
     for (const trace::kind_flags& k : file_.flags) unknown += k.known ? 0 : 1;
     note(not_run, "tasks had not ended when the trace was written and are left out");
     note(outside, "tasks came from threads outside the runtime; here the main program submits them");
+    std::uint64_t branches = 0, strands = 0;
+    for (const trace::strand_step& s : file_.steps)
+      branches += s.kind == trace::step_kind::taken && s.which < 0 ? 1 : 0;
+    for (const trace::strand& s : file_.strands) strands += s.first == s.last ? 1 : 0;
+    note(branches, "branches of forks ran elsewhere, and what they did is not known; here they take no time");
+    note(strands, "bodies forked more than there was memory for; here what they forked takes no time");
     note(failed, "tasks failed or were skipped; here they end as any other, after the time they took");
     note(unknown, "access types of the program's own are in a trace too old to say what they are; taken to exclude "
                   "each other");
@@ -183,8 +228,12 @@ class script_builder {
   const trace::file& file_;
   script& out_;
   const report::pieces pieces_;
-  std::vector<std::uint32_t> children_, below_;  // of stack t: below_[children_[t]] to before below_[children_[t + 1]]
-  std::vector<bool> own_;                        // of each task: the runtime's own
+  std::vector<std::uint32_t> children_, below_;   // of stack t: below_[children_[t]] to before below_[children_[t + 1]]
+  std::vector<bool> own_;                         // of each task: the runtime's own
+  std::vector<bool> in_strand_;                   // of each task: its submission is a step of a strand
+  std::vector<std::uint32_t> body_strand_;        // of each task, none: it does not fork
+  std::vector<std::uint32_t> program_strands_;    // in the order in which they began
+  std::vector<std::pair<ns, ns>> program_stays_;  // from when until when
   std::vector<moment> moments_;
   std::size_t wait_ = 0, passed_ = 0;
 };

@@ -14,9 +14,9 @@ using report::none;
 using report::ns;
 
 struct step {
-  enum class what : std::uint8_t { submit, wait_children, wait_all, wait_handle };
+  enum class what : std::uint8_t { submit, wait_children, wait_all, wait_handle, strand };
   what kind;
-  std::uint32_t which;  // a task or a handle
+  std::uint32_t which;  // a task, a handle or a strand
   ns before;            // computing since the step before
 };
 

@@ -17,6 +17,7 @@
 #include "tools/weft/output_file.hpp"
 #include "tools/weft/report/text.hpp"
 #include "tools/weft/scratch.hpp"
+#include "tools/weft/trace/unseen.hpp"
 
 namespace weft::tool {
 
@@ -43,6 +44,7 @@ std::string text(const std::string& title, const sim::modelled& m, bool colour) 
   row("critical path", time(static_cast<double>(v.span)), "of bodies");
   row("binds", sim::text(v.binds), sim::reason(m), v.binds == sim::limit::cores ? style::green : style::red);
   row("joules", energy_text(m.energy), energy_kinds(m.energy));
+  if (!m.unseen.empty()) row("caution", "", m.unseen + ", so what binds, and how far, is not known");
   if (!m.caution.empty()) row("caution", "", m.caution);
   return paint(title, style::bold, colour) + "\n" + t.text(styles, colour);
 }
@@ -117,6 +119,7 @@ class sim_command final : public command {
     say(r.notes);
     sim::modelled m = sim::make_result(result, a, v, r);
     m.caution = sim::caution_of(settings.value("MODE"), m);
+    m.unseen = trace::unseen(f);
     answer(text(path, m, colour_wanted()), sim::to_json(m), stdout);
     return exit_ok;
   }
@@ -167,6 +170,7 @@ class sim_command final : public command {
       const sim::verdict v = sim::judge(f, a);
       sim::modelled m = sim::make_result(f, a, v);
       m.caution = sim::caution_of(mode, m);
+      m.unseen = trace::unseen(f);
       all.push_back(sim::to_json(m));
       all.back()["program"] = f.about("program");
       if (f.lost > 0) std::fprintf(stderr, "weft: sim: %lld records were lost\n", static_cast<long long>(f.lost));

@@ -17,6 +17,7 @@
 #include "tools/weft/output_file.hpp"
 #include "tools/weft/report/text.hpp"
 #include "tools/weft/scratch.hpp"
+#include "tools/weft/trace/unseen.hpp"
 
 namespace weft::tool {
 
@@ -135,6 +136,7 @@ class whatif_command final : public command {
   struct swept {
     std::vector<sim::row> rows, good;
     std::vector<sim::advice> told;
+    std::string unseen;  // then nothing is advised
   };
 
   // The points that were asked for, and then what the limits met there suggest: nothing is advised untried.
@@ -146,7 +148,9 @@ class whatif_command final : public command {
     s.rows = sim::sweep(asked, at_once, work, [&](double done) { bar.report(done); });
     for (const sim::row& r : s.rows)
       if (r.error.empty()) s.good.push_back(r);
-    if (!s.good.empty()) {
+    for (const sim::row& r : s.good)
+      if (s.unseen.empty()) s.unseen = r.run.unseen;
+    if (!s.good.empty() && s.unseen.empty()) {
       sim::means m{.trace = !program_, .policies = {}};
       for (const choice& c : policies())
         if (!c.follows_hints || has_hints_) m.policies.emplace_back(c.name);
@@ -202,7 +206,9 @@ class whatif_command final : public command {
           sim::replay(of.file, of.script, {s, flags_.keep_gaps(), flags_.speed, sim::team_wish::parse(p.team)}, tell);
       const trace::file result = sim::as_trace(of.file, r);
       const report::analysis a = report::analyse(result);
-      return against(sim::make_result(result, a, sim::judge(result, a, sim::unseen_of(r)), r), work);
+      sim::modelled run = sim::make_result(result, a, sim::judge(result, a, sim::unseen_of(r)), r);
+      run.unseen = trace::unseen(of.file);
+      return against(std::move(run), work);
     });
   }
 
@@ -212,6 +218,7 @@ class whatif_command final : public command {
       for (const sim::step& x : s.of(t)) sum += static_cast<double>(x.before);
       sum += static_cast<double>(s.rest(t));
     }
+    for (const trace::strand_step& x : f.steps) sum += static_cast<double>(x.own_ps) * 1e-3;
     return sum;
   }
 
@@ -242,6 +249,7 @@ class whatif_command final : public command {
       const trace::file f = trace::load(path);
       const report::analysis a = report::analyse(f);
       sim::modelled run = sim::make_result(f, a, sim::judge(f, a));
+      run.unseen = trace::unseen(f);
       const auto work = static_cast<double>(run.work);
       return against(std::move(run), work);
     });
@@ -269,6 +277,7 @@ class whatif_command final : public command {
     return json_text({{"ok", true},
                       {"target", command_[0]},
                       {"rows", list},
+                      {"unseen", s.unseen.empty() ? json(nullptr) : json(s.unseen)},
                       {"advice", to_json(s.told)},
                       {"html", page_.empty() ? json(nullptr) : json(page_)}});
   }
@@ -307,6 +316,8 @@ class whatif_command final : public command {
     }
     const bool colour = colour_wanted();
     std::string out = paint(report::printable(command_[0], 200), style::bold, colour) + "\n" + t.text(styles, colour);
+    if (!s.unseen.empty())
+      out += "caution: " + s.unseen + ", so speed-ups and what binds are not known, and nothing is advised\n";
     std::vector<std::string> cautions;
     for (const sim::row& r : rows)
       if (!r.run.caution.empty() && std::ranges::count(cautions, r.run.caution) == 0) cautions.push_back(r.run.caution);

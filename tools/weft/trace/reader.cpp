@@ -11,7 +11,9 @@
 #include "../output.hpp"
 #include "checks.hpp"
 #include "database.hpp"
+#include "id_map.hpp"
 #include "reader_sections.hpp"
+#include "reader_strands.hpp"
 #include "weft/clause.hpp"
 #include "weft/error.hpp"
 
@@ -20,36 +22,9 @@ namespace weft::tool::trace {
 namespace {
 
 constexpr std::int64_t application_id = 0x57656674;  // "Weft"
-constexpr std::int64_t version_max = 7;
+constexpr std::int64_t version_max = 8;
 constexpr std::int64_t units_max = UINT32_MAX;  // of a resource
 constexpr std::size_t rows_max = none;          // an index must be able to name each, and `none` none
-
-// From the ids of a table to the indices of its vector, which is sorted by id. Ids are nearly always first, first + 1,
-// ..., and then this is a subtraction.
-class id_map {
- public:
-  template <class Row> void fill(std::vector<Row>& all, database& db, const char* table) {
-    const auto less = [](const Row& a, const Row& b) { return a.id < b.id; };
-    if (!std::is_sorted(all.begin(), all.end(), less)) std::sort(all.begin(), all.end(), less);
-    ids_.clear();
-    for (const Row& r : all) {
-      if (!ids_.empty() && ids_.back() == r.id)
-        db.fail(std::string("table ") + table + " has the id " + std::to_string(r.id) +
-                " twice; it is no trace of Weft");
-      ids_.push_back(r.id);
-    }
-  }
-  [[nodiscard]] index find(std::int64_t id) const noexcept {
-    if (ids_.empty() || id < ids_.front() || id > ids_.back()) return none;
-    const auto offset = static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(ids_.front());
-    if (offset < ids_.size() && ids_[offset] == id) return static_cast<index>(offset);
-    const auto at = std::lower_bound(ids_.begin(), ids_.end(), id);
-    return *at == id ? static_cast<index>(at - ids_.begin()) : none;
-  }
-
- private:
-  std::vector<std::int64_t> ids_;
-};
 
 class loader {
  public:
@@ -75,6 +50,7 @@ class loader {
     read_teams();
     read_located();
     if (out_.format >= 7) out_.sections = read_sections(db_);
+    if (out_.format >= 8) read_strands(db_, {tasks_, workers_, handles_}, out_);
     check_times(out_);
     return std::move(out_);
   }
@@ -330,8 +306,7 @@ class loader {
     if (!std::is_sorted(all.begin(), all.end(), less)) std::stable_sort(all.begin(), all.end(), less);
   }
 
-  // Rows come in the order of their tasks, nearly always; the last task is as good a measure as the number of rows, and
-  // known at once.
+  // Rows come in the order of their tasks, nearly always; the last task is as good a measure as the number of rows.
   void told(double from, double to, std::int64_t at, std::int64_t last) {
     if (!tell_ || ++rows_ % 16384 != 0 || last <= 0) return;
     tell_(from + (to - from) * std::clamp(static_cast<double>(at) / static_cast<double>(last), 0.0, 1.0));

@@ -163,6 +163,48 @@ struct section {
   std::int64_t serial_ns;           // what bodies would have taken one after the other; -1: nobody knows
 };
 
+// What a body that forks did: from its first fork on; of a branch that ran elsewhere; of the main program's forks.
+enum class strand_of : std::uint8_t { body, branch, program };
+struct strand {
+  index task;  // in tasks, whose body it is, or in which it was forked; none: the main program
+  strand_of of;
+  std::int64_t began_ns;
+  std::int64_t own_ns;        // of the main program: what it computed before; -1: nobody knows
+  index first = 0, last = 0;  // [first, last) in steps
+  bool is_taken = false;      // a branch: the fork it is of is known
+  bool is_whole = true;       // if not, steps are missing, and none are here
+};
+
+// Forks and loops lie in each other as they did: fork, first body, join, second body, over; or fork, first body, taken,
+// over. Of a loop: loop, some iterations, look, some more, ..., looped.
+enum class step_kind : std::uint8_t {
+  fork,
+  join,   // the first body is over, and the second begins
+  taken,  // the first is over, and the second ran elsewhere: strand `which`, or -1: nobody knows
+  over,
+  loop,  // of `which` iterations
+  look,  // `which` are left
+  looped,
+  end,
+  submits,  // task `which`, or none
+  waits_children,
+  waits_all,
+  waits_handle,  // `which`, or none
+};
+struct strand_step {
+  step_kind kind;
+  std::int64_t own_ps;  // computing since the step before
+  std::int64_t which;
+};
+
+// Of a branch that ran elsewhere, or of the main program while it forks: on a worker without a break.
+struct stay {
+  index task;  // of the strand
+  index worker;
+  std::int64_t from_ns, to_ns;
+  bool is_program = false;
+};
+
 struct file {
   std::string path;
   std::map<std::string, std::string, std::less<>> meta;
@@ -183,6 +225,9 @@ struct file {
   std::vector<team> teams;            // by task; none in files before format 5
   std::vector<data_of_task> located;  // by task; none in files before format 6, and of machines with one memory node
   std::vector<section> sections;      // by time; none in files before format 7
+  std::vector<strand> strands;        // by id; none in files before format 8
+  std::vector<strand_step> steps;     // of strands
+  std::vector<stay> stays;
   std::int64_t format = 0;
   std::int64_t duration_ns = 0;  // of the run, from meta
   std::int64_t lost = 0;         // records that were overwritten before they reached the file, from meta

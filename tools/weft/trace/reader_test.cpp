@@ -1,111 +1,15 @@
-// Trace files made by hand with SQLite itself: one that is right, and for each way to be wrong one that is not.
+// One file that is right, and for each way to be wrong one that is not.
 #include "reader.hpp"
 
 #include <doctest/doctest.h>
-#include <sqlite3.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
-#include "weft/error.hpp"
+#include "reader_made.hpp"
 
 namespace weft::tool::trace {
-namespace {
 
-// Three tasks on two workers: 11 writes a, 12 and its child 13 read it; 12 waits for 13 and goes on on worker 1.
-constexpr const char* schema = R"(
-PRAGMA application_id = 0x57656674;
-PRAGMA user_version = 1;
-CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
-CREATE TABLE names(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
-CREATE TABLE places(id INTEGER PRIMARY KEY, parent INTEGER, kind TEXT, name TEXT);
-CREATE TABLE workers(id INTEGER PRIMARY KEY, place INTEGER, cpu INTEGER);
-CREATE TABLE handles(id INTEGER PRIMARY KEY, name TEXT);
-CREATE TABLE tasks(id INTEGER PRIMARY KEY, parent INTEGER, name INTEGER, submitter INTEGER, submitted_ns INTEGER,
-                   worker INTEGER, started_ns INTEGER, finished_ns INTEGER, outcome TEXT);
-CREATE TABLE waits(task INTEGER, why TEXT, handle INTEGER, from_worker INTEGER, from_ns INTEGER, to_worker INTEGER,
-                   to_ns INTEGER);
-CREATE TABLE accesses(task INTEGER, position INTEGER, handle INTEGER, kind TEXT, version INTEGER,
-                      next_version INTEGER);
-CREATE TABLE steals(time_ns INTEGER, thief INTEGER, victim INTEGER, task INTEGER);
-CREATE TABLE sleeps(worker INTEGER, from_ns INTEGER, to_ns INTEGER);
-CREATE TABLE counters(task INTEGER, name TEXT, value INTEGER);
-INSERT INTO meta VALUES ('weft', '0.1.0'), ('workers', '2'), ('duration_ns', '1000'), ('lost', '0'), ('complete', '1');
-INSERT INTO names VALUES (1, 'make'), (2, 'use');
-INSERT INTO places VALUES (5, NULL, 'machine', ''), (3, 5, 'core', 'core 0'), (4, 5, 'core', 'core 1');
-INSERT INTO workers VALUES (0, 3, 0), (1, 4, NULL);
-INSERT INTO handles VALUES (7, 'a'), (8, NULL);
-INSERT INTO tasks VALUES (11, NULL, 1, 0, 10, 0, 100, 200, 'done'), (12, NULL, 2, 0, 20, 0, 200, 600, 'done'),
-                         (13, 12, NULL, 0, 250, 0, 310, 400, 'failed'), (14, NULL, 2, NULL, 30, NULL, NULL, NULL,
-                         'not run');
-INSERT INTO waits VALUES (NULL, 'all', NULL, 0, 40, 0, 900), (12, 'children', NULL, 0, 300, 1, 450);
-INSERT INTO accesses VALUES (12, 1, 8, 'resource', NULL, NULL), (11, 0, 7, 'write', 0, 1), (12, 0, 7, 'read', 1, 3),
-                            (13, 0, 7, 'read', 1, 3), (14, 0, 7, 'write', 3, 4);
-INSERT INTO steals VALUES (500, 1, 0, 12), (50, 0, 1, 11);
-INSERT INTO sleeps VALUES (1, 0, 440), (1, 600, 1000);
-INSERT INTO counters VALUES (11, 'cycles', 12345), (12, 'cycles', 6);
-)";
-
-// A file of its own, gone with the object.
-struct scratch {
-  std::string folder;
-  std::string path;
-
-  scratch() {
-    folder = (std::filesystem::temp_directory_path() / "weft-reader-XXXXXX").string();
-    REQUIRE(::mkdtemp(folder.data()) != nullptr);
-    path = folder + "/a?b#c%41 trace.weft";  // names what a URI would read otherwise
-  }
-  ~scratch() { std::filesystem::remove_all(folder); }
-  scratch(const scratch&) = delete;
-  scratch& operator=(const scratch&) = delete;
-
-  void sql(const std::string& text) const {
-    sqlite3* db = nullptr;
-    REQUIRE(sqlite3_open(path.c_str(), &db) == SQLITE_OK);
-    char* message = nullptr;
-    if (sqlite3_exec(db, text.c_str(), nullptr, nullptr, &message) != SQLITE_OK) FAIL(message);
-    REQUIRE(sqlite3_close(db) == SQLITE_OK);
-  }
-  void bytes(const std::string& content) const { std::ofstream(path, std::ios::binary) << content; }
-  [[nodiscard]] std::string bytes() const {
-    std::ostringstream all;
-    all << std::ifstream(path, std::ios::binary).rdbuf();
-    return all.str();
-  }
-};
-
-std::string refusal(const scratch& s) {
-  try {
-    const file f = load(s.path);
-    (void)segments(f, false);
-  } catch (const weft::error& e) {
-    CHECK(std::string(e.what()).find(s.path) == 0);
-    return e.what();
-  }
-  return "no error";
-}
-
-// What the reader says to the good file after `change`.
-std::string refusal(const std::string& change) {
-  const scratch s;
-  s.sql(schema);
-  s.sql(change);
-  return refusal(s);
-}
-
-bool says(const std::string& text, const char* part) {
-  CAPTURE(text);
-  const bool found = text.find(part) != std::string::npos;
-  CHECK(found);
-  return found;
-}
-
-}  // namespace
+using namespace made_by_hand;
 
 TEST_CASE("reader: every table, with references as indices") {
   const scratch s;
@@ -187,7 +91,7 @@ TEST_CASE("reader: what is no trace is refused, and said to be so") {
   folder.path = "/dev/null";
   says(refusal(folder), "is no plain file");
   says(refusal("PRAGMA application_id = 7"), "no trace of Weft (its application_id is 7)");
-  says(refusal("PRAGMA user_version = 8"), "format 8, newer than 7");
+  says(refusal("PRAGMA user_version = 9"), "format 9, newer than 8");
   says(refusal("PRAGMA user_version = 0"), "format number 0");
   says(refusal("DELETE FROM meta WHERE key = 'complete'"), "is incomplete");
   says(refusal("UPDATE meta SET value = 'soon' WHERE key = 'duration_ns'"), "\"soon\" as duration_ns");
@@ -280,139 +184,6 @@ TEST_CASE("reader: times and values that cannot be") {
   says(refusal("UPDATE accesses SET next_version = 1 WHERE version = 1"), "does not follow version 1");
   says(refusal("UPDATE names SET name = 5"), "no error");  // TEXT affinity makes it '5'
   says(refusal("UPDATE names SET name = x'00'"), "name is no text");
-}
-
-// What format 4 added, to a file of format 1 by way of 2 and 3.
-static std::string format_4(const std::string& change = "") {
-  return std::string(schema) + R"(
-    PRAGMA user_version = 4;
-    ALTER TABLE tasks ADD COLUMN priority INTEGER DEFAULT 0; ALTER TABLE tasks ADD COLUMN pin INTEGER;
-    ALTER TABLE tasks ADD COLUMN subtasks INTEGER DEFAULT 0; ALTER TABLE tasks ADD COLUMN own_ns INTEGER;
-    ALTER TABLE tasks ADD COLUMN near INTEGER; ALTER TABLE tasks ADD COLUMN at_near INTEGER;
-    ALTER TABLE tasks ADD COLUMN call INTEGER DEFAULT 0; ALTER TABLE waits ADD COLUMN own_ns INTEGER;
-    ALTER TABLE handles ADD COLUMN bytes INTEGER; ALTER TABLE handles ADD COLUMN units INTEGER;
-    ALTER TABLE steals ADD COLUMN what TEXT DEFAULT 'task';
-    CREATE TABLE passed(task INTEGER, why TEXT, handle INTEGER, worker INTEGER, time_ns INTEGER, own_ns INTEGER);
-    CREATE TABLE kinds(kind TEXT PRIMARY KEY, readonly INTEGER, commutative INTEGER, exclusive INTEGER);
-    INSERT INTO kinds VALUES ('read', 1, 1, 0), ('write', 0, 0, 1), ('resource', 0, 0, 0);
-    UPDATE tasks SET near = 3, at_near = 1 WHERE id = 11; UPDATE tasks SET near = -1, call = 1 WHERE id = 12;
-    UPDATE waits SET why = 'spawn' WHERE task = 12; INSERT INTO steals VALUES (510, 1, 0, NULL, 'branch');)" +
-         change;
-}
-static std::string refusal_of_4(const std::string& change) {
-  const scratch s;
-  s.sql(format_4(change));
-  return refusal(s);
-}
-
-TEST_CASE("reader: hints, calls and what was stolen, from format 4 on; older files have none") {
-  const scratch s;
-  s.sql(format_4());
-  const file f = load(s.path);
-  CHECK((f.tasks[0].near == 3 && f.tasks[0].at_near == 1 && !f.tasks[0].is_call));
-  CHECK((f.tasks[1].near == spans_nodes && f.tasks[1].at_near == -1 && f.tasks[1].is_call));
-  CHECK((f.tasks[2].near == unhinted && f.tasks[2].at_near == -1));
-  CHECK(f.waits[0].why == wait_reason::spawn);
-  REQUIRE(f.steals.size() == 3);
-  CHECK((f.steals[0].what == booty::task && f.steals[2].what == booty::branch));
-  says(refusal_of_4("UPDATE tasks SET near = 62 WHERE id = 11"), "near 62 is no memory node");
-  says(refusal_of_4("UPDATE tasks SET at_near = 1 WHERE id = 12"), "at_near is told of a task");
-  says(refusal_of_4("UPDATE steals SET what = 'tea'"), "what 'tea' is unknown");
-
-  const scratch old;
-  old.sql(schema);
-  const file g = load(old.path);
-  CHECK((g.format == 1 && g.tasks[0].near == unhinted && g.tasks[0].at_near == -1 && !g.tasks[0].is_call));
-  CHECK(g.steals[0].what == booty::task);
-}
-
-// What format 5 added.
-static std::string format_5(const std::string& change = "") {
-  return format_4(R"(
-    PRAGMA user_version = 5;
-    ALTER TABLE tasks ADD COLUMN rank INTEGER;
-    CREATE TABLE teams(task INTEGER PRIMARY KEY, width INTEGER, aim TEXT, entered_ns INTEGER, left_ns INTEGER,
-                       busy_ns INTEGER);
-    INSERT INTO teams VALUES (11, 2, 'time', 110, 190, 150);
-    UPDATE tasks SET rank = 1 WHERE id = 12;)" +
-                  change);
-}
-
-TEST_CASE("reader: teams and their members, from format 5 on; older files have none") {
-  const scratch s;
-  s.sql(format_5());
-  const file f = load(s.path);
-  CHECK((f.tasks[0].rank == -1 && f.tasks[1].rank == 1));
-  REQUIRE(f.teams.size() == 1);
-  const team& t = f.teams[0];
-  CHECK((t.task == 0 && t.width == 2 && t.aim == aim::time));
-  CHECK((t.entered_ns == 110 && t.left_ns == 190 && t.busy_ns == 150));
-  const auto refusal_of_5 = [](const std::string& change) {
-    const scratch wrong;
-    wrong.sql(format_5(change));
-    return refusal(wrong);
-  };
-  says(refusal_of_5("UPDATE teams SET width = 0"), "a team of no worker");
-  says(refusal_of_5("UPDATE teams SET aim = 'gold'"), "aim 'gold' is unknown");
-  says(refusal_of_5("UPDATE teams SET left_ns = 1"), "left_ns is 1, before");
-  says(refusal_of_5("UPDATE teams SET task = 99"), "99");
-  const scratch old;
-  old.sql(format_4());
-  CHECK((load(old.path).teams.empty() && load(old.path).tasks[1].rank == -1));
-}
-
-static std::string format_6(const std::string& change = "") {
-  return format_5(R"(
-    PRAGMA user_version = 6;
-    CREATE TABLE located(task INTEGER PRIMARY KEY, local_bytes INTEGER, remote_bytes INTEGER);
-    INSERT INTO located VALUES (12, 4096, 64), (11, 0, 8);)" +
-                  change);
-}
-
-TEST_CASE("reader: where data lay, from format 6 on; older files say nothing") {
-  const scratch s, old, wrong, unknown;
-  s.sql(format_6());
-  const file f = load(s.path);
-  REQUIRE(f.located.size() == 2);
-  CHECK((f.located[0].task == 0 && f.located[0].local_bytes == 0 && f.located[0].remote_bytes == 8));
-  CHECK((f.located[1].task == 1 && f.located[1].local_bytes == 4096 && f.located[1].remote_bytes == 64));
-  old.sql(format_5());
-  CHECK(load(old.path).located.empty());
-  wrong.sql(format_6("UPDATE located SET local_bytes = -1"));
-  says(refusal(wrong), "local_bytes");
-  unknown.sql(format_6("UPDATE located SET task = 99 WHERE task = 11"));
-  says(refusal(unknown), "99");
-}
-
-TEST_CASE("reader: ordered sections, from format 7 on; older files have none") {
-  const auto format_7 = [](const std::string& change = "") {
-    return format_6(R"(
-      PRAGMA user_version = 7;
-      CREATE TABLE sections(executor TEXT, began_ns INTEGER, ended_ns INTEGER, committed INTEGER,
-                            started INTEGER, again INTEGER, in_order INTEGER, serial_ns INTEGER);
-      INSERT INTO sections VALUES ('speculative', 300, 400, 10, 14, 3, 2, 180),
-                                  ('serial', 100, 150, 7, 7, 0, 0, NULL);)" +
-                    change);
-  };
-  const scratch s, old;
-  s.sql(format_7());
-  const file f = load(s.path);
-  REQUIRE(f.sections.size() == 2);
-  const section &first = f.sections[0], &second = f.sections[1];
-  CHECK((first.executor == "serial" && first.began_ns == 100 && first.ended_ns == 150));
-  CHECK((first.committed == 7 && first.serial_ns == -1));
-  CHECK((second.executor == "speculative" && second.committed == 10 && second.started == 14));
-  CHECK((second.again == 3 && second.in_order == 2 && second.serial_ns == 180));
-  old.sql(format_6());
-  CHECK(load(old.path).sections.empty());
-  const auto refusal_of_7 = [&](const std::string& change) {
-    const scratch wrong;
-    wrong.sql(format_7(change));
-    return refusal(wrong);
-  };
-  says(refusal_of_7("UPDATE sections SET ended_ns = 1"), "ended_ns is 1, before");
-  says(refusal_of_7("UPDATE sections SET again = 15 WHERE began_ns = 300"), "again");
-  says(refusal_of_7("UPDATE sections SET in_order = 11 WHERE began_ns = 300"), "in_order");
 }
 
 TEST_CASE("reader: a worker runs one task at a time") {

@@ -30,6 +30,8 @@ class pieces {
     push({t, worker, from, end, first == last, true});
   }
 
+  void add_stay(const stay& s) { push({s.task, s.worker, s.from_ns, s.to_ns, false, false}); }
+
   std::vector<segment> take() {
     std::sort(out_.begin(), out_.end(), [](const segment& a, const segment& b) {
       if (a.worker != b.worker) return a.worker < b.worker;
@@ -79,6 +81,8 @@ std::vector<segment> segments(const file& f, bool with_main) {
     while (w != end && w->task == t) ++w;
     out.add_task(t, first, w);
   }
+  for (const stay& s : f.stays)
+    if (!s.is_program && (with_main || s.task != none)) out.add_stay(s);
   if (with_main && !f.workers.empty()) out.add(none, 0, 0, f.duration_ns, w, end);
   return out.take();
 }

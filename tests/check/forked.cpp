@@ -1,0 +1,120 @@
+// A program whose parallel work a trace of tasks does not show: forks, loops, a sort, a pipeline, an ordered section.
+// Prints how long it took, in nanoseconds of the machine it ran on. What tests/tool/forked_test.py compares with what
+// a trace of it, recorded with other workers, predicts.
+//   forked SHAPE
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "weft/weft.hpp"
+
+namespace {
+
+long fib(weft::here& at, int n) {
+  if (n < 12) return weft::charge(2000), n;
+  const auto [a, b] = weft::fork_join(
+      at, [n](weft::here& x) { return fib(x, n - 1); }, [n](weft::here& x) { return fib(x, n - 2); });
+  return a + b;
+}
+
+// In a task, between two that others see.
+void run_fib(weft::runtime& rt) {
+  weft::handle<long> sum;
+  rt.submit(weft::write(sum), weft::named("before"), [](long& x) { weft::charge(3000), x = 1; });
+  rt.submit(weft::add(sum), weft::named("fib"), [](long& x) {
+    weft::charge(5000);
+    x += std::get<0>(weft::fork_join([](weft::here& at) { return fib(at, 24); }, [] { return 0; }));
+    weft::charge(5000);
+  });
+  static_cast<void>(rt.get(sum));
+}
+
+std::uint64_t mixed(std::uint64_t z) {
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebU;
+  return z ^ z >> 31;
+}
+// A tree that nobody can foresee.
+long search(weft::here& at, std::uint64_t node, unsigned depth) {
+  weft::charge(1500 + static_cast<double>(node % 2000));
+  const std::size_t children = depth < 3 ? 6 : mixed(node) % 100 < 24 ? 4 : 0;
+  return 1 + weft::fork_each<6>(
+                 at, children, 0L,
+                 [&](weft::here& x, std::size_t i) { return search(x, mixed(node * 31 + i + 1), depth + 1); },
+                 [](long a, long b) { return a + b; });
+}
+void run_uts(weft::runtime& rt) {
+  rt.submit(weft::named("uts"), [] {
+    static_cast<void>(weft::fork_join([](weft::here& at) { return search(at, 12, 0); }, [] { return 0; }));
+  });
+  rt.wait();
+}
+
+void run_sort(weft::runtime& rt) {
+  std::vector<std::uint64_t> x(30000);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = mixed(i + 1);
+  rt.submit(weft::named("sort"), [&x] {
+    weft::sort(x.begin(), x.end(), [](std::uint64_t a, std::uint64_t b) { return weft::charge(20), a < b; });
+  });
+  rt.wait();
+  if (!std::is_sorted(x.begin(), x.end())) std::puts("NOT sorted");
+}
+
+// On the main thread, outside of tasks; iterations are not all the same.
+void run_loop(weft::runtime&) {
+  std::vector<double> x(20000);
+  weft::for_each(std::size_t{0}, x.size(), [&x](std::size_t i) {
+    weft::charge(i < 5000 ? 400 : 100);
+    x[i] = static_cast<double>(i);
+  });
+}
+
+void run_pipeline(weft::runtime& rt) {
+  rt.submit(weft::named("pipeline"), [] {
+    int next = 0, last = 0;
+    weft::pipeline(weft::serial([&]() -> std::optional<int> {
+                     weft::charge(500);
+                     return next < 400 ? std::optional(next++) : std::nullopt;
+                   }),
+                   weft::parallel([](int x) { return weft::charge(20000), x; }),
+                   weft::parallel([](int x) { return weft::charge(x % 2 == 0 ? 4000 : 12000), x; }),
+                   weft::serial([&](int x) { weft::charge(1000), last = x; }));
+  });
+  rt.wait();
+}
+
+void step(weft::ordered_context& x, std::uint64_t now, std::uint64_t* cells, std::uint64_t at, std::uint64_t left) {
+  x.work(4000);
+  x.store(cells[at], x.load(cells[at]) + now);
+  if (left != 0) x.at(now + 40, step, cells, (at * 7 + 1) % 512, left - 1);
+}
+void run_ordered(weft::runtime& rt) {
+  std::vector<std::uint64_t> cells(512);
+  weft::ordered events(rt);
+  for (std::uint64_t i = 0; i < 256; ++i) events.at(i, step, cells.data(), i * 2, i % 8);
+  events.run();
+}
+
+constexpr struct {
+  const char* name;
+  void (*run)(weft::runtime&);
+} shapes[] = {{"fib", run_fib},   {"uts", run_uts},           {"sort", run_sort},
+              {"loop", run_loop}, {"pipeline", run_pipeline}, {"ordered", run_ordered}};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (const auto& s : shapes) {
+    if (argc != 2 || std::strcmp(argv[1], s.name) != 0) continue;
+    weft::runtime rt;
+    const double from = rt.now_ns();
+    s.run(rt);
+    std::printf("%.0f\n", rt.now_ns() - from);
+    return 0;
+  }
+  std::fputs("usage: forked fib|uts|sort|loop|pipeline|ordered\n", stderr);
+  return 2;
+}

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""What a trace says of forks, loops and sorts, beside the truth: the same program run on that machine.
+
+Each shape is recorded with 1, 2 and 8 modelled workers, and from each trace weft sim predicts how long it takes with 1,
+8 and 64. The truth is the program itself with so many.
+
+Run as: python3 tests/tool/forked_test.py --weft PATH [unittest arguments]
+"""
+import functools
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import command_line
+
+WEFT = "weft"
+CLEAN = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
+RECORDED = (1, 2, 8)
+PREDICTED = (1, 8, 64)
+WITHIN = 0.10
+
+
+def program():
+    return str(pathlib.Path(WEFT).resolve().parent / "tests/check_forked")
+
+
+def weft(*args):
+    done = subprocess.run([WEFT, *map(str, args)], capture_output=True, text=True, timeout=600, env=CLEAN)
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return done.stdout
+
+
+@functools.cache
+def truth(shape, workers, trace=None):
+    """Nanoseconds."""
+    settings = {"WEFT_MACHINE": "virtual", "WEFT_WORKERS": str(workers)}
+    if trace is not None:
+        settings["WEFT_TRACE"] = str(trace)
+    done = subprocess.run([program(), shape], capture_output=True, text=True, timeout=600, env={**CLEAN, **settings})
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return float(done.stdout)
+
+
+class Forked(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="weft-forked-")
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def record(self, shape, workers):
+        trace = self.folder / f"{shape}-{workers}.weft"
+        self.assertEqual(truth(shape, workers, trace), truth(shape, workers), "a trace changes modelled times")
+        return trace
+
+    def predicts(self, shape):
+        for recorded in RECORDED:
+            trace = self.record(shape, recorded)
+            for workers in PREDICTED:
+                told = json.loads(weft("sim", trace, "--workers", workers, "--json"))
+                self.assertNotIn("unseen", told)
+                off = told["makespan_ns"] / truth(shape, workers) - 1
+                with self.subTest(shape=shape, recorded=recorded, workers=workers):
+                    self.assertLess(abs(off), WITHIN)
+
+    def test_fib(self):
+        self.predicts("fib")
+
+    def test_uts(self):
+        self.predicts("uts")
+
+    def test_sort(self):
+        self.predicts("sort")
+
+    def test_loop(self):
+        self.predicts("loop")
+
+    def test_report(self):
+        """Branches that ran elsewhere are time in bodies, and one worker's record shows the parallelism there is."""
+        for shape in ("fib", "uts", "sort", "loop"):
+            one = json.loads(weft("report", self.record(shape, 1), "--json"))
+            self.assertIsNone(one["unseen"])
+            self.assertGreater(one["utilisation"], 0.95, shape)
+            self.assertGreater(one["parallelism"], 4, shape)
+            eight = json.loads(weft("report", self.record(shape, 8), "--json"))
+            real = truth(shape, 1) / truth(shape, 8) / 8
+            self.assertGreater(eight["utilisation"], 0.9 * real, shape)
+
+    def test_whatif(self):
+        for shape in ("fib", "loop"):
+            told = weft("whatif", self.record(shape, 1), "--workers", "1,8")
+            self.assertNotIn("nan", told)
+            self.assertIn("best with 8 workers", told)
+
+    def test_what_is_not_shown_is_said(self):
+        """A pipeline and an ordered section are no part of a replay yet: then nothing is advised."""
+        for shape, words in (("ordered", "1 ordered section of "), ("pipeline", "1 pipeline")):
+            trace = self.record(shape, 1)
+            self.assertIn(words, weft("report", trace))
+            told = weft("whatif", trace, "--workers", "1,8")
+            self.assertIn(words, told)
+            self.assertNotIn("gain nothing", told)
+            self.assertNotIn("best with", told)
+            self.assertIn(words, json.loads(weft("sim", trace, "--json"))["unseen"])
+
+
+if __name__ == "__main__":
+    WEFT = command_line.weft(__doc__)
+    unittest.main()

@@ -1,0 +1,101 @@
+#include "strand_spans.hpp"
+
+#include <algorithm>
+
+namespace weft::tool::report {
+
+namespace {
+
+using trace::step_kind;
+
+// One after the other on its own stack; and the longest chain with all branches and iterations side by side.
+struct length {
+  double own = 0;
+  double span = 0;
+};
+
+class walk {
+ public:
+  explicit walk(const trace::file& f) : file_(f) {}
+
+  // Of a strand that was not met before: branches are in the strand of one fork only.
+  length of(std::size_t s) {
+    const trace::strand& x = file_.strands[s];
+    at_ = x.first;
+    return x.first == x.last ? length{} : body();
+  }
+
+ private:
+  // From the next step on, to the end of the body that it is in, which is left behind.
+  length body() {
+    length sum;
+    for (;;) {
+      const trace::strand_step& s = file_.steps[at_++];
+      add(sum, {own(s), own(s)});
+      if (s.kind == step_kind::fork)
+        add(sum, fork());
+      else if (s.kind == step_kind::loop)
+        add(sum, loop(s.which));
+      else if (s.kind < step_kind::submits)
+        return sum;
+    }
+  }
+  length fork() {
+    const length first = body();
+    const trace::strand_step& join = file_.steps[at_ - 1];
+    if (join.kind == step_kind::join) {
+      const length second = body();
+      return {first.own + second.own, std::max(first.span, second.span)};
+    }
+    ++at_;  // over
+    if (join.which < 0) return first;
+    const std::uint32_t back = at_;
+    const length second = of(static_cast<std::size_t>(join.which));
+    at_ = back;
+    return {first.own, std::max(first.span, second.span)};
+  }
+  // Iterations are as long as the mean of those that were looked at together.
+  length loop(std::int64_t left) {
+    length sum;
+    for (;;) {
+      const length some = body();
+      const trace::strand_step& end = file_.steps[at_ - 1];
+      const std::int64_t then = end.kind == step_kind::look ? end.which : 0;
+      const double count = static_cast<double>(std::max<std::int64_t>(1, left - then));
+      const bool is_divided = end.kind == step_kind::looped && left > 1;
+      sum.own += some.own;
+      sum.span = std::max(sum.span, is_divided ? some.span : some.span / count);
+      left = then;
+      if (end.kind != step_kind::look) return sum;
+    }
+  }
+  static void add(length& to, length x) {
+    to.own += x.own;
+    to.span += x.span;
+  }
+  static double own(const trace::strand_step& s) { return static_cast<double>(s.own_ps) * 1e-3; }
+
+  const trace::file& file_;
+  std::uint32_t at_ = 0;
+};
+
+}  // namespace
+
+std::vector<double> strand_shares(const trace::file& r, const pieces& p) {
+  if (r.strands.empty()) return {};
+  std::vector<double> saved(r.tasks.size() + 1, 0);
+  walk steps(r);
+  for (std::size_t s = 0; s < r.strands.size(); ++s) {
+    if (r.strands[s].of == trace::strand_of::branch) continue;
+    const length x = steps.of(s);
+    saved[r.strands[s].task == none ? r.tasks.size() : r.strands[s].task] += x.own - x.span;
+  }
+  for (std::size_t t = 0; t < saved.size(); ++t) {
+    double all = 0;
+    for (const piece& x : p.of(t)) all += static_cast<double>(x.length());
+    saved[t] = all > 0 ? std::max(0.0, 1 - saved[t] / all) : 1;
+  }
+  return saved;
+}
+
+}  // namespace weft::tool::report

@@ -1,0 +1,36 @@
+#include "unseen.hpp"
+
+#include <cstdlib>
+#include <vector>
+
+namespace weft::tool::trace {
+
+namespace {
+
+// A number of meta, which may be anything.
+[[nodiscard]] unsigned long long number(const file& f, std::string_view key) {
+  const std::string text = f.about(key);
+  return text.empty() ? 0 : std::strtoull(text.c_str(), nullptr, 10);
+}
+
+}  // namespace
+
+std::string unseen(const file& f) {
+  std::vector<std::string> all;
+  const auto several = [](unsigned long long n, const char* what) {
+    return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+  };
+  if (const auto forks = number(f, "forks"); forks != 0 && f.strands.empty())
+    all.push_back(several(forks, "fork") + " and loops, of whose branches " +
+                  std::to_string(number(f, "forks_elsewhere")) + " ran elsewhere");
+  if (const auto pipelines = number(f, "pipelines"); pipelines != 0) all.push_back(several(pipelines, "pipeline"));
+  std::int64_t bodies = 0;
+  for (const section& s : f.sections) bodies += s.started;
+  if (!f.sections.empty())
+    all.push_back(several(f.sections.size(), "ordered section") + " of " + std::to_string(bodies) + " calls");
+  std::string out;
+  for (const std::string& x : all) out += (out.empty() ? "" : ", and ") + x;
+  return out.empty() ? out : out + ": parallel inside of what is shown as one piece";
+}
+
+}  // namespace weft::tool::trace
