@@ -161,7 +161,7 @@ template <machine::machine M> bool engine<M>::can_end() noexcept {
   if (!crew_.is_open() || machine_.forked()) return true;
   const auto is_inside = [](const worker& w) { return w.current != nullptr || !w.on_program_stack(); };
   bool inside = is_inside(crew_.main());
-  for (const auto& w : crew_) inside = inside || (w->thread == &detail::this_worker && w->current != nullptr);
+  for (const auto& w : crew_) inside = inside || (w.get() == current_worker() && w->current != nullptr);
   if (inside) attention_.pause();
   return !inside;
 }
