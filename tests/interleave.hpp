@@ -1,6 +1,7 @@
 // Random schedules for tests of a protocol. A few cores of the virtual machine run the code under test, without an
-// engine; every shared access is a point where another core may go first, and the seed decides which. Interleavings
-// are sequentially consistent: weak memory orders are ThreadSanitizer's part.
+// engine; every shared access is a point where another core may go first, and the seed decides which. In
+// weft_conformance interleavings are sequentially consistent. In weft_weak the same models run on a machine with weak
+// memory (weak/README.md).
 //
 //   all_seeds(2000, [](std::uint64_t seed) -> const char* { ... return nullptr; });    nullptr: nothing wrong
 //   CHECK(caught(2000, [](std::uint64_t seed) -> const char* { ... broken variant ... }));
@@ -21,12 +22,26 @@
 #include "machine/virtual/virtual.hpp"
 #include "quick.hpp"
 #include "sanitized.hpp"
+#ifdef WEFT_CELL_WORDS
+#include "weak/machine.hpp"
+#endif
 
 namespace weft::interleave {
 
 using base::order;
 using detail::cell;
 using machine::virtual_machine;
+
+#ifdef WEFT_CELL_WORDS
+inline constexpr bool weak_memory = true;
+class unsteady : public weak::machine_of_seed {
+ public:
+  using machine_of_seed::machine_of_seed;
+};
+[[nodiscard]] inline const char* race_seen() noexcept { return unsteady::take_fault(); }
+#else
+inline constexpr bool weak_memory = false;
+[[nodiscard]] inline const char* race_seen() noexcept { return nullptr; }
 
 // A virtual machine whose cores now and then stall before an access, for longer than another needs for a whole
 // operation. Turns drawn evenly almost never hold one core back that long, and that is what most races need.
@@ -62,13 +77,17 @@ class unsteady : public virtual_machine {
   }
   static inline thread_local base::random stalls_{0};
 };
+#endif
 
 // The same for a crew of workers: core 0 watches, so worker i is core i + 1. The barrier on all threads is a step like
-// others, since these schedules are sequentially consistent.
+// others where schedules are sequentially consistent.
 class watched : public unsteady {
  public:
   using unsteady::unsteady;
-  static bool barrier_everywhere() noexcept { return between_steps(), true; }
+  static bool barrier_everywhere() noexcept {
+    if constexpr (weak_memory) return unsteady::barrier_everywhere();
+    return between_steps(), true;
+  }
   void park(unsigned worker) { unsteady::park(worker + 1); }
   void wake(unsigned worker) { unsteady::wake(worker + 1); }
 };
@@ -130,7 +149,11 @@ template <class M> class play {
 
  private:
   template <class Done> static bool wait(Done done, unsigned turns) {
-    for (; turns > 0 && !done(); --turns) virtual_machine::relax(1);
+    for (; turns > 0; --turns) {
+      if constexpr (weak_memory) M::know_all();  // core 0 is no part of the protocol, but its judge
+      if (done()) break;
+      virtual_machine::relax(1);
+    }
     return turns > 0;
   }
 
@@ -161,7 +184,9 @@ template <class Trial> void all_seeds(unsigned n, Trial trial) {
   const std::uint64_t wanted = variable("WEFT_TEST_SEEDS");
   const std::uint64_t last = only != 0 ? only : wanted != 0 ? wanted : few(std::max(n / slower, 20u));
   for (std::uint64_t seed = only != 0 ? only : 1; seed <= last; ++seed) {
-    if (const char* wrong = trial(seed)) {
+    const char* wrong = trial(seed);
+    if (const char* race = race_seen()) wrong = race;
+    if (wrong != nullptr) {
       FAIL_CHECK(std::string(wrong) << "; " << replay(seed));
       return;
     }
@@ -174,7 +199,12 @@ template <class Trial> void all_seeds(unsigned n, Trial trial) {
 template <class Trial> [[nodiscard]] bool caught(unsigned n, Trial trial, std::uint64_t first = 1) {
   std::uint64_t seed = first;
   const char* wrong = nullptr;
-  for (unsigned left = n; left > 0 && (wrong = trial(seed)) == nullptr; --left) seed = seed == n ? 1 : seed + 1;
+  for (unsigned left = n; left > 0; --left) {
+    wrong = trial(seed);
+    if (const char* race = race_seen()) wrong = race;
+    if (wrong != nullptr) break;
+    seed = seed == n ? 1 : seed + 1;
+  }
   if (wrong != nullptr && variable("WEFT_TEST_VERBOSE") != 0)
     MESSAGE("caught at seed " << seed << ": " << std::string(wrong));
   return wrong != nullptr;

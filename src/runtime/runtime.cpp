@@ -8,89 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include "access/version.hpp"
-#include "base/atomic.hpp"
 #include "model/machine_file.hpp"
 #include "place/topology.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/options.hpp"
 #include "runtime/variables.hpp"
-#include "sched/decoupled.hpp"
 #include "sched/policy.hpp"
 #include "sched/worker.hpp"
-#include "weft/version.hpp"
 
 namespace weft {
-
-namespace detail {
-
-thread_local constinit worker* this_worker = nullptr;
-
-worker* self_out_of_line() noexcept { return this_worker; }
-
-namespace {
-cell<std::uint32_t> handles_made;
-constexpr std::uint32_t id_mask = 0x7fffffff;
-}  // namespace
-
-handle_state::handle_state() noexcept
-    : registered(0), waiters_head(nullptr), waiters_tail(nullptr), group_start(0), engine(nullptr),
-      id((base::shared(handles_made).fetch_add(1, base::relaxed) + 1) & id_mask), sized(false), group_kind(0),
-      exclusive_taken(false) {}
-
-bool is_made_since(const handle_state& h, const handle_state& other) noexcept {
-  const std::uint32_t newest = base::shared(handles_made).load(base::relaxed);
-  return h.id != other.id && ((h.id - other.id) & id_mask) <= ((newest - other.id) & id_mask);
-}
-void set_next_handle_id(std::uint32_t id) noexcept { poke(handles_made, id - 1); }
-
-bool handle_state::idle() noexcept {
-  if (sched::decoupled::any() && !sched::decoupled::none_pending()) [[unlikely]]
-    return false;
-  if (base::shared(lock).exchange(1, base::acquire) != 0) return false;
-  const bool all_done = weft::access::outstanding(base::shared(word).load(base::acquire), registered) == 0;
-  const bool open = group_kind == kind_reduce;
-  base::shared(lock).store(0, base::release);
-  return all_done && !open;
-}
-
-void handle_state::await_registration() noexcept {
-  if (sched::decoupled::any()) [[unlikely]]
-    sched::decoupled::await_all();
-}
-
-void handle_state::drain() noexcept {
-  await_registration();
-  if (engine == nullptr) return;
-  // The version first, then the lock: whoever advanced the version last did so by one compare-exchange, or inside the
-  // lock. So once both are seen nobody touches this handle any more, and its runtime may be gone already.
-  const bool all_done = weft::access::outstanding(base::shared(word).load(base::acquire), registered) == 0;
-  const bool open =
-      group_kind == kind_reduce;  // what the reduces left over is still to be applied, by a living runtime
-  if (all_done && !open && base::shared(lock).load(base::acquire) == 0 && !base::shared(poisoned).load(base::relaxed))
-    return;
-  engine->drain(*this);
-  engine = nullptr;  // said once: a handle with data drains before the data goes, and again as a member
-}
-
-void throw_no_such_priority(int level) {
-  throw error("weft: priority(" + std::to_string(level) +
-              ") cannot be; there are two levels, 0 and 1, which goes first");
-}
-
-void throw_too_wide(std::size_t accesses) {
-  throw error("weft: a task names " + std::to_string(accesses) + " handles; a task takes at most 1 MiB, about " +
-              std::to_string(task_bytes_max / sizeof(access)) +
-              " handles; split it, or let one handle stand for many data");
-}
-
-}  // namespace detail
-
-namespace sched {
-
-void set_current_worker(detail::worker* w) noexcept { detail::this_worker = w; }
-
-}  // namespace sched
 
 namespace {
 
@@ -179,20 +105,6 @@ const char* usable_cpus_reason() {
     return s + "cgroup quota of " + quota + " CPUs (" + b.quota_of + ")";
   }();
   return text.c_str();
-}
-
-const char* version() noexcept {
-#define WEFT_TEXT(x) #x
-#define WEFT_VERSION_TEXT(major, minor, patch) WEFT_TEXT(major) "." WEFT_TEXT(minor) "." WEFT_TEXT(patch)
-  return WEFT_VERSION_TEXT(WEFT_VERSION_MAJOR, WEFT_VERSION_MINOR, WEFT_VERSION_PATCH);
-#undef WEFT_VERSION_TEXT
-#undef WEFT_TEXT
-}
-
-int worker_id() noexcept {
-  const detail::worker* w = sched::current_worker();
-  if (w == nullptr || detail::peek(w->shown_id) == detail::record::unpinned) return -1;
-  return static_cast<int>(detail::peek(w->shown_id));
 }
 
 void* workspace(std::size_t bytes) {

@@ -12,6 +12,14 @@ template <class T> struct cell {
   T raw{};
 };
 
+}  // namespace weft::detail
+
+// A test of weak memory has words of its own for all of these (tests/weak/words.hpp).
+#ifdef WEFT_CELL_WORDS
+#include WEFT_CELL_WORDS
+#else
+namespace weft::detail {
+
 // Who: anyone. Order: relaxed. Cost: one plain load.
 template <class T> [[nodiscard]] inline T peek(const cell<T>& c) noexcept {
   return __atomic_load_n(&c.raw, __ATOMIC_RELAXED);
@@ -90,3 +98,4 @@ template <class T> inline void lower(cell<T>& c, T value) noexcept {
 }
 
 }  // namespace weft::detail
+#endif

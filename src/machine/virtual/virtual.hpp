@@ -244,6 +244,8 @@ class virtual_machine {
   // Which machine the static operations belong to; and which worker each core is.
   [[nodiscard]] static virtual_machine* set_current(virtual_machine* m) noexcept;
   void seat(unsigned id, detail::worker* w) noexcept { cores_[id].worker = w; }
+  // Whose turn it is.
+  [[nodiscard]] static unsigned core_here() noexcept { return here_->running_; }
   // Core 0's stack, which the machine did not make; and the stack that core `id` is on.
   void set_program_stack(fiber& f) noexcept { cores_[0].running = &f; }
   // A core begins on a fiber of the machine's, whatever the thread is on.
