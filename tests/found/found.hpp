@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 #include <string>
 
 #include "sanitized.hpp"
@@ -12,6 +13,13 @@ inline void require(bool right, const std::string& what) {
   std::fprintf(stderr, "wrong: %s\n", what.c_str());
   std::fflush(nullptr);
   std::_Exit(1);
+}
+
+// All of them as one text.
+template <class... Part> [[nodiscard]] std::string in_words(const Part&... part) {
+  std::ostringstream text;
+  (text << ... << part);
+  return text.str();
 }
 
 // The i-th argument, a number, or `otherwise` if there is none.

@@ -69,9 +69,8 @@ int main() {
       for (int kind = 0; kind < 8; ++kind) {
         const outcome o = run(pushed, taken, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0);
         require(o.seen == 1 && o.told + o.told_later == 7,
-                std::to_string(taken) + " of " + std::to_string(pushed) + " elements, kind " + std::to_string(kind) +
-                    ": seen " + std::to_string(o.seen) + ", told " + std::to_string(o.told) + " and " +
-                    std::to_string(o.told_later));
+                in_words(taken, " of ", pushed, " elements, kind ", kind, ": seen ", o.seen, ", told ", o.told, " and ",
+                         o.told_later));
       }
   takes_over_from_several();
 }
