@@ -30,6 +30,22 @@ struct field {
   }
 };
 
+// Takes what a full ring gives away; its tasks count as taken by the owner.
+struct sink final : weft::detail::deque_overflow {
+  explicit sink(field& f) : to(f) {}
+  void take_over(record* oldest, record* newest, std::uint32_t n) noexcept override {
+    overflowed += n;
+    for (record* r = oldest; n > 0; --n) {
+      record* const next = r->waiting.next;
+      require(n > 1 || r == newest, "the last that overflows is not the newest");
+      to.take(r);
+      r = next;
+    }
+  }
+  field& to;
+  std::size_t overflowed = 0;
+};
+
 void thief(weft::detail::worker& w, field& f, std::atomic<bool>& over, std::atomic<std::size_t>& stolen,
            std::uint64_t seed) {
   weft::base::random rng(seed);
@@ -73,7 +89,8 @@ void play(unsigned thieves, std::size_t n, std::uint64_t seed, bool lean) {
   begin("deque: " + std::to_string(thieves) + " thieves, seed " + std::to_string(seed) + (lean ? ", lean" : ""));
   field f(n);
   weft::detail::worker w;
-  deque::open(w, thieves > 0);
+  sink overflow(f);
+  deque::open(w, thieves > 0, {}, &overflow);
   std::atomic<bool> over{false};
   std::atomic<std::size_t> stolen{0};
   std::vector<std::thread> threads;
@@ -83,7 +100,7 @@ void play(unsigned thieves, std::size_t n, std::uint64_t seed, bool lean) {
   for (auto& t : threads) t.join();
   deque::close(w);
   for (std::size_t i = 0; i < n; ++i) require(f.taken[i] == 1, "record " + std::to_string(i) + " was lost");
-  std::printf("  %zu of %zu stolen\n", stolen.load(), n);
+  std::printf("  %zu of %zu stolen, %zu overflowed\n", stolen.load(), n, overflow.overflowed);
 }
 
 }  // namespace
