@@ -41,7 +41,7 @@ template <class M> struct admission_parts {
 template <class M> class admission final : public source<M>, private window_needs {
  public:
   admission(const admission_parts<M>& parts, std::size_t window_tasks)
-      : source<M>("submitters that wait for room", {.while_paused = true, .now_and_then = true}), use_(parts),
+      : source<M>("submitters that wait for room", {.while_paused = true, .now_and_then = true, .serves_one = true}), use_(parts),
         window_(*this, window_tasks), reserve_(parts.machine, parts.sleep) {}
 
   // Who: the thread that makes the runtime. creator_apart: one worker creates and runs no tasks.

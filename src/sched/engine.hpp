@@ -215,6 +215,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void list_sources();
   void list_levels(worker& w);
   void end(const visit& v) noexcept;
+  void await_strangers(const visit& v) noexcept;
   void wait_for(detail::handle_state& h, const std::uint64_t* version = nullptr);
   void start_if_paused();
   [[nodiscard]] trace::facts about() const;
@@ -243,7 +244,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   readiness<M> readiness_{placement_, reservations_, ordering_, quiescence_};
   registrar<M> registrar_{this, pool_, recording_, ordering_, quiescence_, placement_, readiness_};
   stacks<M> stacks_;
-  suspension<M> suspension_{machine_, stacks_, recording_, readiness_, quiescence_};
+  suspension<M> suspension_{machine_, sleep_, stacks_, recording_, readiness_, quiescence_};
   short_forks<M> short_forks_{machine_, sleep_};
   trial<M> trial_{machine_, crew_, tempo_};
   stealing<M> stealing_{machine_, sleep_, crew_, placement_, tempo_, recording_};

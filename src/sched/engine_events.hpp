@@ -21,7 +21,7 @@ template <machine::machine M> void engine<M>::wait_event(event_state& s) {
   if (w.role == role::guest) {
     start_if_paused();
     const typename admission<M>::outside_wait needed(admission_);
-    x.self.r.kind = detail::record_kind::external;
+    const typename guests<M>::wait known(guests_, x.self, nullptr);
     if (events_.list(x)) stall_.await_outside(x.self);
   } else {
     const main_wait here(admission_, w);
@@ -121,6 +121,7 @@ template <machine::machine M> void engine<M>::yield() {
     transition(self.r, detail::record_state::filling, detail::record_state::ready);
     if (self.r.pin != detail::record::unpinned) {
       here.box.push(&self.r);
+      here.passes_box_over = true;
     } else {
       placement_.central().push(&self.r);
       sleep_.notify(machine_);

@@ -10,7 +10,7 @@ namespace weft::sched {
 // Those who wait for everything to be done: whoever finds nothing else to do lets them go.
 template <machine::machine M> class engine<M>::quiescent_source final : public source<M> {
  public:
-  explicit quiescent_source(engine& e) : source<M>("waits that are over", {.shared = true}), engine_(e) {}
+  explicit quiescent_source(engine& e) : source<M>("waits that are over", {.shared = true, .serves_one = true}), engine_(e) {}
   [[nodiscard]] detail::record* take(worker& w) override {
     // To ask whether all is done takes a look at as many lines as there are workers; so first a hint, but for who is
     // about to sleep.
@@ -166,6 +166,22 @@ template <machine::machine M> engine<M>::~engine() {
   if (creation_.on()) strike(machine_.forked());
 }
 
+// Calls of other threads that are not quite over: what they brought about may have let this one end the runtime. Who
+// has submitted a task may still be behind the task; who waits here for what nobody will bring is told so.
+template <machine::machine M> void engine<M>::await_strangers(const visit& v) noexcept {
+  if (!M::admits_strangers()) return;
+  const std::uint64_t since = machine_.now_ps();
+  bool told = false;
+  for (unsigned spins = 0; !guests_.all_left(v.self());) {
+    stall_.end_outside();
+    M::relax(++spins);
+    if (!told && machine_.now_ps() - since > base::standstill_ns * 1000) {
+      told = true;
+      std::fprintf(stderr, "weft: a runtime ends while another thread is in a call of it; it waits for that thread\n");
+    }
+  }
+}
+
 template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
   watch_.call();
   const main_wait here(admission_, v.self());
@@ -189,6 +205,7 @@ template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
     creation_.abandon();
     abandon_all(pool_.all());
   }
+  await_strangers(v);
   events_.abandon_all();
   timers_.close();
   registrar_.forget_all();                     // none is left but after a stall

@@ -217,7 +217,7 @@ template <machine::machine M> void engine<M>::run_child(worker& w, detail::recor
     x = run(*here, x);
     here = static_cast<worker*>(current_worker());
     if (x != nullptr && x->parent != parent) {
-      placement_.push_own(*here, x);
+      placement_.put_off(*here, x);
       x = nullptr;
     }
   }

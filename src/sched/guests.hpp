@@ -61,6 +61,12 @@ template <class M> class guests {
     free_.push_back(&g);
   }
 
+  // Whether no thread but `self` is a guest at the moment, nor between the two calls of a submission. Order: what those
+  // did here comes before. Who: anyone.
+  [[nodiscard]] bool all_left(const worker<M>& self) noexcept {
+    base::locked<M> guard(lock_);
+    return free_.size() + (self.role == role::guest ? 1 : 0) == made_ && !calls_under_way();
+  }
   // The number of a guest's top-level task: behind all of the main thread's, which counts for itself.
   [[nodiscard]] std::uint64_t next_order() noexcept {
     return order_bit | (M::fetch_add(submitted_, std::uint64_t{1}, base::relaxed) + 1);
