@@ -72,8 +72,12 @@ template <class M> class registrar {
 
   // Closes every group of reduces that is open, so that what follows a wait sees whole results.
   void close_all(worker<M>& w) {
-    while (detail::handle_state* h = open_.first()) close(w, *h, nullptr);
+    while (open_.any()) {
+      const typename access::open_reductions<M>::claim one(open_);
+      if (one.what() != nullptr) close(w, *one.what(), nullptr);
+    }
   }
+  // When this returns nobody else is about to close h either: a wait for h that begins now waits for the last write.
   void close_if_open(worker<M>& w, detail::handle_state& h) {
     bool open = false;
     {
@@ -81,8 +85,9 @@ template <class M> class registrar {
       open = access::reduction_open(h);
     }
     if (open) close(w, h, nullptr);
+    open_.await_claims(h);
   }
-  [[nodiscard]] bool any_open() noexcept { return open_.first() != nullptr; }
+  [[nodiscard]] bool any_open() noexcept { return open_.any(); }
   // After a stall: nobody will apply them.
   void forget_all() noexcept {
     while (detail::handle_state* h = open_.first()) {
