@@ -9,6 +9,7 @@
 #include <memory>
 #include <tuple>
 
+#include "trace/seal.hpp"
 #include "weft/clause.hpp"
 #include "weft/error.hpp"
 #include "weft/version.hpp"
@@ -165,6 +166,7 @@ std::string joined(const std::vector<std::string>& names) {
 void write_meta(sqlite3* db, const facts& about, const contents& rows) {
   inserter add(db, "meta", 2);
   const auto number = [&](const char* key, std::uint64_t value) { add(key, std::to_string(value)); };
+  add(seal::key, seal::open());  // first, so that it lies near the beginning of the file
   add("weft", version());
   add("program", about.program);
   add("machine", about.machine);
@@ -303,8 +305,10 @@ void write_events(sqlite3* db, const facts& about, const contents& rows) {
 
 }  // namespace
 
-void write_file(const std::string& path, const facts& about, const contents& rows,
-                const std::function<void(double)>& tell) {
+namespace {
+
+void write_tables(const std::string& path, const facts& about, const contents& rows,
+                  const std::function<void(double)>& tell) {
   sqlite3* opened = nullptr;
   const int result = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   const database db(opened);
@@ -324,6 +328,14 @@ void write_file(const std::string& path, const facts& about, const contents& row
   write_events(db.get(), about, rows);
   execute(db.get(), views);
   execute(db.get(), "INSERT INTO meta VALUES('complete', '1'); COMMIT;");
+}
+
+}  // namespace
+
+void write_file(const std::string& path, const facts& about, const contents& rows,
+                const std::function<void(double)>& tell) {
+  write_tables(path, about, rows, tell);
+  if (const int failed = seal::close(path); failed != 0) throw error(std::strerror(failed));
   if (tell) tell(1);
 }
 

@@ -45,6 +45,7 @@ struct replayed {
   std::vector<task_run> tasks;     // as in the trace
   std::vector<more_member> more;   // of teams that are wider than they were
   std::vector<trace::wait> waits;  // that took time; as in a trace, times from the beginning
+  std::vector<trace::passed_wait> passed;  // of the main program, that took none
   double host_seconds = 0;
   std::vector<std::string> notes;
 
