@@ -228,6 +228,16 @@ endif()
 find_package(OpenMP QUIET COMPONENTS CXX)
 include(cmake/guests.cmake)
 
+# faults: memory, threads and files that fail (tests/faults/README.md). Sanitizers define what this program does.
+if(NOT WEFT_SANITIZE)
+  file(GLOB fault_sources CONFIGURE_DEPENDS tests/faults/*.cpp)
+  add_executable(weft_faults ${fault_sources})
+  target_link_libraries(weft_faults PRIVATE weft::weft weft_strict Threads::Threads ${CMAKE_DL_LIBS})
+  weft_test(faults/sample faults $<TARGET_FILE:weft_faults>)
+  weft_test(long/faults long $<TARGET_FILE:weft_faults> --whole)
+  set_tests_properties(long/faults PROPERTIES TIMEOUT 36000)
+endif()
+
 # benches
 add_custom_target(benches)
 file(GLOB_RECURSE bench_sources CONFIGURE_DEPENDS src/*_bench.cpp)

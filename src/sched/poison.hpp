@@ -113,7 +113,7 @@ template <class M> class poison {
 
   // What a wait for h throws, if h is poisoned. Order: acquire.
   void rethrow_for(detail::handle_state& h) {
-    if (!M::load(h.poisoned, base::acquire)) return;
+    if (!M::load(h.poisoned, base::acquire) && !failures_.any_unnoted()) return;
     if (std::exception_ptr e = failures_.of(h)) std::rethrow_exception(e);
   }
   // What a wait for the tasks below r throws; nullptr: for all tasks. Those that are missing because r itself was
@@ -139,8 +139,8 @@ template <class M> class poison {
   [[nodiscard]] static bool is_written(const access::entry& a) noexcept {
     return (access::kind_of(a) & detail::kind_readonly) == 0 && !access::is_resource(a);
   }
-  [[nodiscard]] static bool reads(detail::record& r) noexcept {
-    if (was_refused(r)) return true;
+  [[nodiscard]] bool reads(detail::record& r) noexcept {
+    if (was_refused(r) || (failures_.any_unnoted() && r.access_count != 0)) return true;
     for (std::uint32_t i = 0; i < r.access_count; ++i)
       if (M::load(access::handle_of(r.accesses()[i]).poisoned, base::relaxed)) return true;  // ordered by the version
     return false;

@@ -62,32 +62,34 @@ template <class M> class registrar {
       if (done != access::short_outcome::long_way) return done == access::short_outcome::ready;
       r->plain = false;
     }
-    for (;;) {
-      const access::registered done = access::register_task<M>(r, engine_, open_, list, recording_.of_submission(w),
-                                                               ordering_.chooses_among_adds(*r));
+    stock in_stock(*this, w, *r);
+    for (unsigned spins = 0;;) {
+      const access::registered done =
+          access::register_task<M>(r, engine_, open_, in_stock.spare, list, recording_.of_submission(w),
+                                   ordering_.chooses_among_adds(*r));
       if (done.what != access::outcome::apply_first) return done.what == access::outcome::ready;
-      close(w, *done.reduction, beside ? r : nullptr);
+      if (!close(w, *done.reduction, beside ? r : nullptr)) M::relax(++spins);
     }
   }
 
   // Closes every group of reduces that is open, so that what follows a wait sees whole results.
   void close_all(worker<M>& w) {
-    while (detail::handle_state* h = open_.first()) close(w, *h, nullptr);
+    for (unsigned spins = 0; open_.any();)
+      if (detail::handle_state* h = open_.first(); h == nullptr || !close(w, *h, nullptr)) M::relax(++spins);
   }
   void close_if_open(worker<M>& w, detail::handle_state& h) {
-    bool open = false;
-    {
-      base::locked<M> guard(h.lock);
-      open = access::reduction_open(h);
-    }
-    if (open) close(w, h, nullptr);
+    for (unsigned spins = 0; is_open(h);)
+      if (!close(w, h, nullptr)) M::relax(++spins);
   }
-  [[nodiscard]] bool any_open() noexcept { return open_.first() != nullptr; }
+  [[nodiscard]] bool any_open() noexcept { return open_.any(); }
   // After a stall: nobody will apply them.
   void forget_all() noexcept {
     while (detail::handle_state* h = open_.first()) {
       h->group_kind = 0;
-      open_.remove(*h);
+      detail::record* const closer = open_.take(*h);
+      WEFT_ASSERT(closer != nullptr);
+      transition(*closer, detail::record_state::filling, detail::record_state::free);  // its slab goes with the pool
+      open_.closed();
     }
   }
 
@@ -97,11 +99,52 @@ template <class M> class registrar {
     detail::handle_state* h;
   };
 
-  // Somebody else may have been quicker; then the task finds nothing and its write changes nothing. before: the counted
-  // task that calls for it, or nullptr.
-  void close(worker<M>& w, detail::handle_state& h, const detail::record* before) {
-    detail::record* r = make_task(w, h);
-    open_.remove(h);
+  // Closers for the groups that r may open, taken before anything is registered. Errors: std::bad_alloc.
+  struct stock {
+    stock(registrar& of, worker<M>& w, const detail::record& r) : of_(of), worker_(w) {
+      try {
+        for (std::uint32_t i = 0; i < r.access_count; ++i)
+          if (access::kind_of(const_cast<detail::record&>(r).accesses()[i]) == detail::kind_reduce) add();
+      } catch (...) {
+        give_back();
+        throw;
+      }
+    }
+    ~stock() { give_back(); }
+    stock(const stock&) = delete;
+    stock& operator=(const stock&) = delete;
+
+    access::closers spare;
+
+   private:
+    void add() {
+      detail::record* const c = of_.make_closer(worker_);
+      c->waiting.next = spare.first;
+      spare.first = c;
+    }
+    void give_back() noexcept {
+      for (detail::record* c = spare.first; c != nullptr;) {
+        detail::record* const next = c->waiting.next;
+        static_cast<void>(of_.pool_.recycle(worker_, c));
+        c = next;
+      }
+    }
+
+    registrar& of_;
+    worker<M>& worker_;
+  };
+
+  [[nodiscard]] bool is_open(detail::handle_state& h) noexcept {
+    base::locked<M> guard(h.lock);
+    return access::reduction_open(h);
+  }
+
+  // Returns false if somebody else is at it; then the group is closed in a moment. before: the counted task that calls
+  // for it, or nullptr.
+  [[nodiscard]] bool close(worker<M>& w, detail::handle_state& h, const detail::record* before) {
+    detail::record* const r = open_.take(h);
+    if (r == nullptr) return false;
+    new (r->closure()) closure{access::reduction_of(h), &h};
     pay_creation<M>(*r, true);
     if (before != nullptr)
       quiescence_.created_beside(w, *r, *before);
@@ -109,15 +152,18 @@ template <class M> class registrar {
       quiescence_.created(w, *r);
     ordering_.submitted(*r);
     woken list;
+    access::closers none;
     const access::registered done =
-        access::register_task<M>(r, engine_, open_, list, recording_.of_submission(w), false);
+        access::register_task<M>(r, engine_, open_, none, list, recording_.of_submission(w), false);
+    open_.closed();
     WEFT_ASSERT(done.what != access::outcome::apply_first);
     if (done.what == access::outcome::ready) placement_.place(w, r);
     readiness_.all(w, list);
+    return true;
   }
 
   // Beyond the window if need be: a submitter that is in the middle of registering must not be set aside.
-  [[nodiscard]] detail::record* make_task(worker<M>& w, detail::handle_state& h) {
+  [[nodiscard]] detail::record* make_closer(worker<M>& w) {
     constexpr std::uint8_t size_class =
         detail::record_class(sizeof(detail::record) + sizeof(access::entry) + sizeof(closure));
     detail::record* r = pool_.allocate(w, size_class, pool_.no_limit);
@@ -132,8 +178,6 @@ template <class M> class registrar {
     r->access_count = 1;
     r->internal = true;
     detail::poke(r->pending, detail::record::body_share);
-    r->accesses()[0].handle_and_kind = reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(detail::kind_write);
-    new (r->closure()) closure{access::reduction_of(h), &h};
     r->invoke = [](detail::record& self, detail::errand what) {
       const closure& c = *static_cast<closure*>(self.closure());
       if (what != detail::errand::destroy) c.apply(*c.h);

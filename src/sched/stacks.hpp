@@ -33,17 +33,26 @@ template <class M> class stacks {
     return !w.idle.empty() || detail::peek(made_) < base::wished_stacks_max;
   }
 
-  // A stack on which a loop may go on. Who: w's thread. Ends the program if there is no memory for one: a wait that
-  // threw would unwind the frame that the children it did not wait for still use.
-  [[nodiscard]] fiber& take(worker<M>& w) {
-    if (fiber* f = take_idle(w)) return *f;
-    auto made = make();
-    w.idle.reserve(base::idle_stacks_max);
-    base::locked<M> guard(lock_);
-    all_.push_back(std::move(made));
-    detail::poke(made_, static_cast<std::uint32_t>(all_.size()));
-    spare_.reserve(all_.capacity());  // so that giving one back allocates nothing
-    return *all_.back();
+  // The stack that w's loop begins on. Who: the thread that makes the runtime, before any worker runs. Errors:
+  // std::bad_alloc.
+  void provide(worker<M>& w) {
+    w.idle.reserve(base::idle_stacks_max);  // so that giving one back allocates nothing
+    w.idle.push_back(&make());
+  }
+
+  // A stack on which a loop may go on. Who: w's thread. A wait that threw would unwind the frame that the children it
+  // did not wait for still use: so where there is no memory for one, it is asked for again until others may have given
+  // some back, and after that the program ends.
+  [[nodiscard]] fiber& take(worker<M>& w) noexcept {
+    for (unsigned tries = 0;; ++tries) {
+      if (fiber* f = take_idle(w)) return *f;
+      try {
+        return make();
+      } catch (const std::bad_alloc&) {
+        if (tries == base::stack_tries_max) give_up();
+      }
+      M::relax(tries + 1);
+    }
   }
 
   // Who: w's thread, on another stack than f.
@@ -68,16 +77,22 @@ template <class M> class stacks {
     spare_.pop_back();
     return f;
   }
-  [[nodiscard]] std::unique_ptr<fiber> make() noexcept {
-    try {
-      return std::make_unique<fiber>(2 * bytes_, entry_, argument_);
-    } catch (const std::bad_alloc&) {
-      std::fprintf(stderr,
-                   "weft: no memory for one more stack of %zu KiB beside the %zu that waits inside tasks hold; nest "
-                   "them less deeply, or choose a smaller stack_kib.\n",
-                   2 * bytes_ / 1024, all_.size());
-      std::abort();
-    }
+  // Errors: std::bad_alloc, and then nothing has changed.
+  [[nodiscard]] fiber& make() {
+    auto made = std::make_unique<fiber>(2 * bytes_, entry_, argument_);
+    base::locked<M> guard(lock_);
+    if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 8);
+    spare_.reserve(all_.capacity());  // so that giving one back allocates nothing
+    all_.push_back(std::move(made));
+    detail::poke(made_, static_cast<std::uint32_t>(all_.size()));
+    return *all_.back();
+  }
+  [[noreturn]] void give_up() noexcept {
+    std::fprintf(stderr,
+                 "weft: no memory for one more stack of %zu KiB beside the %zu that waits inside tasks hold; nest "
+                 "them less deeply, or choose a smaller stack_kib.\n",
+                 2 * bytes_ / 1024, all_.size());
+    std::abort();
   }
 
   std::size_t bytes_;
