@@ -1,5 +1,7 @@
 #include "access/stream_buffer.hpp"
 
+#include <cstring>
+#include <mutex>
 #include <new>
 
 #include "weft/detail/worker.hpp"
@@ -60,6 +62,17 @@ std::byte* memory_of(stream_buffer& b) {
   }
   if (worker* const w = self_out_of_line(); w != nullptr && b.handle.sized) w->engine->renew_data(b.handle);
   return there;
+}
+
+// Whoever pops at the same time misses it, too, and a small buffer has one place for all of them: so a lock, of the
+// process, for what only happens behind a failure.
+void make_up(stream_buffer& b) {
+  static std::mutex guard;
+  const std::lock_guard<std::mutex> here(guard);
+  if (peek(b.data) != nullptr) return;
+  std::byte* const there = take_memory(b);
+  if (b.type->construct == nullptr) std::memset(there, 0, (b.end - b.begin) * b.type->bytes);
+  base::shared(b.data).store(there, base::release);  // pairs with the load in has_memory()
 }
 
 void leave(stream_buffer& b) noexcept {
