@@ -293,7 +293,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   sched::pipelines<M, crew<M>> pipelines_{machine_, crew_};
   search<M> search_;
   std::unique_ptr<quiescent_source> quiescent_source_;
-  const void* owner_thread_;  // identity of the thread that made the runtime, or of the one that ends it
+  detail::cell<const void*> owner_thread_;  // identity of the thread that made the runtime, or of the one that ends it
   std::uint64_t start_ps_ = 0;
   std::uint64_t yields_ = 0;     // in a row, on a modelled machine
   std::uint64_t yields_at_ = 0;  // what had happened by then

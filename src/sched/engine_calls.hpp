@@ -45,7 +45,7 @@ template <machine::machine M> void engine<M>::check_process() const {
 template <machine::machine M> auto engine<M>::mine() noexcept -> worker* {
   detail::worker* w = current_worker();
   if (w != nullptr && w->engine == this) return static_cast<worker*>(w);
-  if (&detail::this_worker == owner_thread_) return &crew_.main();
+  if (&detail::this_worker == detail::peek(owner_thread_)) return &crew_.main();
   M::meets_stranger();
   return nullptr;
 }
@@ -165,7 +165,7 @@ template <machine::machine M> void engine<M>::drain(detail::handle_state& h) noe
 
 template <machine::machine M> void engine<M>::await_creation() noexcept {
   if (!creation_.on()) return;
-  if (!M::admits_strangers() && &detail::this_worker != owner_thread_)
+  if (!M::admits_strangers() && &detail::this_worker != detail::peek(owner_thread_))
     return;  // no stranger can have handed over anything
   visit v(*this);
   creation_.await(v.self());

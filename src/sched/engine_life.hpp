@@ -35,7 +35,7 @@ engine<M>::engine(const engine_setup& setup, const MachineArgs&... machine_args)
       search_(
           {machine_, sleep_, attention_, ordering_, placement_, stealing_, creation_, recording_, stall_, admission_},
           setup.search_ns),
-      quiescent_source_(std::make_unique<quiescent_source>(*this)), owner_thread_(&detail::this_worker) {}
+      quiescent_source_(std::make_unique<quiescent_source>(*this)), owner_thread_{&detail::this_worker} {}
 
 // What two looks at the clock take: the least of some, since a busy machine only adds. 0 where time is modelled.
 template <machine::machine M> std::uint64_t clock_cost_ps(const M& machine) noexcept {
@@ -170,9 +170,9 @@ template <machine::machine M> bool engine<M>::can_end() noexcept {
 // engine. If it is another one, as at the end of a program whose runtime was made on first use, that takes its place:
 // the one that made it is not inside, and may be gone.
 template <machine::machine M> engine<M>::~engine() {
-  const bool by_owner = owner_thread_ == &detail::this_worker;
+  const bool by_owner = detail::peek(owner_thread_) == &detail::this_worker;
   if (crew_.is_open() && !machine_.forked()) {
-    owner_thread_ = &detail::this_worker;
+    if (!by_owner) detail::poke<const void*>(owner_thread_, &detail::this_worker);  // strangers may still read it
     visit v(*this);
     end(v);
     recording_.write_or_say(about(), start_ps_);
