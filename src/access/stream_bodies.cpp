@@ -33,9 +33,17 @@ void open_push(stretch& x) {
   x.gathered = true;
 }
 
+// Versions: a push has been here, or it was skipped and that was told.
+void find(const stretch& x) {
+  for_pieces(x, [](stream_buffer& b, std::uint64_t, std::uint64_t) {
+    if (!has_memory(b)) [[unlikely]]
+      make_up(b);
+  });
+}
+
 void open_pop(stretch& x) {
+  find(x);
   if (x.buffers == 1) {
-    WEFT_ASSERT(peek(x.first->data) != nullptr);  // versions: a push has been here
     x.data = place_in(*x.first, x.from);
     return;
   }
@@ -65,6 +73,7 @@ void keep_place(const handle_state& from, handle_state& to) {
 
 // in: reuse; out: the push behind it. The elements of one become those of the other.
 void hand_on(stretch& in, stretch& out) {
+  find(in);
   if (is_whole(in) && is_whole(out) && !is_small(*in.first) && peek(out.first->data) == nullptr) {
     out.data = peek(in.first->data);
     poke(out.first->data, out.data);

@@ -1,5 +1,7 @@
 #include "access/stream_buffer.hpp"
 
+#include <cstring>
+#include <mutex>
 #include <new>
 
 #include "weft/detail/worker.hpp"
@@ -42,24 +44,40 @@ void give_memory_back(stream_buffer& b, std::byte* at) noexcept {
   if (t.destroy != nullptr) t.destroy(at, b.end - b.begin);
 }
 
+namespace {
+// What elements of a plain type are where no push has written them: in a buffer of several pushes, each may be skipped.
+std::byte* take_cleared(stream_buffer& b) {
+  const std::uint64_t n = b.end - b.begin;
+  std::byte* const at = b.early ? take_memory(*b.type, n) : take_memory(b);
+  if (b.type->construct == nullptr) std::memset(at, 0, n * b.type->bytes);
+  return at;
+}
 // Several may push into an early buffer: the first to come with memory has it.
+bool lay(stream_buffer& b, std::byte* mine) {
+  std::byte* there = nullptr;
+  if (base::shared(b.data).compare_exchange_strong(there, mine, base::acq_rel, base::acquire)) return true;
+  give_memory_back(*b.type, mine, b.end - b.begin);
+  return false;
+}
+}  // namespace
+
 std::byte* memory_of(stream_buffer& b) {
-  const auto data = base::shared(b.data);
-  std::byte* there = data.load(base::acquire);
-  if (there != nullptr) return there;
+  if (std::byte* const there = peek_acquire(b.data)) return there;
   if (!b.early) {
-    there = take_memory(b);
-    poke(b.data, there);
-  } else {
-    std::byte* const mine = take_memory(*b.type, b.end - b.begin);
-    if (!data.compare_exchange_strong(there, mine, base::acq_rel, base::acquire)) {
-      give_memory_back(*b.type, mine, b.end - b.begin);
-      return there;
-    }
-    there = mine;
+    poke(b.data, take_memory(b));
+  } else if (!lay(b, take_cleared(b))) {
+    return peek(b.data);
   }
   if (worker* const w = self_out_of_line(); w != nullptr && b.handle.sized) w->engine->renew_data(b.handle);
-  return there;
+  return peek(b.data);
+}
+
+// Whoever pops at the same time misses it, too, and a small buffer has one place for all of them: so a lock, of the
+// process, for what only happens behind a failure. Of an early buffer another push may run.
+void make_up(stream_buffer& b) {
+  static std::mutex guard;
+  const std::lock_guard<std::mutex> here(guard);
+  if (!has_memory(b)) lay(b, take_cleared(b));
 }
 
 void leave(stream_buffer& b) noexcept {

@@ -48,6 +48,10 @@ void give_memory_back(stream_buffer& b, std::byte* at) noexcept;
 [[nodiscard]] bool is_small(const stream_buffer& b) noexcept;
 // That of b, taken if there is none yet. Who: a stretch on b that pushes.
 [[nodiscard]] std::byte* memory_of(stream_buffer& b);
+// Elements whose push was skipped, and whose failure was told by a wait, are healed as data of handles are: they are
+// there, made by default. Who: a stretch on b that pops or peeks. Errors: std::bad_alloc; what making them throws.
+[[nodiscard]] inline bool has_memory(const stream_buffer& b) noexcept { return peek_acquire(b.data) != nullptr; }
+void make_up(stream_buffer& b);
 // A stretch on b is over, or no more come. Order: the last to leave sees what the others did.
 void leave(stream_buffer& b) noexcept;
 

@@ -199,6 +199,63 @@ TEST_CASE("streams: a failed push skips who pops it, and nobody else; the stream
   }
 }
 
+TEST_CASE("streams: elements whose push was skipped are there, made by default, once a wait has told") {
+  struct named {
+    std::string text = "nobody";
+  };
+  for (const char* machine : both_machines)
+    for (const std::size_t pushed : {2u, 40u}) {  // in the buffer itself, and not
+      weft::runtime rt({.workers = 4, .machine = machine});
+      weft::handle<int> bad;
+      weft::stream<std::uint64_t> a, b;
+      weft::stream<named> names;
+      rt.submit(weft::write(bad), [](int&) { throw std::runtime_error("no data"); });
+      for (int i = 0; i < 2; ++i)
+        rt.submit(weft::read(bad), weft::push(a, pushed), [](int, std::span<std::uint64_t>) {});
+      rt.submit(weft::read(bad), weft::push(names, pushed), [](int, std::span<named>) {});
+      CHECK_THROWS_WITH(rt.wait(), "no data");
+      std::atomic<std::uint64_t> sum{0}, seen{0};
+      const auto look = [&](std::span<const std::uint64_t> in) {
+        for (const std::uint64_t x : in) sum += x;
+        seen += in.size();
+      };
+      for (int i = 0; i < 4; ++i) rt.submit(weft::peek(a, 1), look);  // side by side
+      rt.submit(weft::peek(a, pushed + 1), look);                     // over both pushes
+      rt.submit(weft::reuse(a, b, pushed), [](std::span<std::uint64_t> all) { ++all[0]; });
+      rt.submit(weft::pop(b, pushed), look);
+      rt.submit(weft::pop(names, pushed), [&](std::span<const named> all) {
+        for (const named& n : all) seen += n.text == "nobody";
+      });
+      rt.wait();
+      CHECK(sum == 1);
+      CHECK(seen == 5 + pushed + pushed + pushed);
+    }
+}
+
+TEST_CASE("streams: of a buffer that several push into, elements of a push that was skipped are made by default") {
+  for (const char* machine : both_machines) {
+    weft::runtime rt({.workers = 2, .machine = machine});
+    weft::handle<int> bad;
+    weft::stream<std::uint64_t> s;
+    for (int i = 0; i < 20; ++i) {  // memory that was in use before
+      rt.submit(weft::push(s, 40), [](std::span<std::uint64_t> out) { std::ranges::fill(out, 7u); });
+      rt.submit(weft::pop(s, 40), [](std::span<const std::uint64_t>) {});
+    }
+    rt.wait();
+    std::uint64_t sum = 0;
+    rt.submit(weft::peek(s, 40), [](std::span<const std::uint64_t>) {});  // names them before anybody pushes
+    rt.submit(weft::push(s, 30), [](std::span<std::uint64_t> out) { std::ranges::fill(out, 1u); });
+    rt.submit(weft::write(bad), [](int&) { throw std::runtime_error("no data"); });
+    rt.submit(weft::read(bad), weft::push(s, 10), [](int, std::span<std::uint64_t>) {});
+    CHECK_THROWS_WITH(rt.wait(), "no data");
+    rt.submit(weft::pop(s, 40), [&](std::span<const std::uint64_t> in) {
+      for (const std::uint64_t x : in) sum += x;
+    });
+    rt.wait();
+    CHECK(sum == 30);
+  }
+}
+
 TEST_CASE("streams: who can be fed by nobody is in the report, with stream and elements") {
   for (const char* machine : both_machines) {
     weft::runtime rt({.workers = 2, .machine = machine});
