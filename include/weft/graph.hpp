@@ -66,8 +66,8 @@ class graph {
  public:
   // Records what `what`, which is called with a recorder&, submits to it. The handles must outlive the last run.
   // Who: any thread that may submit to rt, which must outlive the graph's last run.
-  // Cost: some 100 ns and two cache lines for each node, freed with the graph. Errors: as recorder::submit; what `what`
-  // throws.
+  // Cost: some 45 ns and two cache lines for a node of one access, 20 ns and 16 bytes for each access more, and 12
+  // bytes for an edge; freed with the graph. Errors: as recorder::submit; what `what` throws.
   template <class What> graph([[maybe_unused]] runtime& rt, What&& what)
 #ifdef WEFT_SERIAL
       : graph(static_cast<What&&>(what)){}

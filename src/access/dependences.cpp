@@ -3,57 +3,67 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
-#include "base/limits.hpp"
 
 namespace weft::access {
 
-dependences::slot& dependences::slot_of(handle_state& h) {
-  const auto [at, is_new] = by_handle_.try_emplace(&h, slots_.size());
-  if (is_new) {
-    slots_.emplace_back();
-    slots_.back().handle = &h;
+void dependences::enter(handle_state& h, std::uint32_t number) noexcept {
+  std::size_t at = h.id;
+  while (by_handle_[at & mask_].handle != nullptr) ++at;
+  by_handle_[at & mask_] = {&h, number};
+}
+
+std::uint32_t dependences::new_slot(handle_state& h) {
+  slots_.emplace_back();
+  const auto number = static_cast<std::uint32_t>(slots_.size()) - 1;
+  slots_[number].handle = &h;
+  if (2 * slots_.size() <= by_handle_.size()) {
+    enter(h, number);
+    return number;
   }
-  WEFT_ASSERT(slots_[at->second].handle == &h);
-  return slots_[at->second];
-}
-
-bool dependences::must_apply_first(handle_state& h, std::uint8_t group) const {
-  const auto at = by_handle_.find(&h);
-  return at != by_handle_.end() && slots_[at->second].group == detail::kind_reduce && group != detail::kind_reduce;
-}
-
-bool dependences::needs_join(handle_state& h, std::uint8_t group) const {
-  const auto at = by_handle_.find(&h);
-  if (at == by_handle_.end()) return false;
-  const slot& s = slots_[at->second];
-  const bool more_may_come = (group & detail::kind_commutative) != 0 && (group & detail::kind_exclusive) == 0;
-  return s.group != 0 && s.group != group && more_may_come && s.last.size() > many;
-}
-
-std::uint32_t dependences::join(handle_state& h) {
-  WEFT_ASSERT(waits_for_.empty() && used_.empty());
-  slot& s = slot_of(h);
-  WEFT_ASSERT(s.last.size() > many);
-  waits_for_ = s.last;
-  const std::uint32_t number = add();
-  s.last.assign(1, number);
+  by_handle_.assign(2 * by_handle_.size(), {});
+  mask_ = by_handle_.size() - 1;
+  for (std::uint32_t i = 0; i <= number; ++i) enter(*slots_[i].handle, i);
   return number;
 }
 
-std::uint64_t dependences::access(handle_state& h, std::uint8_t group) {
+inline void dependences::wait_for(std::uint32_t p, std::uint32_t self) {
+  WEFT_DEBUG_ASSERT(p + 1 < self);
+  if (std::exchange(marks_[p].waited_for, self) != self) predecessors_.push_back(p);
+}
+
+inline void dependences::wait_for(const group_members& all) {
+  if (all.size == 0) return;
+  const std::uint32_t self = tasks() + 1;
+  wait_for(all.newest, self);
+  for (std::uint32_t at = all.older; at != none; at = links_[at].older) wait_for(links_[at].task, self);
+}
+
+std::uint32_t dependences::join(std::uint32_t i) {
+  WEFT_ASSERT(predecessors_.size() == first_.back() && slots_[i].last.size > many);
+  wait_for(slots_[i].last);
+  const std::uint32_t number = add();
+  slots_[i].last = {number, none, 1};
+  return number;
+}
+
+std::uint64_t dependences::access(std::uint32_t i, std::uint8_t group) {
   WEFT_ASSERT(group != 0);
-  slot& s = slot_of(h);
-  if (!joins(s, group)) {
+  slot& s = slots_[i];
+  if (s.group != group || !may_be_many(group)) {
     s.mixed = s.mixed || (s.group != 0 && s.group != group);
     // Versions know adds as one group, whatever their order.
     if (s.group != group || (group & detail::kind_commutative) == 0) s.group_start = s.accesses;
     s.group = group;
-    s.before = std::move(s.last);
-    s.last.clear();
+    s.before = std::exchange(s.last, {});
   }
-  waits_for_.insert(waits_for_.end(), s.before.begin(), s.before.end());
+  wait_for(s.before);
   s.reduces = s.reduces || group == detail::kind_reduce;
-  used_.push_back(static_cast<std::size_t>(&s - slots_.data()));
+  if (s.last.size != 0) {
+    links_.push_back({s.last.newest, s.last.older});
+    s.last.older = static_cast<std::uint32_t>(links_.size()) - 1;
+  }
+  s.last.newest = tasks();
+  ++s.last.size;
   ++s.accesses;
   return s.group_start;
 }
@@ -63,27 +73,25 @@ std::uint64_t dependences::access(handle_state& h, std::uint8_t group) {
 void dependences::reduce() {
   constexpr std::size_t few = 16;
   const std::uint32_t self = tasks() + 1;
-  std::vector<std::uint32_t>& all = waits_for_;
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  if (all.size() < 2 || all.size() > few) return;
-  for (const std::uint32_t q : all)
+  const std::size_t first = first_.back();
+  const std::size_t all = predecessors_.size() - first;
+  if (all < 2 || all > few) return;
+  for (std::size_t i = first; i < predecessors_.size(); ++i) {
+    const std::uint32_t q = predecessors_[i];
     if (static_cast<std::size_t>(end(q) - begin(q)) <= few)
-      for (const std::uint32_t* p = begin(q); p != end(q); ++p) seen_[*p] = self;
-  std::erase_if(all, [&](std::uint32_t p) { return seen_[p] == self; });
-  WEFT_ASSERT(!all.empty());  // the last of them is before no other
+      for (const std::uint32_t* p = begin(q); p != end(q); ++p) marks_[*p].implied = self;
+  }
+  const auto kept = std::remove_if(predecessors_.begin() + static_cast<std::ptrdiff_t>(first), predecessors_.end(),
+                                   [&](std::uint32_t p) { return marks_[p].implied == self; });
+  predecessors_.erase(kept, predecessors_.end());
+  WEFT_ASSERT(predecessors_.size() > first);  // the last of them is before no other
 }
 
 std::uint32_t dependences::add() {
   const std::uint32_t number = tasks();
-  for (const std::size_t i : used_) slots_[i].last.push_back(number);
-  used_.clear();
   reduce();
-  WEFT_ASSERT(waits_for_.empty() || waits_for_.back() < number);
-  predecessors_.insert(predecessors_.end(), waits_for_.begin(), waits_for_.end());
   first_.push_back(predecessors_.size());
-  waits_for_.clear();
-  seen_.push_back(0);
+  marks_.emplace_back();
   return number;
 }
 

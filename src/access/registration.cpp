@@ -24,11 +24,6 @@ void throw_too_many(const handle_state& h) {
               " bits can tell apart; wait before submitting more");
 }
 
-namespace {
-
-// Marks `a` as a repetition of `first`, an entry with the same handle. It may be marked already: by the submitter, and
-// then it is an amount, or because the task's registration had to wait for the end of a reduction and it is collected
-// again.
 void repeat(const entry& first, entry& a) {
   if ((group_of(a) & ~detail::kind_repeated) != group_of(first))
     throw error("weft: a task names handle " + name_of(handle_of(a)) +
@@ -40,6 +35,8 @@ void repeat(const entry& first, entry& a) {
   a.handle_and_kind |= detail::kind_repeated;
   a.required = 0;  // no amount
 }
+
+namespace {
 
 // For a task with repetitions: beyond two the submitter did not say how many exclusive accesses there are.
 [[nodiscard]] std::uint8_t count_exclusives(record& r) noexcept {

@@ -52,6 +52,11 @@ class lock_set {
   std::uint32_t size_ = 0;
 };
 
+// Marks `a`, an entry with the same handle as `first` before it, as its repetition. It may be marked already: by the
+// submitter, and then it is an amount, or because the task's registration had to wait for the end of a reduction and it
+// is collected again. Errors: weft::error if the two are of two kinds, or a resource.
+void repeat(const entry& first, entry& a);
+
 // Whether r names h only to reduce on it, or is what closes the group of reduces.
 [[nodiscard]] bool joins_reduction(record& r, const handle_state& h) noexcept;
 

@@ -66,12 +66,15 @@ constexpr std::size_t chunk_lines_max = graph_state::chunk_alignment / line_byte
   return (new (at) graph_node{})->task;
 }
 
-// r has its accesses, and those have their handles.
+// Each access of r that is a handle's first keeps the handle's slot where its version goes later.
+[[nodiscard]] std::uint32_t slot_of(const access& a) noexcept { return static_cast<std::uint32_t>(a.required); }
+
+// r has its accesses, and those have their slots.
 void keep(graph_state& g, record& r, void (*destroy)(record& r)) {
   weft::access::dependences& order = *g.order;
   for (std::uint32_t i = 0; i < r.access_count; ++i) {
     access& a = r.accesses()[i];
-    if (!weft::access::is_repeated(a)) a.required = order.access(weft::access::handle_of(a), weft::access::group_of(a));
+    if (!weft::access::is_repeated(a)) a.required = order.access(slot_of(a), weft::access::group_of(a));
   }
   r.order = order.add();
   WEFT_ASSERT(r.order == g.nodes.size());
@@ -95,7 +98,7 @@ void keep(graph_state& g, record& r, void (*destroy)(record& r)) {
   return r;
 }
 
-void add_apply(graph_state& g, handle_state& h) {
+void add_apply(graph_state& g, std::uint32_t slot) {
   record& r = own_node(
       g,
       [](record& self, errand what) {
@@ -103,14 +106,15 @@ void add_apply(graph_state& g, handle_state& h) {
         if (what != errand::destroy) weft::access::reduction_of(of)(of);
       },
       "apply reduction", 1);
-  r.accesses()[0] = {reinterpret_cast<std::uintptr_t>(&h) | kind_bits(kind_write), 0};
+  handle_state* const h = g.order->slots()[slot].handle;
+  r.accesses()[0] = {reinterpret_cast<std::uintptr_t>(h) | kind_bits(kind_write), slot};
   keep(g, r, nullptr);
 }
 
-void add_join(graph_state& g, handle_state& h) {
+void add_join(graph_state& g, std::uint32_t slot) {
   record& r = own_node(
       g, [](record&, errand) {}, "join", 0);
-  const std::uint32_t number = g.order->join(h);
+  const std::uint32_t number = g.order->join(slot);
   r.order = number;
   r.kind = record_kind::node;
   transition(r, record_state::filling, record_state::blocked);
@@ -125,15 +129,34 @@ void sort_uses(graph_state& g) {
             [](const graph_state::use& a, const graph_state::use& b) { return comes_before(*a.handle, *b.handle); });
 }
 
-// Errors: weft::error.
-void check(graph_state& g, record& r) {
+// The slot of access i of r; or if r has named the handle before, i is marked as a repetition. Returns whether
+// something of the library's own must come before r.
+[[nodiscard]] bool look_up(graph_state& g, record& r, std::uint32_t i) {
+  access& a = r.accesses()[i];
+  const handle_state& h = weft::access::handle_of(a);
+  const std::uint32_t slot = g.order->slot_of(weft::access::handle_of(a));
+  if (!g.order->name(slot)) [[likely]] {
+    a.required = slot;
+    const std::uint8_t group = weft::access::group_of(a);
+    return g.order->must_apply_first(slot, group) || g.order->needs_join(slot, group);
+  }
+  std::uint32_t first = 0;
+  while (&weft::access::handle_of(r.accesses()[first]) != &h) ++first;
+  weft::access::repeat(r.accesses()[first], a);
+  return false;
+}
+
+// Returns whether something of the library's own must come before r. Errors: weft::error.
+[[nodiscard]] bool check(graph_state& g, record& r) {
   const unsigned workers =
       g.engine != nullptr ? static_cast<sched::any_engine*>(g.engine)->workers() : record::unpinned;
   if (r.pin != record::unpinned && r.pin >= workers)
     throw error("weft: a task of a graph is pinned to worker " + std::to_string(r.pin) +
                 ", but there are only workers " + "0 to " + std::to_string(workers - 1));
-  const weft::access::lock_set distinct(r);  // marks what is named twice
+  g.order->begin();
+  bool is_behind_more = false;
   for (std::uint32_t i = 0; i < r.access_count; ++i) {
+    is_behind_more |= look_up(g, r, i);
     const handle_state& h = weft::access::handle_of(r.accesses()[i]);
     if (g.engine == nullptr && weft::access::kind_of(r.accesses()[i]) == kind_reduce)
       throw error("weft: a graph without a runtime cannot reduce on " + weft::access::name_of(h) +
@@ -141,6 +164,18 @@ void check(graph_state& g, record& r) {
     if (is_made_since(h, g.runs.state()))
       throw error("weft: a graph cannot hold handle " + weft::access::name_of(h) +
                   ": it was made while the graph is recorded, and may be gone when it runs; make it before");
+  }
+  return is_behind_more;
+}
+
+// What must be applied, and where many would wait for many a join.
+void add_before(graph_state& g, record& r) {
+  for (std::uint32_t i = 0; i < r.access_count; ++i) {
+    const access& a = r.accesses()[i];
+    if (weft::access::is_repeated(a)) continue;
+    const std::uint32_t slot = slot_of(a);
+    if (g.order->must_apply_first(slot, weft::access::group_of(a))) add_apply(g, slot);
+    if (g.order->needs_join(slot, weft::access::group_of(a))) add_join(g, slot);
   }
 }
 
@@ -161,20 +196,15 @@ std::uint8_t graph_recording::near(const near_clause* hints, std::size_t count) 
 }
 
 void graph_recording::add(record* r, void (*destroy)(record& r)) {
+  bool is_behind_more = false;
   try {
-    check(of, *r);
+    is_behind_more = check(of, *r);
   } catch (...) {
     if (destroy != nullptr) destroy(*r);
     discard(r);
     throw;
   }
-  for (std::uint32_t i = 0; i < r->access_count; ++i) {
-    const detail::access& a = r->accesses()[i];
-    if (weft::access::is_repeated(a)) continue;
-    handle_state& h = weft::access::handle_of(a);
-    if (of.order->must_apply_first(h, weft::access::group_of(a))) add_apply(of, h);
-    if (of.order->needs_join(h, weft::access::group_of(a))) add_join(of, h);
-  }
+  if (is_behind_more) add_before(of, *r);
   keep(of, *r, destroy);
 }
 
@@ -211,9 +241,9 @@ graph::~graph() {
 // comes next.
 void graph::seal() {
   graph_state& g = *state_;
-  for (std::size_t i = 0; i < g.order->slots().size(); ++i)
+  for (std::uint32_t i = 0; i < g.order->slots().size(); ++i)
     if (const access::dependences::slot& s = g.order->slots()[i]; s.mixed && s.group == detail::kind_reduce)
-      detail::add_apply(g, *s.handle);
+      detail::add_apply(g, i);
   const access::dependences& order = *g.order;
   const std::uint32_t n = order.tasks();
   WEFT_ASSERT(n == g.nodes.size());
@@ -225,21 +255,25 @@ void graph::seal() {
     if (x.predecessors == 0) g.roots.push_back(&x);
     for (const std::uint32_t* p = order.begin(i); p != order.end(i); ++p) ++count[*p];
   }
-  g.edges.resize(order.edges());
-  graph_node** next = g.edges.data();
+  g.edges = std::make_unique_for_overwrite<graph_node*[]>(order.edges());
+  g.edge_count = order.edges();
+  std::vector<graph_node**> next(n);
+  graph_node** from = g.edges.get();
   for (std::uint32_t i = 0; i < n; ++i) {
-    g.nodes[i].node->successors = count[i] != 0 ? next : nullptr;
-    next += count[i];
+    g.nodes[i].node->successors = count[i] != 0 ? from : nullptr;
+    next[i] = from;
+    from += count[i];
     g.sinks += count[i] == 0 ? 1 : 0;
   }
-  std::vector<std::uint32_t> filled(n);
   for (std::uint32_t i = 0; i < n; ++i)
-    for (const std::uint32_t* p = order.begin(i); p != order.end(i); ++p) {
-      const bool is_last = ++filled[*p] == count[*p];
-      g.nodes[*p].node->successors[filled[*p] - 1] =
-          reinterpret_cast<graph_node*>(reinterpret_cast<std::uintptr_t>(g.nodes[i].node) | (is_last ? 1 : 0));
+    for (const std::uint32_t* p = order.begin(i); p != order.end(i); ++p) *next[*p]++ = g.nodes[i].node;
+  for (std::uint32_t i = 0; i < n; ++i)
+    if (count[i] != 0) {
+      graph_node*& last = next[i][-1];
+      last = reinterpret_cast<graph_node*>(reinterpret_cast<std::uintptr_t>(last) | 1);
     }
   for (const access::dependences::slot& s : order.slots()) {
+    if (s.accesses == 0) continue;  // named only by what could not be recorded
     const bool as_it_is = !s.mixed && s.group < detail::group_user;
     g.uses.push_back({s.handle, as_it_is ? s.group : detail::kind_write, s.reduces, s.accesses});
   }
@@ -327,7 +361,7 @@ void graph::rebind(detail::handle_state& recorded, detail::handle_state& now, bo
 
 void graph::name(const char* text) noexcept { state_->name = text; }
 std::size_t graph::nodes() const noexcept { return state_->nodes.size(); }
-std::size_t graph::edges() const noexcept { return state_->edges.size(); }
+std::size_t graph::edges() const noexcept { return state_->edge_count; }
 std::uint64_t graph::runs() const noexcept { return state_->runs.version(); }
 
 }  // namespace weft

@@ -67,7 +67,8 @@ struct graph_state {
   engine_base* engine = nullptr;
   std::vector<about> nodes;  // in program order
   std::vector<use> uses;     // and that each run writes `runs`
-  std::vector<graph_node*> edges;
+  std::unique_ptr<graph_node*[]> edges;
+  std::size_t edge_count = 0;
   std::vector<chunk> chunks;
   std::size_t last_lines = 0;  // of the node that is being filled in
   const char* name = nullptr;
