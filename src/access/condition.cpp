@@ -1,10 +1,12 @@
 #include "access/condition.hpp"
 
+#include "base/printable.hpp"
+
 namespace weft::access {
 
 std::string name_of(const handle_state& h) {
   const char* const name = detail::name_in(h);
-  return name != nullptr ? "'" + std::string(name) + "'" : "#" + std::to_string(h.id);
+  return name != nullptr ? "'" + base::printable(name) + "'" : "#" + std::to_string(h.id);
 }
 
 std::string describe_version(const handle_state& h, std::uint64_t required) {

@@ -5,6 +5,7 @@
 
 #include "access/condition_elements.hpp"
 #include "access/stream_buffer.hpp"
+#include "base/printable.hpp"
 #include "weft/detail/submit.hpp"
 #include "weft/detail/worker.hpp"
 #include "weft/error.hpp"
@@ -24,7 +25,7 @@ using detail::stretch_kind;
 constexpr std::uint64_t sized_from = 64;
 
 [[nodiscard]] std::string stream_name(const stream_state& s) {
-  return s.name != nullptr ? "stream '" + std::string(s.name) + "'" : std::string("an unnamed stream");
+  return s.name != nullptr ? "stream '" + base::printable(s.name) + "'" : std::string("an unnamed stream");
 }
 
 // ---- buffers. Who, for all of this: holder of the stream's lock.

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/near_name.hpp"
+#include "base/printable.hpp"
 #include "model/machine_costs.hpp"
 #include "model/machine_embedded.hpp"
 #include "model/machine_text.hpp"
@@ -91,7 +92,7 @@ void warn_once(const std::string& path, const std::string& text) {
   static std::mutex guard;
   static std::set<std::string> warned;
   const std::scoped_lock lock(guard);
-  if (warned.insert(path).second) std::fprintf(stderr, "weft: %s: %s\n", path.c_str(), text.c_str());
+  if (warned.insert(path).second) std::fprintf(stderr, "weft: %s: %s\n", base::printable(path).c_str(), text.c_str());
 }
 
 // Latencies as classes: the same number is the same distance. The diagonal is the node itself, whatever stands there.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/near_name.hpp"
+#include "base/printable.hpp"
 #include "weft/error.hpp"
 
 namespace weft::model {
@@ -56,9 +57,7 @@ std::string plain(double x) {
 std::string printable(std::string text) {
   constexpr std::size_t length_max = 200;
   if (text.size() > length_max) text = text.substr(0, length_max) + "...";
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
-  return text;
+  return base::printable(text);
 }
 
 std::string list_of(const std::vector<std::string>& names) {

@@ -4,6 +4,7 @@
 // handle never moves - then the copied argument. So calling a body costs nothing but the call.
 #include <exception>
 
+#include "base/printable.hpp"
 #include "runtime/c_api.hpp"
 
 namespace weft::c {
@@ -106,7 +107,7 @@ struct shape {
 
 [[gnu::cold]] [[noreturn]] void refuse(const weft_task& t, std::size_t i, const std::string& why) {
   throw error("weft: access " + std::to_string(i) + " (from 0) of " +
-              (t.name != nullptr ? "task '" + std::string(t.name) + "' " : "a task ") + why);
+              (t.name != nullptr ? "task '" + base::printable(t.name) + "' " : "a task ") + why);
 }
 
 [[nodiscard]] shape check_accesses(const weft_task& t) {

@@ -8,6 +8,7 @@
 #include "access/registration.hpp"
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
+#include "base/printable.hpp"
 #include "machine/host/host.hpp"
 #include "runtime/engines.hpp"
 #include "weft/error.hpp"
@@ -23,11 +24,11 @@ constinit std::mutex table;
 constexpr int lines_max = 8;
 
 [[nodiscard]] std::string name_of(const event_state& s) {
-  return s.name != nullptr ? "event '" + std::string(s.name) + "'" : std::string("an unnamed event");
+  return s.name != nullptr ? "event '" + base::printable(s.name) + "'" : std::string("an unnamed event");
 }
 [[nodiscard]] std::string task_name(const detail::record* r) {
   if (r == nullptr) return "a thread outside of tasks";
-  return r->name != nullptr ? "task '" + std::string(r->name) + "'" : std::string("an unnamed task");
+  return r->name != nullptr ? "task '" + base::printable(r->name) + "'" : std::string("an unnamed task");
 }
 [[nodiscard]] std::string what(const event_wait& x) {
   if (x.event != nullptr) return name_of(*x.event);

@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include "base/limits.hpp"
+#include "base/printable.hpp"
 #include "model/machine_file.hpp"
 #include "runtime/schedule.hpp"
 #include "runtime/variables.hpp"
@@ -53,7 +54,7 @@ class filling {
   }
   [[noreturn]] void refuse(const char* option, std::string_view value, const std::string& allowed) const {
     const std::string why =
-        "weft: " + name(option) + " = '" + std::string(value) + "' cannot be; it must be " + allowed;
+        "weft: " + name(option) + " = '" + base::printable(value) + "' cannot be; it must be " + allowed;
     if (taken_.contains(option)) refuse_variable(why);
     throw error(why);
   }

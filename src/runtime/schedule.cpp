@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "base/printable.hpp"
 #include "weft/error.hpp"
 
 namespace weft {
@@ -12,7 +13,7 @@ constexpr unsigned depth_max = 1000;
 
 [[noreturn]] void refuse(std::string_view text, std::string_view name) {
   throw error(
-      "weft: " + std::string(name) + " = '" + std::string(text) +
+      "weft: " + std::string(name) + " = '" + base::printable(text) +
       "' cannot be; it must be time, random, pct, pct:DEPTH:EVENTS, tasks, tasks:DEPTH:CHOICES (DEPTH from 0 to " +
       std::to_string(depth_max) + ", the other above 0) or order:FILE");
 }

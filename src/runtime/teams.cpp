@@ -1,13 +1,14 @@
 // The out-of-line half of weft/team.hpp.
 #include "weft/team.hpp"
 
+#include "base/printable.hpp"
 #include "runtime/teams.hpp"
 #include "weft/detail/worker.hpp"
 
 namespace weft::detail {
 
 std::string name_of(const team_state& t) {
-  return t.task->name != nullptr ? "team '" + std::string(t.task->name) + "'" : std::string("an unnamed team");
+  return t.task->name != nullptr ? "team '" + base::printable(t.task->name) + "'" : std::string("an unnamed team");
 }
 
 void throw_bad_team(std::uint64_t least, std::uint64_t most) {

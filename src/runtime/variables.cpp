@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/near_name.hpp"
+#include "base/printable.hpp"
 #include "weft/error.hpp"
 
 namespace weft {
@@ -42,7 +43,7 @@ std::terminate_handler other_end = nullptr;
       std::rethrow_exception(thrown);
     } catch (const bad_variable& why) {
       std::fflush(stdout);
-      std::fprintf(stderr, "%s\n", why.what());
+      std::fprintf(stderr, "%s\n", base::printable(why.what()).c_str());
       std::_Exit(2);
     } catch (...) {  // whatever else it is, it is not ours
     }
@@ -64,7 +65,7 @@ std::string_view unknown_name(std::string_view entry) {
 
 std::string line_about(std::string_view name) {
   const std::vector<std::string> near = base::near_names(name, known(), 1);
-  return "weft: nothing reads the variable WEFT_" + std::string(name) +
+  return "weft: nothing reads the variable WEFT_" + base::printable(name) +
          (near.empty() ? std::string() : "; did you mean WEFT_" + near.front() + "?") + "\n";
 }
 

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "access/condition.hpp"
+#include "base/printable.hpp"
 #include "sched/worker.hpp"
 
 namespace weft::sched {
@@ -17,7 +18,7 @@ constexpr int shown_max = 8;
 }
 
 [[nodiscard]] std::string describe_task(const detail::record& r) {
-  return r.name != nullptr ? "task '" + std::string(r.name) + "'" : std::string("an unnamed task");
+  return r.name != nullptr ? "task '" + base::printable(r.name) + "'" : std::string("an unnamed task");
 }
 
 [[nodiscard]] std::string describe_blocked(detail::record& r) { return describe_task(r) + " " + access::describe(r); }

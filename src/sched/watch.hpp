@@ -17,6 +17,7 @@
 
 #include "base/assert.hpp"
 #include "base/limits.hpp"
+#include "base/printable.hpp"
 #include "sched/admission.hpp"
 #include "sched/attention.hpp"
 #include "sched/events.hpp"
@@ -156,7 +157,7 @@ template <class M> class watch final : public event_watch {
       if (use_.all[id].role == role::creator) continue;
       const char* const name = detail::peek(use_.all[id].body_name);
       where += "\n  worker " + std::to_string(id) + ": " +
-               (name != nullptr ? "task '" + std::string(name) + "'" : std::string("an unnamed task"));
+               (name != nullptr ? "task '" + base::printable(name) + "'" : std::string("an unnamed task"));
     }
     std::fprintf(
         stderr,

@@ -127,6 +127,13 @@ class Run(Tool):
         self.bad("memory", "run", "cholesky", "--n", "2000000")
         self.bad("WEFT_WORKERS", "run", "independent", "--n", "10", env={"WEFT_WORKERS": "many"})
 
+    def test_no_control_character_reaches_the_terminal(self):
+        for args in (("report", "no\033[2Jsuch"), ("run", "no\033[2Jsuch"), ("run", "cholesky", "--n", "\033]0;x\007"),
+                     ("whatif", "no\u009b2Jsuch"), ("sim", "\r\bno"), ("info", "--machine", "no\033such")):
+            for more in ({}, {"WEFT_WORKERS": "8\033[2J"}, {"WEFT_POLICY": "lo\033cal"}):
+                done = run(*args, env=more)
+                self.assertNotRegex(done.stderr, "[\x00-\x09\x0b-\x1f\x7f-\x9f]", args)
+
     def test_input_errors(self):
         self.bad("no-such.mtx: cannot open", "run", "cholesky", "--matrix", "no-such.mtx")
         self.bad("directory", "run", "cholesky", "--matrix", "/")

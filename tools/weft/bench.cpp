@@ -11,6 +11,7 @@
 #include "child.hpp"
 #include "command.hpp"
 #include "machine_state.hpp"
+#include "output.hpp"
 #include "output_file.hpp"
 
 namespace weft::tool {
@@ -75,7 +76,8 @@ class bench_command final : public command {
     if (quick_) rounds_ = 1;
     report r;
     r.all = plan(r.missing);
-    for (const std::string& m : r.missing) std::fprintf(stderr, "weft: bench: left out: %s\n", m.c_str());
+    for (const std::string& m : r.missing)
+      std::fprintf(stderr, "weft: bench: left out: %s\n", printable_lines(m).c_str());
     r.rounds = rounds_;
     r.date = date_and_time();
     r.machine = machine_facts();
@@ -212,7 +214,7 @@ class bench_command final : public command {
         std::fprintf(stderr, "weft: bench: %s failed on %s with %u workers: %s\n", s.system->name, s.problem->name,
                      s.workers, s.failed.c_str());
     }
-    for (const std::string& w : r.warnings) std::fprintf(stderr, "weft: bench: %s\n", w.c_str());
+    for (const std::string& w : r.warnings) std::fprintf(stderr, "weft: bench: %s\n", printable_lines(w).c_str());
   }
 
   std::vector<std::string> problems_;

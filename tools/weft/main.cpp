@@ -96,7 +96,8 @@ int dispatch(int argc, char** argv) {
 
 int fail(std::string_view why, bool json_wanted) {
   if (why.starts_with("weft: ")) why.remove_prefix(6);  // the library says who speaks, and so do we
-  std::fprintf(stderr, "weft: %.*s\n", static_cast<int>(why.size()), why.data());
+  // It may quote anything: a name of a file, a word of the command line.
+  std::fprintf(stderr, "weft: %s\n", printable_lines(why).c_str());
   try {
     if (json_wanted) write_stdout(json_text({{"ok", false}, {"error", why}}));
   } catch (const output_error& e) {

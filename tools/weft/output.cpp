@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/printable.hpp"
+
 namespace weft::tool {
 
 void write_stdout(std::string_view text) {
@@ -41,18 +43,19 @@ std::string short_number(double x) {
 }
 
 std::string printable(std::string_view name, std::size_t characters_max) {
-  std::string out;
-  std::size_t characters = 0;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const auto c = static_cast<unsigned char>(name[i]);
-    const bool begins = (c & 0xc0) != 0x80;  // a character of UTF-8, not a later byte of one
-    if (begins && characters++ == characters_max) return out + "...";
-    const bool control =
-        c < 0x20 || c == 0x7f || (c == 0xc2 && i + 1 < name.size() && static_cast<unsigned char>(name[i + 1]) < 0xa0);
-    out += control ? '?' : name[i];
-    if (control && c == 0xc2) ++i;
+  std::size_t characters = 0, end = 0;
+  for (; end < name.size(); ++end) {
+    const bool begins = (static_cast<unsigned char>(name[end]) & 0xc0) != 0x80;  // of UTF-8, not a later byte of one
+    if (begins && characters++ == characters_max) break;
   }
-  return out;
+  return base::printable(name.substr(0, end)) + (end < name.size() ? "..." : "");
+}
+
+std::string printable_lines(std::string_view text) {
+  std::string out;
+  for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1))
+    out += printable(text.substr(0, end), SIZE_MAX) + "\n";
+  return out + printable(text, SIZE_MAX);
 }
 
 namespace {

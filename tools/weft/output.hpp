@@ -28,6 +28,8 @@ enum class style { plain, bold, green, red };
 
 // What a terminal can show of a name that may hold anything: control characters become "?", long ones end in "...".
 [[nodiscard]] std::string printable(std::string_view name, std::size_t characters_max);
+// The same of a text of several lines, whole.
+[[nodiscard]] std::string printable_lines(std::string_view text);
 inline constexpr std::size_t name_width_max = 40;
 
 // Rows of cells, columns padded to the widest. The first column is flush left, the others are flush right if `numeric`.

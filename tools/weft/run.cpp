@@ -140,7 +140,9 @@ class run_command final : public command {
     write_stdout(json_ ? json_text(report_json(a.name, r, opt.seed)) : report_text(a.name, r, colour_wanted()));
     if (r.ok()) return exit_ok;
     for (const apps::check& c : r.checks)
-      if (!c.passed) std::fprintf(stderr, "weft: %s: check %s failed: %s\n", a.name, c.name.c_str(), c.detail.c_str());
+      if (!c.passed)
+        std::fprintf(stderr, "weft: %s: check %s failed: %s\n", a.name, printable_lines(c.name).c_str(),
+                     printable_lines(c.detail).c_str());
     return exit_check_failed;
   }
 

@@ -77,7 +77,7 @@ class calibrate_command final : public command {
     const std::string why = unusable(c.checks);
     write_machine(file, best.result, c.date, why);
     write_stdout(json_ ? json_text(report_json(c)) : report_text(c, colour_wanted()));
-    for (const std::string& w : warnings(c)) std::fprintf(stderr, "weft: calibrate: %s\n", w.c_str());
+    for (const std::string& w : warnings(c)) std::fprintf(stderr, "weft: calibrate: %s\n", printable_lines(w).c_str());
     return why.empty() ? exit_ok : exit_check_failed;
   }
 

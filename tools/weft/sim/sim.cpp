@@ -139,7 +139,7 @@ class sim_command final : public command {
     settings.set("TRACE", trace.string());
     const int status = run_in_place(program, settings.environment());
     if (status < 0) {
-      std::fprintf(stderr, "weft: sim: %s was ended by signal %d (%s)\n", program[0].c_str(), -status,
+      std::fprintf(stderr, "weft: sim: %s was ended by signal %d (%s)\n", printable_lines(program[0]).c_str(), -status,
                    ::strsignal(-status));
       return 128 - status;
     }
@@ -149,7 +149,8 @@ class sim_command final : public command {
       if (status == 0)
         throw weft::error("sim: " + program[0] +
                           " made no runtime of Weft, or did not end it, so there is nothing to tell");
-      std::fprintf(stderr, "weft: sim: %s ended with status %d and made no trace\n", program[0].c_str(), status);
+      std::fprintf(stderr, "weft: sim: %s ended with status %d and made no trace\n",
+                   printable_lines(program[0]).c_str(), status);
       return status;
     }
     tell_runs(program[0], trace, settings.value("MODE"));
@@ -196,7 +197,7 @@ class sim_command final : public command {
   }
 
   static void say(const std::vector<std::string>& notes) {
-    for (const std::string& n : notes) std::fprintf(stderr, "weft: sim: %s\n", n.c_str());
+    for (const std::string& n : notes) std::fprintf(stderr, "weft: sim: %s\n", printable_lines(n).c_str());
   }
 
   sim::flags flags_;
