@@ -34,6 +34,8 @@ std::unique_ptr<sched::any_engine> make_engine(const options& asked, const optio
   } catch (const error& e) {
     const std::string_view why = e.what();
     if (why.find("WEFT_") != std::string_view::npos) refuse_variable(std::string(why));
+    const bool of_order = why.starts_with("weft: schedule: ");
+    if (of_order && asked.model.schedule == nullptr) refuse_variable(std::string(why) + " (WEFT_SCHEDULE)");
     if (asked.trace != nullptr || !why.starts_with("weft: cannot write a trace")) throw;
     refuse_variable(std::string(why) + " (WEFT_TRACE)");
   }

@@ -1,13 +1,16 @@
 #include "sched/order.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "access/version.hpp"
 #include "base/assert.hpp"
@@ -35,6 +38,21 @@ std::string field(const char* text) {
   return s;
 }
 
+// A line names a task and all that it accesses; one that goes on for longer belongs to another kind of file.
+constexpr std::size_t line_bytes_max = std::size_t{1} << 24;
+
+// As std::getline, but it stops beyond line_bytes_max.
+bool next_line(std::istream& from, std::string& line) {
+  line.clear();
+  std::streambuf& text = *from.rdbuf();
+  for (int c = text.sbumpc(); c != EOF; c = text.sbumpc()) {
+    if (c == '\n') return true;
+    line += static_cast<char>(c);
+    if (line.size() > line_bytes_max) return true;
+  }
+  return !line.empty();
+}
+
 }  // namespace
 
 task_order::task_order(const setup& s) : setup_(s), random_(s.seed) {
@@ -57,10 +75,19 @@ task_order::~task_order() {
 }
 
 void task_order::read_list() {
+  const auto refuse = [this](const std::string& why) {
+    throw error("weft: schedule: cannot read the order of tasks in " + setup_.given + ": " + why);
+  };
+  struct stat found;
+  if (::stat(setup_.given.c_str(), &found) != 0) refuse(std::strerror(errno));
+  // A pipe ends; a device need not.
+  if (!S_ISREG(found.st_mode) && !S_ISFIFO(found.st_mode)) refuse("it is a folder or a device, not a file");
   std::ifstream file(setup_.given);
-  if (!file) throw error("weft: schedule: cannot read the order of tasks in " + setup_.given);
+  if (!file) refuse(std::strerror(errno));
   std::uint64_t place = 0;
-  for (std::string line; std::getline(file, line); ++place) {
+  for (std::string line; next_line(file, line); ++place) {
+    if (line.size() > line_bytes_max)
+      refuse("line " + std::to_string(place + 1) + " has more than " + std::to_string(line_bytes_max) + " bytes");
     std::istringstream words(line);
     std::string verb, name;
     std::uint64_t number = 0;
@@ -127,12 +154,18 @@ void task_order::step(const detail::record* body) {
   ++a.steps;
 }
 
-// Not buffered: what a program did before it crashed is what one wants to know.
-void task_order::write(const std::string& line) const {
+// Not buffered: what a program did before it crashed is what one wants to know. The program goes on without a log that
+// cannot be written: it did not ask for one.
+void task_order::write(const std::string& line) noexcept {
   for (std::size_t at = 0; at < line.size();) {
     const ssize_t n = ::write(log_, line.data() + at, line.size() - at);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) throw error("weft: WEFT_ORDER_LOG: cannot write " + setup_.log + ": " + std::strerror(errno));
+    if (n <= 0) {
+      std::fprintf(stderr, "weft: WEFT_ORDER_LOG: cannot write %s: %s; the log ends here\n", setup_.log.c_str(),
+                   std::strerror(errno));
+      ::close(std::exchange(log_, -1));
+      return;
+    }
     at += static_cast<std::size_t>(n);
   }
 }

@@ -78,7 +78,7 @@ class task_order {
   [[nodiscard]] std::uint64_t rank(const detail::record& r);
   [[nodiscard]] std::size_t first_for(unsigned worker);
   void read_list();
-  void write(const std::string& line) const;
+  void write(const std::string& line) noexcept;
 
   setup setup_;
   base::random random_;

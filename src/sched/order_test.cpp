@@ -84,6 +84,19 @@ TEST_CASE("order: a list that is none is refused with the line") {
   CHECK_THROWS_AS(task_order({.log = "/nonexistent/log"}), error);
 }
 
+TEST_CASE("order: a list without an end is refused, and no folder is a list") {
+  for (const char* what : {"/dev/zero", "/dev/urandom", "/tmp"})
+    CHECK_THROWS_AS(task_order({.how = task_order::rule::given, .given = what}), error);
+  const file list(std::string((std::size_t{1} << 24) + 1, 'x') + "\nrun main 0\n");
+  CHECK_THROWS_AS(task_order({.how = task_order::rule::given, .given = list.path.string()}), error);
+}
+
+TEST_CASE("order: a log that cannot be written ends, and the run goes on") {
+  task_order order({.how = task_order::rule::free, .log = "/dev/full"});
+  order.step(nullptr);
+  order.step(nullptr);
+}
+
 TEST_CASE("order: a worker gets what it may run") {
   ready_tasks t({.how = task_order::rule::drawn, .depth = 0}, 2);
   t.all[0].pin = 1;
