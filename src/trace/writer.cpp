@@ -9,6 +9,7 @@
 #include <memory>
 #include <tuple>
 
+#include "trace/seal.hpp"
 #include "weft/clause.hpp"
 #include "weft/error.hpp"
 #include "weft/version.hpp"
@@ -172,6 +173,7 @@ std::string joined(const std::vector<std::string>& names) {
 void write_meta(sqlite3* db, const facts& about, const contents& rows) {
   inserter add(db, "meta", 2);
   const auto number = [&](const char* key, std::uint64_t value) { add(key, std::to_string(value)); };
+  add(seal::key, seal::open());  // first, so that it lies near the beginning of the file
   add("weft", version());
   add("program", about.program);
   add("machine", about.machine);
@@ -326,10 +328,8 @@ void write_strands(sqlite3* db, const contents& rows) {
   for (const stay_row& s : rows.stays) add_stay(s.strand, s.worker, s.from_ns, s.to_ns);
 }
 
-}  // namespace
-
-void write_file(const std::string& path, const facts& about, const contents& rows,
-                const std::function<void(double)>& tell) {
+void write_tables(const std::string& path, const facts& about, const contents& rows,
+                  const std::function<void(double)>& tell) {
   sqlite3* opened = nullptr;
   const int result = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   const database db(opened);
@@ -350,6 +350,14 @@ void write_file(const std::string& path, const facts& about, const contents& row
   write_strands(db.get(), rows);
   execute(db.get(), views);
   execute(db.get(), "INSERT INTO meta VALUES('complete', '1'); COMMIT;");
+}
+
+}  // namespace
+
+void write_file(const std::string& path, const facts& about, const contents& rows,
+                const std::function<void(double)>& tell) {
+  write_tables(path, about, rows, tell);
+  if (const int failed = seal::close(path); failed != 0) throw error(std::strerror(failed));
   if (tell) tell(1);
 }
 

@@ -4,12 +4,15 @@ written whole or not at all.
 
 Run as: python3 tests/tool/files_test.py --weft PATH [unittest arguments]
 """
+import contextlib
 import json
 import os
 import pathlib
+import random
 import resource
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -122,6 +125,55 @@ class OutputOverInput(Files):
     def test_devices_are_no_files_to_keep_apart(self):
         done = run("sim", self.trace, "-o", "/dev/null")
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+
+
+class Damage(Files):
+    """A page of a trace that holds a copy of another one fits where it is, as far as SQLite can tell."""
+
+    def setUp(self):
+        super().setUp()
+        self.whole = self.folder / "run.weft"
+        done = run("run", "stencil", "--machine", "virtual", "--workers", "3", "--steps", "8", "--cells", "800",
+                   "--trace", self.whole)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.bytes = self.whole.read_bytes()
+        self.pages = len(self.bytes) // 4096
+
+    def report(self, content: bytes, name: str = "damaged.weft"):
+        path = self.folder / name
+        path.write_bytes(content)
+        return run("report", path, "--json")
+
+    def test_a_page_that_is_a_copy_of_another(self):
+        before = json.loads(self.report(self.bytes).stdout)
+        self.assertTrue(before["ok"])
+        draw = random.Random(7)
+        for to in range(1, self.pages):
+            of = draw.choice([p for p in range(self.pages)
+                              if self.bytes[4096 * p:4096 * p + 4096] != self.bytes[4096 * to:4096 * to + 4096]])
+            with self.subTest(to=to, of=of):
+                damaged = bytearray(self.bytes)
+                damaged[4096 * to:4096 * to + 4096] = self.bytes[4096 * of:4096 * of + 4096]
+                done = self.report(bytes(damaged))
+                self.assertEqual(done.returncode, 2, done.stdout)
+                self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_a_bit(self):
+        draw = random.Random(8)
+        for _ in range(40):
+            damaged = bytearray(self.bytes)
+            damaged[draw.randrange(100, len(damaged))] ^= 1 << draw.randrange(8)
+            self.assertEqual(self.report(bytes(damaged)).returncode, 2)
+
+    def test_a_trace_that_somebody_changed_with_sqlite_is_read(self):
+        path = self.folder / "changed.weft"
+        path.write_bytes(self.bytes)
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            db.execute("UPDATE names SET name = 'red'")
+            db.commit()
+        done = run("report", path, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["names"][0]["name"], "red")
 
 
 class WholeOrNotAtAll(Files):

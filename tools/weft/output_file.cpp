@@ -72,10 +72,17 @@ void output_file::open_beside(const std::string& path, bool exists) {
   errno = 0;
   if (exists && ::access(target_.c_str(), W_OK) != 0) fail("cannot write");  // a rename would not ask
   // With the process in its name, because two may write the same file; the last one that is whole stays.
-  const std::string wanted = target_ + ".part-" + std::to_string(::getpid());
+  std::string wanted = target_ + ".part-" + std::to_string(::getpid());
   struct stat before {};
   const mode_t mode = exists && ::stat(target_.c_str(), &before) == 0 ? before.st_mode & 0777 : 0666;
-  const int descriptor = ::open(wanted.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
+  // Anew: what has that name already is a stranger's link, or of a process that has this number in another container.
+  const auto create = [&] { return ::open(wanted.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode); };
+  int descriptor = create();
+  constexpr int tries_max = 1000;
+  for (int i = 1; descriptor < 0 && errno == EEXIST && i < tries_max; ++i) {
+    wanted = target_ + ".part-" + std::to_string(::getpid()) + "-" + std::to_string(i);
+    descriptor = create();
+  }
   if (descriptor < 0) fail("cannot create");
   temporary_ = wanted;
   if (exists) static_cast<void>(::fchmod(descriptor, mode));  // as open as it was, whatever the umask says

@@ -88,6 +88,16 @@ std::int64_t database::pragma(const char* name) {
   return value;
 }
 
+void database::check() {
+  sqlite3_stmt* statement = nullptr;
+  int code = sqlite3_prepare_v2(db_, "PRAGMA quick_check(1)", -1, &statement, nullptr);
+  if (code == SQLITE_OK) code = sqlite3_step(statement);
+  const auto* const text = code == SQLITE_ROW ? sqlite3_column_text(statement, 0) : nullptr;
+  const bool right = text != nullptr && std::strcmp(reinterpret_cast<const char*>(text), "ok") == 0;
+  sqlite3_finalize(statement);
+  if (!right) fail("cannot be read", code == SQLITE_ROW ? SQLITE_CORRUPT : code);
+}
+
 std::int64_t database::largest(const char* table, const char* column) {
   if (!has_table(table)) return 0;
   sqlite3_stmt* statement = nullptr;

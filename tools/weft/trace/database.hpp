@@ -21,6 +21,8 @@ class database {
   database& operator=(const database&) = delete;
 
   [[nodiscard]] std::int64_t pragma(const char* name);
+  // Errors: weft::error if pages do not fit each other, as far as SQLite looks.
+  void check();
   [[nodiscard]] bool has_table(const char* name);
   // Of a column of numbers; 0 if there is none. To tell how far one is, not to rely on.
   [[nodiscard]] std::int64_t largest(const char* table, const char* column);

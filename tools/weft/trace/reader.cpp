@@ -14,6 +14,7 @@
 #include "id_map.hpp"
 #include "reader_sections.hpp"
 #include "reader_strands.hpp"
+#include "trace/seal.hpp"
 #include "weft/clause.hpp"
 #include "weft/error.hpp"
 
@@ -74,6 +75,7 @@ class loader {
     if (out_.about("complete") != "1")
       db_.fail("is incomplete: the program ended before the trace was written to the end; record the run again, and "
                "let the runtime be destroyed");
+    check_whole();
     out_.duration_ns = meta_number("duration_ns");
     if (out_.duration_ns > time_max) db_.fail("meta has a duration of more than 52 days; the file is damaged");
     out_.lost = meta_number("lost");
@@ -85,6 +87,15 @@ class loader {
     e.asleep = meta_joules("joules_asleep");
     e.local = meta_joules("joules_local");
     e.remote = meta_joules("joules_remote");
+  }
+
+  // The seal says it of each byte. Where there is none, SQLite is asked whether its pages fit each other.
+  void check_whole() {
+    const auto whole = weft::trace::seal::of(out_.path, out_.about(weft::trace::seal::key));
+    if (whole == weft::trace::seal::state::unknown) return db_.check();
+    if (whole == weft::trace::seal::state::broken)
+      db_.fail("is not what was recorded: its seal is broken, so a part of it was damaged or replaced; record the run "
+               "again");
   }
 
   double meta_joules(const char* key) {
