@@ -147,6 +147,34 @@ TEST_CASE("report/analysis: tasks that did not run are counted and nothing else"
   CHECK(text(f, a, false).find("1 not run") != std::string::npos);
 }
 
+// Two workers; a task 5-20 (submitted 0) on worker 0 of the others, and the main program computes until its wait at
+// 100, which finds nothing to wait for; the end of the runtime comes at 500.
+TEST_CASE("report/analysis: the main program is the run's until its wait for all, also if that finds nothing") {
+  using enum trace::wait_reason;
+  made m(2);
+  m.task(0, 5, 20, {});
+  trace::file f = m.take();
+  f.format = 7;
+  f.tasks[0].own_ns = 0;
+  f.tasks[0].worker = 1;
+  f.passed = {{none, all, none, 100, 98}, {none, all, none, 500, 400}};
+  const figures s = analyse(f).sums;
+  CHECK(s.makespan == 100);
+  CHECK(s.program == 100);
+  CHECK(s.program_own == 98);
+  CHECK(s.utilisation == doctest::Approx(115.0 / 200));
+  CHECK(s.searching == 80);  // worker 1 alone, from 20 on; 0 to 5 its task was ready
+  // It asks for a result first, which is there.
+  f.passed = {{none, handle, none, 60, 58}, {none, all, none, 100, 40}, {none, all, none, 500, 400}};
+  CHECK(analyse(f).sums.makespan == 100);
+  // A wait that did wait for all is the last; and one for a handle is not.
+  f.passed = {{none, all, none, 500, 400}};
+  f.waits = {{none, all, none, 0, 0, 10, 30}};
+  CHECK(analyse(f).sums.makespan == 30);
+  f.waits[0].why = handle;
+  CHECK(analyse(f).sums.makespan == 500);
+}
+
 TEST_CASE("report/analysis: nothing at all") {
   const trace::file f = made(2).take();
   const analysis a = analyse(f);

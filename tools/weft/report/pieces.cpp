@@ -42,14 +42,34 @@ void cut_forks(const trace::file& r, pieces& p) {
   }
 }
 
-// What the main program does after its last submission and its last wait is none of the run's business.
-void cut_main(const trace::file& r, waits of_main, pieces& p) {
-  piece whole{none, 0, p.begin, p.begin, none};
+[[nodiscard]] bool for_all(trace::wait_reason why) noexcept {
+  return why == trace::wait_reason::all || why == trace::wait_reason::children;  // a finish of the main program
+}
+
+// Where the main program learned that everything is done. It may compute beside the last tasks for so long that its
+// wait finds nothing to wait for, and that time is the run's, too. The waits that follow such a one are the end of the
+// runtime and what comes after the run.
+ns end_of_main(const trace::file& r, waits of_main, ns begin) {
+  ns submitted = begin;
   for (const trace::task& x : r.tasks)
-    if (x.parent == none && x.submitter != none) whole.to = std::max(whole.to, x.submitted_ns);
-  for (const trace::wait& w : of_main) whole.to = std::max(whole.to, w.to_ns);
-  for (const trace::stay& s : r.stays)
-    if (s.is_program) whole.to = std::max(whole.to, s.to_ns);
+    if (x.parent == none && x.submitter != none) submitted = std::max(submitted, x.submitted_ns);
+  ns end = submitted;
+  bool over = false;
+  for (const trace::wait& w : of_main) {
+    over = over || (for_all(w.why) && w.from_ns >= submitted);
+    end = std::max(end, w.to_ns);
+  }
+  for (const trace::passed_wait& w : r.passed) {
+    if (over || w.task != none || w.time_ns < end) continue;
+    over = for_all(w.why);
+    end = w.time_ns;
+  }
+  return end;
+}
+
+// What the main program does after that is none of the run's business.
+void cut_main(const trace::file& r, waits of_main, pieces& p) {
+  piece whole{none, 0, p.begin, end_of_main(r, of_main, p.begin), none};
   if (!of_main.empty()) whole.worker = of_main[0].from_worker;
   p.end = std::max(p.end, whole.to);
   cut(r, of_main, whole, p.all);

@@ -1,5 +1,6 @@
 // What ran without a break: a task that never waits is one piece, each wait that set its stack aside adds one. The main
-// program is treated like a task: it has pieces between its waits, from the first submission on.
+// program is treated like a task: it has pieces between its waits, from the first submission until its wait for all
+// is over, also where nothing was left to wait for.
 #pragma once
 #include <cstdint>
 #include <span>

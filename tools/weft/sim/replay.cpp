@@ -283,7 +283,10 @@ class replay_run final : strand_steps {
     const std::uint16_t from_worker = here();
     call();
     const std::uint64_t to = now();
-    if (to == from) return;
+    if (to == from) {
+      if (t == none) out_.passed.push_back({t, why, handle, static_cast<ns>(to / 1000), std::exchange(own_, 0)});
+      return;
+    }
     out_.waits.push_back({t, why, handle, from_worker, here(), static_cast<ns>(from / 1000), static_cast<ns>(to / 1000),
                           t == none ? std::exchange(own_, 0) : -1});
   }
@@ -465,6 +468,7 @@ trace::file as_trace(const trace::file& of, const replayed& r) {
   f.strands = of.strands;
   f.steps = of.steps;
   f.stays = r.stays;
+  f.passed = r.passed;
   f.duration_ns = static_cast<ns>(r.makespan_ps / 1000);
   for (unsigned w = 0; w < r.workers; ++w) f.workers.push_back({w, none, -1});
   for (const more_member& m : r.more) {

@@ -47,6 +47,7 @@ struct replayed {
   std::vector<more_member> more;   // of teams that are wider than they were
   std::vector<trace::stay> stays;  // of branches that ran elsewhere, as in a trace
   std::vector<trace::wait> waits;  // that took time; as in a trace, times from the beginning
+  std::vector<trace::passed_wait> passed;  // of the main program, that took none
   double host_seconds = 0;
   std::vector<std::string> notes;
 
