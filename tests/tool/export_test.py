@@ -282,6 +282,22 @@ class Graphs(Export):
         reply = self.good_json("export", self.trace, "--format", "perfetto", "-o", self.trace + ".out")
         self.assertEqual(reply["arrows"], 400)
 
+    def test_too_many_arrows(self):
+        """2,000 adds before 1,001 reads are 2,002,000 pairs: refused before anything is made of them."""
+        self.small(names=["t"] * 3001)
+        with sqlite3.connect(self.trace) as db:
+            db.execute("DELETE FROM accesses")
+            db.executemany("INSERT INTO accesses VALUES (?, 0, 1, ?, ?, ?)",
+                           [(i + 1, "add", 0, 2000) for i in range(2000)] +
+                           [(i + 2001, "read", 2000, 3001) for i in range(1001)])
+        out = self.trace + ".out"
+        self.bad("2002000 arrows", "export", self.trace, "--format", "perfetto", "--arrows", "all", "-o", out)
+        self.assertFalse(pathlib.Path(out).exists())
+        last = self.good_json("export", self.trace, "--format", "perfetto", "-o", out)
+        self.assertEqual(last["arrows"], 1001)
+        forced = self.good_json("export", self.trace, "--format", "perfetto", "--arrows", "all", "--force", "-o", out)
+        self.assertEqual(forced["arrows"], 2_002_000)
+
 
 class Recorded(Export):
     """Runs that Weft itself recorded, on real cores and in virtual time."""

@@ -13,6 +13,8 @@ namespace {
 // Beyond, Graphviz takes minutes to hours, and the picture has more lines than anybody can follow.
 constexpr std::uint64_t graph_nodes_max = 5'000;
 constexpr std::uint64_t graph_edges_max = 20'000;
+// Of a timeline: some 100 MB to hold and as much to write. Perfetto itself does not go on with more.
+constexpr std::uint64_t arrows_max = 2'000'000;
 constexpr double loaded = 0.4;  // of the time that a timeline of 10^6 tasks takes
 
 class export_command final : public command {
@@ -37,7 +39,7 @@ class export_command final : public command {
     line_.add_flag("--children", children_, "Timelines: arrows from tasks to those they submitted, too");
     const option limit =
         line_.add_option("--limit", limit_, "Graphs: only the first N tasks").in_range(1, SIZE_MAX).type_name("N");
-    line_.add_flag("--force", force_, "Graphs: whatever the size").excludes(limit);
+    line_.add_flag("--force", force_, "Graphs, and --arrows all: whatever the size").excludes(limit);
     line_.add_flag("--json", json_, "One JSON object on stdout, about what was written to OUT");
     line_.footer("Example:\n  weft export run.weft --format perfetto -o run.pftrace\n"
                  "  weft export run.weft --format dot --limit 200 | dot -Tsvg > run.svg");
@@ -47,7 +49,7 @@ class export_command final : public command {
     const bool to_stdout = output_ == "-";
     const bool timeline = format_ == "perfetto";
     if (json_ && to_stdout) throw weft::error("export: --json speaks about a file; name one with -o OUT");
-    if (timeline && (limit_ != SIZE_MAX || force_))
+    if (timeline && (limit_ != SIZE_MAX || (force_ && arrows_ != "all")))
       throw weft::error("export: --limit and --force are for graphs; a timeline takes every task");
     if (!timeline && (children_ || arrows_ != "last"))
       throw weft::error("export: --arrows and --children are for timelines; a graph has every arrow");
@@ -61,7 +63,7 @@ class export_command final : public command {
     if (f.lost > 0)
       std::fprintf(stderr, "weft: export: %lld records of this run were lost, so some tasks and arrows are missing\n",
                    static_cast<long long>(f.lost));
-    if (!timeline) check_size(f);
+    timeline ? check_arrows(f) : check_size(f);
     output_file out("-o", output_);
     const auto tell = [&bar](double done) { bar.report(done); };
     const counts found = timeline ? write_timeline(f, out, tell) : write_graph(f, out, tell);
@@ -84,6 +86,16 @@ class export_command final : public command {
                       std::to_string(size.edges) +
                       " edges shows nothing; take the first N tasks with --limit N, use "
                       "--format perfetto, or insist with --force");
+  }
+
+  // Every reader of what many added is an arrow from each of them: as many as the square of what was recorded.
+  void check_arrows(const trace::file& f) const {
+    if (force_ || arrows_ != "all") return;
+    const std::uint64_t arrows = trace::dependencies(f, SIZE_MAX);
+    if (arrows <= arrows_max) return;
+    throw weft::error(
+        "export: --arrows all makes " + std::to_string(arrows) +
+        " arrows of this trace, more than a timeline can show; take --arrows last, or insist with --force");
   }
 
   counts write_timeline(const trace::file& f, output_file& out, const teller& tell) const {

@@ -119,10 +119,15 @@ std::vector<index> resources(const file& f, std::size_t tasks) {
 
 }  // namespace
 
-graph_size task_graph_size(const file& f, std::size_t tasks) {
-  graph_size size{count(f, tasks), 0};
+std::uint64_t dependencies(const file& f, std::size_t tasks) {
+  std::uint64_t sum = 0;
   for (const version_step& s : version_steps(f, tasks).steps)
-    size.edges += std::uint64_t{s.before_last - s.before_first} * (s.after_last - s.after_first);
+    sum += std::uint64_t{s.before_last - s.before_first} * (s.after_last - s.after_first);
+  return sum;
+}
+
+graph_size task_graph_size(const file& f, std::size_t tasks) {
+  graph_size size{count(f, tasks), dependencies(f, count(f, tasks))};
   for (index t = 0; t < size.nodes; ++t) size.edges += f.tasks[t].parent < size.nodes ? 1 : 0;
   return size;
 }

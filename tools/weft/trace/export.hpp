@@ -104,6 +104,7 @@ graph_size write_task_graph(const file& f, std::size_t tasks, output_file& out,
 graph_size write_data_graph(const file& f, std::size_t tasks, output_file& out,
                             const std::function<void(double)>& tell = {});
 // The size at most, without making them: all pairs may be very many.
+[[nodiscard]] std::uint64_t dependencies(const file& f, std::size_t tasks);
 [[nodiscard]] graph_size task_graph_size(const file& f, std::size_t tasks);
 [[nodiscard]] graph_size data_graph_size(const file& f, std::size_t tasks);
 
