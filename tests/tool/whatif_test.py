@@ -7,6 +7,8 @@ Run as: python3 tests/tool/whatif_test.py --weft PATH [unittest arguments]
 import json
 import pathlib
 import re
+import shlex
+import signal
 import sqlite3
 import subprocess
 import time
@@ -287,6 +289,24 @@ class Sweeps(case.WhatIf):
         self.assertRegex(done.stdout, r"policy +workers +makespan +speed-up +efficiency +utilisation +binds")
         self.assertRegex(done.stdout, r"central +2 +32\.0 ms +2\.00 +100 % +100 % +cores")
         self.assertNotIn("\033", done.stdout)
+
+    def test_interrupted(self):
+        """Ctrl-C shows what is done so far: the first point ends at once, the last never does."""
+        sleeps = pathlib.Path(self.folder, "sleeps.sh")
+        sleeps.write_text('#!/bin/sh\nif [ "$WEFT_WORKERS" = 2 ]; then touch "$1"; exec sleep 600; fi\n'
+                          f'exec {shlex.quote(str(pathlib.Path(case.WEFT).resolve()))} run independent --n 20\n')
+        sleeps.chmod(0o755)
+        begun = pathlib.Path(self.folder, "begun")
+        with subprocess.Popen([case.WEFT, "whatif", "--workers", "1,2", "-j", "1", str(sleeps), str(begun)],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=case.CLEAN) as sweep:
+            until = time.monotonic() + 300
+            while not begun.exists() and sweep.poll() is None and time.monotonic() < until:
+                time.sleep(0.02)
+            sweep.send_signal(signal.SIGINT)
+            out, err = sweep.communicate(timeout=300)
+        self.assertEqual(sweep.returncode, -signal.SIGINT, err)
+        self.assertIn("interrupted: 1 of 2 points are done", err)
+        self.assertEqual([line.split()[0] for line in out.splitlines()[1:]], ["workers", "1"], out)
 
     def test_wrong(self):
         trace = self.independent(8, 1000)

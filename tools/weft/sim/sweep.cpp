@@ -19,6 +19,9 @@ namespace weft::tool::sim {
 
 namespace {
 
+volatile std::sig_atomic_t interrupted = 0;
+struct sigaction before_interruption;
+
 void write_all(int to, std::string_view text) {
   while (!text.empty()) {
     const ssize_t n = ::write(to, text.data(), text.size());
@@ -29,6 +32,7 @@ void write_all(int to, std::string_view text) {
 
 [[noreturn]] void be_child(int to, const point& p, const point_work& work) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  ::signal(SIGINT, SIG_DFL);
   json out;
   try {
     const worked done = work(p, [to](double part) { write_all(to, "p " + std::to_string(part) + "\n"); });
@@ -61,10 +65,13 @@ class sweeper {
 
   std::vector<row> run() {
     std::size_t next = 0;
-    while (next < points_.size() || !running_.empty()) {
+    while (!interruption::wanted() && (next < points_.size() || !running_.empty())) {
       while (next < points_.size() && running_.size() < at_once_) start(next++);
       listen();
     }
+    if (interruption::wanted())
+      for (row& r : rows_)
+        if (r.run.workers == 0) r.error = "interrupted";
     return std::move(rows_);
   }
 
@@ -151,6 +158,23 @@ class sweeper {
 std::vector<row> sweep(const std::vector<point>& points, unsigned at_once, const point_work& work,
                        const std::function<void(double)>& tell) {
   return sweeper(points, at_once, work, tell).run();
+}
+
+interruption::interruption() {
+  interrupted = 0;
+  struct sigaction ours {};
+  ours.sa_handler = [](int) { interrupted = 1; };
+  ::sigemptyset(&ours.sa_mask);
+  ours.sa_flags = SA_RESETHAND;  // who asks twice means it; and no SA_RESTART: poll() is to come back
+  ::sigaction(SIGINT, &ours, &before_interruption);
+}
+interruption::~interruption() { ::sigaction(SIGINT, &before_interruption, nullptr); }
+
+bool interruption::wanted() noexcept { return interrupted != 0; }
+
+void interruption::obey() {
+  ::signal(SIGINT, SIG_DFL);
+  ::raise(SIGINT);
 }
 
 json to_json(const row& r) {

@@ -32,10 +32,22 @@ struct worked {
 };
 using point_work = std::function<worked(const point&, const std::function<void(double)>& tell)>;
 
-// The rows in the order of the points. `tell`: the share of all that is done. Errors: weft::error if no process can be
-// started.
+// The rows in the order of the points. `tell`: the share of all that is done. Interrupted from the keyboard, it ends at
+// once, and rows that are not done say so. Errors: weft::error if no process can be started.
 [[nodiscard]] std::vector<row> sweep(const std::vector<point>& points, unsigned at_once, const point_work& work,
                                      const std::function<void(double)>& tell);
+
+// Who makes one takes SIGINT as a wish to see what is done so far, until it is gone.
+class interruption {
+ public:
+  interruption();
+  ~interruption();
+  interruption(const interruption&) = delete;
+  interruption& operator=(const interruption&) = delete;
+  [[nodiscard]] static bool wanted() noexcept;
+  // Ends this process as the signal would have.
+  static void obey();
+};
 
 [[nodiscard]] json to_json(const row& r);
 

@@ -62,6 +62,7 @@ class whatif_command final : public command {
     for (const std::string& machine : machines_) read.push_back({"the machine file", machine});
     keep_apart("whatif", read, {{"--html", page_}});
     demand_writable("--html", page_);
+    const sim::interruption hear;
     return answer(program_ ? sweep_program() : sweep_trace());
   }
 
@@ -150,7 +151,7 @@ class whatif_command final : public command {
       if (r.error.empty()) s.good.push_back(r);
     for (const sim::row& r : s.good)
       if (s.unseen.empty()) s.unseen = r.run.unseen;
-    if (!s.good.empty() && s.unseen.empty()) {
+    if (!s.good.empty() && s.unseen.empty() && !sim::interruption::wanted()) {
       sim::means m{.trace = !program_, .policies = {}};
       for (const choice& c : policies())
         if (!c.follows_hints || has_hints_) m.policies.emplace_back(c.name);
@@ -192,7 +193,8 @@ class whatif_command final : public command {
     for (std::string& text : teams_) text = sim::team_wish::parse(text).text();
     const std::vector<sim::point> asked = points();
     const grained whole(trace::load(command_[0]));
-    for (const std::string& n : whole.script.notes()) std::fprintf(stderr, "weft: whatif: %s\n", n.c_str());
+    for (const std::string& n : whole.script.notes())
+      std::fprintf(stderr, "weft: whatif: %s\n", printable_lines(n).c_str());
     has_hints_ = std::ranges::any_of(whole.file.tasks, [](const trace::task& t) { return t.near != trace::unhinted; });
     const double work = body_time(whole.script, whole.file) / flags_.speed;
     sim::settings recorded;
@@ -258,16 +260,23 @@ class whatif_command final : public command {
   // --- the answer
 
   int answer(const swept& s) {
+    const bool interrupted = sim::interruption::wanted();
+    if (interrupted) {
+      std::fprintf(stderr, "\nweft: whatif: interrupted: %zu of %zu points are done\n", s.good.size(), s.rows.size());
+      if (s.good.empty()) sim::interruption::obey();
+    }
     std::string first_error;
     for (const sim::row& r : s.rows) {
       if (r.error.empty()) continue;
       if (first_error.empty()) first_error = r.error;
-      if (!json_)
-        std::fprintf(stderr, "weft: whatif: %s, %u workers: %s\n", r.at.machine.c_str(), r.at.workers, r.error.c_str());
+      if (!json_ && !interrupted)
+        std::fprintf(stderr, "weft: whatif: %s, %u workers: %s\n", printable_lines(r.at.machine).c_str(), r.at.workers,
+                     printable_lines(r.error).c_str());
     }
     if (s.good.empty()) throw weft::error(first_error);
     if (!page_.empty()) sim::write_page(page_, command_[0], s.good, s.told);
     write_stdout(json_ ? as_json(s) : as_text(s));
+    if (interrupted) sim::interruption::obey();
     return s.good.size() == s.rows.size() ? exit_ok : exit_check_failed;
   }
 
