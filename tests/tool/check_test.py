@@ -108,6 +108,29 @@ class Found(Check):
         self.assertEqual(seen[2], "5")  # the plain schedule gives 15
         self.assertEqual(sorted(os.listdir(self.folder.name)), ["weft-check-1.order", "weft-check-2.order"])
 
+    def test_a_folder_that_cannot_be_written(self):
+        """The orders go to the folder for temporary files; nobody can make a file in /proc, root neither."""
+        done = subprocess.run([WEFT, "check", "--schedules", SCHEDULES, "--json", "--", program("tests/check_bugs"),
+                               "missing-write"], cwd="/proc", text=True, capture_output=True, timeout=600,
+                              env=clean_environment() | {"TMPDIR": self.folder.name})
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        reply = json.loads(done.stdout)
+        self.assertEqual(len(reply["found"]["replay"]), 2)
+        for line in reply["found"]["replay"]:
+            self.assertIn(self.folder.name, line)
+        self.assertEqual(len(list(pathlib.Path(self.folder.name).glob("weft-check-*.order"))), 2)
+
+    def test_orders_that_cannot_be_kept_lose_no_finding(self):
+        gone = pathlib.Path(self.folder.name, "gone")
+        gone.mkdir()
+        command = ["sh", "-c", f"rm -rf {shlex.quote(str(gone))}; exec " + shlex.quote(program("tests/check_bugs")) +
+                   " missing-write"]
+        done = self.check("--json", "--keep", str(gone / "x"), "--", *command, status=1)
+        found = json.loads(done.stdout)["found"]
+        self.assertEqual(sorted(s["name"] for s in found["steps"]), ["scale", "set factor"])
+        self.assertEqual(found["replay"], [])
+        self.assertIn("No such file", found["not_kept"])
+
     def test_the_two_orders_differ_by_two_steps(self):
         self.bug("adds-in-order", "--keep", "kept")
         first, second = (pathlib.Path(self.folder.name, f"kept-{i}.order").read_text().splitlines() for i in (1, 2))

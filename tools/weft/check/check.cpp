@@ -1,4 +1,6 @@
 // `weft check PROGRAM`: runs it under many schedules, compares the results, and says which two tasks matter.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -26,6 +28,7 @@ struct verdict {
   finding best;
   const explored* from = nullptr;  // the run that `best` started from
   std::vector<std::string> files;  // orders kept
+  std::string not_kept;            // why there are none
 };
 
 class check_command final : public command {
@@ -100,9 +103,24 @@ class check_command final : public command {
     if (name.find('/') == std::string::npos && std::filesystem::exists(name)) name = "./" + name;
     if (rules_.compare.empty()) rules_.compare = {"exit", "stdout"};
     keep_apart("check", {{"the program", name}}, {{"--keep", orders()[0]}, {"--keep", orders()[1]}});
-    for (const std::string& file : orders()) demand_writable("--keep", file);
+    choose_place();
   }
   [[nodiscard]] std::vector<std::string> orders() const { return {keep_ + "-1.order", keep_ + "-2.order"}; }
+  void demand_place() const {
+    for (const std::string& file : orders()) demand_writable("--keep", file);
+  }
+  // Where nobody said where to, a folder that cannot be written is no reason not to look for bugs.
+  void choose_place() {
+    if (keep_ != default_keep) return demand_place();
+    try {
+      demand_place();
+    } catch (const weft::error&) {
+      std::error_code bad;
+      const std::filesystem::path elsewhere = std::filesystem::temp_directory_path(bad);
+      keep_ = (elsewhere / (default_keep + ("-" + std::to_string(::getpid())))).string();
+      demand_place();
+    }
+  }
 
   // The plain schedule, which all others are compared with. Twice: what differs then is none of the schedule's doing.
   [[nodiscard]] observation plain_run(const program& p) {
@@ -151,9 +169,14 @@ class check_command final : public command {
       if (v.best.adjacent) break;
     }
     if (v.from == nullptr || !v.best.found()) return;
-    v.files = orders();
-    write_order(v.files[0], v.best.plain);
-    write_order(v.files[1], v.best.other);
+    try {
+      const std::vector<std::string> files = orders();
+      write_order(files[0], v.best.plain);
+      write_order(files[1], v.best.other);
+      v.files = files;
+    } catch (const weft::error& e) {  // what was found is worth more than the files
+      v.not_kept = e.what();
+    }
   }
 
   [[nodiscard]] std::string replay(const settings& s) const { return replay_line(s, rules_.command); }
@@ -189,7 +212,8 @@ class check_command final : public command {
 
   program::rules rules_;
   wanted wanted_;
-  std::string keep_ = "weft-check";
+  static constexpr const char* default_keep = "weft-check";
+  std::string keep_ = default_keep;
   bool json_ = false;
 };
 
@@ -237,11 +261,12 @@ std::string check_command::told(const verdict& v, bool colour) const {
   }
   for (const std::string& s : suspicions(f.seen, f.first, f.second)) text += "  " + s + "\n";
   text += "\nIn this order\n";
+  const auto repeat = [&](std::size_t i) { return v.files.empty() ? "" : "      " + replay(v.files[i]) + "\n"; };
   add_result(d, d.a);
-  text += "      " + replay(v.files[0]) + "\nand the other way round\n";
+  text += repeat(0) + "and the other way round\n";
   add_result(d, d.b);
-  text += "      " + replay(v.files[1]) + "\nFound by\n      " + replay(v.from->how) + "\n";
-  return text;
+  text += repeat(1) + "Found by\n      " + replay(v.from->how) + "\n";
+  return v.files.empty() ? text + "The two orders were not kept: " + printable_lines(v.not_kept) + "\n" : text;
 }
 
 json check_command::as_json(const verdict& v) const {
@@ -273,7 +298,9 @@ json check_command::as_json(const verdict& v) const {
     found["steps"].push_back(one);
   }
   found["suspicions"] = suspicions(f.seen, f.first, f.second);
-  found["replay"] = {replay(v.files[0]), replay(v.files[1])};
+  found["replay"] = json::array();
+  for (const std::string& file : v.files) found["replay"].push_back(replay(file));
+  if (!v.not_kept.empty()) found["not_kept"] = v.not_kept;
   return out;
 }
 
