@@ -58,7 +58,9 @@ void coefficients(fields<Grid>& f, std::size_t n, std::size_t from, std::size_t 
       const double numerator = 0.5 * gradient - laplacian * laplacian / 16;
       const double denominator = 1 + 0.25 * laplacian;
       const double local = numerator / (denominator * denominator);
-      const double c = 1 / (1 + (local - variation) / (variation * (1 + variation)));
+      // Where the patch is even, as one pixel is, whatever is uneven is an edge.
+      const double scale = variation * (1 + variation);
+      const double c = scale > 0 ? 1 / (1 + (local - variation) / scale) : local > 0 ? 0 : 1;
       f.north.row(i)[j] = dn, f.south.row(i)[j] = ds, f.west.row(i)[j] = dw, f.east.row(i)[j] = de;
       f.coefficient.row(i)[j] = c < 0 ? 0 : c > 1 ? 1 : c;
     }

@@ -40,7 +40,9 @@ topology_owner load_topology() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return {nullptr, &hwloc_topology_destroy};
   topology_owner topology(raw, &hwloc_topology_destroy);
-  if (hwloc_topology_load(raw) != 0) topology.reset();
+  // hwloc obeys variables of its own (HWLOC_SYNTHETIC, HWLOC_XMLFILE) that describe another machine: no core of which
+  // could be bound, and of which there may be hundreds.
+  if (hwloc_topology_load(raw) != 0 || hwloc_topology_is_thissystem(raw) == 0) topology.reset();
   return topology;
 }
 

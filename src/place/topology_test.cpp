@@ -62,6 +62,16 @@ class cgroups {
 
 }  // namespace
 
+TEST_CASE("topology: variables of hwloc that describe another machine make no cores here") {
+  const std::size_t here = usable_cores().size();
+  ::setenv("HWLOC_SYNTHETIC", "Package:2 Core:64 PU:2", 1);
+  const std::vector<core> told = usable_cores();
+  const std::size_t nodes = node_distances().size();
+  ::unsetenv("HWLOC_SYNTHETIC");
+  CHECK(told.size() == here);
+  CHECK(nodes == 0);  // not those of that machine
+}
+
 TEST_CASE("topology: cgroup v2, the group's own quota") {
   cgroups c("0::/user/job\n");
   c.has("user/job/cpu.max", "250000 100000\n");

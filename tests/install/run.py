@@ -81,6 +81,23 @@ def installed_as_part(work: pathlib.Path, opt: argparse.Namespace, *flags: str) 
     return {str(file.relative_to(prefix)) for file in prefix.rglob("*") if file.is_file()}
 
 
+def check_optimised(work: pathlib.Path, opt: argparse.Namespace) -> None:
+    """A project that says nothing of optimisation gets a fast library; what one says itself is what it gets."""
+    def levels(*flags: str) -> set[str]:
+        build = work / "build-optimised"
+        shutil.rmtree(build, ignore_errors=True)
+        sh(opt.cmake, "-S", HERE / "part", "-B", build, "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={opt.compiler}",
+           f"-DWEFT_SOURCE={SOURCE}", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", *flags)
+        commands = (build / "compile_commands.json").read_text()
+        return set(re.findall(r" -O\w?", commands))
+
+    for flags, expected in (((), {" -O3"}), (("-DCMAKE_BUILD_TYPE=Debug",), set()),
+                            (("-DCMAKE_CXX_FLAGS=-O1",), {" -O1"})):
+        if (found := levels(*flags)) != expected:
+            raise SystemExit(f"as a part, with {flags}, Weft is compiled with {found} and not {expected}")
+    print("as a part of another project: optimised unless that says otherwise")
+
+
 def check_part(work: pathlib.Path, opt: argparse.Namespace) -> None:
     own = {"share/whole/CMakeLists.txt"}
     found = installed_as_part(work, opt)
@@ -110,6 +127,7 @@ def main() -> int:
         consume(install(shared, work, opt, "shared"), work, opt, "shared")
     else:
         check_part(work, opt)
+        check_optimised(work, opt)
         consume(install(opt.build, work, opt, "static"), work, opt, "static")
     shutil.rmtree(work)
     return 0
