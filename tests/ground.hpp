@@ -23,6 +23,7 @@ struct notes : machine::host {
     ++parked;
     if (at_park) at_park(id);
   }
+  void doze(unsigned id) { park(id); }
   [[nodiscard]] std::uint64_t now_ps() const noexcept {
     if (at_clock) at_clock();
     return clock_ps += 1'000'000;

@@ -89,6 +89,7 @@ class watched : public unsteady {
     return between_steps(), true;
   }
   void park(unsigned worker) { unsteady::park(worker + 1); }
+  void doze(unsigned worker) { unsteady::doze(worker + 1); }
   void wake(unsigned worker) { unsteady::wake(worker + 1); }
 };
 

@@ -28,8 +28,9 @@
 //   join()            returns when all entries have returned
 //   now_ps()          the calling worker's clock
 //   park(id)          sleeps until wake(id); a wake before the park makes it return at once. Only worker `id` parks.
+//   doze(id)          the same, but an alarm may end it, too: who looks for what there is to do when it goes on
 //   wake(id)          who: any worker, and on the host any thread
-//   alarm(ps), rang(id)   on a modelled machine a worker that sleeps wakes by itself at that time, and is told so
+//   alarm(ps), rang(id)   on a modelled machine a worker that dozes goes on by itself at that time, and is told so
 //   settle()          who: worker 0's thread, when it begins to run tasks, and so takes a core of its own
 //   jump(id, from, to, after)  switches the calling worker from one fiber to another, then runs after() on the latter
 //   charge(ps, uses)  the running body took so long and moved these data; nothing on real machines
@@ -141,6 +142,7 @@ concept machine = requires(M m, cell<std::uint8_t> lock, cell<std::uint64_t> c, 
   m.join();
   { m.forked() } -> std::same_as<bool>;
   m.park(id);
+  m.doze(id);
   m.wake(id);
   m.alarm(v);
   { m.rang(id) } -> std::same_as<bool>;

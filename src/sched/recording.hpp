@@ -231,7 +231,7 @@ template <class M> class recording {
   void park(worker<M>& w) {
     count_one(w.sleeps);
     const std::uint64_t from = w.trace != nullptr ? machine_.now_ps() : 0;
-    machine_.park(w.id);
+    machine_.doze(w.id);
     if (w.trace != nullptr) w.trace->add({.time = from, .value = machine_.now_ps(), .kind = trace::event_kind::slept});
   }
 

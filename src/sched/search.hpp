@@ -178,7 +178,7 @@ template <class M> class search {
       if (!use_.machine.rang(w.id)) return nullptr;
     }
     if (!use_.sleep.retract(w.id)) {
-      use_.machine.park(w.id);  // takes the wake that is on its way
+      use_.machine.park(w.id);  // takes the wake that is on its way, and no alarm that comes before
       return nullptr;
     }
     if (detail::record* r = look_at_all(w)) {
@@ -201,11 +201,11 @@ template <class M> class search {
       }
       if (stopping()) return nullptr;
       if (use_.sleep.announce(w.id)) use_.stall.look(w);
-      if (!anything_visible(w))
+      if (!anything_visible(w)) {
         use_.recording.park(w);
-      else if (!use_.sleep.retract(w.id))
-        use_.machine.park(w.id);  // takes the wake that is on its way
-      if (use_.machine.rang(w.id)) static_cast<void>(use_.sleep.retract(w.id));
+        if (!use_.machine.rang(w.id)) continue;
+      }
+      if (!use_.sleep.retract(w.id)) use_.machine.park(w.id);  // as in fall_asleep()
     }
   }
   [[nodiscard]] detail::record* create_for_a_while(worker<M>& w) {

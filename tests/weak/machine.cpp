@@ -123,6 +123,10 @@ void machine_of_seed::park(unsigned id) {
   virtual_machine::park(id);
   memory_.learn(core_here(), wakes_[id]);
 }
+void machine_of_seed::doze(unsigned id) {
+  virtual_machine::doze(id);
+  memory_.learn(core_here(), wakes_[id]);
+}
 
 std::uint64_t load_word(const void* word, unsigned bytes, int o, const std::source_location& at) noexcept {
   machine_of_seed::turn();

@@ -119,6 +119,7 @@ class machine_of_seed : public virtual_machine {
   void start(unsigned n, entry e, void* engine, std::size_t stack_bytes);
   void join();
   void park(unsigned id);
+  void doze(unsigned id);
   void wake(unsigned id);
 
   // The first race of the last run on this thread, or nullptr; it is told once.

@@ -127,6 +127,7 @@ class host {
 
   [[nodiscard]] std::uint64_t now_ps() const noexcept;
   void park(unsigned id) noexcept;
+  void doze(unsigned id) noexcept { park(id); }
   void wake(unsigned id) noexcept;
   static void alarm(std::uint64_t) noexcept {}
   [[nodiscard]] static constexpr bool rang(unsigned) noexcept { return false; }

@@ -371,12 +371,13 @@ void virtual_machine::pay_body(const detail::record& r, detail::record& uses, un
 
 // --- sleep
 
-void virtual_machine::park(unsigned id) {
+void virtual_machine::sleep(unsigned id, bool dozes) {
   core& self = cores_[id];
   WEFT_ASSERT(id == running_);
   if (!self.token) {
     self.clock += setup_.model.runtime.sleep_ps;
     self.parked = true;
+    self.dozes = dozes;
     self.slept_at = self.clock;
     appoint();
     give_turn();
@@ -418,12 +419,12 @@ void virtual_machine::alarm(std::uint64_t at_ps) {
   appoint();
 }
 
-// One that sleeps is enough: it stands among those that are awake, at the time of the alarm.
+// One that dozes is enough: it stands among those that are awake, at the time of the alarm.
 void virtual_machine::appoint() {
   if (alarm_ == never || wakes_at_alarm_ != nobody) return;
   for (unsigned id = 0; id < cores_.size(); ++id) {
     core& c = cores_[id];
-    if (!c.parked) continue;
+    if (!c.parked || !c.dozes) continue;
     wakes_at_alarm_ = id;
     c.clock = std::max(c.clock, alarm_);
     return enqueue(id);

@@ -178,9 +178,10 @@ class virtual_machine {
 
   // The calling core's clock. Outside of the simulation: core 0's.
   [[nodiscard]] std::uint64_t now_ps() const noexcept { return self_->clock; }
-  void park(unsigned id);
+  void park(unsigned id) { sleep(id, false); }
+  void doze(unsigned id) { sleep(id, true); }
   void wake(unsigned id);
-  // At that time some worker that sleeps wakes by itself, until another time is given; ~0: no more.
+  // At that time some worker that dozes wakes by itself, until another time is given; ~0: no more.
   void alarm(std::uint64_t at_ps);
   // Whether worker `id` woke by that when it parked last.
   [[nodiscard]] bool rang(unsigned id) const noexcept { return cores_[id].rang; }
@@ -266,6 +267,7 @@ class virtual_machine {
     bool missed = true;     // a line was not here, since its search last paused
     bool watching = false;  // its search sleeps until a line that it has looked at changes
     bool parked = false;
+    bool dozes = false;               // an alarm may end that
     bool rang = false;                // it woke by the alarm
     std::uint64_t slept_at = 0;       // when it parked: its clock, if an alarm that it was to wake by has moved that
     std::uint64_t watched_at = 0;     // when its search began to sleep
@@ -346,6 +348,7 @@ class virtual_machine {
   }
   void wait_until(std::uint64_t time);
   void appoint();
+  void sleep(unsigned id, bool dozes);
   void yield();
   void enqueue(unsigned id);
   [[nodiscard]] unsigned take_next();

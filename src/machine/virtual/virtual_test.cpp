@@ -300,6 +300,30 @@ TEST_CASE("virtual: a sleeper goes on a wake-up later than it was woken") {
   CHECK(resumed == times{5'000 + cost.modify_ps + cost.wake_ps});
 }
 
+// Catches: an alarm that ends the park in which a worker takes a wake that is on its way to it. That wake then ends a
+// later sleep, of which nobody counts it.
+TEST_CASE("virtual: an alarm ends a doze, and no other sleep") {
+  for (const bool dozes : {false, true}) {
+    stage s;
+    times resumed;
+    bool rang = false;
+    s.run(2, [&](unsigned id) {
+      if (id == 1) {
+        s.machine.alarm(50'000'000);
+        dozes ? s.machine.doze(1) : s.machine.park(1);
+        resumed.push_back(s.now());
+        rang = s.machine.rang(1);
+        s.machine.alarm(~std::uint64_t{0});
+      } else {
+        s.machine.charge(90'000'000);
+        s.machine.wake(1);
+      }
+    });
+    CHECK(rang == dozes);
+    CHECK(resumed == times{dozes ? 50'000'000 : 90'000'000 + cost.modify_ps + cost.wake_ps});
+  }
+}
+
 TEST_CASE("virtual: a wake before the park is kept, once") {
   stage s;
   times parked;
