@@ -31,8 +31,14 @@ void groups::leave_out(unsigned worker) {
 }
 
 void groups::around(unsigned worker, unsigned width, unsigned absent, list& members) const {
-  WEFT_ASSERT(worker < places_->workers() && worker != left_out_ && width != 0 && width <= widest_);
+  WEFT_ASSERT(worker < places_->workers() && width != 0 && width <= widest_);
   members.clear();
+  if (worker == left_out_) {  // it is in no block
+    take_nearest(worker, width, absent, members);
+    std::sort(members.begin() + 1, members.end());
+    WEFT_ASSERT(members.size() == width);
+    return;
+  }
   const list& leaf = at_leaf_[places_->leaf_of(worker)];
   const list& node = at_node_[places_->node_of(worker)];
   take_block(leaf.size() >= width ? leaf : node.size() >= width ? node : all_, worker, width, members);

@@ -15,7 +15,7 @@ class groups {
  public:
   // Who: the thread that makes the runtime, before any worker runs.
   void open(const place::tree& places);
-  // Never a member: one worker, which does something else.
+  // One worker, which does something else: no member but of teams that it takes itself, because a clause says so.
   void leave_out(unsigned worker);
 
   // The most members that there can be.

@@ -52,6 +52,9 @@ TEST_CASE("groups: one who is absent is replaced, unless there are too few") {
   g.leave_out(15);
   CHECK(g.widest() == 15);
   CHECK(around(g, 14, 2) == list{14, 13});
+  CHECK(around(g, 15, 2) == list{15, 12});  // a team that it takes itself
+  CHECK(around(g, 15, 1) == list{15});
+  CHECK(around(g, 15, 15, 0).size() == 15);
   for (unsigned worker = 0; worker < 15; ++worker)
     for (unsigned width = 1; width <= 15; ++width) {
       const list members = around(g, worker, width, 0);

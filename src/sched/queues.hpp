@@ -81,7 +81,7 @@ template <class M> class team_source final : public source<M> {
     if (r == nullptr) return visible_of_main(w) ? crew_.main().team_box.pop() : nullptr;
     w.found_own = true;
     if (w.team_box.empty()) {
-      M::store(w.tick_limit, ticks_between_looks, base::seq_cst);
+      M::store(w.tick_limit, w.usual_ticks(), base::seq_cst);
       if (!w.team_box.empty()) M::store(w.tick_limit, 0u, base::relaxed);
     }
     if (deque<M>::has_private(w)) placement_.keep_within_reach(w);
@@ -103,7 +103,7 @@ template <class M> class team_source final : public source<M> {
     return r;
   }
   [[nodiscard]] bool visible_of_main(const worker<M>& w) noexcept {
-    return w.id != 0 && !crew_.main().team_box.empty() && placement_.main_is_away();
+    return w.id != 0 && w.role != role::creator && !crew_.main().team_box.empty() && placement_.main_is_away();
   }
 
   placement<M>& placement_;

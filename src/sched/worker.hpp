@@ -145,6 +145,8 @@ template <class M> struct worker : detail::worker {
   party last_party;                          // teams.hpp: the members of the team that it gathered last,
   detail::team_state* keeps_team = nullptr;  // team_pool.hpp: and what they shared
 
+  // Bodies that it runs in a row. What follows on one of the creator's is for others.
+  [[nodiscard]] unsigned usual_ticks() const noexcept { return role == sched::role::creator ? 1 : ticks_between_looks; }
   [[nodiscard]] bool is_special() const noexcept { return role != sched::role::ordinary; }
   // This worker is on that stack from here on, or will be after the jump that follows.
   void moves_to(fiber& f) noexcept {
