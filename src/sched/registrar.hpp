@@ -72,8 +72,13 @@ template <class M> class registrar {
 
   // Closes every group of reduces that is open, so that what follows a wait sees whole results.
   void close_all(worker<M>& w) {
-    while (detail::handle_state* h = open_.first()) close(w, *h, nullptr);
+    for (;;) {
+      const typename access::open_reductions<M>::claim oldest(open_);
+      if (oldest.what() == nullptr) return;
+      close(w, *oldest.what(), nullptr);
+    }
   }
+  // When this returns nobody else is about to close h: a wait for h that begins now is one for the last write.
   void close_if_open(worker<M>& w, detail::handle_state& h) {
     bool open = false;
     {
@@ -81,8 +86,9 @@ template <class M> class registrar {
       open = access::reduction_open(h);
     }
     if (open) close(w, h, nullptr);
+    open_.await_claims(h);
   }
-  [[nodiscard]] bool any_open() noexcept { return open_.first() != nullptr; }
+  [[nodiscard]] bool any_open() noexcept { return open_.any(); }
   // After a stall: nobody will apply them.
   void forget_all() noexcept {
     while (detail::handle_state* h = open_.first()) {

@@ -4,6 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "storey.hpp"
@@ -141,6 +144,34 @@ TEST_CASE("registrar: a wait closes every group that is open, or the one of its 
   CHECK(!f.s.registrar.any_open());
   CHECK(datum::applied == 2);
   CHECK(f.s.quiescence.reached());
+}
+
+// Who waits for everything closes what strangers opened. One who destroys its reduction meanwhile waits for the claim.
+TEST_CASE("registrar: a reduction whose owner goes is not closed by anybody else after that") {
+  notes machine;
+  access::open_reductions<notes> all;
+  detail::handle_state h, other;
+  all.await_claims(h);
+  CHECK(!all.any());
+  all.add(h);
+  CHECK(all.any());
+  std::atomic<bool> gone{false};
+  std::thread owner;
+  {
+    const access::open_reductions<notes>::claim one(all), two(all);
+    CHECK((one.what() == &h && two.what() == &h));
+    all.remove(h);
+    CHECK(access::open_reductions<notes>::claim(all).what() == nullptr);
+    all.await_claims(other);  // nobody has one on that
+    owner = std::thread([&] {
+      all.await_claims(h);
+      gone = true;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    CHECK(!gone);
+  }
+  owner.join();
+  CHECK(gone);
 }
 
 TEST_CASE("registrar: after a stall nobody applies what was left over") {
