@@ -1,7 +1,10 @@
 // Parallel reductions (SuperGlue §4.5): tasks that add to one datum run at the same time, each into a buffer of its own
 // when another one is busy with the datum; buffers are merged as they meet, and the rest is applied before anyone can
-// look. "Anyone" is: a task with another kind of access to the handle, a wait, weft::runtime::get, and the end of the
-// runtime. (The paper applies only at the next access; a program that waits and then reads saw partial sums.)
+// look. "Anyone" is: a task with another kind of access to the handle, a wait for the handle, weft::runtime::get, a
+// wait for all tasks (rt.wait() outside of tasks), and the end of the runtime. (The paper applies only at the next
+// access; a program that waits and then reads saw partial sums.) A wait for children - rt.wait() in a body, the end of
+// a finish - applies nothing: what is open may be others', who still add to it, or the body's own. A body that looks at
+// a sum asks rt.get(h), or rt.wait(h) first.
 //
 //   weft::reduction<double> energy;                                        // += into zero
 //   rt.submit(weft::reduce(energy), [](double& part) { part += ...; });

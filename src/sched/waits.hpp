@@ -84,7 +84,14 @@ template <class M> class waits {
     use_.registrar.close_all(w);
     bool waited = false;
     use_.placement.expose(w);  // to ask whether all is done takes long, with many workers
-    while (!use_.quiescence.reached()) {
+    // Where others create, and where bodies submit, a group may have been opened, and all of it done, since the last
+    // look for open ones: so that comes after the look for the end, too.
+    for (;;) {
+      if (use_.quiescence.reached()) {
+        if (!use_.registrar.any_open()) break;
+        use_.registrar.close_all(w);
+        continue;
+      }
       waited = true;
       waiter self;
       // This worker's loop looks for the end before it sleeps.

@@ -1,8 +1,6 @@
 // An operation of a reduction whose merge() throws ended the program; a buffer was lost each time that apply() threw.
 // Right: the task fails in which it was called, the wait says so, and no buffer is left.
-// With decoupled creation a sum may still be unapplied when rt.wait() returns, which is another fault, and open.
 // Machines: host virtual random
-// Creation: inline
 // Times: 3
 #include <weft/weft.hpp>
 
