@@ -46,12 +46,13 @@ template <class M> struct creation_parts {
   sched::own_source<M>& own;
 };
 
-// As a source: requests that wait for anybody, because the creator is away; to the creator itself, all requests.
+// As a source: requests that wait for anybody, because the creator is away. What only the creator sees, all of them, is
+// a source of its own, since what one worker sees of a shared source all see who have it (stall.hpp).
 template <class M> class creation final : public source<M> {
  public:
   explicit creation(detail::engine_base* engine, const creation_parts<M>& parts)
       : source<M>("requests to create a task", {.shared = true, .while_paused = true}), engine_(engine), use_(parts),
-        made_(*this) {}
+        made_(*this), all_(*this) {}
 
   // Who: the thread that makes the runtime, with all workers made and none running. wanted: 0 for the last worker.
   // Returns whether others create from now on.
@@ -71,7 +72,7 @@ template <class M> class creation final : public source<M> {
       detail::poke(away_, 1u);
     } else {
       creator_->role = role::creator;
-      detail::poke(creator_->tick_limit, 1u);  // what follows on a pinned task is for others
+      detail::poke(creator_->tick_limit, creator_->usual_ticks());
       use_.sleep.set_apart(creator_->id);
     }
     return true;
@@ -82,6 +83,8 @@ template <class M> class creation final : public source<M> {
   [[nodiscard]] int creator() const noexcept { return on() ? creator_->id : -1; }
   // Of the creator's deque, for others.
   [[nodiscard]] source<M>& made() noexcept { return made_; }
+  // All requests, for the creator.
+  [[nodiscard]] source<M>& all_requests() noexcept { return all_; }
 
   // Whether hand_over() will do for what w submits now. Who: w's thread.
   [[nodiscard]] bool is_short_from(const detail::worker& w) const noexcept {
@@ -137,7 +140,7 @@ template <class M> class creation final : public source<M> {
   }
 
   [[nodiscard]] detail::record* take(worker<M>& w) override {
-    if (w.role == role::creator) return create_many(w);
+    WEFT_ASSERT(w.role != role::creator);
     while (M::load(away_, base::seq_cst) != 0 && create_one(w)) {
       w.own_deferred = true;
       if (use_.attention.paused()) continue;  // creation goes on, as inline
@@ -145,8 +148,8 @@ template <class M> class creation final : public source<M> {
     }
     return nullptr;
   }
-  [[nodiscard]] bool visible(worker<M>& w) noexcept override {
-    return (w.role == role::creator || M::load(away_, base::seq_cst) != 0) && requests_.any_for_sure();
+  [[nodiscard]] bool visible(worker<M>&) noexcept override {
+    return M::load(away_, base::seq_cst) != 0 && requests_.any_for_sure();
   }
 
   // The creator runs something, or is back. Who: the creator.
@@ -173,6 +176,17 @@ template <class M> class creation final : public source<M> {
       return creation_.creator_->role == role::creator ? creation_.use_.stealing.rob(w, *creation_.creator_) : nullptr;
     }
     [[nodiscard]] bool visible(worker<M>&) noexcept override { return sched::deque<M>::stealable(*creation_.creator_); }
+
+   private:
+    creation& creation_;
+  };
+
+  class all_source final : public source<M> {
+   public:
+    explicit all_source(creation& c)
+        : source<M>("all requests to create a task", {.while_paused = true}), creation_(c) {}
+    [[nodiscard]] detail::record* take(worker<M>& w) override { return creation_.create_many(w); }
+    [[nodiscard]] bool visible(worker<M>&) noexcept override { return creation_.requests_.any_for_sure(); }
 
    private:
     creation& creation_;
@@ -239,6 +253,7 @@ template <class M> class creation final : public source<M> {
   detail::engine_base* engine_;
   creation_parts<M> use_;
   made_source made_;
+  all_source all_;
   worker<M>* creator_ = nullptr;          // nullptr: tasks are created inline
   detail::cell<std::uint32_t> away_;      // the creator runs a task: whoever is idle creates
   detail::worker* submitter_ = nullptr;   // the main thread, if there is a ring for it

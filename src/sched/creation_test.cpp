@@ -78,7 +78,7 @@ TEST_CASE("creation: a request is counted by who submits it and has no versions 
   CHECK(f.s.quiescence.live() == 1);
   CHECK(h.registered == 0);
   CHECK(!f.creates.all_created());
-  CHECK(f.creates.take(f.s.all[2]) == nullptr);  // the creator runs nothing
+  CHECK(f.creates.all_requests().take(f.s.all[2]) == nullptr);  // the creator runs nothing
   CHECK(h.registered == 1);
   CHECK(f.creates.all_created());
   CHECK(f.s.own(2).size() == 1);
@@ -91,7 +91,7 @@ TEST_CASE("creation: requests get their versions in the order in which they were
   detail::handle_state h;
   std::vector<task> tasks(20);
   for (task& t : tasks) f.submit(static_cast<unsigned>(&t - tasks.data()) % 2, t.uses(h, kind_write));
-  static_cast<void>(f.creates.take(f.s.all[2]));
+  static_cast<void>(f.creates.all_requests().take(f.s.all[2]));
   CHECK(f.creates.created_so_far() == 20);
   for (std::size_t i = 0; i < tasks.size(); ++i) CHECK(tasks[i].a[0].required == i);
   access::woken list;
@@ -102,11 +102,11 @@ TEST_CASE("creation: the creator looks elsewhere from time to time, with request
   fixture f(3);
   std::vector<task> tasks(ticks_between_looks + 5);
   for (task& t : tasks) f.submit(0, t);
-  static_cast<void>(f.creates.take(f.s.all[2]));
+  static_cast<void>(f.creates.all_requests().take(f.s.all[2]));
   CHECK(f.creates.created_so_far() == ticks_between_looks);
   CHECK(!deque<notes>::has_private(f.s.all[2]));  // all that it made is there for others
-  CHECK(f.creates.visible(f.s.all[2]));
-  static_cast<void>(f.creates.take(f.s.all[2]));
+  CHECK(f.creates.all_requests().visible(f.s.all[2]));
+  static_cast<void>(f.creates.all_requests().take(f.s.all[2]));
   CHECK(f.creates.created_so_far() == tasks.size());
 }
 
@@ -115,6 +115,7 @@ TEST_CASE("creation: while the creator is there only it is asked, when it is awa
   task a, b;
   f.submit(0, a);
   CHECK(!f.creates.visible(f.s.all[0]));
+  CHECK(f.creates.all_requests().visible(f.s.all[2]));
   CHECK(f.creates.take(f.s.all[0]) == nullptr);
   for (unsigned id = 0; id < 2; ++id) static_cast<void>(f.s.sleep.announce(id));
   f.creates.leaves();
@@ -124,7 +125,7 @@ TEST_CASE("creation: while the creator is there only it is asked, when it is awa
   f.creates.is_back();
   f.submit(0, b);
   CHECK(f.creates.take(f.s.all[0]) == nullptr);
-  static_cast<void>(f.creates.take(f.s.all[2]));
+  static_cast<void>(f.creates.all_requests().take(f.s.all[2]));
   CHECK(f.s.own(2).size() == 1);
 }
 
@@ -143,7 +144,7 @@ TEST_CASE("creation: what the creator made ready is a source of its own for the 
   source<notes>& made = f.creates.made();
   CHECK(!made.visible(f.s.all[0]));
   f.submit(0, t);
-  static_cast<void>(f.creates.take(f.s.all[2]));
+  static_cast<void>(f.creates.all_requests().take(f.s.all[2]));
   CHECK(made.visible(f.s.all[0]));
   CHECK(made.take(f.s.all[0]) == &t.r);
   CHECK(made.take(f.s.all[0]) == nullptr);

@@ -129,7 +129,7 @@ template <machine::machine M> void engine<M>::list_sources() {
     if (ordering_.chooses()) {
       s = {&ordering_, &admission_, quiescent_source_.get()};
     } else if (w->role == role::creator) {
-      s = {&creation_, &box_, &admission_, quiescent_source_.get()};
+      s = {&creation_.all_requests(), &members_, &box_, &admission_, quiescent_source_.get()};
     } else {
       s = {&members_, &urgent_, &box_};
       if (rules_->pushes()) s.push_back(&pushed_here_);
@@ -140,6 +140,7 @@ template <machine::machine M> void engine<M>::list_sources() {
     }
     if (M::has_alarms()) s.insert(s.begin(), &timers_);
   }
+  stall_.open();
 }
 
 template <machine::machine M> void engine<M>::worker_entry(void* engine_address, unsigned id) {

@@ -6,10 +6,12 @@
 //   take(w)      a record for w to run, or nullptr. Who: w's thread, which has nothing to run or comes by now and then.
 //   visible(w)   whether take(w) might find something. Order: the loads are seq_cst, because a worker that is about to
 //                sleep relies on them (sleep.md): whoever puts work here publishes it by a seq_cst read-modify-write
-//                and then notifies. Who: w's thread; where the source is not `shared` (a deque, an inbox) also any
-//                worker that looks for a stall, about any other.
+//                and then notifies. Who: w's thread; also any worker that looks for a stall, about any other: where the
+//                source is not `shared` (a deque, an inbox) about each, else about one that has it.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "base/assert.hpp"
 #include "sched/worker.hpp"
@@ -19,7 +21,7 @@ namespace weft::sched {
 template <class M> class source {
  public:
   struct traits {
-    bool shared = false;        // one for all workers: who looks for a stall asks it once, else once for each worker
+    bool shared = false;        // what one worker sees here all see who have it; not all need to (`everywhere`)
     bool while_paused = false;  // is asked while the runtime is paused, too
     bool now_and_then = false;  // is asked now and then by a worker that never runs dry
     bool at_hand = false;       // tasks here are this worker's, or anybody's: they need not be stolen
@@ -64,5 +66,37 @@ template <class M> [[nodiscard]] bool any_at_hand(worker<M>& w) noexcept {
     if (s->is().at_hand && s->visible(w)) return true;
   return false;
 }
+
+// Whether anything is visible to anybody, w or another: who looks for a stall asks. A worker need not have every source
+// that others have: the creator has no place where others find what it made.
+template <class M> class everywhere {
+ public:
+  // Who: the thread that makes the runtime, when all have their sources.
+  template <class Crew> void open(const Crew& all) {
+    WEFT_ASSERT(shared_.empty());
+    for (const auto& w : all)
+      for (source<M>* s : w->sources)
+        if (s->is().shared && std::ranges::find(shared_, s, &entry::what) == shared_.end()) shared_.push_back({s, &*w});
+  }
+  // Who: w's thread.
+  template <class Crew> [[nodiscard]] bool any(worker<M>& w, const Crew& all) noexcept {
+    if (any_visible(w, false)) return true;
+    for (const auto& other : all) {
+      if (&*other == &w) continue;
+      for (source<M>* s : other->sources)
+        if (!s->is().shared && s->visible(*other)) return true;
+    }
+    for (const entry& e : shared_)
+      if (std::ranges::find(w.sources, e.what) == w.sources.end() && e.what->visible(*e.who)) return true;
+    return false;
+  }
+
+ private:
+  struct entry {
+    source<M>* what;
+    worker<M>* who;  // one that has it
+  };
+  std::vector<entry> shared_;
+};
 
 }  // namespace weft::sched

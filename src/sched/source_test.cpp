@@ -4,7 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "machine/host/host.hpp"
 
@@ -88,6 +90,51 @@ TEST_CASE("source: the look before sleep sees any of them, and while paused thos
   t.b.left = 1;
   CHECK(any_visible(t.w, true));
   CHECK(t.asked.empty());  // a look takes nothing
+}
+
+// A crew of three, who do not all look at the same places: the last has none of those that are for all.
+struct crew_of_three {
+  struct asks final : source<M> {
+    explicit asks(bool shared) : source<M>("asks", {.shared = shared}) {}
+    [[nodiscard]] detail::record* take(worker<M>&) override { return nullptr; }
+    [[nodiscard]] bool visible(worker<M>& w) noexcept override {
+      asked += static_cast<char>('0' + w.id);
+      return has_some;
+    }
+    bool has_some = false;
+    std::string asked;
+  };
+  asks for_all{true}, own{false}, of_last{false};
+  std::vector<std::unique_ptr<worker<M>>> all;
+  everywhere<M> look;
+  crew_of_three() {
+    for (std::uint16_t id = 0; id < 3; ++id) {
+      all.push_back(std::make_unique<worker<M>>());
+      all.back()->id = id;
+      all.back()->sources = {&for_all, &own};
+    }
+    all[2]->sources = {&of_last};
+    look.open(all);
+  }
+};
+
+TEST_CASE("source: everywhere, each queue of all is asked once, and those of each worker") {
+  crew_of_three t;
+  CHECK(!t.look.any(*t.all[0], t.all));
+  CHECK(t.for_all.asked == "0");
+  CHECK(t.own.asked == "01");
+  CHECK(t.of_last.asked == "2");
+}
+
+TEST_CASE("source: everywhere, also in a queue of all at which the one who looks has no place") {
+  crew_of_three t;
+  t.for_all.has_some = true;
+  CHECK(!any_visible(*t.all[2], false));
+  CHECK(t.look.any(*t.all[2], t.all));
+  CHECK(t.for_all.asked == "0");  // about one that has it
+  t.for_all.has_some = false;
+  t.of_last.has_some = true;
+  CHECK(t.look.any(*t.all[0], t.all));
 }
 
 TEST_CASE("source: a worker without sources finds nothing") {

@@ -44,13 +44,15 @@ template <class M> struct stall_parts {
 template <class M> class stall {
  public:
   explicit stall(const stall_parts<M>& parts) : use_(parts) {}
+  // Who: the thread that makes the runtime, when all workers have their sources.
+  void open() { sources_.open(use_.all); }
 
   // Who: the worker whose announcement found everybody asleep. If somebody wakes meanwhile nothing is done: whoever
   // sleeps last asks again.
   void look(worker<M>& w) {
     const std::uint64_t announcements = use_.sleep.announcements();
     const bool paused = use_.attention.paused();
-    if (!paused && anything_anywhere(w)) return;  // while paused nobody takes what there is
+    if (!paused && sources_.any(w, use_.all)) return;  // while paused nobody takes what there is
     const bool all_done = use_.quiescence.reached();
     if (!use_.sleep.all_asleep() || use_.sleep.announcements() != announcements) return;
     // A submitter waits for room, and all free records are in the lists of workers that sleep: with nothing left to run
@@ -118,18 +120,6 @@ template <class M> class stall {
     [[nodiscard]] bool operator==(const standstill&) const = default;
   };
 
-  // Every source there is: w's, and of the others those that are theirs alone. Requests are shared and yet only the
-  // creator sees all of them: one that has announced sleep and not looked a last time may still have some.
-  [[nodiscard]] bool anything_anywhere(worker<M>& w) noexcept {
-    if (any_visible(w, false)) return true;
-    for (const auto& other : use_.all) {
-      if (other.get() == &w) continue;
-      for (source<M>* s : other->sources)
-        if ((!s->is().shared || other->role == role::creator) && s->visible(*other)) return true;
-    }
-    return false;
-  }
-
   // Lets everybody go who waits outside of tasks. The report is made first: afterwards they run.
   // Who: holder of the guests' waits_lock(), so a waiter found in the list lives until it is released.
   void end_waits(worker<M>& w) {
@@ -193,6 +183,7 @@ template <class M> class stall {
   }
 
   stall_parts<M> use_;
+  everywhere<M> sources_;
   std::string text_;                             // guarded by the guests' waits_lock()
   detail::cell<std::uint32_t> standstill_told_;  // not 0: it has been reported on stderr
   bool told_ = false;

@@ -80,22 +80,28 @@ TEST_CASE("stall: not while something is visible, somebody is awake, or everythi
   f.s.all[1].sources.clear();
 }
 
-// Catches: a request that was handed over before the creator announced sleep, and that it will find at its last look.
-TEST_CASE("stall: not while the creator may still see a request that nobody else does") {
-  struct requests_source final : source<notes> {
-    requests_source() : source<notes>("requests", {.shared = true}) {}
+// Catches: what lies where the worker that looks has no place to look, and whose finder has said that it sleeps, but
+// not looked a last time. The creator is such a worker: it finds nothing in the queues of all.
+TEST_CASE("stall: not while somebody else may still see something, in a queue of all or in one of its own") {
+  struct queue final : source<notes> {
+    explicit queue(bool shared) : source<notes>("a queue", {.shared = shared}) {}
     [[nodiscard]] detail::record* take(worker<notes>&) override { return nullptr; }
-    [[nodiscard]] bool visible(worker<notes>& w) noexcept override { return w.role == role::creator; }
-  } requests;
+    [[nodiscard]] bool visible(worker<notes>& w) noexcept override { return w.id == 1 && has_some; }
+    bool has_some = true;
+  } of_all(true), its_own(false);
   fixture f;
-  f.s.all[1].sources = {&requests};
-  waiter a, b;
-  f.s.all[1].role = role::creator;
+  f.s.all[1].sources = {&of_all, &its_own};
+  f.s.stall.open();
+  waiter a, b, c;
+  its_own.has_some = false;
   while_all_sleep(f.s, a, [&] { f.s.stall.look(f.s.w); });
   CHECK(!a.stalled);
-  f.s.all[1].role = role::ordinary;
+  std::swap(its_own.has_some, of_all.has_some);
   while_all_sleep(f.s, b, [&] { f.s.stall.look(f.s.w); });
-  CHECK(b.stalled);
+  CHECK(!b.stalled);
+  its_own.has_some = false;
+  while_all_sleep(f.s, c, [&] { f.s.stall.look(f.s.w); });
+  CHECK(c.stalled);
   f.s.all[1].sources.clear();
 }
 
