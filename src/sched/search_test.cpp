@@ -205,7 +205,7 @@ TEST_CASE("search: the creator is away while it runs what is pinned to it, and b
   fixture f;
   REQUIRE(f.creates.open(2));
   worker<notes>& creator = f.s.all[2];
-  creator.sources = {&f.box, &f.creates};
+  creator.sources = {&f.box, &f.creates.all_requests()};
   task pinned, request;
   creator.box.push(&pinned.r);
   CHECK(f.looks.next_or_sleep(creator) == &pinned.r);

@@ -1,7 +1,11 @@
-// Tasks that complete events by fulfil_after(), beside plain ones, on a modelled machine: "internal error: before !=
-// 0", in sleep.hpp. A worker that took its announcement of sleep back, and had been claimed by then, parked to take the
-// wake that was on its way; the alarm of an event ended that. Right: every event comes. Run: 40 Long: 1500 Machines:
-// random pct virtual Workers: 8 2 3
+// Tasks that complete events by fulfil_after(), beside plain ones, on a modelled machine, ended in "internal error" in
+// sleep.hpp. A worker that took its announcement of sleep back, and had been claimed by then, parked to take the wake
+// that was on its way; the alarm of an event ended that.
+// Right: every event comes.
+// Run: 40
+// Long: 1500
+// Machines: random pct virtual
+// Workers: 8 2 3
 #include <weft/weft.hpp>
 
 #include <array>

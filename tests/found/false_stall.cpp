@@ -1,7 +1,12 @@
 // With decoupled creation a wait threw "no task can run any more, but 0 are not done", now and then, beside somebody
 // who sleeps and wakes on the same cores; what it waited for went on beside the program that had been told so. Plain
-// tasks, tasks with children and a finish, in turns. Right: nothing is thrown, and each wait is over when its tasks are
-// done. Run: 60 Long: 4000 Machines: host virtual random pct Workers: 3 2 4 8 16 Times: 3
+// tasks, tasks with children and a finish, in turns.
+// Right: nothing is thrown, and each wait is over when its tasks are done.
+// Run: 60
+// Long: 4000
+// Machines: host virtual random pct
+// Workers: 3 2 4 8 16
+// Times: 3
 #include <weft/weft.hpp>
 
 #include "found.hpp"

@@ -1,8 +1,12 @@
 // With decoupled creation rt.wait() returned when all tasks were done, and what they had left over in a reduction had
 // not been applied: a wrong value without a word. The group of reduces was opened after the wait had looked for open
 // ones, by the worker that creates.
-// Right: after rt.wait() everything is applied; in a body, where a wait for children applies nothing, rt.get() gives
-// the whole. Run: 4 Long: 200 Machines: host virtual random Workers: 64 2 4 Times: 3
+// Right: after rt.wait() all is applied; in a body, where a wait for children applies nothing, rt.get() gives the sum.
+// Run: 4
+// Long: 200
+// Machines: host virtual random
+// Workers: 64 2 4
+// Times: 3
 #include <weft/weft.hpp>
 
 #include "found.hpp"
