@@ -6,6 +6,7 @@
 #include <cctype>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "base/limits.hpp"
@@ -116,6 +117,18 @@ std::vector<std::vector<std::uint64_t>> latencies(hwloc_topology_t t, const std:
   return table;
 }
 
+// The memory node that a core uses first: its own. It may have none, as where a group of processes may not use it; then
+// that of the smallest part around it that has one.
+hwloc_obj_t memory_of(hwloc_topology_t t, hwloc_obj_t pu) {
+  for (hwloc_obj_t o = pu; o != nullptr; o = o->parent) {
+    const int first = o->nodeset == nullptr ? -1 : hwloc_bitmap_first(o->nodeset);
+    if (first < 0) continue;
+    if (const hwloc_obj_t n = hwloc_get_numanode_obj_by_os_index(t, static_cast<unsigned>(first)); n != nullptr)
+      return n;
+  }
+  return nullptr;
+}
+
 // `sizes`: those of caches are known, not hwloc's guesses for a notation that has none.
 shape load(topology t, bool sizes) {
   if (hwloc_topology_load(t.get()) != 0) throw error("hwloc cannot make a machine of it");
@@ -133,10 +146,8 @@ shape load(topology t, bool sizes) {
     core c;
     c.at.cpu = static_cast<unsigned>(s.cores.size());
     c.at.cache = caches.of(outermost(pu));
-    const int first = pu->nodeset == nullptr ? -1 : hwloc_bitmap_first(pu->nodeset);
-    const hwloc_obj_t node =
-        first < 0 ? nullptr : hwloc_get_numanode_obj_by_os_index(t.get(), static_cast<unsigned>(first));
-    if (node == nullptr) throw error("it has a core without memory");
+    const hwloc_obj_t node = memory_of(t.get(), pu);
+    if (node == nullptr) throw error("it has no memory");
     c.at.node = node_numbers.of(node);
     if (c.at.node == nodes.size()) nodes.push_back(node);
     c.inner = inner.of(second_level(pu));
@@ -171,6 +182,44 @@ void refuse_large(const std::string& notation) {
   }
 }
 
+// Where an export says which version of the format it has.
+struct version_place {
+  std::size_t at = std::string::npos, length = 0, line = 0;
+  unsigned major = 0;
+};
+
+version_place version_of(const std::string& text) {
+  constexpr std::string_view before = "<topology version=\"";
+  version_place v;
+  const std::size_t found = text.find(before);
+  if (found == std::string::npos) return v;
+  const std::size_t from = found + before.size();
+  const std::size_t end = text.find('"', from);
+  constexpr std::size_t digits_max = 8;
+  if (end == std::string::npos || end == from || end - from > digits_max) return v;
+  if (std::isdigit(static_cast<unsigned char>(text[from])) == 0) return v;
+  v.at = from, v.length = end - from;
+  v.line =
+      static_cast<std::size_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(from), '\n')) + 1;
+  for (std::size_t i = from; i < end && std::isdigit(static_cast<unsigned char>(text[i])) != 0; ++i)
+    v.major = v.major * 10 + static_cast<unsigned>(text[i] - '0');
+  return v;
+}
+
+// Errors: those of hwloc, and of load().
+shape read_xml(const std::string& text) {
+  const auto read = [&text] {
+    topology t = empty_topology();
+    if (hwloc_topology_set_xmlbuffer(t.get(), text.c_str(), static_cast<int>(text.size() + 1)) != 0)
+      throw error("hwloc cannot read it; it takes what `lstopo FILE.xml` wrote");
+    return load(std::move(t), true);
+  };
+  if (!survives([&read] { static_cast<void>(read()); }))
+    throw error(
+        "hwloc cannot read it: it is damaged, and hwloc would crash on it; export it again with `lstopo FILE.xml`");
+  return read();
+}
+
 }  // namespace
 
 shape shape_of_notation(const std::string& notation) {
@@ -182,17 +231,20 @@ shape shape_of_notation(const std::string& notation) {
   return load(std::move(t), false);
 }
 
+// hwloc 2 refuses what hwloc 3 exported for its version alone. What is read of it here - objects and their sets,
+// caches, memory nodes, latencies - is written in the same way; so it is read as version 2.
 shape shape_of_xml(const std::string& text) {
-  const auto read = [&text] {
-    topology t = empty_topology();
-    if (hwloc_topology_set_xmlbuffer(t.get(), text.c_str(), static_cast<int>(text.size() + 1)) != 0)
-      throw error("hwloc cannot read it; it takes what `lstopo FILE.xml` wrote");
-    return load(std::move(t), true);
-  };
-  if (!survives([&read] { static_cast<void>(read()); }))
-    throw error(
-        "hwloc cannot read it: it is damaged, and hwloc would crash on it; export it again with `lstopo FILE.xml`");
-  return read();
+  const version_place v = version_of(text);
+  const unsigned here = hwloc_get_api_version() >> 16;
+  if (v.major <= here) return read_xml(text);
+  try {
+    if (v.major == 3) return read_xml(std::string(text).replace(v.at, v.length, "2.0"));
+    throw error("hwloc cannot make a machine of it");
+  } catch (const error& e) {
+    throw error("line " + std::to_string(v.line) + ": it is of version " + text.substr(v.at, v.length) +
+                " of hwloc's format, and the hwloc of this library is version " + std::to_string(here) + " (" +
+                e.what() + "); export it with `lstopo FILE.xml` of hwloc " + std::to_string(here));
+  }
 }
 
 shape shape_of_host() { return load(empty_topology(), true); }

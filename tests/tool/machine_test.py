@@ -35,6 +35,26 @@ CRASHES = """<?xml version="1.0"?>
 </topology>
 """
 
+APART = """<?xml version="1.0"?>
+<topology version="2.0">
+  <object type="Machine" os_index="0" cpuset="0x3" complete_cpuset="0x3" allowed_cpuset="0x3" nodeset="0x1"
+          complete_nodeset="0x3" allowed_nodeset="0x1" gp_index="1">
+    <object type="Package" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1"
+            gp_index="2">
+      <object type="NUMANode" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1"
+              gp_index="3" local_memory="1024"/>
+      <object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1"
+              gp_index="4"/>
+    </object>
+    <object type="Package" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x0" complete_nodeset="0x2"
+            gp_index="5">
+      <object type="PU" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x0" complete_nodeset="0x2"
+              gp_index="6"/>
+    </object>
+  </object>
+</topology>
+"""
+
 
 class Machines(unittest.TestCase):
     def setUp(self):
@@ -150,6 +170,22 @@ class Machines(unittest.TestCase):
         for name, text in (("empty.xml", ""), ("cut.xml", "<?xml version='1.0'?><topology version='2.0'><object>")):
             (self.folder / name).write_text(text)
             self.assertIn(f"weft: {name}: hwloc", self.bad("info", "--machine", name))
+
+    def test_xml_of_hwloc_3(self):
+        """Its version is all that hwloc 2 has against it; what no hwloc wrote yet is refused with the line."""
+        whole = CRASHES.format(pu='cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1"')
+        (self.folder / "third.xml").write_text(whole.replace('version="2.0"', 'version="3.0"'))
+        self.assertEqual(json.loads(self.run_weft("info", "--machine", "third.xml", "--json").stdout)["cores"], 1)
+        (self.folder / "ninth.xml").write_text(whole.replace('version="2.0"', 'version="9.0"'))
+        self.assertRegex(self.bad("info", "--machine", "ninth.xml"),
+                         r"ninth\.xml: line 2: it is of version 9\.0 of hwloc's format, .* with `lstopo FILE\.xml`")
+        (self.folder / "cut.xml").write_text(whole.replace('version="2.0"', 'version="3.0"')[:300])
+        self.assertIn("line 2: it is of version 3.0", self.bad("info", "--machine", "cut.xml"))
+
+    def test_xml_with_a_core_without_memory_of_its_own(self):
+        (self.folder / "apart.xml").write_text(APART)
+        told = json.loads(self.run_weft("info", "--machine", "apart.xml", "--json").stdout)
+        self.assertEqual((told["cores"], told["nodes"]), (2, 1))
 
     def test_damaged_xml_on_which_hwloc_crashes(self):
         whole = CRASHES.format(pu='cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1"')
