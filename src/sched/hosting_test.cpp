@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <set>
 #include <string>
 
 #include "weft/runtime.hpp"
@@ -51,6 +52,20 @@ TEST_CASE("hosting: gangs serve again") {
     rt.submit(weft::team(1 + k % 3), [&](team_context& t) { weft::guest(t, [&](guest_context&) { ++here; }); });
   rt.wait();
   CHECK(here == 300);
+}
+
+TEST_CASE("hosting: guests that come one after the other are served by one gang") {
+  weft::runtime rt({.workers = 3, .machine = "virtual"});
+  std::set<const void*> gangs;
+  for (int k = 0; k < 20; ++k) {
+    rt.submit(weft::team(2), [&](team_context& t) {
+      weft::guest(t, [&](guest_context&) {
+        gangs.insert(*static_cast<void**>(detail::self()->current->closure()));  // what a seat keeps first
+      });
+    });
+    rt.wait();
+  }
+  CHECK(gangs.size() == 1);
 }
 
 }  // namespace weft::sched

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <stdexcept>
+#include <utility>
 
 namespace weft::sched {
 namespace {
@@ -69,6 +70,25 @@ TEST_CASE("pipelines: one is in the first stage, and items are numbered on") {
   CHECK(x.take().what == kind::begin);
   CHECK(!x.gates.produced(x.p, false));
   CHECK((x.p.ended && x.take().what == kind::nothing));
+}
+
+TEST_CASE("pipelines: who waits is told when the first stage is free, when an item is through, and when one fails") {
+  three_slots x;
+  CHECK(x.take().what == kind::begin);
+  x.p.waiting = 1;
+  std::uint64_t seen = peek(x.p.news);
+  const auto told = [&] {
+    const std::uint64_t before = std::exchange(seen, peek(x.p.news));
+    return seen != before;
+  };
+  static_cast<void>(x.gates.produced(x.p, true));
+  CHECK(told());
+  x.gates.over(x.p, 10);
+  CHECK(told());
+  const std::uint64_t next = x.begin();
+  static_cast<void>(told());
+  x.gates.fail(x.p, next, std::make_exception_ptr(std::runtime_error("no")));
+  CHECK(told());
 }
 
 TEST_CASE("pipelines: who comes too early waits, and who leaves before it lets it go on") {

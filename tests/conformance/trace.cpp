@@ -137,6 +137,26 @@ TEST_CASE("trace: tasks in tasks, and waits") {
   });
 }
 
+TEST_CASE("trace: members of a team are tasks of the team's task, with its name and their ranks") {
+  on_both_machines([](const weft::options& opt) {
+    const trace_place place;
+    recorded(place, opt, [](weft::runtime& rt) {
+      for (int i = 0; i < 5; ++i)
+        rt.submit(weft::team(2), weft::named("twins"), [](weft::team_context& t) { t.barrier(); });
+      rt.wait();
+    });
+    const trace_file file(place.path());
+    CHECK(file.verdict(ordered(opt)) == "");
+    CHECK(file.number("SELECT count(*) FROM teams") == 5);
+    const long members = file.number("SELECT count(*) FROM tasks WHERE rank IS NOT NULL");
+    CHECK(members == (opt.workers == 1 ? 0 : 10));  // of one there is no member, it is a call
+    const std::string right = "m.rank IS NOT NULL AND m.name = t.name AND m.submitted_ns IS NOT NULL";
+    const std::string in_time = ordered(opt) ? " AND m.submitted_ns BETWEEN t.submitted_ns AND m.started_ns" : "";
+    CHECK(file.number("SELECT count(*) FROM tasks m JOIN tasks t ON m.parent = t.id WHERE " + right + in_time) ==
+          members);
+  });
+}
+
 TEST_CASE("trace: reductions, resources, priorities, pinned and repeated") {
   on_both_machines([](const weft::options& opt) {
     const trace_place place;
