@@ -107,8 +107,7 @@ struct block {
 
 struct setting {
   unsigned workers = 2;
-  bool later = false;      // whether events may be fulfilled at a later time: on modelled machines
-  bool repeatable = true;  // whether there are repeatable reductions
+  bool modelled = false;  // fulfil_after is its own
 };
 
 // ---- what it is
@@ -234,7 +233,7 @@ class generator {
       j.team_least = 1 + draw_.below(set_.workers);
       j.team_most = chance(50) ? j.team_least : j.team_least + draw_.below(3);
     } else if (d < 24) {
-      j.by = static_cast<fulfils>(1 + draw_.below(set_.later ? 4 : 3));
+      j.by = static_cast<fulfils>(1 + draw_.below(set_.modelled ? 4 : 3));
       j.event = std::make_unique<weft::event>();
     } else if (d < 44) {
       j.subtasks = true;
@@ -277,7 +276,7 @@ class generator {
   void sums_of(job& j) {
     const auto which = static_cast<int>(draw_.below(sums));
     if (j.flows()) return;
-    (chance(30) ? j.sees_sum : chance(50) || !set_.repeatable ? j.reduces : j.reduces_repeatably) = which;
+    (chance(30) ? j.sees_sum : chance(50) ? j.reduces : j.reduces_repeatably) = which;
   }
 
   weft::base::random draw_;

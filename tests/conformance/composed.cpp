@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -59,11 +58,7 @@ std::string run_program(number seed, const std::string& schedule) {
   const bool shows = std::getenv("WEFT_TEST_SHOW") != nullptr;
   if (shows) std::fprintf(stderr, "%s\n", drawn.line.c_str());
   const bool modelled = !schedule.empty();
-  // Left out where they are known to go wrong: alarms beside sleep that is taken back, and repeatable reductions of a
-  // creator.
-  const bool is_drawn = modelled && schedule != "time";
-  const bool decoupled = std::string_view(drawn.options.creation) == "decoupled";
-  generator make(seed, {drawn.options.workers, modelled && !is_drawn && !decoupled, !(is_drawn && decoupled)});
+  generator make(seed, {drawn.options.workers, modelled});
   std::vector<std::unique_ptr<block>> blocks;  // outlive the runtime: what is left in them is waited for there
   std::string wrong;
   {
