@@ -102,7 +102,9 @@ class runtime {
   // trace that could not be written: no such folder, no right, or a file there that is no trace. Fewer threads than
   // asked for, or no right to bind them, is not an error: the runtime goes on with less and says so on stderr.
   explicit runtime(const options& opt = {});
-  // Waits for all tasks, then ends the workers. An exception of a task that nobody waited for is reported on stderr.
+  // Waits for all tasks, and for other threads that are still in a call of it, then ends the workers. A wait of another
+  // thread for what nothing brings any more throws weft::error there; a call that begins after this is not seen. An
+  // exception of a task that nobody waited for is reported on stderr.
   // Who: the thread that made it. In a child after fork(), where the workers do not exist, it returns at once.
   ~runtime();
   runtime(const runtime&) = delete;

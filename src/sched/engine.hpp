@@ -224,6 +224,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void list_sources();
   void list_levels(worker& w);
   void end(const visit& v) noexcept;
+  [[nodiscard]] bool strangers_leave(bool can_run) noexcept;
   void wait_for(detail::handle_state& h, const std::uint64_t* version = nullptr);
   [[nodiscard]] bool comes(detail::handle_state& h, const std::uint64_t* version);
   [[nodiscard]] bool is_program();

@@ -22,7 +22,7 @@ template <machine::machine M> void engine<M>::wait_event(event_state& s) {
   if (w.role == role::guest) {
     start_if_paused();
     const typename admission<M>::outside_wait needed(admission_);
-    x.self.r.kind = detail::record_kind::external;
+    const typename guests<M>::wait known(guests_, x.self, nullptr);
     if (events_.list(x)) stall_.await_outside(x.self);
     if (x.self.stalled) stall_.raise(false);
   } else {

@@ -193,12 +193,32 @@ template <class Wait> void say_unnoticed(Wait wait) noexcept {
   }
 }
 
+// Calls of other threads that are not quite over. What one brought about may have let the program end the runtime: who
+// submits may still be behind its task. And who waits is told that nothing will bring it any more. Returns when the last
+// has left; false: when there is something to run again, which a call may be waiting for.
+template <machine::machine M> bool engine<M>::strangers_leave(bool can_run) noexcept {
+  if (!M::admits_strangers()) return true;
+  const std::uint64_t since = machine_.now_ps();
+  bool told = false;
+  for (unsigned spins = 0; !guests_.all_left();) {
+    if (can_run && !quiescence_.reached()) return false;
+    stall_.end_outside();
+    M::relax(++spins);
+    if (told || machine_.now_ps() - since < base::standstill_ns * 1000) continue;
+    told = true;
+    std::fprintf(stderr, "weft: a runtime is to end while another thread is in a call of it; it waits for that call\n");
+  }
+  return !can_run || quiescence_.reached();
+}
+
 template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
   watch_.call();
   const main_wait here(admission_, v.self());
   start_if_paused();
   bool can_run = true;
-  say_unnoticed([&] { can_run = waits_.for_all(v.self()); });
+  do {
+    say_unnoticed([&] { can_run = waits_.for_all(v.self()); });
+  } while (!strangers_leave(can_run));
   if (!can_run) say_unnoticed([&] { poison_.rethrow_below(nullptr); });
   if (!can_run && !stall_.told()) say_unnoticed([&] { stall_.report(true); });
   // Who fulfils an event need not know of this runtime, and may still be on the way out.

@@ -61,6 +61,13 @@ template <class M> class guests {
     free_.push_back(&g);
   }
 
+  // Whether no guest is here, nor is one between the two calls of a submission. Order: acquire: what those did here comes
+  // before. Who: anyone.
+  [[nodiscard]] bool all_left() noexcept {
+    base::locked<M> guard(lock_);
+    return free_.size() == made_ && !calls_under_way();
+  }
+
   // The number of a guest's top-level task: behind all of the main thread's, which counts for itself.
   [[nodiscard]] std::uint64_t next_order() noexcept {
     return order_bit | (M::fetch_add(submitted_, std::uint64_t{1}, base::relaxed) + 1);
@@ -94,7 +101,7 @@ template <class M> class guests {
     guests& guests_;
   };
 
-  // Such a thread waits in `self`, for h or for everything: known to a stall from before it is listed where its end
+  // Such a thread waits in `self`, for h, or for everything or an event (nullptr): known to a stall from before it is listed where its end
   // will be seen until after it was taken from there.
   class wait {
    public:

@@ -89,6 +89,18 @@ template <class M> class stall {
     WEFT_ASSERT(!text.empty());
     throw error(text);
   }
+  // The runtime ends, and nothing is left to run: threads outside that wait for what nobody will bring are told so. Who
+  // waits for everything only if that is not done: it sees it itself. Who: the thread that ends the runtime.
+  void end_outside() noexcept {
+    base::locked<M> guard(use_.outside.waits_lock());
+    for (waiter* x : use_.outside.waits()) {
+      const bool for_all = x->outer == nullptr && x->awaited == nullptr;
+      if ((for_all && use_.quiescence.reached()) || !delist(*x)) continue;
+      if (text_.empty()) text_ = "weft: a runtime ends while a thread waits there for what nothing will bring";
+      x->stalled = true;
+      M::signal(x->signal);
+    }
+  }
   // Whether the program has had the report. Who: the thread that made the runtime.
   [[nodiscard]] bool told() const noexcept { return told_; }
 
@@ -126,7 +138,7 @@ template <class M> class stall {
     WEFT_ASSERT(base::held(use_.outside.waits_lock()) && use_.suspension.program_waiter() != nullptr);
     text_ = describe_stall(use_.pool.all(), use_.events);
     for (waiter* x : use_.outside.waits()) {
-      if (!delist(*x)) continue;
+      if (x->outer != nullptr || !delist(*x)) continue;  // who fulfils an event may come from outside at any time
       x->stalled = true;
       M::signal(x->signal);
     }
