@@ -132,7 +132,8 @@ class runtime {
 
   // Outside a task: returns when every task of this runtime is done, with all that those submitted. Inside a task:
   // when the children of the running task are. The task is set aside and its worker goes on; nothing else runs on its
-  // stack, so a wait inside a task cannot deadlock on what lies below it. The task may continue on another thread.
+  // stack, so a wait inside a task cannot deadlock on what lies below it. The task may continue on another thread,
+  // unless it is pinned.
   // Errors: rethrows, of the tasks waited for, the exception that the serial program would throw first; else
   // weft::error if the tasks that are left can never run (each waits for an access that nobody submitted).
   void wait() { detail::wait_all(*engine_); }

@@ -128,6 +128,7 @@ template <machine::machine M> void engine<M>::yield() {
     transition(self.r, detail::record_state::filling, detail::record_state::ready);
     if (self.r.pin != detail::record::unpinned) {
       here.box.push(&self.r);
+      here.passes_box_over = true;
     } else {
       placement_.central().push(&self.r);
       sleep_.notify(machine_);

@@ -67,7 +67,7 @@ template <machine::machine M> void engine<M>::run_child(worker& w, detail::recor
     x = run(*here, x);
     here = static_cast<worker*>(current_worker());
     if (x != nullptr && x->parent != parent) {
-      placement_.push_own(*here, x);
+      placement_.put_off(*here, x);  // it may be pinned to this worker
       x = nullptr;
     }
   }
@@ -152,12 +152,13 @@ std::uint32_t engine<M>::team_unit(detail::team_state& t, const detail::unit_ord
 }
 
 // Whether r, which is ready, runs before the rest of the body that submits it, under a policy that wants that. Not
-// where a clause sends r elsewhere, nor where that body could not go on elsewhere: on the main thread's stack, which
-// only worker 0 enters. Nor when it holds what others may need (it would for longer), when something calls for
+// where a clause sends r elsewhere, nor where that body could not go on elsewhere: where it is pinned, or on the main
+// thread's stack, which only worker 0 enters. Nor when it holds what others may need (it would for longer), when something calls for
 // attention, or when bodies are nested so deeply that all stacks are out.
 template <machine::machine M> bool engine<M>::goes_first(worker& w, const detail::record& r) noexcept {
   const detail::record* const parent = w.current;
-  if (parent == nullptr || parent->exclusives != 0 || w.is_special() || w.on_program_stack()) return false;
+  if (parent == nullptr || parent->exclusives != 0 || w.is_special()) return false;
+  if (suspension<M>::only_on(w) != detail::record::unpinned) return false;
   if (r.pin != detail::record::unpinned || r.urgent || attention_.called() || ordering_.chooses()) return false;
   return stacks_.has_one_more(w);
 }

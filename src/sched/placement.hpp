@@ -172,9 +172,10 @@ template <class M> class placement {
     sleep_.notify(machine_, id);
   }
   // r, a member that was set aside in a barrier, goes on: where it was, before anything else there. Not at the reserve,
-  // which may be away by then.
+  // which may be away by then; nor, if it is pinned to the main thread's worker, where others look while that is away.
   void call_back(worker<M>& w, std::uint16_t id, detail::record* r) {
-    if (id >= crew_.workers()) return place(w, r);
+    const bool only_on_main = r->pin == 0 && waiter::of(r).stack != crew_.main().home;
+    if (id >= crew_.workers() || only_on_main) return place(w, r);
     transition(*r, detail::record_state::filling, detail::record_state::ready);
     if (ordering_.chooses()) return ordering_.add(w, r);
     crew_[id].team_box.push(r);

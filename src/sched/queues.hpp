@@ -4,6 +4,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/assert.hpp"
@@ -66,7 +67,9 @@ template <class M> class own_source final : public source<M> {
 template <class M> class box_source final : public source<M> {
  public:
   box_source() : source<M>("the inbox", {.now_and_then = true, .at_hand = true}) {}
-  [[nodiscard]] detail::record* take(worker<M>& w) override { return w.box.pop(); }
+  [[nodiscard]] detail::record* take(worker<M>& w) override {
+    return std::exchange(w.passes_box_over, false) ? nullptr : w.box.pop();
+  }
   [[nodiscard]] bool visible(worker<M>& w) noexcept override { return !w.box.empty(); }
 };
 

@@ -41,7 +41,7 @@ template <class M> class suspension {
     WEFT_ASSERT(w.running != nullptr && w.role != role::guest);
     deque<M>::offer_kept(w);  // what the body keeps others may take from now on
     self.r.kind = detail::record_kind::resume;
-    self.r.pin = w.on_program_stack() ? w.id : detail::record::unpinned;  // the main thread comes back as itself
+    self.r.pin = only_on(w);
     self.r.parent = w.current;
     self.stack = w.running;
     step after{{[](fiber::action& a) {
@@ -102,6 +102,17 @@ template <class M> class suspension {
     fiber* mine = w.running;
     w.moves_to(*to.stack);
     machine_.jump(w.id, *mine, *to.stack, &after);
+  }
+
+  // The worker that alone goes on with the stack that w is on, or unpinned. The pin of a body belongs to its stack, so it
+  // holds over waits, also for children that are calls on that stack; and the main thread comes back as itself.
+  [[nodiscard]] static std::uint16_t only_on(const worker<M>& w) noexcept {
+    if (w.on_program_stack()) return w.id;
+    for (const detail::record* r = detail::body_around(w.current); r != nullptr; r = detail::body_around(r->parent)) {
+      if (r->pin != detail::record::unpinned) return r->pin;
+      if (!r->is_call) break;  // it is the first on its stack
+    }
+    return detail::record::unpinned;
   }
 
   // The running task r waits in `self`, or goes on: for its time, which says nothing, and for the report of a stall.

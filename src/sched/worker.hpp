@@ -119,6 +119,7 @@ template <class M> struct worker : detail::worker {
   unsigned sent_away = 0;        // by thieves that were at its victims: how often since it last took a task
   unsigned victim_next = 0;      // whom it looks at next, in the policy's order
   bool found_own = false;        // what the last look found is its own member of a team
+  bool passes_box_over = false;  // for one look: a body that yielded and goes on here alone stands there
   bool looks_at_all = false;     // for one look: at every worker, and not only those whose turn it is
   std::uint64_t seen_moves = 0;  // stealing.hpp: what others had done when this worker last looked
   std::uint64_t seen_submitted = 0;
