@@ -194,10 +194,10 @@ template <class Wait> void say_unnoticed(Wait wait) noexcept {
 }
 
 // Calls of other threads that are not quite over. What one brought about may have let the program end the runtime: who
-// submits may still be behind its task. And who waits is told that nothing will bring it any more. Returns when the last
-// has left; false: when there is something to run again, which a call may be waiting for.
+// submits may still be behind its task. And who waits is told that nothing will bring it any more. Returns when the
+// last has left; false: when there is something to run again, which a call may be waiting for.
 template <machine::machine M> bool engine<M>::strangers_leave(bool can_run) noexcept {
-  if (!M::admits_strangers()) return true;
+  if (!guests_.ever_any()) return true;
   const std::uint64_t since = machine_.now_ps();
   bool told = false;
   for (unsigned spins = 0; !guests_.all_left();) {

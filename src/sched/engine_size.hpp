@@ -153,8 +153,8 @@ std::uint32_t engine<M>::team_unit(detail::team_state& t, const detail::unit_ord
 
 // Whether r, which is ready, runs before the rest of the body that submits it, under a policy that wants that. Not
 // where a clause sends r elsewhere, nor where that body could not go on elsewhere: where it is pinned, or on the main
-// thread's stack, which only worker 0 enters. Nor when it holds what others may need (it would for longer), when something calls for
-// attention, or when bodies are nested so deeply that all stacks are out.
+// thread's stack, which only worker 0 enters. Nor when it holds what others may need (it would for longer), when
+// something calls for attention, or when bodies are nested so deeply that all stacks are out.
 template <machine::machine M> bool engine<M>::goes_first(worker& w, const detail::record& r) noexcept {
   const detail::record* const parent = w.current;
   if (parent == nullptr || parent->exclusives != 0 || w.is_special()) return false;

@@ -61,8 +61,10 @@ template <class M> class guests {
     free_.push_back(&g);
   }
 
-  // Whether no guest is here, nor is one between the two calls of a submission. Order: acquire: what those did here comes
-  // before. Who: anyone.
+  // Whether there ever was one. Takes no time on a modelled machine. Who: a thread that knows of what it did here.
+  [[nodiscard]] bool ever_any() const noexcept { return detail::peek(all_) != nullptr; }
+  // Whether no guest is here, nor is one between the two calls of a submission. Order: acquire: what those did here
+  // comes before. Who: anyone.
   [[nodiscard]] bool all_left() noexcept {
     base::locked<M> guard(lock_);
     return free_.size() == made_ && !calls_under_way();
@@ -101,8 +103,8 @@ template <class M> class guests {
     guests& guests_;
   };
 
-  // Such a thread waits in `self`, for h, or for everything or an event (nullptr): known to a stall from before it is listed where its end
-  // will be seen until after it was taken from there.
+  // Such a thread waits in `self`, for h, or for everything or an event (nullptr): known to a stall from before it is
+  // listed where its end will be seen until after it was taken from there.
   class wait {
    public:
     wait(guests& g, waiter& self, detail::handle_state* h) : guests_(g), self_(self) {

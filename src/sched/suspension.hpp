@@ -104,8 +104,8 @@ template <class M> class suspension {
     machine_.jump(w.id, *mine, *to.stack, &after);
   }
 
-  // The worker that alone goes on with the stack that w is on, or unpinned. The pin of a body belongs to its stack, so it
-  // holds over waits, also for children that are calls on that stack; and the main thread comes back as itself.
+  // The worker that alone goes on with the stack that w is on, or unpinned. The pin of a body belongs to its stack, so
+  // it holds over waits, also for children that are calls on that stack; and the main thread comes back as itself.
   [[nodiscard]] static std::uint16_t only_on(const worker<M>& w) noexcept {
     if (w.on_program_stack()) return w.id;
     for (const detail::record* r = detail::body_around(w.current); r != nullptr; r = detail::body_around(r->parent)) {
