@@ -81,10 +81,10 @@ struct completes_clause {
 [[nodiscard]] inline detail::completes_clause completes(event& e) noexcept { return {e}; }
 
 // In a body: other ready tasks of this worker go first, then it goes on, perhaps on another worker if it is not pinned;
-// at once if there are none. Outside of tasks it does nothing. For bodies that poll something; to wait for a task or an event, wait.
-// Cost: about 20 ns if there are none, else two switches of stacks.
-// Errors: weft::error on a modelled machine when bodies have yielded a million times in a row and nothing else has
-// happened in the runtime: they wait for one another, or for something that no task does.
+// at once if there are none. Outside of tasks it does nothing. For bodies that poll something; to wait for a task or an
+// event, wait. Cost: about 20 ns if there are none, else two switches of stacks. Errors: weft::error on a modelled
+// machine when bodies have yielded a million times in a row and nothing else has happened in the runtime: they wait for
+// one another, or for something that no task does.
 void yield();
 
 }  // namespace weft
