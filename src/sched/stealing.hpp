@@ -81,9 +81,13 @@ template <class M> class stealing final : public source<M> {
   [[nodiscard]] detail::record* rob(worker<M>& w, worker<M>& victim) {
     loot got;
     M::work(model::step::steal);
+    // The creator hands out what all live on, to one thief at a time. So that one has half, whatever the policy takes
+    // of a worker, and keeps nothing of it out of reach behind a body. Of short bodies few are taken at once.
+    const bool made = victim.role == role::creator && tempo_.worth_order();
     const auto how_many = [&](std::uint32_t available) {
       if (&victim == &w) return 1u;
-      const std::uint32_t wanted = std::min(rules_->how_many(w.id, victim.id, available), deque::room(w) + 1);
+      const std::uint32_t ruled = rules_->how_many(w.id, victim.id, available);
+      const std::uint32_t wanted = std::min(made ? std::max(ruled, (available + 1) / 2) : ruled, deque::room(w) + 1);
       return w.role == role::reserve ? wanted : std::min(wanted, tempo_.worth_taking());  // it shares its victim's core
     };
     // Of short bodies few are taken at once, and another line would be another third of what a theft costs.
@@ -104,7 +108,7 @@ template <class M> class stealing final : public source<M> {
       if (&victim != &w) M::store(w.supplier, victim.id, base::relaxed);
       for (std::uint32_t i = 1; i < got.count; ++i) deque::push_in_loop(w, got.tasks[i]);
       w.own_deferred = true;
-      placement_.keep_within_reach(w);
+      made ? placement_.expose(w) : placement_.keep_within_reach(w);
       if (w.pace.coarse) sleep_.spread(machine_, got.count - 1);
     }
     return got.tasks[0];
