@@ -215,8 +215,7 @@ TEST_CASE("analytic: the creation bound, with a creator who feeds all from one p
   const machine_file m("relax = { ns = 10 }\nsubmit = { ns = 10 }");
   constexpr int tasks = 10'000;
   constexpr double bound_ns = tasks * 10.0 + 1000;
-  for (const auto& [policy, over] :
-       {std::pair{"central", 0.005}, {"random", 0.005}, {"tao", 0.005}, {"local", 0.02}}) {
+  for (const auto& [policy, over] : {std::pair{"central", 0.005}, {"random", 0.005}, {"tao", 0.005}, {"local", 0.02}}) {
     weft::runtime rt({.workers = 102, .machine = m.path(), .policy = policy, .creation = "decoupled"});
     const double start = rt.now_ns();
     for (int i = 0; i < tasks; ++i) rt.submit(weft::cost(1000), [] {});
