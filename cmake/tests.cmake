@@ -458,5 +458,9 @@ weft_test(tidy tidy ${python} ${tests}/tidy.py)
 weft_test(tidy/self-test tidy ${python} ${tests}/tidy.py --self-test)
 weft_test(tidy/format tidy ${python} ${tests}/format.py)
 
+# planted faults: a build of its own under build/planted, made by hand
+set(planted ${python} ${tests}/planted/faults.py)
+weft_test(planted/self-test tidy ${planted} self-test)
+
 # What `ctest --preset quick` runs: cmake --build --preset quick.
 add_custom_target(quick DEPENDS weft weft_unit weft_conformance weft_serial examples found)

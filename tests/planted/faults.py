@@ -1,0 +1,395 @@
+#!/usr/bin/env python3
+"""Plants one-line faults in the scheduler, and says which of them the tests find. Their page: docs/planted-faults.md.
+
+usage: faults.py make [--faults N] [--seed 1]   copies the tree to build/planted, plants all or N, builds the tests
+       faults.py reach                          runs each test once, and notes which faults it comes by
+       faults.py run [--sample 60] [--seed 1] [--at FILE:LINE] [--long] [--most N]
+                                                switches faults on one by one, each before the tests that reach it, the
+                                                nearest first; at most N of them
+       faults.py page [--refresh]               writes the page; --refresh only follows lines that have moved
+       faults.py check                          the page against the code: a line it names that is gone is a complaint
+       faults.py night [--sample 5]             make, reach, run: a survivor that the page does not know is a failure
+       faults.py self-test                      what is planted where, in a few lines of text
+
+All of the faults are in one build; PLANTED=number in the environment switches one on. A fault is found when a test
+fails, crashes, or is not over after twenty times its time and ten seconds. What no test comes by has survived, too.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import rewrite  # noqa: E402
+from rewrite import KINDS, digest  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+WORK = ROOT / "build" / "planted"
+TREE, BUILD = WORK / "tree", WORK / "tree" / "build" / "dev"
+FOLDERS = ["src/sched", "src/sched/policies", "src/access", "src/memory", "include/weft", "include/weft/detail"]
+# Programs for no runtime, or of rooms that are not asked here.
+NOT_ASKED = ["include/weft/swarm.hpp", "include/weft/ordered", "include/weft/oracle.hpp",
+             "include/weft/chip_threads.hpp", "include/weft/detail/ordered.hpp", "include/weft/openmp.hpp",
+             "include/weft/onetbb.hpp", "include/weft/openblas.hpp"]
+PAGE = ROOT / "docs" / "planted-faults.md"
+REASONS = pathlib.Path(__file__).resolve().parent / "survivors.json"
+TARGETS = ("weft_unit", "weft_conformance")
+LABELS = ("unit", "conformance")
+MOST = 8192  # planted.hpp.in
+PATIENCE_S, PATIENCE_TIMES = 10, 20
+STALE_MAX = 0.2  # of the rows that were found; what survived is looked at one by one
+
+
+def load(name: str, otherwise):
+    path = WORK / name
+    return json.loads(path.read_text()) if path.exists() else otherwise
+
+
+def save(name: str, what) -> None:
+    (WORK / name).write_text(json.dumps(what, indent=1))
+
+
+def sources() -> list[str]:
+    found = [str(p.relative_to(ROOT)) for folder in FOLDERS for p in sorted((ROOT / folder).glob("*.[ch]pp"))]
+    return [f for f in found if not f.endswith(("_test.cpp", "_bench.cpp")) and not f.startswith(tuple(NOT_ASKED))]
+
+
+def plant_tree(faults: int, seed: int) -> None:
+    """The tree as it stands, and in it as many faults, drawn by the seed from all that could be."""
+    files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True, capture_output=True,
+                           check=True).stdout.split("\n")
+    for name in filter(None, files):
+        if (ROOT / name).is_file():
+            (TREE / name).parent.mkdir(parents=True, exist_ok=True)
+            if not (TREE / name).exists() or (TREE / name).read_bytes() != (ROOT / name).read_bytes():
+                shutil.copy2(ROOT / name, TREE / name)
+    texts = {name: (ROOT / name).read_text() for name in sources()}
+    every = [(name, site) for name, text in texts.items() for site in rewrite.sites(text)]
+    drawn = set(random.Random(seed).sample(range(len(every)), min(faults, len(every))))
+    table, chosen = {}, {name: {} for name in texts}
+    for number, (name, site) in enumerate((e for k, e in enumerate(every) if k in drawn), 1):
+        line = texts[name].split("\n")[site.line - 1]
+        table[number] = {"file": name, "line": site.line, "digest": digest(line), "kind": site.kind,
+                         "text": " ".join(texts[name][site.start:site.end].split())}
+        chosen[name][site] = number
+    for name, sites in chosen.items():
+        planted = '#include "weft/detail/planted.hpp"\n#line 1\n' + rewrite.plant(texts[name], sites)
+        if (TREE / name).read_text() != planted:
+            (TREE / name).write_text(planted)
+    shutil.copy2(ROOT / "tests/planted/planted.hpp.in", TREE / "include/weft/detail/planted.hpp")
+    save("faults.json", {"of": len(every), "seed": seed, "faults": table})
+    print(f"{len(table)} faults planted, of {len(every)} that could be")
+
+
+def make(opt) -> int:
+    if opt.faults >= MOST:
+        sys.exit(f"at most {MOST - 1} faults")
+    WORK.mkdir(parents=True, exist_ok=True)
+    plant_tree(opt.faults, opt.seed)
+    flags = "-O1 -D_GLIBCXX_ASSERTIONS -w -Wno-narrowing"
+    for command in (["cmake", "--preset", "dev", "--log-level=WARNING", f"-DCMAKE_CXX_FLAGS_DEBUG={flags}"],
+                    ["cmake", "--build", str(BUILD), f"-j{opt.jobs}", "--target", *TARGETS, "--", "-k", "0"]):
+        if subprocess.run(command, cwd=TREE, check=False).returncode != 0:
+            return 1
+    return 0
+
+
+def tests(long: bool = False) -> dict[str, dict]:
+    """What `quick` runs and can fail by what is planted: name -> command, environment."""
+    listed = subprocess.run(["ctest", "--show-only=json-v1"], cwd=BUILD, text=True, capture_output=True, check=True)
+    result = {}
+    for test in json.loads(listed.stdout)["tests"]:
+        properties = {p["name"]: p["value"] for p in test.get("properties", [])}
+        labels = properties.get("LABELS", [])
+        program = pathlib.Path(test.get("command", [""])[0])
+        if any(label in LABELS for label in labels) and (long or "slow" not in labels) and program.is_file():
+            environment = dict(e.split("=", 1) for e in properties.get("ENVIRONMENT", []))
+            result[test["name"]] = {"command": test["command"], "environment": environment,
+                                    "fails": properties.get("FAIL_REGULAR_EXPRESSION", [])}
+    return result
+
+
+def run_test(test: dict, more: dict[str, str], seconds: float) -> str:
+    """How it failed, or "". Whatever it started ends with it."""
+    env = os.environ | test["environment"] | {"WEFT_TEST_QUICK": "1"} | more
+    with subprocess.Popen(test["command"], cwd=TREE, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          stdin=subprocess.DEVNULL, start_new_session=True) as process:
+        try:
+            process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return "hangs"
+    if process.returncode == 0:
+        return ""
+    return f"signal {-process.returncode}" if process.returncode < 0 else "fails"
+
+
+def reach(opt) -> int:
+    numbers = load("faults.json", {})["faults"]
+    result = {} if opt.again else load("reached.json", {})
+
+    def by(name: str, test: dict) -> dict | str:
+        note = WORK / f"note-{digest(name)}"
+        note.write_bytes(bytes([4]) * MOST)
+        begin = time.monotonic()
+        wrong = run_test(test, {"PLANTED_REACHED": str(note)}, 1800)
+        table = note.read_bytes()
+        note.unlink()
+        return wrong or {"seconds": time.monotonic() - begin, "faults": [n for n in numbers if table[int(n)] & 2]}
+
+    with concurrent.futures.ThreadPoolExecutor(opt.jobs) as pool:
+        futures = {pool.submit(by, name, test): name for name, test in tests().items() if name not in result}
+        for future in concurrent.futures.as_completed(futures):
+            if isinstance(future.result(), str):
+                print(f"without a fault, {futures[future]} {future.result()}: not asked", flush=True)
+            else:
+                result[futures[future]] = future.result()
+    save("reached.json", result)
+    reached = {n for r in result.values() for n in r["faults"]}
+    print(f"{len(result)} tests reach {len(reached)} of {len(numbers)} faults")
+    return 0
+
+
+def in_order(fault: dict, reached: dict, number: str) -> list[str]:
+    """The tests that come by, first the one beside the code, then those that are soon over and come by little else."""
+    stem = re.sub(r"^src/|\.[ch]pp$", "", fault["file"])
+    names = [name for name, r in reached.items() if number in r["faults"]]
+    near = fault["file"].split("/")[-1].split(".")[0]
+    return sorted(names, key=lambda n: (n != f"unit/{stem}", near not in n, reached[n]["seconds"]))
+
+
+def ask(number: str, fault: dict, reached: dict, every: dict, most: int) -> dict:
+    asked = 0
+    for name in in_order(fault, reached, number):
+        if name not in every:
+            continue
+        if asked == most:
+            return fault | {"found": "", "how": f"the nearest {asked} tests that come by"}
+        asked += 1
+        wrong = run_test(every[name], {"PLANTED": number}, PATIENCE_S + PATIENCE_TIMES * reached[name]["seconds"])
+        if wrong:
+            return fault | {"found": name, "how": wrong}
+    return fault | {"found": "", "how": f"{asked} tests come by" if asked else "no test comes by"}
+
+
+def run(opt) -> int:
+    planted, reached, every = load("faults.json", {}), load("reached.json", {}), tests(opt.long)
+    for r in reached.values():
+        r["faults"] = set(r["faults"])
+    faults, results = planted["faults"], load("results.json", {})
+    numbers = sorted(faults, key=int)
+    if opt.at:
+        numbers = [n for n in numbers if f"{faults[n]['file']}:{faults[n]['line']}".startswith(opt.at)]
+    else:
+        numbers = random.Random(opt.seed).sample(numbers, min(opt.sample, len(numbers)))
+    left = [n for n in numbers if n not in results or opt.at or opt.again or opt.lost and not results[n]["found"]]
+    with concurrent.futures.ThreadPoolExecutor(opt.jobs) as pool:
+        futures = {pool.submit(ask, n, faults[n], reached, every, opt.most): n for n in left}
+        for future in concurrent.futures.as_completed(futures):
+            number, result = futures[future], future.result()
+            results = load("results.json", {}) | {number: result}
+            save("results.json", results)
+            what = f"found by {result['found']} ({result['how']})" if result["found"] else f"SURVIVED: {result['how']}"
+            where = f"{number} {result['file']}:{result['line']} {KINDS[result['kind']]}"
+            print(f"{where}: `{result['text'][:80]}`: {what}", flush=True)
+    asked = [results[n] for n in numbers]
+    found = sum(bool(r["found"]) for r in asked)
+    print(f"{found} of {len(asked)} found")
+    return 0
+
+
+# --- the page
+
+def key(row: dict) -> str:
+    return f"{row['file']} {row['digest']} {row['kind']} {row['text']}"
+
+
+def cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def page_text(rows: list[dict], of: int, reasons: dict[str, str], tests_asked: int) -> str:
+    found = [r for r in rows if r["found"]]
+    lost = [r for r in rows if not r["found"]]
+    reasoned = [r for r in lost if key(r) in reasons]
+    lines = [
+        "# Faults that are planted", "",
+        "<!-- written by tests/planted/faults.py page; survivors' reasons are in tests/planted/survivors.json -->", "",
+        "A script negates a condition, leaves out a statement, adds one to a constant, or returns another value, in",
+        "`src/sched`, `src/access`, `src/memory` and the public headers. All faults are in one build, which an",
+        "environment variable tells which one is on. Each then stands before those tests of `quick` that come by it,",
+        "the nearest first, and not all of them where many do: "
+        f"{tests_asked} files of unit and conformance cases were asked.", "",
+        f"| could be planted | asked | found | survived | of these with a reason |", "|---|---|---|---|---|",
+        f"| {of} | {len(rows)} | {len(found)} ({100 * len(found) / max(1, len(rows)):.1f} %) | {len(lost)} | "
+        f"{len(reasoned)} |", "",
+        "## Survived", "", "| where | fault | text | line | why |", "|---|---|---|---|---|"]
+    for r in sorted(lost, key=lambda r: (r["file"], r["line"])):
+        lines.append(f"| {r['file']}:{r['line']} | {KINDS[r['kind']]} | `{cell(r['text'])}` | {r['digest']} | "
+                     f"{cell(reasons.get(key(r), 'not read yet; ' + r['how']))} |")
+    lines += ["", "## Found", "", "| where | fault | text | line | by |", "|---|---|---|---|---|"]
+    for r in sorted(found, key=lambda r: (r["file"], r["line"])):
+        lines.append(f"| {r['file']}:{r['line']} | {KINDS[r['kind']]} | `{cell(r['text'])}` | {r['digest']} | "
+                     f"{r['found']}: {r['how']} |")
+    return "\n".join(lines) + "\n"
+
+
+ROW = re.compile(r"^\| (\S+):(\d+) \| ([^|]+?) \| `(.*?)` \| ([0-9a-f]{8}) \| (.*) \|$")
+
+
+def rows_of(text: str) -> list[tuple[bool, re.Match]]:
+    """Whether it survived, and its cells."""
+    survived, result = False, []
+    for line in text.split("\n"):
+        survived = line == "## Survived" or survived and line != "## Found"
+        match = ROW.match(line)
+        if match:
+            result.append((survived, match))
+    return result
+
+
+def complaints(text: str, read) -> list[str]:
+    """What the page says of lines that are not there any more; `read` gives a file's text."""
+    rows, wrong, stale = rows_of(text), [], 0
+    digests: dict[str, set[str]] = {}
+    for survived, row in rows:
+        if row[1] not in digests:
+            digests[row[1]] = {digest(line) for line in read(row[1]).split("\n")}
+        if row[5] not in digests[row[1]]:
+            stale += 1
+            if survived:
+                wrong.append(f"{row[1]}:{row[2]}: a line that stands among the survivors is gone: `{row[4]}`")
+    if not rows:
+        wrong.append("the page has no rows")
+    if stale > STALE_MAX * len(rows):
+        wrong.append(f"{stale} of {len(rows)} lines are gone: make, reach, run, page")
+    return wrong
+
+
+def read_source(name: str) -> str:
+    path = ROOT / name
+    return path.read_text() if path.exists() else ""
+
+
+def check(_) -> int:
+    wrong = complaints(PAGE.read_text(), read_source)
+    for line in wrong:
+        print(line)
+    if wrong:
+        print("tests/planted/faults.py page --refresh takes such rows out; then ask anew (see its head)")
+    return 1 if wrong else 0
+
+
+def refresh(text: str) -> str:
+    """Rows whose line has moved follow it, rows whose line is gone go."""
+    lines = []
+    for line in text.split("\n"):
+        row = ROW.match(line)
+        if row:
+            at = [k for k, t in enumerate(read_source(row[1]).split("\n"), 1) if digest(t) == row[5]]
+            if not at:
+                continue
+            near = min(at, key=lambda k: abs(k - int(row[2])))
+            line = line.replace(f"{row[1]}:{row[2]} ", f"{row[1]}:{near} ", 1)
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def page(opt) -> int:
+    if opt.refresh:
+        PAGE.write_text(refresh(PAGE.read_text()))
+        return 0
+    reasons = json.loads(REASONS.read_text())
+    rows = list(load("results.json", {}).values())
+    PAGE.write_text(page_text(rows, load("faults.json", {})["of"], reasons, len(load("reached.json", {}))))
+    return 0
+
+
+def night(opt) -> int:
+    """A sample from scratch. What survives and has no reason in survivors.json is a test that is missing."""
+    opt.again = True
+    if make(opt) != 0 or reach(opt) != 0 or run(opt) != 0:
+        return 1
+    numbers = random.Random(opt.seed).sample(sorted(load("faults.json", {})["faults"], key=int), opt.sample)
+    results, reasons = load("results.json", {}), json.loads(REASONS.read_text())
+    lost = [results[n] for n in numbers if not results[n]["found"] and key(results[n]) not in reasons]
+    for row in lost:
+        print(f"nobody says why {row['file']}:{row['line']} may survive: {KINDS[row['kind']]} `{row['text']}`")
+    return 1 if lost else 0
+
+
+SAMPLE = """
+// A file.
+static constexpr int limit = 3;
+enum class way : int { near = 1 };
+struct point {
+  int x = 1;
+  point();
+  [[nodiscard]] bool is_near(const point& other) const noexcept {
+    WEFT_ASSERT(other.x > 1);
+    if constexpr (limit == 3) other.see();
+    if (x < other.x && x > 2) return false;
+    const int far = other.distance(1), further(2);
+    foo bar(7);
+    std::array<int, 4> all{};
+    for (int i = 0; i < 2; ++i) all[i] = i;
+    each([&](int y) { tell(y); });
+    return x == far;
+  }
+};
+"""
+PLANTED_IN_SAMPLE = {
+    ("out", "other.see()"), ("not", "x < other.x && x > 2"), ("one", "2"), ("other", "false"), ("one", "1"),
+    ("one", "7"), ("one", "0"),
+    ("not", "i < 2"), ("out", "all[i] = i"), ("out", "each([&](int y) { tell(y); })"), ("out", "tell(y)"),
+    ("other", "x == far")}
+
+
+def self_test(_) -> int:
+    found = {(s.kind, SAMPLE[s.start:s.end]) for s in rewrite.sites(SAMPLE)}
+    wrong = [f"not planted: {x}" for x in PLANTED_IN_SAMPLE - found] + [f"planted: {x}" for x in
+                                                                        found - PLANTED_IN_SAMPLE]
+    chosen = {s: k for k, s in enumerate(rewrite.sites(SAMPLE))}
+    text = rewrite.plant(SAMPLE, chosen)
+    for inner in ("tell(y)", "each("):
+        if text.count(inner) != 1:
+            wrong.append(f"a fault in a fault is not written once: {inner}")
+    row = {"file": "a.hpp", "line": 1, "digest": digest("int x;"), "kind": "out", "text": "x | y", "how": "fails"}
+    made = page_text([row | {"found": ""}, row | {"found": "unit/a"}], 2, {}, 1)
+    if complaints(made, lambda _: "  int  x;\n") or len(rows_of(made)) != 2:
+        wrong.append("a page whose lines are there is refused")
+    if len(complaints(made, lambda _: "int y;\n")) != 2:
+        wrong.append("a page whose lines are gone passes")
+    print("\n".join(wrong) or "self-test: ok")
+    return 1 if wrong else 0
+
+
+def main() -> int:
+    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    verbs = ["make", "reach", "run", "page", "check", "night", "self-test"]
+    args.add_argument("what", choices=verbs)
+    args.add_argument("--faults", type=int, default=MOST - 1)
+    args.add_argument("--sample", type=int, default=60)
+    args.add_argument("--seed", type=int, default=1)
+    args.add_argument("--jobs", type=int, default=2)
+    args.add_argument("--at", help="FILE:LINE, or the beginning of it")
+    args.add_argument("--most", type=int, default=1000)
+    args.add_argument("--again", action="store_true", help="also what was asked before")
+    args.add_argument("--lost", action="store_true", help="also what survived before")
+    args.add_argument("--long", action="store_true", help="also tests that quick leaves out")
+    args.add_argument("--refresh", action="store_true")
+    opt = args.parse_args()
+    return {"make": make, "reach": reach, "run": run, "page": page, "check": check, "night": night,
+            "self-test": self_test}[opt.what](opt)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
