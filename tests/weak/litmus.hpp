@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/atomic.hpp"
+#include "weak/memory.hpp"
 
 namespace weft::weak::litmus {
 
@@ -26,6 +27,6 @@ using outcomes = std::set<std::string>;
 [[nodiscard]] std::string outcome(const std::vector<std::vector<unsigned>>& read, const std::vector<unsigned>& last);
 
 [[nodiscard]] outcomes by_axioms(const program& p);
-[[nodiscard]] outcomes by_memory(const program& p);
+[[nodiscard]] outcomes by_memory(const program& p, broken what = broken::nothing);
 
 }  // namespace weft::weak::litmus

@@ -17,8 +17,6 @@ constexpr std::size_t history_max = 64;  // when it is longer, the older half is
   return value;
 }
 void write(void* word, unsigned bytes, std::uint64_t value) noexcept { std::memcpy(word, &value, bytes); }
-[[nodiscard]] bool acquires(order o) noexcept { return o == base::acquire || o == base::acq_rel || o == base::seq_cst; }
-[[nodiscard]] bool releases(order o) noexcept { return o == base::release || o == base::acq_rel || o == base::seq_cst; }
 
 }  // namespace
 
@@ -70,7 +68,7 @@ memory::stamp memory::view(unsigned core, const location& x) const {
 
 memory::stamp memory::limit(unsigned core, const location& x, order o) const {
   const stamp coherent = view(core, x);
-  if (o != base::seq_cst) return coherent;
+  if (o != base::seq_cst || broken_ == broken::order_of_all) return coherent;
   return std::max(coherent, order_.highest_before(core, know_[core].in_order, x.in_order) / 2);
 }
 
@@ -80,6 +78,7 @@ void memory::saw(unsigned core, location& x, stamp at) {
 }
 
 void memory::join_order(unsigned core, location& x, stamp at, bool writes) {
+  if (broken_ == broken::order_of_all) return;
   order_.add(core, know_[core].in_order, x.in_order, 2 * at + (writes ? 0 : 1));
 }
 
@@ -104,8 +103,8 @@ std::uint64_t memory::load(unsigned core, void* word, unsigned bytes, order o, c
 void memory::finish_load(unsigned core, location& x, std::size_t i, order o, const site& at) {
   const message& m = x.history[i];
   say(core, "loads", x.word, m.value, o, at, x.history.size() - 1 - i);
-  saw(core, x, m.at);
-  if (o == base::seq_cst) join_order(core, x, m.at, false);
+  if (broken_ != broken::coherence) saw(core, x, m.at);
+  if (o == base::seq_cst && broken_ != broken::coherence) join_order(core, x, m.at, false);
   if (acquires(o)) know_[core].join(m.gives);
 }
 
@@ -130,8 +129,10 @@ void memory::store(unsigned core, void* word, unsigned bytes, std::uint64_t valu
   location& x = known(core, word, bytes, at);
   begin(core);
   const stamp oldest = limit(core, x, o);
-  const std::size_t i =
-      choose(x, [&](std::size_t k) { return x.history[k].at >= oldest && !x.history[k].followed && has_room(x, k); });
+  const std::size_t i = choose(x, [&](std::size_t k) {
+    if (broken_ == broken::modification && k + 1 != x.history.size()) return false;
+    return x.history[k].at >= oldest && !x.history[k].followed && has_room(x, k);
+  });
   say(core, "stores", word, value, o, at, x.history.size() - 1 - i);
   message& m = insert(core, x, i, value);
   if (o == base::seq_cst) join_order(core, x, m.at, true);
@@ -147,7 +148,7 @@ void memory::finish_modify(unsigned core, location& x, std::size_t i, std::uint6
   WEFT_ASSERT(std::prev(&m)->at == of);
   if (o == base::seq_cst) join_order(core, x, m.at, true);
   if (acquires(o)) know_[core].join(given);
-  m.gives = given;
+  if (broken_ != broken::sequences) m.gives = given;
   if (releases(o)) m.gives.join(released(core, o == base::seq_cst));
 }
 

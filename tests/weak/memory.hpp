@@ -41,9 +41,20 @@ class chooser {
   virtual ~chooser() = default;
 };
 
+// What the memory leaves out, to show that the litmus tests notice.
+enum class broken : std::uint8_t {
+  nothing,
+  release,       // gives nothing to who acquires
+  acquire,       // takes nothing
+  coherence,     // who has read a message may read an older one next
+  order_of_all,  // seq_cst is no more than release and acquire
+  sequences,     // a read-modify-write does not pass on what it has read
+  modification   // a store comes last, always
+};
+
 class memory {
  public:
-  explicit memory(chooser& c) : chooser_(c) {}
+  explicit memory(chooser& c, broken what = broken::nothing) : chooser_(c), broken_(what) {}
   memory(const memory&) = delete;
   memory& operator=(const memory&) = delete;
 
@@ -158,7 +169,15 @@ class memory {
   void race(const char* what, unsigned a, const site* first, unsigned b, const site& second);
   [[nodiscard]] birth born(std::uintptr_t address) const;
 
+  [[nodiscard]] bool acquires(order o) const noexcept {
+    return broken_ != broken::acquire && (o == base::acquire || o == base::acq_rel || o == base::seq_cst);
+  }
+  [[nodiscard]] bool releases(order o) const noexcept {
+    return broken_ != broken::release && (o == base::release || o == base::acq_rel || o == base::seq_cst);
+  }
+
   chooser& chooser_;
+  const broken broken_;
   unsigned cores_ = 0;
   std::array<knowledge, cores_max> know_{};
   order_of_all order_;
