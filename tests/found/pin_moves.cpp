@@ -89,7 +89,7 @@ void runs_team(unsigned where) {
   rt->submit(weft::team(2), weft::pin(where), [where](weft::team_context& t) {
     for (int i = 0; i < 2; ++i) {
       if (t.rank() == 1) weft::charge(20000);
-      for (int k = 0; k < 20 && t.rank() == 1; ++k) sched_yield();  // the other is set aside
+      for (int k = 0; k < 4 && t.rank() == 1; ++k) sched_yield();  // the other is set aside
       t.barrier();
       if (t.rank() == 0) stays(where, "a barrier");
     }
@@ -103,7 +103,7 @@ void main_goes_away() {
   rt->submit(weft::write(h), weft::pin(1), [](int&) { spin(); });
   rt->submit(weft::team(2), weft::pin(0), [&](weft::team_context& t) {
     if (t.rank() == 1) weft::charge(50000);
-    for (int k = 0; k < 2000 && t.rank() == 1 && !away; ++k) sched_yield();
+    for (int k = 0; k < 40 && t.rank() == 1 && !away; ++k) sched_yield();
     t.barrier();
     if (t.rank() == 0) stays(0, "a barrier while the main thread was away");
     if (t.rank() == 1) over = true;
@@ -111,7 +111,7 @@ void main_goes_away() {
   rt->wait(h);
   away = true;
   rt->charge(100000);
-  for (int k = 0; k < 2000 && !over; ++k) sched_yield();
+  for (int k = 0; k < 40 && !over; ++k) sched_yield();
   rt->wait();
 }
 
