@@ -6,23 +6,23 @@
 
 namespace weft::access {
 
-void dependences::enter(handle_state& h, std::uint32_t number) noexcept {
-  std::size_t at = h.id;
+void dependences::enter(const bucket& b) noexcept {
+  std::size_t at = b.id;
   while (by_handle_[at & mask_].handle != nullptr) ++at;
-  by_handle_[at & mask_] = {&h, number};
+  by_handle_[at & mask_] = b;
 }
 
 std::uint32_t dependences::new_slot(handle_state& h) {
   slots_.emplace_back();
   const auto number = static_cast<std::uint32_t>(slots_.size()) - 1;
   slots_[number].handle = &h;
-  if (2 * slots_.size() <= by_handle_.size()) {
-    enter(h, number);
-    return number;
+  if (2 * slots_.size() > by_handle_.size()) {
+    const std::vector<bucket> all = std::exchange(by_handle_, std::vector<bucket>(2 * by_handle_.size()));
+    mask_ = by_handle_.size() - 1;
+    for (const bucket& b : all)
+      if (b.handle != nullptr) enter(b);
   }
-  by_handle_.assign(2 * by_handle_.size(), {});
-  mask_ = by_handle_.size() - 1;
-  for (std::uint32_t i = 0; i <= number; ++i) enter(*slots_[i].handle, i);
+  enter({&h, h.id, number});
   return number;
 }
 

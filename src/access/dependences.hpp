@@ -81,7 +81,8 @@ class dependences {
 
  private:
   struct bucket {
-    const handle_state* handle = nullptr;
+    const handle_state* handle = nullptr;  // not looked into: one that could not be recorded may be gone
+    std::uint32_t id = 0;
     std::uint32_t slot = 0;
   };
   struct link {
@@ -96,7 +97,7 @@ class dependences {
   [[nodiscard]] static bool may_be_many(std::uint8_t group) noexcept {
     return (group & detail::kind_commutative) != 0 && (group & detail::kind_exclusive) == 0;
   }
-  void enter(handle_state& h, std::uint32_t number) noexcept;
+  void enter(const bucket& b) noexcept;
   [[nodiscard]] std::uint32_t new_slot(handle_state& h);
   void wait_for(std::uint32_t p, std::uint32_t self);
   void wait_for(const group_members& all);

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <deque>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -81,6 +82,24 @@ TEST_CASE("dependences: what two edges imply is no edge, and none is there twice
   CHECK(edges(d) == "1<0 2<1");
   add(d, {{a, kind_write}, {b, kind_write}});
   CHECK(edges(d) == "1<0 2<1 3<2");
+}
+
+TEST_CASE("dependences: a handle that was only asked for may be gone") {
+  dependences d;
+  {
+    const auto gone = std::make_unique<handle<void>>();
+    d.begin();
+    static_cast<void>(d.slot_of(gone->state()));
+    CHECK(!d.name(0));
+    CHECK(d.name(0));
+  }
+  std::deque<handle<void>> handles(100);  // the table of slots grows several times
+  for (handle<void>& h : handles) add(d, {{h, kind_write}});
+  for (handle<void>& h : handles) add(d, {{h, kind_read}});
+  CHECK(d.edges() == 100);
+  std::size_t used = 0;
+  for (const dependences::slot& s : d.slots()) used += s.accesses == 2 ? 1 : 0;
+  CHECK(used == 100);
 }
 
 TEST_CASE("dependences: a join between many and many") {
