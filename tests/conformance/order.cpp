@@ -128,7 +128,8 @@ TEST_CASE("order: a run on one worker can be run again from its own list, with t
 
 TEST_CASE("order: a list that is none is refused") {
   CHECK_THROWS_WITH_AS(weft::runtime({.machine = "virtual", .model = {.schedule = "order:no/such/file"}}),
-                       "weft: schedule: cannot read the order of tasks in no/such/file", weft::error);
+                       "weft: schedule: cannot read the order of tasks in no/such/file: No such file or directory",
+                       weft::error);
   const std::string list = log_file() + "-bad";
   for (const char* bad : {"run\tmain\n", "run\tmain\tx\n", "run\tmain\t99\n"}) {
     std::ofstream(list) << bad;
