@@ -94,7 +94,7 @@ template <flaw Flaw> class trial {
   // Who: whoever found that it is over for somebody.
   void let_go() {
     if (Flaw != flaw::does_not_ask_again) {
-      for (waiter* x : end_.take_over()) x->signal.raw = 1;
+      for (auto over = end_.take_over(); waiter* x = over.pop();) x->signal.raw = 1;
       return;
     }
     for (waiter* x : std::vector<waiter*>(listed_))
