@@ -1,7 +1,9 @@
 // What a worker does next. Its own deque first, newest first; then its sources, in their order; then, for the time that
 // a wake-up would cost, again; then it sleeps. Protocol of searching and sleeping: sleep.md.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <span>
 
 #include "base/assert.hpp"
 #include "sched/admission.hpp"
@@ -47,8 +49,8 @@ template <class M> class search {
 
   // A record for w to run, sooner or later; nullptr when the runtime stops. Who: w's thread, on a loop's stack.
   [[nodiscard, gnu::always_inline]] detail::record* next_or_sleep(worker<M>& w) {
-    if (w.role == role::creator) [[unlikely]]
-      return next_of_creator(w);
+    if (w.looks_apart) [[unlikely]]
+      return w.role == role::creator ? next_of_creator(w) : next_of_expected(w);
     detail::record* r = next(w);
     return r != nullptr ? r : nothing_at_once(w);
   }
@@ -88,7 +90,48 @@ template <class M> class search {
   // Everywhere, once.
   [[nodiscard, gnu::noinline]] detail::record* look(worker<M>& w) {
     w.body_end_ps = 0;
-    return take_any(w, use_.attention.called_now() && use_.attention.paused());
+    const bool paused = use_.attention.called_now() && use_.attention.paused();
+    if (leaves_to_others(w)) [[unlikely]]
+      return take_own(w, paused);
+    detail::record* const r = take_any(w, paused);
+    if (r != nullptr) use_.sleep.is_busy(w.id);
+    return r;
+  }
+
+  // A stack waits for one thing that w alone goes on with: the program, or a pinned body. What w begins now may take
+  // long, so it leaves that to others while some have nothing to do; not where bodies are so short that they are not
+  // worth the way, nor where others may not see what is here.
+  [[nodiscard]] bool leaves_to_others(const worker<M>& w) noexcept {
+    return w.stacks_expected != 0 && !use_.order.chooses() && !use_.placement.stays() &&
+           use_.stealing.worth_the_way() && use_.sleep.somebody_else_is_free(w.id) && !use_.machine.forked();
+  }
+  [[nodiscard, gnu::noinline]] detail::record* next_of_expected(worker<M>& w) {
+    detail::record* r = nullptr;
+    if (!leaves_to_others(w) || use_.attention.called()) {
+      r = next(w);
+    } else {
+      r = deque::pop(w, true);
+      if (r != nullptr && !brings_about(*r, w.expects)) {
+        deque::push_in_loop(w, r);
+        w.own_deferred = true;
+        r = nullptr;
+      }
+      use_.placement.expose(w);
+      if (r == nullptr) r = look(w);
+    }
+    return r != nullptr ? r : nothing_at_once(w);
+  }
+  // Whether x, at the least, waits for r: then it is as well to run it here.
+  [[nodiscard]] static bool brings_about(const detail::record& r, const waiter* x) noexcept {
+    if (x == nullptr) return false;
+    if (x->joins != nullptr) return &r == x->joins;
+    if (!detail::is_task(r)) return false;
+    if (x->children_of != nullptr) return r.parent == x->children_of;
+    const auto address = reinterpret_cast<std::uintptr_t>(x->awaited);
+    const std::span all(const_cast<detail::record&>(r).accesses(), r.access_count);
+    return address != 0 && std::any_of(all.begin(), all.end(), [address](const detail::access& a) {
+             return (a.handle_and_kind & detail::handle_address_mask) == address;
+           });
   }
 
   // The same with every worker, and not only those whose turn it is.
@@ -115,11 +158,24 @@ template <class M> class search {
   [[nodiscard]] bool anything_visible(worker<M>& w) noexcept {
     return stopping() || any_visible(w, use_.attention.paused());
   }
+  // w leaves to others what there may be, and has announced sleep or is no searcher any more: one of them is awake and
+  // searches, or wakes; where none sleeps but w, it is w.
+  void pass_on(worker<M>& w) noexcept {
+    if (any_visible(w, use_.attention.paused())) use_.sleep.notify(use_.machine);
+  }
+  // Who leaves to others what it finds is nobody to rely on. Order: the look comes after the count, as where a searcher
+  // falls asleep.
+  void search_no_more(worker<M>& w, bool& counted) noexcept {
+    if (!counted || !leaves_to_others(w)) return;
+    counted = false;
+    use_.sleep.give_up();
+    pass_on(w);
+  }
 
   // Nothing to do here.
   [[nodiscard, gnu::noinline]] detail::record* wait_for_work(worker<M>& w) {
     WEFT_ASSERT(w.role != role::guest && w.current == nullptr && !w.sources.empty());
-    bool counted = use_.sleep.begin_search();
+    bool counted = !leaves_to_others(w) && use_.sleep.begin_search();
     use_.sleep.set_busy(w.id, false);
     detail::record* r = search_and_sleep(w, counted);
     if (r != nullptr) use_.sleep.set_busy(w.id, true);
@@ -127,6 +183,7 @@ template <class M> class search {
   }
   [[nodiscard]] detail::record* search_and_sleep(worker<M>& w, bool counted) {
     for (;;) {
+      search_no_more(w, counted);
       w.found_own = false;
       if (detail::record* r = look_around(w)) {
         if (counted) found(w);
@@ -171,9 +228,11 @@ template <class M> class search {
     const bool guarded = use_.sleep.somebody_searches();  // asked as late
     detail::poke(w.guarded, guarded);
     if (!guarded && use_.stealing.may_turn_down()) static_cast<void>(M::barrier_everywhere());
-    const bool sees = anything_visible(w);
+    const bool leaves = leaves_to_others(w);
+    const bool sees = leaves ? stopping() || own_visible(w, use_.attention.paused()) : anything_visible(w);
     detail::poke(w.guarded, false);
     if (!pulled && !sees) {
+      if (leaves) pass_on(w);
       use_.recording.park(w);
       if (!use_.machine.rang(w.id)) return nullptr;
     }

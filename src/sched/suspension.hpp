@@ -13,6 +13,7 @@
 #include "sched/quiescence.hpp"
 #include "sched/readiness.hpp"
 #include "sched/recording.hpp"
+#include "sched/sleep.hpp"
 #include "sched/stacks.hpp"
 #include "sched/worker.hpp"
 
@@ -20,8 +21,10 @@ namespace weft::sched {
 
 template <class M> class suspension {
  public:
-  suspension(M& machine, stacks<M>& stacks, recording<M>& recording, readiness<M>& readiness, quiescence<M>& quiescence)
-      : machine_(machine), stacks_(stacks), recording_(recording), readiness_(readiness), quiescence_(quiescence) {}
+  suspension(M& machine, sleep<M>& sleep, stacks<M>& stacks, recording<M>& recording, readiness<M>& readiness,
+             quiescence<M>& quiescence)
+      : machine_(machine), sleep_(sleep), stacks_(stacks), recording_(recording), readiness_(readiness),
+        quiescence_(quiescence) {}
 
   // Worker 0 begins on the stack of the thread that makes the runtime.
   void open(worker<M>& main) noexcept {
@@ -70,6 +73,8 @@ template <class M> class suspension {
     detail::record* const body = detail::body_around(current);
     const bool is_program = w.on_program_stack();
     const typename readiness<M>::exclusive_wait until_resumed(readiness_, w);
+    const bool is_expected = only_on(w) == w.id && waits_for_one(self);
+    if (is_expected) expect(w, is_program ? &self : nullptr);
     count_one(w.suspends);
     if (is_program) detail::poke(program_waiter_, &self);
     if (body != nullptr) note_wait(*body, &self.r);
@@ -77,10 +82,17 @@ template <class M> class suspension {
     set_aside(w, self, publish);
     worker<M>& here = static_cast<worker<M>&>(*current_worker());
     here.current = current;
+    if (is_expected) expect_no_more(here, is_program);
     if (body != nullptr) note_wait(*body, nullptr);
     recording_.goes_on(here, body, why, from);
     if (is_program) back_in_program(here);
     return here;
+  }
+
+  // Whether self waits for something that others need not wait for: not for everything, nor for room.
+  [[nodiscard]] static bool waits_for_one(const waiter& self) noexcept {
+    return self.awaited != nullptr || self.outer != nullptr || self.in_team != nullptr || self.joins != nullptr ||
+           self.children_of != nullptr;
   }
 
   // Enters a stack that waited; the loop on w leaves its own.
@@ -123,6 +135,20 @@ template <class M> class suspension {
   }
 
  private:
+  // A stack that only w goes on with waits for one thing: what w begins now may keep it from that for long
+  // (search.hpp).
+  void expect(worker<M>& w, const waiter* of_program) noexcept {
+    if (w.stacks_expected++ == 0) sleep_.set_expected(w.id, true);
+    if (of_program != nullptr) w.expects = of_program;
+    w.looks_apart = true;
+  }
+  void expect_no_more(worker<M>& w, bool is_program) noexcept {
+    WEFT_ASSERT(w.stacks_expected != 0);
+    if (is_program) w.expects = nullptr;
+    if (--w.stacks_expected != 0) return;
+    sleep_.set_expected(w.id, false);
+    w.looks_apart = w.role == role::creator;
+  }
   // This worker goes back to the program without the look for the end that it takes before it sleeps, and may have run
   // the last task: threads outside that wait for it would be forgotten.
   void back_in_program(worker<M>& main) {
@@ -131,6 +157,7 @@ template <class M> class suspension {
   }
 
   M& machine_;
+  sleep<M>& sleep_;
   stacks<M>& stacks_;
   recording<M>& recording_;
   readiness<M>& readiness_;
