@@ -146,7 +146,7 @@ class performer {
   // What else an event needs of its submitter.
   void after(job& j) {
     if (j.by == fulfils::submitter) fulfil(*j.event);
-    if (j.by == fulfils::another) rt_.submit([this, &j] { fulfil(*j.event); });
+    if (j.by == fulfils::another) rt_.submit([&j] { fulfil(*j.event); });
   }
   // Of a task that has failed the event is over.
   static void fulfil(weft::event& e) {
