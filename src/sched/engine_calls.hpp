@@ -216,6 +216,7 @@ template <machine::machine M> trace::facts engine<M>::about() const {
   trace::facts f;
   f.machine = machine_.name();
   f.policy = rules_name_;
+  f.creation = creation_.on() ? "decoupled" : "inline";
   f.seed = setup_.seed;
   f.window = setup_.window_tasks;
   f.places = places_.get();

@@ -195,8 +195,13 @@ TEST_CASE("recording: what was stolen, and from whom; and sleep") {
 TEST_CASE("recording: at the end the trace is written only if there is something new since the last time") {
   traced t;
   const place::tree places = ground::places_of(2);
-  const trace::facts about{
-      .program = "test", .machine = "notes", .policy = "none", .schedule = "time", .counters = {}, .places = &places};
+  const trace::facts about{.program = "test",
+                           .machine = "notes",
+                           .policy = "none",
+                           .creation = "inline",
+                           .schedule = "time",
+                           .counters = {},
+                           .places = &places};
   task x, later;
   const auto run = [&t](task& one) {
     t.r.of_submission(t.all[0])(one.r);

@@ -178,6 +178,7 @@ void write_meta(sqlite3* db, const facts& about, const contents& rows) {
   add("program", about.program);
   add("machine", about.machine);
   add("policy", about.policy);
+  add("creation", about.creation);
   add("schedule", about.schedule);
   number("seed", about.seed);
   number("workers", about.places->workers());

@@ -19,6 +19,7 @@ struct facts {
   std::string program;
   std::string machine;
   std::string policy;
+  std::string creation;  // who registers tasks: "inline" or "decoupled"
   std::string schedule;  // of a modelled machine: who was next; of real cores always "time"
   std::uint64_t seed = 0;
   std::size_t window = 0;

@@ -69,6 +69,7 @@ std::string written(const trace_place& place) {
   f.program = "p";
   f.machine = "host";
   f.policy = "local";
+  f.creation = "decoupled";
   f.schedule = "time";
   f.seed = ~std::uint64_t{0};
   f.window = 64;
@@ -89,7 +90,8 @@ TEST_CASE("trace file: who it is") {
   CHECK(file.text("PRAGMA user_version") == "8");
   CHECK(file.text("PRAGMA integrity_check") == "ok");
   CHECK(file.text("SELECT key || '=' || value FROM meta WHERE key NOT IN ('weft', 'seal') ORDER BY key") ==
-        "complete=1 counters=cycles,page-faults duration_ns=100 forks=0 forks_elsewhere=0 lost=3 machine=host "
+        "complete=1 counters=cycles,page-faults creation=decoupled duration_ns=100 forks=0 forks_elsewhere=0 lost=3 "
+        "machine=host "
         "pipelines=0 policy=local program=p schedule=time seed=18446744073709551615 window=64 workers=4");
 }
 

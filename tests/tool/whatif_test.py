@@ -82,7 +82,7 @@ class Limits(case.WhatIf):
             p.submit("tiny", 20, ("write", handles[i % 16]))
         reply = self.good(p.run(self.folder / "tiny.weft", 2), "--workers", "2", "--policy", "central")
         self.assertIn(self.binds(reply)[2], ("contention", "creation"))
-        self.assertRegex(reply["advice"][0]["text"], "tried: .*merging tasks by .* saves")
+        self.assertRegex(" ".join(a["text"] for a in reply["advice"]), "tried: .*merging tasks by .* saves")
 
     def test_shared_units(self):
         """Data beside bodies: their ends do not show how siblings slow each other down, and the verdict must."""
@@ -149,7 +149,9 @@ class Advice(case.WhatIf):
         reply = self.good(p.run(self.folder / "t.weft", 2), "--workers", "1,2,4,16,64", "--policy", "central")
         times = {r["workers"]: r["makespan_ns"] for r in reply["rows"]}
         least = min(times.values())
-        best = min(w for w, t in times.items() if t <= 1.01 * least)
+        error = reply["fidelity"]["error"]
+        same = 1 / (1 - error) if error > 0.05 else 1.01
+        best = min(w for w, t in times.items() if t <= same * least)
         self.assertLess(best, 64)
         self.assertGreater(times[64], 1.05 * times[best], "the case is no case")
         text = reply["advice"][0]["text"]
@@ -177,11 +179,14 @@ class Advice(case.WhatIf):
         for trace, workers in traces:
             reply = self.good(trace, "--workers", workers)
             now = reply["rows"][0]["makespan_ns"]
+            least = max(0.05, reply["fidelity"]["error"])
             for advice in reply["advice"]:
+                if advice["kind"] == "combination":  # whatif_search_test.py
+                    continue
                 for t in advice["tried"]:
                     self.assertAlmostEqual(t["gain"], 1 - t["makespan_ns"] / now)
                     saves = f"{t['what']} saves {int(100 * t['gain'] + 0.5)} %"
-                    self.assertEqual(saves in advice["text"], t["gain"] >= 0.05, advice)
+                    self.assertEqual(saves in advice["text"], t["gain"] >= least, advice)
                     seen.add(t["what"].split()[0])
                     if t["what"].startswith("priority"):
                         continue

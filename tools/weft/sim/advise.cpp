@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 #include "tools/weft/output.hpp"
 #include "tools/weft/report/text.hpp"
@@ -11,7 +13,7 @@ namespace weft::tool::sim {
 
 namespace {
 
-constexpr double gain_from = 0.05;         // of the makespan: what saves less is not worth a word
+constexpr double gain_least = 0.05;        // of the makespan: what saves less is not worth a word
 constexpr double same_until = 1.01;        // of the least makespan: fewer workers that are as fast are better
 constexpr double tasks_per_worker = 4;     // fewer, and one long task at the end leaves the others idle
 constexpr double body_per_cost = 4;        // a body should be so many times what the runtime spends on its task
@@ -194,27 +196,41 @@ std::vector<const row*> series_of(const std::vector<row>& rows, const row& base)
 
 std::string on(const row& r, bool several) { return several ? r.at.machine + ": " : std::string(); }
 
+// Which gains are told: those that are worth a word, and more than what predictions are off by.
+struct scale {
+  explicit scale(double error) : least(least_gain(error)), is_coarse(error > gain_least) {}
+  double least;
+  bool is_coarse;  // the error counts
+  [[nodiscard]] bool tells(double gain) const noexcept { return gain >= least; }
+  [[nodiscard]] const char* nothing(bool one) const noexcept {
+    if (is_coarse) return one ? " gains less than predictions are off by" : " gain less than predictions are off by";
+    return one ? " gains nothing" : " gain nothing";
+  }
+};
+
 // The number of workers to choose, and what more of them do.
-advice best(const std::vector<const row*>& series, bool several) {
+// more_with: what else must change for more of them to be worth having, or nothing.
+advice best(const std::vector<const row*>& series, bool several, const scale& gains, const point* more_with) {
   const double least =
       (*std::ranges::min_element(series, {}, [](const row* r) { return r->run.makespan_ns; }))->run.makespan_ns;
-  const row& top =
-      **std::ranges::find_if(series, [least](const row* r) { return r->run.makespan_ns <= same_until * least; });
+  const double same = gains.is_coarse ? 1 / (1 - std::min(gains.least, 0.99)) : same_until;
+  const row& top = **std::ranges::find_if(series, [=](const row* r) { return r->run.makespan_ns <= same * least; });
   const row& most = *series.back();
   std::string text = on(top, several) + "best with " + counted(top.at.workers) + ": " + time(top.run.makespan_ns) +
                      ", a speed-up of " + short_number(top.speedup);
   const double slower = most.run.makespan_ns / top.run.makespan_ns - 1;
-  if (slower > gain_from)
-    text += "; more are slower: with " + std::to_string(most.at.workers) + " it takes " + time(most.run.makespan_ns) +
-            ", " + percent(slower) + " longer";
+  const char* const alone = more_with != nullptr && more_with->workers > top.at.workers ? "more alone" : "more";
+  if (slower > gains.least)
+    text += std::string("; ") + alone + " are slower: with " + std::to_string(most.at.workers) + " it takes " +
+            time(most.run.makespan_ns) + ", " + percent(slower) + " longer";
   else if (most.at.workers > top.at.workers)
-    text += "; more gain nothing";
+    text += std::string("; ") + alone + gains.nothing(false);
   return {"best", text, {}};
 }
 
 // What changing one thing alone does among the rows that were asked for, where the base has most workers.
 void compare(const std::vector<row>& rows, const row& base, std::string point::*key, const char* what, bool several,
-             std::vector<advice>& out) {
+             const scale& gains, std::vector<advice>& out) {
   const row* found = nullptr;
   for (const row& r : rows) {
     point alone = r.at;
@@ -226,33 +242,76 @@ void compare(const std::vector<row>& rows, const row& base, std::string point::*
   }
   if (found == nullptr) return;
   const double gain = 1 - found->run.makespan_ns / base.run.makespan_ns;
-  if (gain < gain_from) return;
+  if (!gains.tells(gain)) return;
   out.push_back({what,
                  on(base, several) + "at " + counted(base.at.workers) + " " + what + " " + found->at.*key + " takes " +
                      percent(gain) + " less time than " + base.at.*key,
                  {{std::string(what) + " " + found->at.*key, found->run.makespan_ns, gain}}});
 }
 
-std::string told(const finding& f, std::vector<trial>& trials) {
+std::string told(const finding& f, std::vector<trial>& trials, const scale& gains) {
   std::ranges::stable_sort(trials, std::greater<>(), &trial::gain);
   std::string text = f.fact;
   if (trials.empty()) return text;
   std::string without;
   unsigned helping = 0, useless = 0;
   for (const trial& t : trials) {
-    if (t.gain < gain_from) {
+    if (!gains.tells(t.gain)) {
       without += (useless++ == 0 ? "" : ", ") + t.what;
       continue;
     }
     text +=
         (helping++ == 0 ? "; tried: " : ", ") + t.what + " saves " + percent(t.gain) + " (" + time(t.makespan_ns) + ")";
   }
-  if (useless != 0)
-    text += (helping == 0 ? "; tried: " : "; ") + without + (useless == 1 ? " gains nothing" : " gain nothing");
+  if (useless != 0) text += (helping == 0 ? "; tried: " : "; ") + without + gains.nothing(useless == 1);
   return text;
 }
 
+std::string list(const std::vector<std::string>& all) {
+  std::string text;
+  for (std::size_t i = 0; i < all.size(); ++i) text += (i == 0 ? "" : i + 1 == all.size() ? " and " : ", ") + all[i];
+  return text;
+}
+
+// What is best is told unless it is one change alone that was told already.
+std::optional<advice> together(const combination& c, bool several, const scale& gains,
+                               const std::vector<advice>& told) {
+  const point &at = c.best.at, &base = c.base.at;
+  if (!gains.tells(c.gain()) || changes(at, base) == 0) return std::nullopt;
+  const auto has_it = [&c](const trial& t) { return t.makespan_ns <= same_until * c.best.run.makespan_ns; };
+  if (changes(at, base) == 1 &&
+      std::ranges::any_of(told, [&](const advice& a) { return std::ranges::any_of(a.trials, has_it); }))
+    return std::nullopt;
+  std::vector<std::string> what{counted(at.workers)};
+  if (at.grain != base.grain)
+    what.push_back(at.grain.starts_with('/') ? "splitting tasks by " + at.grain.substr(1)
+                   : at.grain == "1"         ? "tasks as they are"
+                                             : "merging tasks by " + at.grain);
+  if (at.policy != base.policy) what.push_back("policy " + at.policy);
+  if (at.creation != base.creation) what.push_back(at.creation + " creation");
+  const std::string all = list(what);
+  const double times = c.base.run.makespan_ns / c.best.run.makespan_ns;
+  return advice{"combination",
+                on(c.best, several) + "together: " + all + " take " + time(c.best.run.makespan_ns) +
+                    ", a speed-up of " + short_number(c.best.speedup) + ": " + short_number(times) +
+                    " times as fast as the best by workers alone (" + std::to_string(c.tried) +
+                    " more points were tried)",
+                {{all, c.best.run.makespan_ns, c.gain()}},
+                at};
+}
+
 }  // namespace
+
+double least_gain(double error) noexcept { return std::max(gain_least, error); }
+
+std::vector<std::vector<row>> base_series(const std::vector<row>& rows) {
+  std::vector<std::vector<row>> all;
+  for (const row* b : bases(rows)) {
+    all.emplace_back();
+    for (const row* r : series_of(rows, *b)) all.back().push_back(*r);
+  }
+  return all;
+}
 
 std::vector<finding> find_limits(const std::vector<row>& rows, const means& m) {
   std::vector<finding> all;
@@ -275,13 +334,14 @@ std::vector<finding> find_limits(const std::vector<row>& rows, const means& m) {
 }
 
 std::vector<advice> advise(const std::vector<row>& rows, const std::vector<finding>& found,
-                           const std::vector<row>& tried) {
-  std::vector<advice> out;
+                           const std::vector<row>& tried, const std::vector<combination>& combined, double error) {
+  const scale gains(error);
+  std::vector<advice> all;
   const std::vector<const row*> machines = bases(rows);
   const bool several = machines.size() > 1;
   for (const row* b : machines) {
+    std::vector<advice> out;
     const std::vector<const row*> series = series_of(rows, *b);
-    if (series.size() > 1) out.push_back(best(series, several));
     std::size_t at = 0;
     for (const finding& f : found) {
       const std::size_t first = std::exchange(at, at + f.proposals.size());
@@ -292,15 +352,21 @@ std::vector<advice> advise(const std::vector<row>& rows, const std::vector<findi
         if (!r.error.empty()) continue;
         trials.push_back({f.proposals[i].what, r.run.makespan_ns, 1 - r.run.makespan_ns / f.of->run.makespan_ns});
       }
-      std::string text = told(f, trials);
+      std::string text = told(f, trials, gains);
       out.push_back({f.kind, std::move(text), std::move(trials)});
     }
-    compare(rows, *series.back(), &point::policy, "policy", several, out);
-    compare(rows, *series.back(), &point::creation, "creation", several, out);
-    compare(rows, *series.back(), &point::grain, "grain", several, out);
-    compare(rows, *series.back(), &point::team, "team", several, out);
+    compare(rows, *series.back(), &point::policy, "policy", several, gains, out);
+    compare(rows, *series.back(), &point::creation, "creation", several, gains, out);
+    compare(rows, *series.back(), &point::grain, "grain", several, gains, out);
+    compare(rows, *series.back(), &point::team, "team", several, gains, out);
+    std::optional<advice> more;
+    for (const combination& c : combined)
+      if (c.base.at.machine == b->at.machine) more = together(c, several, gains, out);
+    if (series.size() > 1) all.push_back(best(series, several, gains, more ? &*more->at : nullptr));
+    if (more) all.push_back(std::move(*more));
+    std::ranges::move(out, std::back_inserter(all));
   }
-  return out;
+  return all;
 }
 
 json to_json(const std::vector<advice>& all) {
@@ -310,6 +376,9 @@ json to_json(const std::vector<advice>& all) {
     for (const trial& t : a.trials)
       tried.push_back({{"what", t.what}, {"makespan_ns", t.makespan_ns}, {"gain", t.gain}});
     list.push_back({{"kind", a.kind}, {"text", a.text}, {"tried", tried}});
+    if (a.at)
+      list.back()["at"] = {{"machine", a.at->machine}, {"policy", a.at->policy}, {"creation", a.at->creation},
+                           {"grain", a.at->grain},     {"team", a.at->team},     {"workers", a.at->workers}};
   }
   return list;
 }

@@ -2,9 +2,11 @@
 // not tried: a limit makes proposals, each is a point that is run, and what is said is what came of it. Stated rules
 // and no others: docs/guide/25-whatif.md has them.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "search.hpp"
 #include "sweep.hpp"
 
 namespace weft::tool::sim {
@@ -33,6 +35,7 @@ struct advice {
   std::string kind;  // as above
   std::string text;
   std::vector<trial> trials;
+  std::optional<point> at = {};  // what to choose, where that is more than one thing
 };
 
 // What can be tried. Of a program neither grain nor priorities can be changed from outside.
@@ -45,9 +48,17 @@ struct means {
 // creation and grain are the base, about which it speaks.
 [[nodiscard]] std::vector<finding> find_limits(const std::vector<row>& rows, const means& m);
 
-// tried: a row for each proposal, in the order of the findings and their proposals.
+// tried: a row for each proposal, in the order of the findings and their proposals. error: of predictions, a share of
+// the makespan (fidelity.hpp); no smaller gain is told as one.
+// combined: of each machine at most one.
 [[nodiscard]] std::vector<advice> advise(const std::vector<row>& rows, const std::vector<finding>& found,
-                                         const std::vector<row>& tried);
+                                         const std::vector<row>& tried, const std::vector<combination>& combined,
+                                         double error);
+
+// Of the rows of each machine those about which find_limits() speaks, by workers.
+[[nodiscard]] std::vector<std::vector<row>> base_series(const std::vector<row>& rows);
+// Gains from here on are told where predictions are off by so much.
+[[nodiscard]] double least_gain(double error) noexcept;
 
 [[nodiscard]] json to_json(const std::vector<advice>& all);
 

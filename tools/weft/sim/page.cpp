@@ -18,10 +18,13 @@ std::string inside_html(const json& object) {
 }  // namespace
 
 void write_page(const std::string& path, const std::string& target, const std::vector<row>& rows,
-                const std::vector<advice>& all) {
+                const std::vector<advice>& all, const fidelity* error) {
   json list = json::array();
   for (const row& r : rows) list.push_back(to_json(r));
-  const json data = {{"target", target}, {"rows", list}, {"advice", to_json(all)}};
+  const json data = {{"target", target},
+                     {"rows", list},
+                     {"advice", to_json(all)},
+                     {"fidelity", error == nullptr ? json(nullptr) : to_json(*error)}};
   std::string page(assets::whatif_html);
   const auto put = [&page](std::string_view mark, std::string_view text) {
     const std::size_t at = page.find(mark);

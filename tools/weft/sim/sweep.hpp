@@ -12,7 +12,9 @@ namespace weft::tool::sim {
 struct point {
   std::string machine, policy, creation, grain, team;
   unsigned workers = 0;
-  bool path_first = false;  // tasks on the critical path have priority
+  bool path_first = false;   // tasks on the critical path have priority
+  bool as_recorded = false;  // the run as the trace has it, whatever else was asked for (fidelity.hpp)
+  bool keeps_gaps = false;   // and the main program computes in between, as it did
 };
 
 // What it gets there. Machine and number of workers are those of the point: a machine file calls itself as it likes.

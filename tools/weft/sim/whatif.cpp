@@ -3,9 +3,11 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "advise.hpp"
 #include "apps/progress.hpp"
+#include "fidelity.hpp"
 #include "flags.hpp"
 #include "grain.hpp"
 #include "page.hpp"
@@ -26,6 +28,7 @@ namespace {
 constexpr unsigned workers_of_any_size = 64;  // of a machine with any number of cores, up to which a sweep goes
 constexpr std::size_t points_max = 10'000;    // more is a slip of the keyboard
 constexpr double program_seconds_max = 3600;
+constexpr std::uint64_t search_events = 10'000'000;  // a few seconds; a search may take twice what was asked for, too
 
 // A run with one grain, ready to be replayed.
 struct grained {
@@ -137,21 +140,32 @@ class whatif_command final : public command {
   struct swept {
     std::vector<sim::row> rows, good;
     std::vector<sim::advice> told;
-    std::string unseen;  // then nothing is advised
+    std::optional<sim::fidelity> fidelity;  // of a trace
+    std::string unseen;                     // then nothing is advised
   };
 
-  // The points that were asked for, and then what the limits met there suggest: nothing is advised untried.
-  swept sweep_all(apps::progress& bar, const std::vector<sim::point>& asked, const sim::point_work& work) {
-    constexpr double asked_part = 0.6;
+  // The points that were asked for, beside the run `as_recorded` if there is a trace of it, and then what the limits
+  // met there suggest: nothing is advised untried.
+  swept sweep_all(apps::progress& bar, const std::vector<sim::point>& asked, const sim::point_work& work,
+                  const trace::file* of = nullptr) {
+    constexpr double asked_part = 0.4, tried_part = 0.6;
     swept s;
     const unsigned at_once = jobs_ == 0 ? usable_cpus() : jobs_;
+    std::string why;
+    std::vector<sim::point> first;
+    if (of != nullptr) first = sim::as_recorded(*of, flags_.values(), asked[0].machine, !flags_.keep_gaps(), why);
+    const auto twins = static_cast<std::ptrdiff_t>(first.size());
+    first.insert(first.end(), asked.begin(), asked.end());
     bar.section(0, asked_part);
-    s.rows = sim::sweep(asked, at_once, work, [&](double done) { bar.report(done); });
+    s.rows = sim::sweep(first, at_once, work, [&](double done) { bar.report(done); });
+    if (of != nullptr) s.fidelity = sim::compare(*of, {s.rows.begin(), s.rows.begin() + twins}, why);
+    s.rows.erase(s.rows.begin(), s.rows.begin() + twins);
     for (const sim::row& r : s.rows)
       if (r.error.empty()) s.good.push_back(r);
     for (const sim::row& r : s.good)
       if (s.unseen.empty()) s.unseen = r.run.unseen;
-    if (!s.good.empty() && s.unseen.empty() && !sim::interruption::wanted()) {
+    const double error = s.fidelity ? s.fidelity->error() : 0;
+    if (!s.good.empty() && s.unseen.empty() && error < sim::error_of_use && !sim::interruption::wanted()) {
       sim::means m{.trace = !program_, .policies = {}};
       for (const choice& c : policies())
         if (!c.follows_hints || has_hints_) m.policies.emplace_back(c.name);
@@ -159,14 +173,52 @@ class whatif_command final : public command {
       std::vector<sim::point> more;
       for (const sim::finding& f : found)
         for (const sim::proposal& x : f.proposals) more.push_back(x.at);
-      bar.section(asked_part, 1);
+      bar.section(asked_part, tried_part);
       const std::vector<sim::row> tried = more.empty()
                                               ? std::vector<sim::row>()
                                               : sim::sweep(more, at_once, work, [&](double done) { bar.report(done); });
-      s.told = sim::advise(s.good, found, tried);
+      double part = tried_part;  // how many rounds a search takes is not known: each has half of what is left
+      const std::vector<sim::combination> combined =
+          combine(s.good, tried, m, error, [&](const std::vector<sim::point>& points) {
+            bar.section(part, (part + 1) / 2);
+            part = (part + 1) / 2;
+            return sim::sweep(points, at_once, work, [&](double done) { bar.report(done); });
+          });
+      s.told = sim::advise(s.good, found, tried, combined, error);
     }
     bar.finish();
     return s;
+  }
+
+  // Of each machine. `tried`: what was proposed about its limits.
+  std::vector<sim::combination> combine(const std::vector<sim::row>& good, const std::vector<sim::row>& tried,
+                                        const sim::means& m, double error, const sim::run_points& run) const {
+    std::vector<sim::combination> all;
+    for (const std::vector<sim::row>& series : sim::base_series(good)) {
+      sim::search_space space{.workers = {},
+                              .policies = m.policies,
+                              .splits = {},
+                              .merges = m.trace,
+                              .creations = true,
+                              .events_max = 0,
+                              .gain_least = sim::least_gain(error)};
+      std::vector<sim::row> known;
+      const auto is_here = [&](const sim::row& r) { return r.at.machine == series[0].at.machine; };
+      std::ranges::copy_if(good, std::back_inserter(known), is_here);
+      std::uint64_t events = 0;
+      for (const sim::row& r : known) events += r.run.replay ? r.run.replay->events : 0;
+      if (program_) space.points_max = known.size();  // each is a run of it, however long that takes
+      if (!program_) space.events_max = std::max(search_events, 2 * events);
+      for (const sim::row& r : tried)
+        if (is_here(r) && r.error.empty() && !r.at.path_first) known.push_back(r);
+      for (const sim::row& r : series)
+        if (std::ranges::count(space.workers, r.at.workers) == 0) space.workers.push_back(r.at.workers);
+      for (const sim::row& r : tried)
+        if (is_here(r) && r.at.grain.starts_with('/') && std::ranges::count(space.splits, r.at.grain) == 0)
+          space.splits.push_back(r.at.grain);
+      if (const auto found = sim::search(series, known, space, run)) all.push_back(*found);
+    }
+    return all;
   }
 
   // --- a trace
@@ -199,19 +251,25 @@ class whatif_command final : public command {
     const double work = body_time(whole.script, whole.file) / flags_.speed;
     sim::settings recorded;
     sim::take_recorded(recorded, "WINDOW", whole.file, "window");
-    return sweep_all(bar, asked, [&](const sim::point& p, const std::function<void(double)>& tell) {
-      const std::unique_ptr<grained> other = variant(whole, p);
-      const grained& of = other != nullptr ? *other : whole;
-      sim::settings s = settings_of(p);
-      if (s.value("WINDOW").empty()) s.set("WINDOW", recorded.value("WINDOW"));
-      const sim::replayed r =
-          sim::replay(of.file, of.script, {s, flags_.keep_gaps(), flags_.speed, sim::team_wish::parse(p.team)}, tell);
-      const trace::file result = sim::as_trace(of.file, r);
-      const report::analysis a = report::analyse(result);
-      sim::modelled run = sim::make_result(result, a, sim::judge(result, a, sim::unseen_of(r)), r);
-      run.unseen = trace::unseen(of.file);
-      return against(std::move(run), work);
-    });
+    return sweep_all(
+        bar, asked,
+        [&](const sim::point& p, const std::function<void(double)>& tell) {
+          const std::unique_ptr<grained> other = variant(whole, p);
+          const grained& of = other != nullptr ? *other : whole;
+          sim::settings s = settings_of(p);
+          if (s.value("WINDOW").empty()) s.set("WINDOW", recorded.value("WINDOW"));
+          if (p.as_recorded) s.set("SEED", whole.file.about("seed"));
+          const sim::replayed r = sim::replay(
+              of.file, of.script,
+              {s, p.keeps_gaps || flags_.keep_gaps(), p.as_recorded ? 1 : flags_.speed, sim::team_wish::parse(p.team)},
+              tell);
+          const trace::file result = sim::as_trace(of.file, r);
+          const report::analysis a = report::analyse(result);
+          sim::modelled run = sim::make_result(result, a, sim::judge(result, a, sim::unseen_of(r)), r);
+          run.unseen = trace::unseen(of.file);
+          return against(std::move(run), work);
+        },
+        &whole.file);
   }
 
   static double body_time(const sim::script& s, const trace::file& f) {
@@ -274,7 +332,7 @@ class whatif_command final : public command {
                      printable_lines(r.error).c_str());
     }
     if (s.good.empty()) throw weft::error(first_error);
-    if (!page_.empty()) sim::write_page(page_, command_[0], s.good, s.told);
+    if (!page_.empty()) sim::write_page(page_, command_[0], s.good, s.told, s.fidelity ? &*s.fidelity : nullptr);
     write_stdout(json_ ? as_json(s) : as_text(s));
     if (interrupted) sim::interruption::obey();
     return s.good.size() == s.rows.size() ? exit_ok : exit_check_failed;
@@ -287,6 +345,7 @@ class whatif_command final : public command {
                       {"target", command_[0]},
                       {"rows", list},
                       {"unseen", s.unseen.empty() ? json(nullptr) : json(s.unseen)},
+                      {"fidelity", s.fidelity ? to_json(*s.fidelity) : json(nullptr)},
                       {"advice", to_json(s.told)},
                       {"html", page_.empty() ? json(nullptr) : json(page_)}});
   }
@@ -331,6 +390,7 @@ class whatif_command final : public command {
     for (const sim::row& r : rows)
       if (!r.run.caution.empty() && std::ranges::count(cautions, r.run.caution) == 0) cautions.push_back(r.run.caution);
     for (const std::string& c : cautions) out += "caution: " + c + "\n";
+    if (s.fidelity) out += "- " + s.fidelity->text() + "\n";
     for (const sim::advice& a : s.told) out += "- " + a.text + "\n";
     if (!page_.empty()) out += "page: " + page_ + "\n";
     return out;

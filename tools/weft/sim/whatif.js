@@ -264,10 +264,12 @@ function fillWords() {
   const fixed = ['machine', 'policy', 'creation', 'grain', 'team'].filter((k) => !varied.includes(k));
   document.getElementById('setting').textContent = fixed.map((k) => `${k} ${rows[0][k]}`).join(', ');
   const advice = document.getElementById('advice');
-  advice.hidden = !data.advice.length;
+  advice.hidden = !data.advice.length && !data.fidelity;
   const list = element('ul');
   for (const a of data.advice) list.append(element('li', a.text));
-  advice.append(element('h2', 'What binds, and what to do'), list);
+  advice.append(element('h2', 'What binds, and what to do'));
+  if (data.fidelity) advice.append(element('p', data.fidelity.text));
+  advice.append(list);
 }
 
 function setTheme(theme) {
