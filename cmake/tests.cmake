@@ -159,13 +159,12 @@ if(WEFT_APPS AND CMAKE_BUILD_TYPE STREQUAL "Release")
   weft_doctests(weft_narrow narrow/ conformance ${narrow_access})
 endif()
 
-# The models once more, on a machine with weak memory, and the tests of that machine (tests/weak/README.md, which says
-# why four models are not here yet). All of it is compiled with other words for what the public headers do by builtins,
-# so it has its own objects of the rooms that the models need. Once is enough: where most tests are.
+# The models once more, on a machine with weak memory, and the tests of that machine (tests/weak/README.md). All of it
+# is compiled with other words for what the public headers do by builtins, so it has its own objects of the rooms that
+# the models need. Once is enough: where most tests are.
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT WEFT_SANITIZE)
   file(GLOB weak_sources CONFIGURE_DEPENDS tests/weak/*.cpp)
   file(GLOB_RECURSE weak_models CONFIGURE_DEPENDS src/*_model_test.cpp)
-  list(FILTER weak_models EXCLUDE REGEX "/(graphs|kept|quiescence|reserve)_model_test\\.cpp$")
   set(weak_library ${weft_sources})
   list(FILTER weak_library EXCLUDE REGEX "/src/(ordered/|runtime/(runtime|[a-z]+_engine|c_api.*)\\.cpp)")
   add_library(weft_weak_parts STATIC ${weak_library} ${machines_source})
@@ -193,6 +192,11 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT WEFT_SANITIZE)
     weft_test(weak/${stem} weak $<TARGET_FILE:weft_weak> --source-file=*/${stem}_test.cpp
               "--test-case-exclude=*must fail*")
   endforeach()
+  # The table of orders against the code, and some of its rows run again; all of them at night.
+  set(orders ${python} ${tests}/weak/orders.py --weak $<TARGET_FILE:weft_weak>)
+  weft_test(weak/orders weak ${orders} --sample 5)
+  weft_test(long/weak/orders long ${orders} --sample 100000)
+  set_tests_properties(long/weak/orders PROPERTIES TIMEOUT 36000)
 endif()
 
 # stress

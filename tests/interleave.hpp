@@ -88,6 +88,7 @@ class watched : public unsteady {
     if constexpr (weak_memory) return unsteady::barrier_everywhere();
     return between_steps(), true;
   }
+  static bool offers_barrier() { return barrier_everywhere(); }
   void park(unsigned worker) { unsteady::park(worker + 1); }
   void doze(unsigned worker) { unsteady::doze(worker + 1); }
   void wake(unsigned worker) { unsteady::wake(worker + 1); }

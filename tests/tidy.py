@@ -44,6 +44,7 @@ ASKS = {"src/sched/engine_life.hpp": (3, "how the crew, the inline path and the 
         "src/sched/ordering.hpp": (1, "so that no real core tests the pointer to an order"),
         "src/sched/recording.hpp": (1, "real clocks are looked at half as often"),
         "src/sched/requests.hpp": (1, "a ring where it pays; without it all virtual times were pinned"),
+        "src/sched/stealing.hpp": (1, "a second look, where the first is enough, would take virtual time"),
         "src/sched/suspension.hpp": (1, "nobody is outside who could be forgotten; a look would take virtual time"),
         "src/sched/watch.hpp": (3, "no watch without a thread for it; a look would take virtual time"),
         "src/ordered/speculative_runner.hpp": (2, "the inline path of x.load(), as in engine_life.hpp; x.work()")}

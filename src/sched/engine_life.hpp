@@ -20,7 +20,7 @@ template <machine::machine M> class engine<M>::quiescent_source final : public s
     engine_.readiness_.quiescent(w);
     return engine_.ordering_.chooses() ? engine_.ordering_.take(w) : w.box.pop();
   }
-  [[nodiscard]] bool visible(worker&) noexcept override { return engine_.quiescence_.is_over_for_some(); }
+  [[nodiscard]] bool visible(worker&) noexcept override { return engine_.quiescence_.is_over_at_last(); }
 
  private:
   engine& engine_;

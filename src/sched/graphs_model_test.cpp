@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "base/plain.hpp"
 #include "interleave.hpp"
 #include "sched/graphs.hpp"
 
@@ -22,21 +23,29 @@ enum class flaw {
   counts_in_two_steps,     // a load and a store
   asks_again,              // after the subtraction, by a second look: two may see 0
   takes_two_for_the_last,  // and so does not wait for the other one
-  first_sink_ends          // the run, for those that come after
+  first_sink_ends,         // the run, for those that come after
+  // Orders, which only a machine with weak memory tells apart:
+  subtracts_by_release,  // the last one does not learn what the others did
+  subtracts_by_acquire,  // the others do not say what they did
+  looks_relaxed          // nor does who finds that it is the last
 };
 
 template <flaw Flaw> struct copied {
   static constexpr bool resets_late = Flaw == flaw::resets_late;
   static constexpr bool first_sink_ends = Flaw == flaw::first_sink_ends;
+  static constexpr base::order subtracts = Flaw == flaw::subtracts_by_release   ? base::release
+                                           : Flaw == flaw::subtracts_by_acquire ? base::acquire
+                                                                                : base::acq_rel;
   [[nodiscard]] static bool arrives(graph_node& x) {
     if (x.predecessors == 1) return true;
-    const std::uint32_t seen = M::load(x.missing, base::acquire);
+    const base::order look = Flaw == flaw::looks_relaxed ? base::relaxed : base::acquire;
+    const std::uint32_t seen = M::load(x.missing, look);
     if (Flaw == flaw::takes_two_for_the_last ? seen > 2 : seen != 1) {
       if (Flaw == flaw::counts_in_two_steps) {
         M::store(x.missing, seen - 1, base::release);
         return false;
       }
-      const bool last = M::fetch_sub(x.missing, 1u, base::acq_rel) == 1;
+      const bool last = M::fetch_sub(x.missing, 1u, subtracts) == 1;
       if (Flaw == flaw::asks_again ? M::load(x.missing, base::acquire) != 0 : !last) return false;
     }
     if (Flaw != flaw::resets_late && Flaw != flaw::forgets_to_reset) M::store(x.missing, x.predecessors, base::relaxed);
@@ -83,36 +92,39 @@ template <class Countdown> class trial {
     ++run_;
     detail::poke(open_, Countdown::first_sink_ends ? 1u : sinks_);
     for (unsigned i = 0; i < n_; ++i)
-      if (nodes_[i].predecessors == 0) ready_.push_back(i);
+      if (nodes_[i].predecessors == 0) make_ready(i);
   }
 
+  // A word for each node, so that who takes it knows what who made it ready knew, and no more.
+  void make_ready(unsigned i) { M::unseen::store(ready_[i], std::uint8_t{1}, base::release); }
+  [[nodiscard]] bool takes(unsigned i) {
+    return M::load(ready_[i], base::relaxed) != 0 && M::exchange(ready_[i], std::uint8_t{0}, base::acquire) != 0;
+  }
   void core() {
-    while (run_ <= runs && wrong_ == nullptr && !play_.over()) {
-      M::relax(1);
-      if (ready_.empty()) continue;
-      const unsigned i = ready_.back();
-      ready_.pop_back();
-      call(i);
-    }
+    while (run_ <= runs && wrong_ == nullptr && !play_.over())
+      for (unsigned i = n_; i-- > 0 && run_ <= runs && wrong_ == nullptr && !play_.over();) {
+        M::relax(1);
+        if (takes(i)) call(i);
+      }
   }
   void call(unsigned i) {
     const unsigned now = run_;
-    if (++calls_[i] != now) return complain("a node is called twice in a run, or not at all");
+    if (++calls_[i].write() != now) return complain("a node is called twice in a run, or not at all");
     for (unsigned p = 0; p < i; ++p)
       for (const unsigned s : after_[p])
-        if (s == i && ended_[p] != now) return complain("a node begins before its predecessor has ended");
+        if (s == i && ended_[p].read() != now) return complain("a node begins before its predecessor has ended");
     for (unsigned turns = rng_.below(4); turns > 0; --turns) M::relax(1);
-    ended_[i] = now;
+    ended_[i].write() = now;
     for (const unsigned s : after_[i]) {
       if (!Countdown::arrives(nodes_[s])) continue;
-      ready_.push_back(s);
+      make_ready(s);
     }
     if (Countdown::resets_late) M::store(nodes_[i].missing, nodes_[i].predecessors, base::relaxed);
     if (!after_[i].empty()) return;
     const std::uint32_t before = M::fetch_sub(open_, 1u, base::acq_rel);
     if (before != 1) return;
     for (unsigned x = 0; x < n_; ++x)
-      if (ended_[x] != now) return complain("a run ends before its nodes");
+      if (ended_[x].read() != now) return complain("a run ends before its nodes");
     begin();
   }
 
@@ -121,8 +133,8 @@ template <class Countdown> class trial {
   unsigned cores_, n_;
   std::array<graph_node, 9> nodes_{};
   std::array<std::vector<unsigned>, 9> after_;
-  std::array<unsigned, 9> calls_{}, ended_{};
-  std::vector<unsigned> ready_;  // not of the protocol: no core gives way while it is at it
+  std::array<base::plain<unsigned>, 9> calls_, ended_;  // what bodies do
+  std::array<detail::cell<std::uint8_t>, 9> ready_{};
   detail::cell<std::uint32_t> open_;
   unsigned sinks_ = 0, run_ = 0;
   const char* wrong_ = nullptr;
@@ -144,6 +156,12 @@ TEST_CASE("graphs: the harness finds each planted flaw") {
   CHECK(interleave::caught(4000, one<copied<flaw::asks_again>>));
   CHECK(interleave::caught(4000, one<copied<flaw::takes_two_for_the_last>>));
   CHECK(interleave::caught(4000, one<copied<flaw::first_sink_ends>>));
+}
+
+TEST_CASE("graphs: weak memory alone finds each wrong order that is a planted flaw") {
+  CHECK(interleave::caught(4000, one<copied<flaw::subtracts_by_release>>) == interleave::weak_memory);
+  CHECK(interleave::caught(4000, one<copied<flaw::subtracts_by_acquire>>) == interleave::weak_memory);
+  CHECK(interleave::caught(4000, one<copied<flaw::looks_relaxed>>) == interleave::weak_memory);
 }
 
 }  // namespace weft::sched

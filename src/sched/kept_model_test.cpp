@@ -175,7 +175,8 @@ template <flaw Flaw> class trial {
       while (detail::record* r = look(w)) take(r);
       if (is_whole ? stealing_.pull(w) : pull_wrongly(s_.all.main())) continue;
       static_cast<void>(s_.sleep.announce(id));
-      if (stealing_.visible(w)) {
+      const bool overlooked = is_whole && stealing_.overlooked(w);
+      if (stealing_.visible(w) || overlooked) {
         if (!s_.sleep.retract(id)) park(id);
       } else {
         park(id);

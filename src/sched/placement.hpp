@@ -15,6 +15,7 @@
 
 #include "base/assert.hpp"
 #include "base/limits.hpp"
+#include "base/plain.hpp"
 #include "place/tree.hpp"
 #include "sched/attention.hpp"
 #include "sched/collecting.hpp"
@@ -152,7 +153,7 @@ template <class M> class placement {
   // because nothing stands before it; if not, it is queued like the others. Workers that sleep are told to `asleep`,
   // which has room for them: each must be woken by call_up(). Who: w's thread.
   [[nodiscard]] bool gather(worker<M>& w, std::span<const std::uint16_t> ids, std::span<detail::record* const> members,
-                            std::vector<std::uint16_t>& asleep) {
+                            std::vector<base::plain<std::uint16_t>>& asleep) {
     if (ordering_.chooses()) {
       for (detail::record* m : members) ordering_.add(w, m);
       return false;
@@ -160,7 +161,7 @@ template <class M> class placement {
     const bool at_once = team_boxes_.put(w, ids, members);
     for (const std::uint16_t id : ids.subspan(1))
       if (sleep_.is_asleep(id) && !(id == 0 && main_is_away()))
-        asleep.push_back(id);
+        asleep.emplace_back().write() = id;
       else
         call_up(id);
     return at_once;

@@ -56,11 +56,12 @@ template <class M> class pull {
     detail::deque_owner& d = owner.deque;
     detail::branch* const newest = detail::peek_acquire(owner.kept);
     const std::uint32_t all = kept<M>::size(newest);
-    if (all == 0) return 0;
     const std::uint32_t bottom = detail::peek_acquire(d.bottom);
     const std::uint32_t shared = shared_part::of(M::load(owner.shared, base::acquire)).size;
-    d.limit = split - shared + d.mask + 1;
+    if (all != 0) d.limit = split - shared + d.mask + 1;
     const std::uint32_t m = std::min(all, d.limit - bottom);
+    const detail::branch* const none_left_of = m == all ? newest : nullptr;
+    M::unseen::store(owner.looked_through, none_left_of, base::relaxed);
     if (m == 0) return 0;
     deque::put_kept(owner, newest, all, m);
     return bottom == split + n ? m : 0;

@@ -82,6 +82,14 @@ template <class M> class quiescence {
   // Whether somebody waits for the end and it has come. Who: a worker that found nothing to do. Order: seq_cst on the
   // number of waiters: either such a worker sees a waiter, or the waiter, which lists itself first, sees the end.
   [[nodiscard]] bool is_over_for_some() noexcept { return M::load(waiting_, base::seq_cst) != 0 && reached(); }
+  // The same as the last look of a worker that has announced sleep. The counts are not seq_cst, so to have looked at
+  // one word before or after the waiter does not tell what the other one counted; an addition of nothing does: the
+  // later of it and the waiter's exchange has what came before the other. Two that fall asleep have that by their
+  // announcements.
+  [[nodiscard]] bool is_over_at_last() noexcept {
+    static_cast<void>(M::unseen::fetch_add(waiting_, 0u, base::acq_rel));
+    return is_over_for_some();
+  }
   [[nodiscard]] bool is_awaited() noexcept { return M::load(waiting_, base::seq_cst) != 0; }
   // Who has the lock ends the waits, or is about to look whether they can end: so many come here at once that they
   // would wait for each other for longer than that takes. A look, and nobody relies on it.
@@ -96,7 +104,7 @@ template <class M> class quiescence {
   [[nodiscard]] bool delist(waiter& x) noexcept {
     base::locked<M> guard(lock_);
     const bool listed = std::erase(waiters_, &x) != 0;
-    M::store(waiting_, static_cast<std::uint32_t>(waiters_.size()), base::seq_cst);
+    static_cast<void>(M::exchange(waiting_, static_cast<std::uint32_t>(waiters_.size()), base::seq_cst));
     return listed;
   }
   // Those who wait, if it is over for them; the caller lets them go. Asked again with the list in hand: since the

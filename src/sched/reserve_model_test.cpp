@@ -89,7 +89,7 @@ template <flaw Flaw> class trial {
     bool woken = false;    // since it looked last
     bool lent = false;     // its id, for certain
     bool at_work = false;  // its thread runs bodies under its id
-    unsigned gone_on = 0;  // times that it got its id back
+    word gone_on;          // times that it got its id back; a body that hangs waits for this
   };
   static constexpr std::uint16_t nobody = reserve<M>::no_id;
   static constexpr unsigned long_ago = 1000;  // turns
@@ -179,7 +179,7 @@ template <flaw Flaw> class trial {
     if (ends()) return;
     if (has_id_to_itself() && in_body_ == s.id && !hung && !hanging_)
       complain("a thread goes on while a body runs under its id");
-    ++s.gone_on;
+    static_cast<void>(M::fetch_add(s.gone_on, 1u, base::release));
     s.at_work = has_id_to_itself();
   }
   // Of the only worker's thread: while it waits. In the program another thread may have its id at any time.
@@ -256,8 +256,8 @@ template <flaw Flaw> class trial {
     for (std::uint32_t turns = rng_.below(30); turns > 0; --turns, ++play_.machine().busy_ns) M::relax(1);
     if (hangs_ && s.listed && rng_.below(2) == 0) {
       hanging_ = true;
-      const unsigned before = s.gone_on;
-      for (unsigned turns = 1; s.gone_on == before && !ends(); ++turns) {
+      const unsigned before = M::load(s.gone_on, base::acquire);
+      for (unsigned turns = 1; M::load(s.gone_on, base::acquire) == before && !ends(); ++turns) {
         M::relax(1);
         if (turns % (long_ago / 4) == 0) give_room(0);  // in place of the patience that lets submitters exceed
       }

@@ -170,8 +170,8 @@ template <class M> class search {
     const bool pulled = use_.stealing.pulls_late() && !relies && use_.stealing.pull_from_main(w);
     const bool guarded = use_.sleep.somebody_searches();  // asked as late
     detail::poke(w.guarded, guarded);
-    if (!guarded && use_.stealing.may_turn_down()) static_cast<void>(M::barrier_everywhere());
-    const bool sees = anything_visible(w);
+    const bool overlooked = !guarded && use_.stealing.overlooked(w);
+    const bool sees = anything_visible(w) || overlooked;
     detail::poke(w.guarded, false);
     if (!pulled && !sees) {
       use_.recording.park(w);

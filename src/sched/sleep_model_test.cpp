@@ -23,7 +23,8 @@ enum class flaw {
   found_tells_nobody,
   wakes_uncounted,
   reads_before_it_sets,
-  looks_too_early
+  looks_too_early,
+  asks_by_acquire  // who has published, whether somebody sleeps; only weak memory tells that apart
 };
 template <flaw Flaw> class copied_sleep {
  public:
@@ -57,7 +58,7 @@ template <flaw Flaw> class copied_sleep {
     return set;
   }
   void notify(M& machine) noexcept {
-    while (M::load(asleep_, base::seq_cst) != 0) {
+    while (M::load(asleep_, Flaw == flaw::asks_by_acquire ? base::acquire : base::seq_cst) != 0) {
       std::uint32_t none = 0;
       if (!M::compare_exchange(searching_, none, 1u, base::seq_cst)) return;
       for (std::uint64_t set = M::load(asleep_, base::seq_cst); set != 0; set &= set - 1) {
@@ -276,6 +277,9 @@ TEST_CASE("sleep model: must fail if a woken worker is not counted") {
 }
 TEST_CASE("sleep model: must fail if who was called looks for more before it is no searcher any longer") {
   CHECK(interleave::caught(50000, &tried<copied_sleep<flaw::looks_too_early>>, 34000));
+}
+TEST_CASE("sleep model: weak memory alone must fail if who has published asks by acquire who sleeps") {
+  CHECK(interleave::caught(2000, &tried<copied_sleep<flaw::asks_by_acquire>>) == interleave::weak_memory);
 }
 TEST_CASE("sleep model: must fail if a worker is claimed in two steps") {
   CHECK(interleave::caught(5000, &tried<copied_sleep<flaw::reads_before_it_sets>>));

@@ -10,6 +10,7 @@
 
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
+#include "base/plain.hpp"
 
 namespace weft::sched {
 
@@ -23,7 +24,7 @@ template <class M> class sleepers {
     M::store(taken_, 0u, base::relaxed);
   }
   // The leader writes them down here, while no other reads: there is room for `most`.
-  [[nodiscard]] std::vector<std::uint16_t>& list() noexcept { return ids_; }
+  [[nodiscard]] std::vector<base::plain<std::uint16_t>>& list() noexcept { return ids_; }
   // From here on others wake them, too. Who: the leader, once. Order: release; pairs with the load in wake().
   void publish() { M::store(known_, static_cast<std::uint32_t>(ids_.size()), base::release); }
 
@@ -33,11 +34,11 @@ template <class M> class sleepers {
     const std::uint32_t n = M::load(known_, base::acquire);
     if (n == 0) return;
     WEFT_ASSERT(n == ids_.size());
-    for (std::uint32_t i; (i = M::fetch_add(taken_, 1u, base::relaxed)) < n;) wakes(ids_[i]);
+    for (std::uint32_t i; (i = M::fetch_add(taken_, 1u, base::relaxed)) < n;) wakes(ids_[i].read());
   }
 
  private:
-  std::vector<std::uint16_t> ids_;
+  std::vector<base::plain<std::uint16_t>> ids_;
   detail::cell<std::uint32_t> known_;  // how many; 0: not known yet
   detail::cell<std::uint32_t> taken_;  // how many of them somebody has taken on
 };

@@ -3,6 +3,7 @@
 // end all are. The same harness must reject four rolls that are broken on purpose.
 #include <array>
 
+#include "base/plain.hpp"
 #include "interleave.hpp"
 #include "sched/sleepers.hpp"
 
@@ -17,7 +18,8 @@ enum class flaw {
   counts_too_early,  // takes one on before it looks at whether they are known
   counts_by_halves,  // reads which is next and then says so
   known_too_early,   // before they are written down
-  passes_one_on      // who has taken one on leaves it to the next, if there is one
+  passes_one_on,     // who has taken one on leaves it to the next, if there is one
+  publishes_relaxed  // the leader does not release the list; only weak memory tells that apart
 };
 
 // As sleepers<M>.
@@ -30,15 +32,18 @@ template <flaw Flaw> class roll {
     M::store(taken_, 0u, base::relaxed);
     if (Flaw == flaw::known_too_early) M::store(known_, static_cast<std::uint32_t>(most), base::release);
   }
-  [[nodiscard]] std::vector<std::uint16_t>& list() noexcept { return ids_; }
-  void publish() { M::store(known_, static_cast<std::uint32_t>(ids_.size()), base::release); }
+  [[nodiscard]] std::vector<base::plain<std::uint16_t>>& list() noexcept { return ids_; }
+  void publish() {
+    const base::order o = Flaw == flaw::publishes_relaxed ? base::relaxed : base::release;
+    M::store(known_, static_cast<std::uint32_t>(ids_.size()), o);
+  }
   template <class Wake> void wake(Wake wakes) {
     const std::uint32_t n = M::load(known_, base::acquire);
     if (n == 0 && Flaw != flaw::counts_too_early) return;
     for (std::uint32_t i; (i = next()) < n;) {
       if (i >= ids_.size()) return;
       if (Flaw == flaw::passes_one_on && i + 1 < n && i % 2 == 1) return;
-      wakes(ids_[i]);
+      wakes(ids_[i].read());
     }
   }
 
@@ -49,7 +54,7 @@ template <flaw Flaw> class roll {
     M::store(taken_, i + 1, base::relaxed);
     return i;
   }
-  std::vector<std::uint16_t> ids_;
+  std::vector<base::plain<std::uint16_t>> ids_;
   detail::cell<std::uint32_t> known_;
   detail::cell<std::uint32_t> taken_;
 };
@@ -86,7 +91,7 @@ template <class Roll> class trial {
     for (unsigned id = 2; id <= n_; ++id)
       if (sleeps_[id]) {
         M::relax(1);
-        roll_.list().push_back(static_cast<std::uint16_t>(id));
+        roll_.list().emplace_back().write() = static_cast<std::uint16_t>(id);
       }
     roll_.publish();
     wake_others();
@@ -122,6 +127,10 @@ TEST_CASE("sleepers: the harness finds each planted flaw") {
   CHECK(interleave::caught(3000, one<roll<flaw::counts_by_halves>>));
   CHECK(interleave::caught(3000, one<roll<flaw::known_too_early>>));
   CHECK(interleave::caught(3000, one<roll<flaw::passes_one_on>>));
+}
+
+TEST_CASE("sleepers: weak memory alone finds a list that is not released, as a planted flaw") {
+  CHECK(interleave::caught(3000, one<roll<flaw::publishes_relaxed>>) == interleave::weak_memory);
 }
 
 }  // namespace weft::sched

@@ -16,7 +16,7 @@ TEST_CASE("sleepers: each is taken on by whoever comes next, and none before the
     const auto wake = [&](std::uint16_t id) { woken.push_back(id); };
     s.wake(wake);
     CHECK(woken.empty());
-    for (const std::uint16_t id : std::initializer_list<std::uint16_t>{7, 3, 9}) s.list().push_back(id);
+    for (const std::uint16_t id : std::initializer_list<std::uint16_t>{7, 3, 9}) s.list().emplace_back().write() = id;
     s.wake(wake);
     CHECK(woken.empty());
     s.publish();

@@ -68,7 +68,8 @@ template <class M> class stealing final : public source<M> {
   // another may search, who sees to that, and to tiny tasks that w leaves to those who are at work on them.
   [[nodiscard]] bool visible(worker<M>& w) noexcept override {
     const bool guarded = detail::peek(w.guarded);
-    if (!guarded && may_turn_down() && (turned_down() || main_keeps_more(w))) return true;
+    if (!guarded && may_turn_down() && (turned_down() || keeps_more(crew_.main(), detail::peek(crew_.main().kept))))
+      return true;
     if (guarded && leaves_them(w)) return false;
     for (const auto& victim : crew_)
       if (victim.get() != &w && deque::stealable(*victim)) return true;
@@ -120,7 +121,6 @@ template <class M> class stealing final : public source<M> {
   // acts for the owner".
   [[nodiscard]] bool pull(worker<M>& w) noexcept {
     const auto before = std::exchange(w.watched, {});
-    detail::poke<const detail::branch*>(w.seen_kept, nullptr);
     for (unsigned i = 1; i <= crew_.workers(); ++i) {  // the reserve has the number after the last
       worker<M>& owner = crew_[(w.id + i) % crew_.workers()];
       if (&owner == &w) continue;
@@ -129,18 +129,34 @@ template <class M> class stealing final : public source<M> {
         continue;
       }
       const detail::branch* newest = detail::peek(owner.kept);
-      if (newest == nullptr && !deque::has_private(owner)) continue;
+      if (!keeps_more(owner, newest) && !deque::has_private(owner)) continue;
       const std::uint32_t bottom = detail::peek(owner.deque.bottom);
       const bool again = before.id == owner.id;
       const bool stands = again && before.bottom == bottom && before.newest == newest;
       if (stands && sched::pull<M>::from(owner)) return true;
       newest = detail::peek(owner.kept);
-      if (owner.id == 0) detail::poke(w.seen_kept, newest);
       const bool has_kept = again && newest != nullptr && !(stands && before.newest == newest);  // and may fork no more
       if ((before.id == worker<M>::no_id || has_kept) && w.watched.id == worker<M>::no_id)
         w.watched = {owner.id, bottom, newest};
     }
     return w.watched.id != worker<M>::no_id;
+  }
+
+  // A look of pull() may come before a store that its owner has behind it: what it keeps or pushes, and then looks at
+  // `starved`. So whoever has announced sleep, and sees nobody search, looks once more behind a barrier on all threads.
+  // Returns whether there is something for pull(). Protocol: deque.md, "Seen late".
+  [[nodiscard]] bool overlooked(worker<M>& w) noexcept {
+    if (!M::offers_barrier()) {
+      if (may_turn_down()) static_cast<void>(M::barrier_everywhere());
+      return false;
+    }
+    for (unsigned id = 0; id < crew_.workers(); ++id) {
+      worker<M>& owner = crew_[id];
+      if (&owner == &w || detail::peek(owner.away)) continue;
+      if (keeps_more(owner, detail::peek(owner.kept))) return true;
+      if (deque::has_private(owner) && deque::starved(owner) && !deque::stealable(owner)) return true;
+    }
+    return false;
   }
 
   // The same for the main thread, if it is away in the program. A look is not enough: what it pushes at this moment it
@@ -208,12 +224,11 @@ template <class M> class stealing final : public source<M> {
   [[nodiscard]] bool turned_down() noexcept {
     return may_turn_down() && M::unseen::load(crew_.main().asked, base::seq_cst) == 0;
   }
-  // Whether the main thread keeps branches that w has not looked at. Where w has, and they were taken, the list is
-  // claimed until the main thread comes back to it.
-  [[nodiscard]] bool main_keeps_more(const worker<M>& w) noexcept {
-    const detail::branch* const newest = detail::peek(crew_.main().kept);
+  // Whether `newest`, which owner keeps, is not what a thief has looked at and left. What was taken stays in the list
+  // until the owner comes back to it, and until then the list is claimed.
+  [[nodiscard]] static bool keeps_more(worker<M>& owner, const detail::branch* newest) noexcept {
     return newest != nullptr &&
-           (newest != detail::peek(w.seen_kept) || M::unseen::load(crew_.main().claimed, base::relaxed) == 0);
+           (detail::peek(owner.claimed) == 0 || newest != M::unseen::load(owner.looked_through, base::relaxed));
   }
   // w has taken something from another: of tiny tasks a few, because the others stood still, and then it asks anew.
   void reconsiders(worker<M>& w) noexcept {

@@ -215,11 +215,35 @@ TEST_CASE(
   detail::branch b;
   detail::poke(main.kept, &b);  // it has not come to a look at that yet, and may not
   CHECK(f.thieves.visible(w));
-  detail::poke<const detail::branch*>(w.seen_kept, &b);
+  detail::poke<const detail::branch*>(main.looked_through, &b);
   CHECK(f.thieves.visible(w));  // may be another one at the same place
   detail::poke(main.claimed, std::uint8_t{1});
   CHECK(!f.thieves.visible(w));
   detail::poke<detail::branch*>(main.kept, nullptr);
+}
+
+TEST_CASE("stealing: who has announced sleep looks once more at what is kept, and at what nobody was told of") {
+  fixture f(3);
+  worker<notes>& owner = f.s.all[2];
+  worker<notes>& w = f.s.all[1];
+  CHECK(!f.thieves.overlooked(w));
+  detail::branch b;
+  detail::poke(owner.kept, &b);
+  CHECK((f.thieves.overlooked(w) && !f.thieves.overlooked(owner)));
+  detail::poke(owner.claimed, std::uint8_t{1});
+  CHECK(f.thieves.overlooked(w));  // it may have been kept since the list was claimed
+  detail::poke<const detail::branch*>(owner.looked_through, &b);
+  CHECK(!f.thieves.overlooked(w));
+  detail::poke<detail::branch*>(owner.kept, nullptr);
+  task t;
+  deque<notes>::push(owner, &t.r);
+  CHECK(f.thieves.overlooked(w));
+  detail::poke(owner.starved, std::uint8_t{0});
+  CHECK(!f.thieves.overlooked(w));  // and if that was stored by its owner, there is something to be had
+  detail::poke(owner.starved, std::uint8_t{1});
+  detail::poke(owner.away, true);
+  CHECK(!f.thieves.overlooked(w));  // from there is pulled
+  CHECK(f.s.own(2).size() == 1);
 }
 
 TEST_CASE("stealing: where bodies are worth it nobody is reluctant") {

@@ -129,9 +129,8 @@ template <class M> struct worker : detail::worker {
   std::vector<detail::record*> members;  // and what; teams.hpp, too
   detail::cell<bool> gives_way;          // to the main thread, which may take what is here
   // Written by this worker alone; who looks for a stall reads them, too.
-  detail::cell<bool> reluctant{true};             // does not steal tiny tasks whose owners are at work on them
-  detail::cell<bool> guarded;                     // for one look: another searches, who sees to some of what is left
-  detail::cell<const detail::branch*> seen_kept;  // the newest that the main thread kept when it looked last
+  detail::cell<bool> reluctant{true};  // does not steal tiny tasks whose owners are at work on them
+  detail::cell<bool> guarded;          // for one look: another searches, who sees to some of what is left
   // Written by this worker alone, read by statistics at any time: hence cells.
   detail::cell<std::uint64_t> forks;      // and loops begun, where a trace is recorded
   detail::cell<std::uint64_t> pipelines;  // the same

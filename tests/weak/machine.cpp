@@ -149,6 +149,9 @@ bool exchange_word(void* word, unsigned bytes, std::uint64_t& expected, std::uin
   machine_of_seed::turn();
   return machine_of_seed::exchange_at(word, bytes, expected, value, static_cast<order>(o), at);
 }
+void touch_plain(const void* data, bool writes, const std::source_location& at) noexcept {
+  machine_of_seed::touch(data, 1, writes, at);
+}
 
 }  // namespace weft::weak
 

@@ -18,6 +18,9 @@ std::uint64_t add_to_word(void* word, unsigned bytes, std::uint64_t value, int o
 bool exchange_word(void* word, unsigned bytes, std::uint64_t& expected, std::uint64_t value, int order,
                    const std::source_location& at) noexcept;
 
+// Data that is no shared word.
+void touch_plain(const void* data, bool writes, const std::source_location& at) noexcept;
+
 template <class T> [[nodiscard]] std::uint64_t bits_of(T value) noexcept {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof value);

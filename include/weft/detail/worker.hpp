@@ -205,6 +205,7 @@ struct alignas(64) worker {
   deque_overflow* overflow = nullptr;  // and gives its oldest there
   // A thief is at the shared part, and others go elsewhere. On its own line, so that they keep the word from nobody.
   alignas(64) cell<std::uint8_t> robbed;
+  cell<const branch*> looked_through;  // the newest that was kept when a thief claimed the list and left nothing in it
 };
 
 static_assert(offsetof(worker, hooked) == offsetof(worker, asked) + 1 && offsetof(worker, asked) % 2 == 0);
