@@ -1,5 +1,5 @@
-# Every test, by label: unit conformance weak flawed stress found golden apps compile_fail install tidy page paper cost
-# numa long. One that says `// Not in quick: why` is slow besides.
+# Every test, by label: unit conformance weak flawed stress found faults golden apps compile_fail install tidy page
+# paper cost numa long. One that says `// Not in quick: why` is slow besides.
 # No list by hand:
 #   src/**/x_test.cpp                            doctest cases of one program, weft_unit; one ctest entry per file
 #   tests/conformance/*.cpp, **/x_model_test.cpp the same of weft_conformance
@@ -8,6 +8,7 @@
 #   tests/stress/*.cpp, tests/serial/elision.cpp a program each; exit status 0 is a pass
 #   {apps,bench,tools}/**/x_test.cpp             doctest cases of weft_apps_test
 #   tests/found/x.cpp                            a program each, which tests/found.py runs in many ways
+#   tests/faults/*.cpp                           weft_faults: calls of the system fail on command
 #   tests/check/x.cpp                            programs that tests/tool/check_test.py has checked
 #   tests/guests/x.cpp                           a program for each runtime that is a guest (cmake/guests.cmake)
 #   tests/numa/guest.cpp                         a program that tests/numa/boot.py boots, with 4 and with 8 memory nodes
@@ -267,6 +268,17 @@ endif()
 
 find_package(OpenMP QUIET COMPONENTS CXX)
 include(cmake/guests.cmake)
+
+# faults: memory, threads and files that fail (tests/faults/README.md). Sanitizers define what this program does.
+if(NOT WEFT_SANITIZE)
+  file(GLOB fault_sources CONFIGURE_DEPENDS tests/faults/*.cpp)
+  add_executable(weft_faults ${fault_sources})
+  target_link_libraries(weft_faults PRIVATE weft::weft weft_strict Threads::Threads ${CMAKE_DL_LIBS})
+  weft_test(faults/sample faults $<TARGET_FILE:weft_faults>)
+  weft_test(faults/page faults $<TARGET_FILE:weft_faults> --check tests/faults/README.md)
+  weft_test(long/faults long $<TARGET_FILE:weft_faults> --whole)
+  set_tests_properties(long/faults PROPERTIES TIMEOUT 36000)
+endif()
 
 # benches
 add_custom_target(benches)

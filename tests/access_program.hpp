@@ -87,6 +87,7 @@ template <class M, class Ready> void walk(woken& list, Ready ready) {
 
 template <class M, class Ready> void submit(task& t, identity& engine, Ready ready) {
   access::open_reductions<M> none;
+  access::closers no_closers;
   woken list;
   if (t.r.plain) {
     const auto done = access::register_plain<M>(&t.r, engine.get(), [](record&) {});
@@ -94,7 +95,7 @@ template <class M, class Ready> void submit(task& t, identity& engine, Ready rea
     if (done != access::short_outcome::long_way) return;
     t.r.plain = false;
   }
-  if (access::register_task<M>(&t.r, engine.get(), none, list).what == access::outcome::ready) ready(t);
+  if (access::register_task<M>(&t.r, engine.get(), none, no_closers, list).what == access::outcome::ready) ready(t);
   walk<M>(list, ready);
 }
 

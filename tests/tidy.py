@@ -49,7 +49,8 @@ ASKS = {"src/sched/engine_life.hpp": (3, "how the crew, the inline path and the 
         "src/sched/watch.hpp": (3, "no watch without a thread for it; a look would take virtual time"),
         "src/ordered/speculative_runner.hpp": (2, "the inline path of x.load(), as in engine_life.hpp; x.work()")}
 BUILT_FILES = ["src/*.cpp", "apps/*.cpp", "tools/weft/*.cpp", "examples/*/main.cpp", "bench/*.cpp", "tests/main.cpp",
-               "tests/conformance/*.cpp", "tests/flawed/*.cpp", "tests/weak/*.cpp", "tests/narrow/*.cpp",
+               "tests/conformance/*.cpp", "tests/faults/*.cpp", "tests/flawed/*.cpp", "tests/weak/*.cpp",
+               "tests/narrow/*.cpp",
                "tests/stress/*.cpp", "tests/serial/*.cpp", "tests/found/*.cpp", "tests/found/beside/*.cpp",
                "tests/found/broken/*.cpp", "tests/compile_fail/*.cpp", "tests/numa/*.cpp", "tests/install/*.cpp",
                "tests/[cg]*/*.cpp"]

@@ -88,12 +88,13 @@ struct registered {
 
 // Registers r, whose accesses are filled in, for `engine`. When it returns `waits`, r is listed and may already be
 // gone; when it returns `apply_first`, nothing was registered, and what reduces left over must be applied before r
-// registers. `seen` is called with r once all versions are known and while nobody else can run it. leave_exclusive:
-// that walk is left to the caller, who has a say in which of several adds comes first. Errors: weft::error as lock_set,
-// or if a handle is in use by another runtime; r is untouched then.
+// registers. `spare`: at least as many as r has reduces; it takes those of the groups that it opens. `seen` is called
+// with r once all versions are known and while nobody else can run it. leave_exclusive: that walk is left to the
+// caller, who has a say in which of several adds comes first. Errors: weft::error as lock_set, or if a handle is in use
+// by another runtime; r is untouched then.
 template <class M, class Seen = decltype([](record&) noexcept {})>
-[[nodiscard]] registered register_task(record* r, detail::engine_base* engine, open_reductions<M>& open, woken& out,
-                                       Seen seen = {}, bool leave_exclusive = false) {
+[[nodiscard]] registered register_task(record* r, detail::engine_base* engine, open_reductions<M>& open, closers& spare,
+                                       woken& out, Seen seen = {}, bool leave_exclusive = false) {
   lock_set handles(*r);
   for (handle_state* h : handles) M::fresh_unless(h->engine, engine, h, sizeof *h);
   handles.acquire<M>();
@@ -127,7 +128,7 @@ template <class M, class Seen = decltype([](record&) noexcept {})>
     handle_state& h = handle_of(a);
     M::work(model::step::submit_access, &h);
     if (kind_of(a) == detail::kind_reduce && !reduction_open(h)) [[unlikely]]
-      open.add(h);
+      open.add(h, spare);
     by_kind(c, [&](auto kind) { kind.enter(h, a, amount_of(*r, i)); });
     const condition first = waits ? condition::none : first_condition(*r, a);
     if (first == condition::none || is_met<M>(first, a)) continue;

@@ -121,8 +121,9 @@ template <flaw Flaw> class trial {
 
   void submit(job& j) {
     open_reductions<M> none;
+    closers no_closers;
     woken list;
-    if (register_task<M>(&j.t.r, engine_.get(), none, list).what == outcome::ready) ready_.push_back(&j);
+    if (register_task<M>(&j.t.r, engine_.get(), none, no_closers, list).what == outcome::ready) ready_.push_back(&j);
     walk(list);
   }
   void walk(woken& list) {

@@ -266,9 +266,10 @@ namespace {
 
 std::string refusal(task& t, accesses::identity& user = engine) {
   open_reductions<M> none;
+  closers no_closers;
   woken out;
   try {
-    static_cast<void>(register_task<M>(&t.r, user.get(), none, out));
+    static_cast<void>(register_task<M>(&t.r, user.get(), none, no_closers, out));
   } catch (const error& e) {
     return e.what();
   }

@@ -30,6 +30,7 @@ inline constexpr std::uint64_t submission_max_ps = 1'000'000;  // one takes a te
 inline constexpr unsigned vain_looks = 8;  // of a search, in about 3 us; then it notes where the main thread is
 inline constexpr std::uint32_t hand_out_each = 128;  // tasks that an owner pushes: then it shares, starved for or not
 inline constexpr std::uint32_t pool_batch_records = 64;  // records per hand-over between a worker and the shared pool
+inline constexpr unsigned stack_tries_max = 1u << 14;    // some 50 ms: whoever has one to give back does so by then
 inline constexpr std::size_t idle_stacks_max = 16;       // that a worker of a real machine keeps for itself
 inline constexpr std::uint64_t search_ns = 25'000;       // an idle worker looks for work this long, two wake-ups' worth
 inline constexpr std::uint32_t worth_stealing_ns = 60;   // shorter bodies cost less than bringing them over

@@ -26,6 +26,7 @@
 //   start(...)        makes workers 1..n-1, each calls entry(engine, id); the caller is worker 0. The arguments beside
 //                     these differ, so src/runtime makes this call
 //   join()            returns when all entries have returned
+//   dismiss()         in place of all that: no entry is called
 //   now_ps()          the calling worker's clock
 //   park(id)          sleeps until wake(id); a wake before the park makes it return at once. Only worker `id` parks.
 //   doze(id)          the same, but an alarm may end it, too: who looks for what there is to do when it goes on
@@ -140,6 +141,7 @@ concept machine = requires(M m, cell<std::uint8_t> lock, cell<std::uint64_t> c, 
   { m.stack(id, f) } -> std::same_as<fiber&>;
   { m.now_ps() } -> std::same_as<std::uint64_t>;
   m.join();
+  m.dismiss();
   { m.forked() } -> std::same_as<bool>;
   m.park(id);
   m.doze(id);

@@ -7,6 +7,8 @@
 // there. What a body creates is pushed when it has let go of the group, so no lock is held where another is taken.
 #include <algorithm>
 #include <exception>
+#include <memory>
+#include <new>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -29,6 +31,7 @@ namespace {
 class body_side final : public side_by_side {
  public:
   std::vector<detail::ordered_call> created;
+  std::unique_ptr<body_side> next;  // of those whose worker has left
 
  private:
   void create(const detail::ordered_call& call) override { created.push_back(call); }
@@ -50,19 +53,17 @@ template <class M> class relaxed final : public executor {
         take_part(0);
       });
     } catch (...) {
-      roots_.clear();
-      queue_.clear();
+      forget_calls();
       throw;
     }
     WEFT_ASSERT(detail::peek(here_) == 0);
     WEFT_ASSERT(thrown_ != nullptr || queue_.empty());  // nobody has left while there was a call
     roots_.clear();
-    released_.clear();
+    while (released_ != nullptr) released_ = std::move(released_->next);
     counts_.committed = detail::peek(done_);
     counts_.started = counts_.committed + detail::peek(failed_);
     if (thrown_ == nullptr) return;
-    queue_.clear();
-    detail::poke(stop_, std::uint8_t{0});
+    forget_calls();
     std::rethrow_exception(std::exchange(thrown_, nullptr));
   }
 
@@ -74,34 +75,68 @@ template <class M> class relaxed final : public executor {
   static constexpr unsigned spins_max = 64;                          // most bodies are short
   static constexpr std::uint8_t nobodys = 0, taken = 1, wanted = 2;  // a group; wanted: calls were left with it
 
-  // Who: a helper.
-  void invite() {
-    const std::uint32_t n = M::fetch_add(here_, std::uint32_t{1}, base::relaxed);
-    runtime_.submit(named("ordered helper"), [this, n] { take_part(n); });
+  // After a failure: groups may be somebody's who has left. Who: nobody else is here.
+  void forget_calls() noexcept {
+    roots_.clear();
+    queue_.clear();
+    left_.clear();
+    for (detail::cell<std::uint8_t>& t : turns_) detail::poke(t, nobodys);
+    detail::poke(stop_, std::uint8_t{0});
   }
 
-  void take_part(std::uint32_t number) {
-    base::random rng(number + 2);
-    auto side = std::make_unique<body_side>();
-    ordered_context x(*side, false);
+  // Who: a helper. Without memory for one more the section goes on with those there are.
+  void invite() {
+    const std::uint32_t n = M::fetch_add(here_, std::uint32_t{1}, base::relaxed);
+    try {
+      runtime_.submit(named("ordered helper"), [this, n] { take_part(n); });
+    } catch (const std::bad_alloc&) {
+      leave();
+    } catch (...) {
+      leave();
+      throw;
+    }
+  }
+
+  // Fails never, but by failed(): who is here leaves.
+  void take_part(std::uint32_t number) noexcept {
+    std::unique_ptr<body_side> side;
     detail::ordered_call call;
+    call.timestamp = ~std::uint64_t{0};
     std::uint64_t done = 0;
+    try {
+      side = std::make_unique<body_side>();
+      run_calls(*side, number, call, done);
+    } catch (...) {
+      failed(call.timestamp, std::current_exception());
+    }
+    M::fetch_add(done_, done, base::relaxed);
+    const base::locked<M> guard(lock_);
+    if (side != nullptr) {  // others may look at what its bodies have released
+      side->next = std::move(released_);
+      released_ = std::move(side);
+    }
+    leave();
+  }
+  void leave() noexcept {
+    WEFT_ASSERT(detail::peek(here_) > 0);
+    M::fetch_add(here_, ~std::uint32_t{0}, base::relaxed);
+  }
+
+  // call: the one that is run. done: grows with each that has returned. Errors: std::bad_alloc; a group may be kept.
+  void run_calls(body_side& side, std::uint32_t number, detail::ordered_call& call, std::uint64_t& done) {
+    base::random rng(number + 2);
+    ordered_context x(side, false);
     while (M::load(stop_, base::relaxed) == 0 && queue_.take(call, rng)) {
       const unsigned group = group_of(call);
       if (!enter(group, call)) continue;
       const bool returned = call_body(x, call);
-      leave(group, side->created);
+      leave(group, side.created);
       if (!returned) break;
       ++done;
-      for (const detail::ordered_call& c : side->created) queue_.push(c, rng);
-      if (!side->created.empty() && M::load(here_, base::relaxed) < runtime_.workers()) invite();
-      side->created.clear();
+      for (const detail::ordered_call& c : side.created) queue_.push(c, rng);
+      if (!side.created.empty() && M::load(here_, base::relaxed) < runtime_.workers()) invite();
+      side.created.clear();
     }
-    M::fetch_add(done_, done, base::relaxed);
-    WEFT_ASSERT(detail::peek(here_) > 0);
-    M::fetch_add(here_, ~std::uint32_t{0}, base::relaxed);
-    const base::locked<M> guard(lock_);
-    released_.push_back(std::move(side));  // others may look at what its bodies have released
   }
 
   [[nodiscard]] static unsigned group_of(const detail::ordered_call& call) noexcept {
@@ -162,7 +197,7 @@ template <class M> class relaxed final : public executor {
   detail::cell<std::uint64_t> done_, failed_;
   detail::cell<std::uint8_t> stop_;
   detail::cell<std::uint8_t> lock_;  // of what follows
-  std::vector<std::unique_ptr<body_side>> released_;
+  std::unique_ptr<body_side> released_;
   std::exception_ptr thrown_;
   std::uint64_t thrown_at_ = 0;
   ordered_counts counts_;

@@ -25,11 +25,13 @@ template <class M> class relaxed_queue {
     M::fresh(heaps_.get(), count_ * sizeof(heap));
   }
 
+  // Errors: std::bad_alloc, and then nothing has changed.
   void push(const detail::ordered_call& call, base::random& rng) {
     heap& h = heaps_[count_ == 1 ? 0 : rng.below(count_)];
     const base::locked<M> guard(h.lock);
     std::uint32_t slot;
     if (h.free.empty()) {
+      make_room(h);
       slot = static_cast<std::uint32_t>(h.calls.size());
       h.calls.push_back(call);
     } else {
@@ -94,6 +96,15 @@ template <class M> class relaxed_queue {
     std::vector<detail::ordered_call> calls;
     std::vector<std::uint32_t> free;
   };
+
+  // For one more call, in all three: so a take needs no memory.
+  static void make_room(heap& h) {
+    if (h.calls.size() != h.calls.capacity()) return;
+    const std::size_t wanted = std::max<std::size_t>(16, 2 * h.calls.size());
+    h.entries.reserve(wanted);
+    h.free.reserve(wanted);
+    h.calls.reserve(wanted);
+  }
 
   [[nodiscard]] bool take_from(heap& h, detail::ordered_call& out) {
     const base::locked<M> guard(h.lock);

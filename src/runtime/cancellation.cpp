@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "base/exception_or.hpp"
 #include "base/lock.hpp"
 #include "machine/host/host.hpp"
 #include "sched/cancellation.hpp"
@@ -27,7 +28,7 @@ using lock_guard = base::locked<machine::host>;
 
 void cancel(cancellation_state& s, std::exception_ptr why) noexcept {
   if (peek_acquire(s.cancelled) != 0) return;
-  if (why == nullptr) why = std::make_exception_ptr(cancelled_error());
+  if (why == nullptr) why = base::exception_or_bad_alloc([] { return cancelled_error(); });
   const lock_guard hold(s.lock);
   if (peek(s.cancelled) != 0) return;
   s.why = std::move(why);

@@ -8,6 +8,7 @@
 #include "access/registration.hpp"
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
+#include "base/exception_or.hpp"
 #include "base/printable.hpp"
 #include "machine/host/host.hpp"
 #include "runtime/engines.hpp"
@@ -145,7 +146,8 @@ event_end event_board::abandon(const detail::record& r, const std::exception_ptr
 }
 
 void event_board::abandon_all() noexcept {
-  const std::exception_ptr why = std::make_exception_ptr(error("weft: the runtime of an event ended before it came"));
+  const std::exception_ptr why =
+      base::exception_or_bad_alloc([] { return error("weft: the runtime of an event ended before it came"); });
   const std::scoped_lock hold(table);
   while (ties_ != nullptr) {
     ties_->abandoned = true;
@@ -375,12 +377,14 @@ event::~event() {
     }
     if (fulfilled()) return;
   }
-  std::fprintf(stderr, "weft: %s is destroyed before it was fulfilled; what waits for it fails.\n",
-               sched::name_of(state_).c_str());
+  const bool named = state_.name != nullptr;
+  std::fprintf(stderr, "weft: %s%s%s is destroyed before it was fulfilled; what waits for it fails.\n",
+               named ? "event '" : "an unnamed event", named ? state_.name : "", named ? "'" : "");
   state_.abandoned = true;
   try {
-    detail::end(state_, std::make_exception_ptr(
-                            error("weft: " + sched::name_of(state_) + " was destroyed before it " + "was fulfilled")));
+    detail::end(state_, base::exception_or_bad_alloc([this] {
+                  return error("weft: " + sched::name_of(state_) + " was destroyed before it was fulfilled");
+                }));
   } catch (...) {
     // Somebody fulfils it at this moment.
   }

@@ -219,9 +219,14 @@ void runtime::submit(graph& g) { g.submit(); }
 
 detail::engine_base* graph::engine_of(runtime& rt) noexcept { return rt.engine_; }
 
-graph::graph(detail::engine_base* engine) : state_(new graph_state) {
+static graph_state* make_state() {
+  auto made = std::make_unique<graph_state>();
+  made->order = std::make_unique<access::dependences>();
+  return made.release();
+}
+
+graph::graph(detail::engine_base* engine) : state_(make_state()) {
   state_->engine = engine;
-  state_->order = std::make_unique<access::dependences>();
   state_->runs.name("runs of a graph");
   detail::record& root = state_->root;
   root.kind = detail::record_kind::scope;

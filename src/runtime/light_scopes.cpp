@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "base/assert.hpp"
+#include "base/exception_or.hpp"
 #include "weft/cancellation.hpp"
 #include "weft/detail/submit.hpp"
 
@@ -150,7 +151,7 @@ void end_light(here& at, light_scope& s, const std::exception_ptr& e) {
     if (e == nullptr) thrown.tell(below);
     bring_back_rest(at, s, thrown);
   }
-  if (s.has_skipped) thrown.tell(std::make_exception_ptr(cancelled_error()));
+  if (s.has_skipped) thrown.tell(base::exception_or_bad_alloc([] { return cancelled_error(); }));
   at.on->light = s.outer;
   s.now = light_scope::phase::over;
   give_back(at, s, 0);

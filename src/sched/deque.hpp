@@ -51,7 +51,7 @@ template <class M> class deque : public theft<M> {
 
   // Who: the owner, when no thief is left.
   static void close(detail::worker& w) noexcept {
-    for (ring* r = M::load(w.shared_ring, base::relaxed); r != nullptr;) {
+    for (ring* r = detail::peek(w.shared_ring); r != nullptr;) {
       ring* outgrown = r->outgrown;
       ::operator delete(r, std::align_val_t{64});
       r = outgrown;

@@ -223,6 +223,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   // the engine's own beginning and end, and its calls
   void list_sources();
   void list_levels(worker& w);
+  void never_began() noexcept;
   void end(const visit& v) noexcept;
   [[nodiscard]] bool strangers_leave(bool can_run) noexcept;
   void wait_for(detail::handle_state& h, const std::uint64_t* version = nullptr);
@@ -239,6 +240,8 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   std::unique_ptr<policy> rules_;
   const char* rules_name_ = nullptr;
   bool child_first_ = false;  // as rules_ says
+  bool is_open_ = false;      // open() has come to its end
+  bool is_enlisted_ = false;  // among those that create elsewhere
   task::pool<M> pool_;
   crew<M> crew_;
   sleep<M> sleep_;

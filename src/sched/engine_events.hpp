@@ -4,6 +4,7 @@
 #include <exception>
 #include <string>
 
+#include "base/exception_or.hpp"
 #include "weft/error.hpp"
 
 namespace weft::sched {
@@ -84,8 +85,8 @@ template <machine::machine M> void engine<M>::abandon_event(worker& w, detail::r
   if ((detail::peek(r.pending) & detail::record::event_bit) == 0) return;
   if (why == nullptr) why = poison_.cancelled_with(r);
   if (why == nullptr)
-    why = std::make_exception_ptr(error("weft: the task of an event was skipped, because what it "
-                                        "would have used failed"));
+    why = base::exception_or_bad_alloc(
+        [] { return error("weft: the task of an event was skipped, because what it would have used failed"); });
   const event_end e = events_.abandon(r, why);
   if (e.task == nullptr) return;  // somebody fulfils it
   const std::uint32_t before = M::fetch_sub(r.pending, detail::record::event_bit, base::acq_rel);

@@ -136,7 +136,7 @@ template <machine::machine M> detail::record* engine<M>::run_branch(worker& w, b
   M::work(model::step::run);
   if (poison_.is_stopped(b.parent)) [[unlikely]] {
     b.invoke(b, detail::errand::skip);
-    branches_.over(w, b, std::make_exception_ptr(cancelled_error()));
+    branches_.over(w, b, base::exception_or_bad_alloc([] { return cancelled_error(); }));
     return nullptr;
   }
   const std::uint32_t id = b.trace_id();

@@ -78,20 +78,27 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   machine_.set_program_stack(suspension_.program());
   sleep_.open(workers(), crew_.has_reserve());
   watch_.open(setup_.stuck_ns);
-  if (setup_.decoupled && creation_.open(setup_.creator)) enlist();
+  if (setup_.decoupled && creation_.open(setup_.creator)) {
+    enlist();
+    is_enlisted_ = true;
+  }
   if (creation_.has_creator_apart()) teams_.who().leave_out(static_cast<unsigned>(creation_.creator()));
   admission_.open(creation_.has_creator_apart(), placement_.stays());
   list_sources();
   {
     visit v(*this);
     const deque_size size{setup_.deque_slots, setup_.deque_slots_max};
-    for (const auto& w : crew_) deque::open(*w, workers() > 1, size, &placement_.overflow());
+    for (const auto& w : crew_) {
+      deque::open(*w, workers() > 1, size, &placement_.overflow());
+      stacks_.put_aside(*w);
+    }
     recording_.open(crew_, places_.get());
     tempo_.open(clock_cost_ps(machine_));
     start_ps_ = machine_.now_ps();
   }
   // With several runtimes on one thread the first has the short way in; the others find their worker by visit.
   if (current_worker() == nullptr) set_current_worker(&crew_.main());
+  is_open_ = true;
 }
 
 // The part of that list that the policy decides. The reserve takes the place of workers that block, wherever they are.
@@ -171,16 +178,27 @@ template <machine::machine M> bool engine<M>::can_end() noexcept {
 // engine. If it is another one, as at the end of a program whose runtime was made on first use, that takes its place:
 // the one that made it is not inside, and may be gone.
 template <machine::machine M> engine<M>::~engine() {
+  if (!is_open_) {
+    never_began();
+    return;
+  }
   const bool by_owner = detail::peek(owner_thread_) == &detail::this_worker;
-  if (crew_.is_open() && !machine_.forked()) {
+  if (!machine_.forked()) {
     if (!by_owner) detail::poke<const void*>(owner_thread_, &detail::this_worker);  // strangers may still read it
     visit v(*this);
     end(v);
     recording_.write_or_say(about(), start_ps_);
   }
-  if (crew_.is_open() && !by_owner) crew_.main_stays();
-  if (crew_.is_open() && current_worker() == &crew_.main()) set_current_worker(nullptr);
-  if (creation_.on()) strike(machine_.forked());
+  if (!by_owner) crew_.main_stays();
+  if (current_worker() == &crew_.main()) set_current_worker(nullptr);
+  if (is_enlisted_) strike(machine_.forked());
+}
+
+// Something threw before open() was over: no worker has begun, and nobody knows of this runtime.
+template <machine::machine M> void engine<M>::never_began() noexcept {
+  machine_.dismiss();
+  for (const auto& w : crew_) deque::close(*w);
+  if (is_enlisted_) strike(false);
 }
 
 template <class Wait> void say_unnoticed(Wait wait) noexcept {

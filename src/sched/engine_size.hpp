@@ -89,6 +89,7 @@ void engine<M>::run_team(detail::record& r, const detail::team_clause& wish, det
         first = teams_.gather(w, r, wish, course, body);
       } catch (...) {
         teams_.gives_up(course);
+        r.invoke(r, detail::errand::destroy);  // as behind its last member
         throw;
       }
       if (first != nullptr) call_child(w, first);

@@ -5,12 +5,15 @@
 // among adds or concurrents on one handle the one that failed first makes the others be skipped.
 // A task that is skipped because its scope is cancelled counts as failing in the same way, but behind all that is
 // thrown: the finish with that cancellation keeps quiet about it (cancellation.hpp).
+// Where there is no memory to note a failure, what is known is that something has failed: until the program is told, at
+// top level, no task with accesses runs any more, and every wait throws that. So no task uses what a failed one left.
 // Not on the path of tasks that succeed: they read one flag per access. Of the children of one parent only the first is
 // kept, and handles are found by their address, so that many failures cost as much each as one does.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <new>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -34,27 +37,33 @@ template <class M> class failures {
 
   // r failed with e, by throwing or because it was skipped; cancelled_in: because it was cancelled. Who: r's worker,
   // before r's accesses finish.
-  void add(const detail::record& r, std::exception_ptr e, detail::cancel_scope* cancelled_in = nullptr) {
+  void add(const detail::record& r, std::exception_ptr e, detail::cancel_scope* cancelled_in = nullptr) noexcept {
     WEFT_ASSERT(e != nullptr);
     base::locked<M> guard(lock_);
     keep(r.parent, {r.order, ++added_, {std::move(e), cancelled_in}});
     publish();
   }
 
-  void poison(detail::handle_state& h, const std::exception_ptr& e) {
+  void poison(detail::handle_state& h, const std::exception_ptr& e) noexcept {
     WEFT_ASSERT(e != nullptr);
     base::locked<M> guard(lock_);
     if (h.poisoned.raw) return;
-    M::store(h.poisoned, true, base::release);
-    poisoned_.insert_or_assign(&h, poisoned{++added_, e});
+    try {
+      poisoned_.insert_or_assign(&h, poisoned{++added_, e});
+      M::store(h.poisoned, true, base::release);
+    } catch (const std::bad_alloc&) {
+      lose(e);
+    }
     publish();
   }
   // What poisoned h, or null.
   [[nodiscard]] std::exception_ptr of(const detail::handle_state& h) noexcept {
     base::locked<M> guard(lock_);
     const auto found = poisoned_.find(const_cast<detail::handle_state*>(&h));
-    return found == poisoned_.end() ? nullptr : found->second.exception;
+    return found == poisoned_.end() ? unnoted_ : found->second.exception;
   }
+  // Whether a failure could not be noted, and nobody has been told of it at top level.
+  [[nodiscard]] bool any_unnoted() const noexcept { return detail::peek(has_unnoted_); }
   // The program has been told of what poisoned h: it may be used again.
   void heal(detail::handle_state& h) noexcept {
     base::locked<M> guard(lock_);
@@ -99,13 +108,17 @@ template <class M> class failures {
         first = std::move(found->second.what);
         first_.erase(found);
       }
+      if (first.exception == nullptr) first.exception = unnoted_;
     } else {
       const entry* best = nullptr;
       for (const auto& [of, e] : first_)
         if (best == nullptr || comes_before(e, *best)) best = &e;
       if (best != nullptr) first = best->what;
+      if (first.exception == nullptr) first.exception = unnoted_;
       first_.clear();
       heal();
+      unnoted_ = nullptr;
+      detail::poke(has_unnoted_, false);
     }
     publish();
     return first;
@@ -142,25 +155,38 @@ template <class M> class failures {
     if ((a.what.in == nullptr) != (b.what.in == nullptr)) return a.what.in == nullptr;
     return a.order != b.order ? a.order < b.order : a.number < b.number;
   }
-  void keep(const detail::record* parent, const entry& e) {
+  void keep(const detail::record* parent, const entry& e) noexcept {
     WEFT_ASSERT(base::held(lock_) && e.what.exception != nullptr);
-    const auto [at, is_new] = first_.try_emplace(parent, e);
-    if (!is_new && comes_before(e, at->second)) at->second = e;
+    try {
+      const auto [at, is_new] = first_.try_emplace(parent, e);
+      if (!is_new && comes_before(e, at->second)) at->second = e;
+    } catch (const std::bad_alloc&) {
+      lose(e.what.exception);
+    }
+  }
+  void lose(const std::exception_ptr& e) noexcept {
+    if (unnoted_ == nullptr) unnoted_ = e;
+    detail::poke(has_unnoted_, true);
   }
 
   // In the order in which they were poisoned: on a modelled machine each store takes time, the same in every run.
-  void heal() {
-    std::vector<std::pair<std::uint64_t, detail::handle_state*>> all;
-    for (const auto& [h, p] : poisoned_) all.emplace_back(p.number, h);
-    std::sort(all.begin(), all.end());
-    for (const auto& [number, h] : all) M::store(h->poisoned, false, base::release);
+  void heal() noexcept {
+    try {
+      std::vector<std::pair<std::uint64_t, detail::handle_state*>> all;
+      all.reserve(poisoned_.size());
+      for (const auto& [h, p] : poisoned_) all.emplace_back(p.number, h);
+      std::sort(all.begin(), all.end());
+      for (const auto& [number, h] : all) M::store(h->poisoned, false, base::release);
+    } catch (const std::bad_alloc&) {
+      for (const auto& [h, p] : poisoned_) M::store(h->poisoned, false, base::release);
+    }
     poisoned_.clear();
   }
 
   // Who: holder of the lock, after a change. Added and not stored: whoever cancels does not take the lock.
   void publish() noexcept {
     WEFT_ASSERT(base::held(lock_));
-    const auto now = static_cast<std::uint32_t>(first_.size() + poisoned_.size());
+    const auto now = static_cast<std::uint32_t>(first_.size() + poisoned_.size()) + (unnoted_ != nullptr ? 1 : 0);
     if (now == published_) return;
     static_cast<void>(M::fetch_add(count_, now - published_, base::release));
     published_ = now;
@@ -173,6 +199,8 @@ template <class M> class failures {
   detail::cell<std::uint32_t> cancelled_;    // of these the scopes
   alignas(64) std::uint32_t published_ = 0;  // the others
   std::uint64_t added_ = 0;
+  std::exception_ptr unnoted_;                              // a failure that there was no memory to note
+  detail::cell<bool> has_unnoted_;                          // written under lock_
   std::unordered_map<const detail::record*, entry> first_;  // by parent
   std::unordered_map<detail::handle_state*, poisoned> poisoned_;
 };

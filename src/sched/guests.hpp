@@ -14,6 +14,7 @@
 #include "base/atomic.hpp"
 #include "base/lock.hpp"
 #include "sched/sleep.hpp"
+#include "sched/waiter_list.hpp"
 #include "sched/worker.hpp"
 #include "task/pool.hpp"
 
@@ -111,12 +112,12 @@ template <class M> class guests {
       self.r.kind = detail::record_kind::external;
       self.awaited = h;
       base::locked<M> guard(g.waits_lock_);
-      g.waits_.push_back(&self);
+      g.waits_.push(self);
     }
     ~wait() {
       base::locked<M> guard(guests_.waits_lock_);
-      const std::size_t listed = std::erase(guests_.waits_, &self_);
-      WEFT_ASSERT(listed == 1);
+      const bool listed = guests_.waits_.erase(self_);
+      WEFT_ASSERT(listed);
     }
     wait(const wait&) = delete;
     wait& operator=(const wait&) = delete;
@@ -129,7 +130,8 @@ template <class M> class guests {
   // Held while a stall is described: no call begins, and who is in the list stays there.
   [[nodiscard]] detail::cell<std::uint8_t>& waits_lock() noexcept { return waits_lock_; }
   // Who: holder of waits_lock().
-  [[nodiscard]] const std::vector<waiter*>& waits() const noexcept {
+  using list = waiter_list<&waiter::next_outside>;
+  [[nodiscard]] const list& waits() const noexcept {
     WEFT_ASSERT(base::held(waits_lock_));
     return waits_;
   }
@@ -153,7 +155,7 @@ template <class M> class guests {
   detail::cell<std::uint64_t> submitted_;
   detail::cell<std::uint32_t> calls_;  // under way, that may make something ready or fill in a record
   detail::cell<std::uint8_t> waits_lock_;
-  std::vector<waiter*> waits_;  // guarded by waits_lock_
+  list waits_;  // guarded by waits_lock_
 };
 
 }  // namespace weft::sched

@@ -66,7 +66,9 @@ template <flaw Flaw> const char* tried(std::uint64_t seed) {
 
 [[nodiscard]] std::vector<waiter*> listed(outside& o) {
   const base::locked<notes> hold(o.all.waits_lock());
-  return o.all.waits();
+  std::vector<waiter*> all;
+  for (waiter* x = o.all.waits().first(); x != nullptr; x = guests<notes>::list::after(*x)) all.push_back(x);
+  return all;
 }
 
 }  // namespace

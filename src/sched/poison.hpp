@@ -6,6 +6,7 @@
 #pragma once
 #include <exception>
 
+#include "access/registration.hpp"
 #include "access/version.hpp"
 #include "base/assert.hpp"
 #include "sched/cancellation.hpp"
@@ -93,7 +94,7 @@ template <class M> class poison {
   // Registration has refused r: what would have been thrown at submission is what it fails with. Nothing of it is
   // registered, so it forgets its accesses. It is still run, as one that is skipped: destroying its body may wait, for
   // a handle that it owns. Who: whoever creates r, which nobody else knows.
-  [[gnu::cold]] void refuse(detail::record& r, const detail::engine_base* engine, const std::exception_ptr& why) {
+  [[gnu::cold]] void refuse(detail::record& r, detail::engine_base* engine, const std::exception_ptr& why) {
     WEFT_ASSERT(why != nullptr && r.state == detail::record_state::filling);
     failures_.add(r, why);
     cancel_around(r, why);
@@ -102,7 +103,8 @@ template <class M> class poison {
       if (is_written(a)) {
         detail::handle_state& h = access::handle_of(a);
         base::locked<M> guard(h.lock);
-        if (h.engine == engine) failures_.poison(h, why);  // of another runtime, or of none, it is not ours to poison
+        if (h.engine != engine && !access::in_use<M>(h)) h.engine = engine;  // as registration would have
+        if (h.engine == engine) failures_.poison(h, why);  // what another runtime uses is not ours to poison
       }
       a.handle_and_kind = detail::kind_repeated;
     }
@@ -113,7 +115,7 @@ template <class M> class poison {
 
   // What a wait for h throws, if h is poisoned. Order: acquire.
   void rethrow_for(detail::handle_state& h) {
-    if (!M::load(h.poisoned, base::acquire)) return;
+    if (!M::load(h.poisoned, base::acquire) && !failures_.any_unnoted()) return;
     if (std::exception_ptr e = failures_.of(h)) std::rethrow_exception(e);
   }
   // What a wait for the tasks below r throws; nullptr: for all tasks. Those that are missing because r itself was
@@ -141,8 +143,8 @@ template <class M> class poison {
     return (access::kind_of(a) & detail::kind_readonly) == 0 && !access::is_resource(a) &&
            access::kind_of(a) != detail::kind_take_over;
   }
-  [[nodiscard]] static bool reads(detail::record& r) noexcept {
-    if (was_refused(r)) return true;
+  [[nodiscard]] bool reads(detail::record& r) noexcept {
+    if (was_refused(r) || (failures_.any_unnoted() && r.access_count != 0)) return true;
     for (std::uint32_t i = 0; i < r.access_count; ++i)
       if (M::load(access::handle_of(r.accesses()[i]).poisoned, base::relaxed)) return true;  // ordered by the version
     return false;

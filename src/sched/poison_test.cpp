@@ -122,20 +122,24 @@ TEST_CASE("poison: a parent of children that did not fail hands nothing up") {
 TEST_CASE("poison: a refused task forgets its accesses, poisons only what is this runtime's, and is only destroyed") {
   program g;
   auto* const ours = reinterpret_cast<detail::engine_base*>(std::uintptr_t{64});
+  auto* const theirs = reinterpret_cast<detail::engine_base*>(std::uintptr_t{128});
   task t;
-  t.uses(g.a, detail::kind_write).uses(g.b, detail::kind_write);
+  t.uses(g.a, detail::kind_write).uses(g.b, detail::kind_write).uses(g.c, detail::kind_write);
   t.r.plain = true;
-  g.a.engine = ours;
+  g.a.engine = ours;  // b is nobody's yet, as before a first access that is refused
+  g.c.engine = theirs;
+  g.c.registered = 1;  // and not done
   g.p.refuse(t.r, ours, thrown("refused"));
-  CHECK(detail::peek(g.a.poisoned));
-  CHECK(!detail::peek(g.b.poisoned));
+  CHECK((detail::peek(g.a.poisoned) && detail::peek(g.b.poisoned) && !detail::peek(g.c.poisoned)));
+  CHECK((g.b.engine == ours && g.c.engine == theirs));
   CHECK(!t.r.plain);
-  for (unsigned i = 0; i < 2; ++i) CHECK(t.a[i].handle_and_kind == detail::kind_repeated);
+  for (unsigned i = 0; i < 3; ++i) CHECK(t.a[i].handle_and_kind == detail::kind_repeated);
   CHECK(g.p.concerns(t.r));
   CHECK(g.p.skip(t.r));
   CHECK((t.called == 0 && t.dropped == 1));
   CHECK(told([&] { g.p.rethrow_below(nullptr); }) == "refused");
-  g.a.engine = nullptr;
+  g.c.registered = 0;
+  for (detail::handle_state* h : {&g.a, &g.b, &g.c}) h->engine = nullptr;
 }
 
 }  // namespace weft::sched

@@ -6,9 +6,8 @@
 // mean that nothing was live in between. A task is counted before it is registered: it may be done before registration
 // returns, and a count of finished tasks that runs ahead would look like the end.
 #pragma once
-#include <algorithm>
 #include <cstdint>
-#include <vector>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
@@ -16,6 +15,7 @@
 #include "sched/children.hpp"
 #include "sched/crew.hpp"
 #include "sched/guests.hpp"
+#include "sched/waiter_list.hpp"
 
 namespace weft::sched {
 
@@ -94,26 +94,25 @@ template <class M> class quiescence {
   // Who has the lock ends the waits, or is about to look whether they can end: so many come here at once that they
   // would wait for each other for longer than that takes. A look, and nobody relies on it.
   [[nodiscard]] bool is_up_to_caller() noexcept { return is_awaited() && M::load(lock_, base::relaxed) == 0; }
-  void await(waiter& self) {
+  void await(waiter& self) noexcept {
     base::locked<M> guard(lock_);
-    WEFT_ASSERT(std::find(waiters_.begin(), waiters_.end(), &self) == waiters_.end());
-    waiters_.push_back(&self);
-    static_cast<void>(M::exchange(waiting_, static_cast<std::uint32_t>(waiters_.size()), base::seq_cst));
+    waiters_.push(self);
+    static_cast<void>(M::exchange(waiting_, waiters_.size(), base::seq_cst));
   }
   // Returns whether x was still listed.
   [[nodiscard]] bool delist(waiter& x) noexcept {
     base::locked<M> guard(lock_);
-    const bool listed = std::erase(waiters_, &x) != 0;
-    static_cast<void>(M::exchange(waiting_, static_cast<std::uint32_t>(waiters_.size()), base::seq_cst));
+    const bool listed = waiters_.erase(x);
+    static_cast<void>(M::exchange(waiting_, waiters_.size(), base::seq_cst));
     return listed;
   }
   // Those who wait, if it is over for them; the caller lets them go. Asked again with the list in hand: since the
   // caller asked, whoever waited may have gone on, submitted more and come back to wait for that.
-  [[nodiscard]] std::vector<waiter*> take_over() {
-    std::vector<waiter*> over;
+  using list = waiter_list<&waiter::next_for_end>;
+  [[nodiscard]] list take_over() noexcept {
     base::locked<M> guard(lock_);
-    if (!reached()) return over;
-    over.swap(waiters_);
+    if (!reached()) return {};
+    const list over = std::exchange(waiters_, {});
     static_cast<void>(M::exchange(waiting_, 0u, base::seq_cst));
     return over;
   }
@@ -122,7 +121,7 @@ template <class M> class quiescence {
   crew<M>& crew_;
   guests<M>& guests_;
   alignas(64) detail::cell<std::uint8_t> lock_;
-  std::vector<waiter*> waiters_;         // guarded by lock_
+  list waiters_;                         // guarded by lock_
   detail::cell<std::uint32_t> waiting_;  // their number
 };
 

@@ -97,7 +97,7 @@ template <flaw Flaw> class trial {
   // Who: whoever found that it is over for somebody.
   void let_go() {
     if (Flaw != flaw::does_not_ask_again) {
-      for (waiter* x : end_.take_over()) M::unseen::store(x->signal, 1u, base::release);
+      for (auto over = end_.take_over(); waiter* x = over.pop();) M::unseen::store(x->signal, 1u, base::release);
       return;
     }
     for (waiter* x : std::vector<waiter*>(listed_))

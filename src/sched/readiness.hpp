@@ -57,7 +57,8 @@ template <class M> class readiness {
 
   // Those who wait for the end of everything, if it has come.
   void quiescent(worker<M>& w) {
-    for (waiter* x : quiescence_.take_over()) placement_.place(w, &x->r);
+    auto over = quiescence_.take_over();
+    while (waiter* const x = over.pop()) placement_.place(w, &x->r);  // it may be gone then
   }
 
   // The body that w runs may hold exclusive access, and is about to wait: until it goes on nobody reserves handles that

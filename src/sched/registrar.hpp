@@ -62,38 +62,33 @@ template <class M> class registrar {
       if (done != access::short_outcome::long_way) return done == access::short_outcome::ready;
       r->plain = false;
     }
-    for (;;) {
-      const access::registered done = access::register_task<M>(r, engine_, open_, list, recording_.of_submission(w),
-                                                               ordering_.chooses_among_adds(*r));
+    put_closers_aside(w, *r);
+    for (unsigned spins = 0;;) {
+      const access::registered done = access::register_task<M>(
+          r, engine_, open_, w.spare_closers, list, recording_.of_submission(w), ordering_.chooses_among_adds(*r));
       if (done.what != access::outcome::apply_first) return done.what == access::outcome::ready;
-      close(w, *done.reduction, beside ? r : nullptr);
+      if (!close(w, open_.take(*done.reduction), beside ? r : nullptr)) M::relax(++spins);
     }
   }
 
-  // Closes every group of reduces that is open, so that what follows a wait sees whole results.
-  void close_all(worker<M>& w) {
-    for (;;) {
-      const typename access::open_reductions<M>::claim oldest(open_);
-      if (oldest.what() == nullptr) return;
-      close(w, *oldest.what(), nullptr);
+  // Closes every group of reduces that is open, so that what follows a wait sees whole results. Fails never: a wait
+  // whose body was left would take from its children what they use.
+  void close_all(worker<M>& w) noexcept {
+    while (close(w, open_.take_first(), nullptr)) {
     }
+    for (unsigned spins = 0; open_.any_closing();) M::relax(++spins);  // others do; what they close is counted then
   }
-  // When this returns nobody else is about to close h: a wait for h that begins now is one for the last write.
-  void close_if_open(worker<M>& w, detail::handle_state& h) {
-    bool open = false;
-    {
-      base::locked<M> guard(h.lock);
-      open = access::reduction_open(h);
-    }
-    if (open) close(w, h, nullptr);
-    open_.await_claims(h);
+  // When this returns nobody else is about to close h either: who waits for h from now on waits for the last write.
+  void close_if_open(worker<M>& w, detail::handle_state& h) noexcept {
+    for (unsigned spins = 0; is_open(h);)
+      if (!close(w, open_.take(h), nullptr)) M::relax(++spins);
   }
   [[nodiscard]] bool any_open() noexcept { return open_.any(); }
   // After a stall: nobody will apply them.
   void forget_all() noexcept {
-    while (detail::handle_state* h = open_.first()) {
-      h->group_kind = 0;
-      open_.remove(*h);
+    for (auto c = open_.take_first(); c.closer != nullptr; c = open_.take_first()) {
+      c.h->group_kind = 0;
+      open_.closed();
     }
   }
 
@@ -103,48 +98,67 @@ template <class M> class registrar {
     detail::handle_state* h;
   };
 
-  // Somebody else may have been quicker; then the task finds nothing and its write changes nothing. before: the counted
-  // task that calls for it, or nullptr.
-  void close(worker<M>& w, detail::handle_state& h, const detail::record* before) {
-    detail::record* r = make_task(w, h);
-    open_.remove(h);
-    pay_creation<M>(*r, true);
-    if (before != nullptr)
-      quiescence_.created_beside(w, *r, *before);
-    else
-      quiescence_.created(w, *r);
-    ordering_.submitted(*r);
-    woken list;
-    const access::registered done =
-        access::register_task<M>(r, engine_, open_, list, recording_.of_submission(w), false);
-    WEFT_ASSERT(done.what != access::outcome::apply_first);
-    if (done.what == access::outcome::ready) placement_.place(w, r);
-    readiness_.all(w, list);
+  // For the groups that r may open, before anything is registered. Errors: std::bad_alloc.
+  void put_closers_aside(worker<M>& w, detail::record& r) {
+    std::size_t most = 0;
+    for (std::uint32_t i = 0; i < r.access_count; ++i)
+      if (access::kind_of(r.accesses()[i]) == detail::kind_reduce) ++most;
+    while (w.spare_closers.count() < most) [[unlikely]]
+      w.spare_closers.add([&] { return spare_record(w); });
   }
-
   // Beyond the window if need be: a submitter that is in the middle of registering must not be set aside.
-  [[nodiscard]] detail::record* make_task(worker<M>& w, detail::handle_state& h) {
+  [[nodiscard]] detail::record* spare_record(worker<M>& w) {
     constexpr std::uint8_t size_class =
         detail::record_class(sizeof(detail::record) + sizeof(access::entry) + sizeof(closure));
-    detail::record* r = pool_.allocate(w, size_class, pool_.no_limit);
+    detail::record* const r = pool_.allocate(w, size_class, pool_.no_limit);
     WEFT_ASSERT(r != nullptr && r->state == detail::record_state::free);
-    const std::uint8_t its_class = r->size_class;
-    *r = detail::record{};
-    r->size_class = its_class;
-    begin(*r, detail::record_state::filling);
-    r->pin = detail::record::unpinned;
-    r->name = "apply reduction";
-    r->cost_ps = detail::record::charged_bit;
-    r->access_count = 1;
-    r->internal = true;
-    detail::poke(r->pending, detail::record::body_share);
-    r->accesses()[0].handle_and_kind = reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(detail::kind_write);
-    new (r->closure()) closure{access::reduction_of(h), &h};
-    r->invoke = [](detail::record& self, detail::errand what) {
-      const closure& c = *static_cast<closure*>(self.closure());
-      if (what != detail::errand::destroy) c.apply(*c.h);
-    };
     return r;
+  }
+
+  [[nodiscard]] bool is_open(detail::handle_state& h) noexcept {
+    base::locked<M> guard(h.lock);
+    return access::reduction_open(h);
+  }
+
+  // Returns false if c is none: the group is closed, or somebody else is at it and it will be in a moment. before: the
+  // counted task that calls for it, or nullptr.
+  bool close(worker<M>& w, const typename access::open_reductions<M>::closing& c,
+             const detail::record* before) noexcept {
+    if (c.closer == nullptr) return false;
+    fill_in(*c.closer, *c.h);
+    pay_creation<M>(*c.closer, true);
+    if (before != nullptr)
+      quiescence_.created_beside(w, *c.closer, *before);
+    else
+      quiescence_.created(w, *c.closer);
+    ordering_.submitted(*c.closer);
+    woken list;
+    const access::registered done =
+        access::register_task<M>(c.closer, engine_, open_, w.spare_closers, list, recording_.of_submission(w), false);
+    open_.closed();
+    WEFT_ASSERT(done.what != access::outcome::apply_first);
+    if (done.what == access::outcome::ready) placement_.place(w, c.closer);
+    readiness_.all(w, list);
+    return true;
+  }
+
+  static void fill_in(detail::record& r, detail::handle_state& h) noexcept {
+    const std::uint8_t its_class = r.size_class;
+    r = detail::record{};
+    r.size_class = its_class;
+    begin(r, detail::record_state::filling);
+    r.pin = detail::record::unpinned;
+    r.name = "apply reduction";
+    r.cost_ps = detail::record::charged_bit;
+    r.access_count = 1;
+    r.internal = true;
+    detail::poke(r.pending, detail::record::body_share);
+    r.accesses()[0].handle_and_kind = reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(detail::kind_write);
+    new (r.closure()) closure{access::reduction_of(h), &h};
+    r.invoke = [](detail::record& self, detail::errand what) {
+      const closure& mine = *static_cast<closure*>(self.closure());
+      if (what != detail::errand::destroy) mine.apply(*mine.h);
+    };
   }
 
   detail::engine_base* engine_;

@@ -4,9 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include <atomic>
-#include <chrono>
-#include <thread>
+#include <new>
 #include <vector>
 
 #include "storey.hpp"
@@ -146,32 +144,32 @@ TEST_CASE("registrar: a wait closes every group that is open, or the one of its 
   CHECK(f.s.quiescence.reached());
 }
 
-// Who waits for everything closes what strangers opened. One who destroys its reduction meanwhile waits for the claim.
-TEST_CASE("registrar: a reduction whose owner goes is not closed by anybody else after that") {
-  notes machine;
+// Who waits for everything closes what strangers opened. One who destroys its reduction meanwhile finds no closer, and
+// nobody else who could come to it.
+TEST_CASE("registrar: the right to close a group is one's, until it is closed") {
   access::open_reductions<notes> all;
+  access::closers spare;
   detail::handle_state h, other;
-  all.await_claims(h);
+  detail::record first, second;
+  spare.add([&] { return &first; });
+  spare.add([&] { return &second; });
+  CHECK_THROWS_AS(spare.add([]() -> detail::record* { throw std::bad_alloc(); }), std::bad_alloc);
+  CHECK(spare.count() == 2);
   CHECK(!all.any());
-  all.add(h);
+  CHECK(all.take_first().closer == nullptr);
+  all.add(other, spare);
+  all.add(h, spare);
+  CHECK(spare.count() == 0);
+  const auto oldest = all.take_first();
+  CHECK(oldest.h == &h);  // in the order in which they were made
+  CHECK(all.take(h).closer == nullptr);
+  const auto its = all.take(other);
+  CHECK((its.h == &other && its.closer != nullptr && its.closer != oldest.closer));
   CHECK(all.any());
-  std::atomic<bool> gone{false};
-  std::thread owner;
-  {
-    const access::open_reductions<notes>::claim one(all), two(all);
-    CHECK((one.what() == &h && two.what() == &h));
-    all.remove(h);
-    CHECK(access::open_reductions<notes>::claim(all).what() == nullptr);
-    all.await_claims(other);  // nobody has one on that
-    owner = std::thread([&] {
-      all.await_claims(h);
-      gone = true;
-    });
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    CHECK(!gone);
-  }
-  owner.join();
-  CHECK(gone);
+  all.closed();
+  CHECK((all.any() && all.any_closing()));
+  all.closed();
+  CHECK(!all.any());
 }
 
 TEST_CASE("registrar: after a stall nobody applies what was left over") {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/assert.hpp"
@@ -35,17 +36,39 @@ template <class M> class stacks {
     return !w.idle.empty() || detail::peek(made_) < base::wished_stacks_max;
   }
 
-  // A stack on which a loop may go on. Who: w's thread. Ends the program if there is no memory for one: a wait that
-  // threw would unwind the frame that the children it did not wait for still use.
-  [[nodiscard]] fiber& take(worker<M>& w) {
-    if (fiber* f = take_idle(w)) return *f;
-    auto made = make();
-    w.idle.reserve(base::idle_stacks_max);
-    base::locked<M> guard(lock_);
-    all_.push_back(std::move(made));
-    detail::poke(made_, static_cast<std::uint32_t>(all_.size()));
-    spare_.reserve(all_.capacity());  // so that giving one back allocates nothing
-    return *all_.back();
+  // Puts a stack aside for w: that its loop begins on, or that it takes when there is no memory for one more. Made
+  // before it is wanted, it takes no modelled time until then. Who: w's thread, or the one that makes the runtime,
+  // before any worker runs. Errors: std::bad_alloc.
+  void put_aside(worker<M>& w) {
+    w.idle.reserve(base::idle_stacks_max);  // so that giving one back allocates nothing
+    if (w.put_aside != nullptr) return;
+    w.put_aside = &make<typename M::section>();
+    const typename M::section guard(lock_);
+    detail::poke(made_, detail::peek(made_) - 1);
+  }
+  // That w can be left by the next that waits on it, without memory. Who: w's thread. Errors: std::bad_alloc.
+  void ensure_one(worker<M>& w) {
+    if (w.idle.empty()) put_aside(w);
+  }
+
+  // A stack on which a loop may go on. Who: w's thread. A wait that threw would unwind the frame that the children it
+  // did not wait for still use: so where there is no memory for one, it is asked for again until others may have given
+  // some back, and after that the program ends.
+  [[nodiscard]] fiber& take(worker<M>& w) noexcept {
+    for (unsigned tries = 0;; ++tries) {
+      if (fiber* f = take_idle(w)) return *f;
+      if (w.put_aside != nullptr) {
+        base::locked<M> guard(lock_);
+        detail::poke(made_, detail::peek(made_) + 1);
+        return *std::exchange(w.put_aside, nullptr);
+      }
+      try {
+        return make<base::locked<M>>();
+      } catch (const std::bad_alloc&) {
+        if (tries == base::stack_tries_max) give_up();
+      }
+      M::relax(tries + 1);
+    }
   }
 
   // Who: w's thread, on another stack than f.
@@ -99,16 +122,23 @@ template <class M> class stacks {
     spare_.pop_back();
     return f;
   }
-  [[nodiscard]] std::unique_ptr<fiber> make() noexcept {
-    try {
-      return std::make_unique<fiber>(2 * bytes_, entry_, argument_, floats_);
-    } catch (const std::bad_alloc&) {
-      std::fprintf(stderr,
-                   "weft: no memory for one more stack of %zu KiB beside the %zu that waits inside tasks hold; nest "
-                   "them less deeply, or choose a smaller stack_kib.\n",
-                   2 * bytes_ / 1024, all_.size());
-      std::abort();
-    }
+  // Guard: of the list; what is made before it is wanted takes no modelled time. Errors: std::bad_alloc, and then
+  // nothing has changed.
+  template <class Guard> [[nodiscard]] fiber& make() {
+    auto made = std::make_unique<fiber>(2 * bytes_, entry_, argument_, floats_);
+    const Guard guard(lock_);
+    if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 8);
+    spare_.reserve(all_.capacity());  // so that giving one back allocates nothing
+    all_.push_back(std::move(made));
+    detail::poke(made_, detail::peek(made_) + 1);
+    return *all_.back();
+  }
+  [[noreturn]] void give_up() noexcept {
+    std::fprintf(stderr,
+                 "weft: no memory for one more stack of %zu KiB beside the %zu that waits inside tasks hold; nest "
+                 "them less deeply, or choose a smaller stack_kib.\n",
+                 2 * bytes_ / 1024, all_.size());
+    std::abort();
   }
 
   std::size_t bytes_;
@@ -117,7 +147,7 @@ template <class M> class stacks {
   void* argument_;
   detail::cell<std::uint8_t> lock_;
   std::vector<std::unique_ptr<fiber>> all_;  // guarded by lock_
-  detail::cell<std::uint32_t> made_;         // how many; written under lock_, and no event of a modelled machine
+  detail::cell<std::uint32_t> made_;         // without those put aside; written under lock_, and no modelled event
   std::vector<fiber*> spare_;                // idle ones beyond those of the workers; guarded by lock_
 };
 

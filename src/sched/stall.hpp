@@ -93,7 +93,7 @@ template <class M> class stall {
   // waits for everything only if that is not done: it sees it itself. Who: the thread that ends the runtime.
   void end_outside() noexcept {
     base::locked<M> guard(use_.outside.waits_lock());
-    for (waiter* x : use_.outside.waits()) {
+    for (waiter* x = use_.outside.waits().first(); x != nullptr; x = guests<M>::list::after(*x)) {
       const bool for_all = x->outer == nullptr && x->awaited == nullptr;
       if ((for_all && use_.quiescence.reached()) || !delist(*x)) continue;
       if (text_.empty()) text_ = "weft: a runtime ends while a thread waits there for what nothing will bring";
@@ -137,7 +137,7 @@ template <class M> class stall {
   void end_waits(worker<M>& w) {
     WEFT_ASSERT(base::held(use_.outside.waits_lock()) && use_.suspension.program_waiter() != nullptr);
     text_ = describe_stall(use_.pool.all(), use_.events);
-    for (waiter* x : use_.outside.waits()) {
+    for (waiter* x = use_.outside.waits().first(); x != nullptr; x = guests<M>::list::after(*x)) {
       if (x->outer != nullptr || !delist(*x)) continue;  // who fulfils an event may come from outside at any time
       x->stalled = true;
       M::signal(x->signal);

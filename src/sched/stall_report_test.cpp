@@ -21,6 +21,7 @@ struct records {
   task::pool<host> pool{1};
   detail::worker w;
   access::open_reductions<host> open;
+  access::closers no_closers;
   event_board events;
 
   record& make(const char* name, record_state at) {
@@ -40,7 +41,7 @@ struct records {
     r.access_count = 1;
     r.accesses()[0] = {reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(kind), 0};
     access::woken list;
-    const auto done = access::register_task<host>(&r, nullptr, open, list);
+    const auto done = access::register_task<host>(&r, nullptr, open, no_closers, list);
     if (done.what == access::outcome::ready) begin(r, record_state::running);
     return r;
   }

@@ -32,6 +32,8 @@ template <class M> class suspension {
   // What the main thread waits in, nullptr: nothing. Who: whoever finds that all sleep, or takes it for a guess.
   [[nodiscard]] waiter* program_waiter() const noexcept { return detail::peek(program_waiter_); }
 
+  // That the next wait on w needs no memory. Who: w's thread. Errors: std::bad_alloc.
+  void ensure_stack(worker<M>& w) { stacks_.ensure_one(w); }
   // Leaves the running stack until self.r is run, which may be on another worker. publish(here) makes self.r known to
   // whoever will make it ready. Who: w's thread. The caller restores here.current.
   template <class Publish> void set_aside(worker<M>& w, waiter& self, Publish publish) {

@@ -160,6 +160,13 @@ template <class M> class teams {
                            const team_course<M>& course, detail::team_body body) {
     const unsigned width = course.width;
     team& t = idle_.take(w);
+    try {
+      if (t.slots.size() < width) t.slots.resize(width);
+      t.asleep.open(width);
+    } catch (...) {
+      idle_.give_back(t);
+      throw;
+    }
     t.home = this;
     t.engine = w.engine;
     t.task = &r;
@@ -168,8 +175,6 @@ template <class M> class teams {
     t.course = course;
     if (course.is_timed) M::store(t.busy_ps, std::uint64_t{0}, base::relaxed);
     t.keeps_cores = wish.keeps_cores;
-    if (t.slots.size() < width) t.slots.resize(width);
-    t.asleep.open(width);
     std::fill_n(t.slots.begin(), width, nullptr);
     t.shown = t.slots.data();
     t.hosted = 0;
@@ -228,6 +233,8 @@ template <class M> class teams {
     wake_sleepers(t);
     const std::uint64_t since = t.course.is_timed ? use_.machine.now_ps() : 0;
     try {
+      // A member that could not be set aside in a barrier would keep all others there.
+      use_.suspension.ensure_stack(static_cast<worker<M>&>(*current_worker()));
       team_context self(t, rank);
       if (t.starts_together) self.barrier();
       t.body(*t.task, self);

@@ -115,8 +115,10 @@ template <class M> class waits {
         use_.quiescence.await(self);
       }
       // Either a worker that is about to sleep sees the entry, or this look sees that it was the last to finish.
-      if (use_.quiescence.reached())
-        for (waiter* x : use_.quiescence.take_over()) use_.placement.place(g, &x->r);
+      if (use_.quiescence.reached()) {
+        auto over = use_.quiescence.take_over();
+        while (waiter* const x = over.pop()) use_.placement.place(g, &x->r);
+      }
       use_.stall.await_outside(self);
       if (self.stalled) use_.stall.raise(false);
     } while (use_.registrar.any_open());

@@ -150,13 +150,13 @@ TEST_CASE("watch: its thread is made once, is not called while it is awake, and 
   CHECK(fixture::patient::signals == 0);
   {
     const base::locked<fixture::patient> hold(f.s.outside.waits_lock());
-    const_cast<std::vector<waiter*>&>(f.s.outside.waits()).clear();
+    CHECK(const_cast<guests<fixture::patient>::list&>(f.s.outside.waits()).pop() == &f.outside);
   }
   CHECK(f.look(6).empty());
   CHECK(fixture::patient::rests > 0);
   {
     const base::locked<fixture::patient> hold(f.s.outside.waits_lock());
-    const_cast<std::vector<waiter*>&>(f.s.outside.waits()).push_back(&f.outside);
+    const_cast<guests<fixture::patient>::list&>(f.s.outside.waits()).push(f.outside);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <new>
 #include <vector>
 
+#include "access/reduction.hpp"
 #include "base/assert.hpp"
 #include "base/random.hpp"
 #include "machine/fiber.hpp"
@@ -47,6 +48,8 @@ struct waiter {
   std::uint16_t came_from = 0;            // on that worker's seat
   detail::branch* joins = nullptr;        // not nullptr: it waits for that branch, which runs elsewhere
   detail::record* children_of = nullptr;  // not nullptr: it waits for the children of that record
+  waiter* next_for_end = nullptr;         // quiescence.hpp
+  waiter* next_outside = nullptr;         // guests.hpp
 
   waiter() noexcept { begin(r, detail::record_state::filling); }
 
@@ -83,6 +86,7 @@ template <class M> struct worker : detail::worker {
   const void* thread = nullptr;     // identity of the thread that it is; of worker 0 the engine knows it
   fiber* running = nullptr;         // the stack this worker is on
   fiber* home = nullptr;            // the stack its thread began on; of worker 0 the program's
+  fiber* put_aside = nullptr;       // a stack that nobody has been on, for want of another (stacks.hpp)
   std::vector<fiber*> idle;         // stacks of worker loops that gave way to a resumed body
   std::vector<source<M>*> sources;  // where to look for work, in this order
   inbox<M> box;
@@ -91,6 +95,7 @@ template <class M> struct worker : detail::worker {
   detail::record* throttled_tail = nullptr;
   detail::cell<bool> throttled_here;   // whether there are any: for those who free records
   detail::cell<std::uint32_t> let_go;  // what its thread blocks on at a full window
+  access::closers spare_closers;       // registrar.hpp
   struct free_scratch {
     void operator()(std::byte* p) const noexcept { ::operator delete(p, std::align_val_t{64}); }
   };

@@ -154,9 +154,14 @@ void session::section(const section_row& row) noexcept {
 }
 
 // A worker that cannot have what the first thread had counts nothing; the tasks it runs have no rows then.
-void session::open_counters(recorder& r) {
+void session::open_counters(recorder& r) noexcept {
   if (counters_.empty()) return;
-  const int refused = r.counters.open(counters_);
+  int refused = ENOMEM;
+  try {
+    refused = r.counters.open(counters_);
+  } catch (const std::bad_alloc&) {
+    r.counters.close();
+  }
   if (refused != 0) std::fprintf(stderr, "weft: a worker has no counters (%s); going on.\n", std::strerror(refused));
 }
 

@@ -29,7 +29,7 @@ class session {
   // A run of an ordered section has ended. Who: record_section().
   void section(const section_row& row) noexcept;
   // For the calling thread, whose recorder it is.
-  void open_counters(recorder& r);
+  void open_counters(recorder& r) noexcept;
 
   // What options::schedule was, for the readers of the trace. Before the machine starts.
   void schedule(const char* name) { schedule_ = name; }

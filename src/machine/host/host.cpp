@@ -105,7 +105,12 @@ struct host::threads {
   cell<std::uint8_t> ids_lock;
   bool has_reserve = false;  // the last of ids; as what follows, written by whoever calls it, one at a time
   int reserve_cpu = -1;      // what it is bound to; -1: nothing
-  cell<std::uint32_t> gate;
+  cell<std::uint32_t> gate;  // opened once, by one of these
+  static constexpr std::uint32_t goes = 1, dismissed = 2;
+  void open_gate(std::uint32_t how) noexcept {
+    store(gate, how, base::release);  // publishes the engine; pairs with block()
+    futex(gate, FUTEX_WAKE, INT_MAX);
+  }
   entry run = nullptr;
   void* engine = nullptr;
   struct helper_note {
@@ -133,7 +138,7 @@ struct host::threads {
   static void* main(void* note) {
     const start_note& n = *static_cast<start_note*>(note);
     block(n.all->gate);
-    n.all->run(n.all->engine, n.id);
+    if (load(n.all->gate, base::acquire) == goes) n.all->run(n.all->engine, n.id);
     return nullptr;
   }
 };
@@ -143,6 +148,11 @@ host::host() : threads_(std::make_unique<threads>()) {
   static_cast<void>(counts);
 }
 host::~host() { WEFT_ASSERT(threads_->ids.empty() || forked()); }
+
+void host::dismiss() noexcept {
+  threads_->open_gate(threads::dismissed);
+  join();
+}
 
 bool host::forked() const noexcept { return detail::peek(forks) != threads_->process; }
 
@@ -158,6 +168,8 @@ unsigned host::start(unsigned n, entry e, void* engine, const std::vector<unsign
   if (cpu_set_t all; sched_getaffinity(0, sizeof all, &all) == 0)
     t.usable = static_cast<unsigned>(std::max(1, CPU_COUNT(&all)));
   t.notes.resize(n + 1);
+  t.ids.reserve(n + 1);  // a thread that is made is never lost for want of memory
+  t.bound_to.reserve(n + 1);
   static_cast<void>(may_barrier_everywhere());
   for (unsigned id = 1; id < n; ++id) {
     t.notes[id] = {&t, id};
@@ -179,10 +191,7 @@ unsigned host::start(unsigned n, entry e, void* engine, const std::vector<unsign
   return static_cast<unsigned>(t.ids.size()) + 1;
 }
 
-void host::run() noexcept {
-  store(threads_->gate, 1u, base::release);  // publishes the engine; pairs with block()
-  futex(threads_->gate, FUTEX_WAKE, INT_MAX);
-}
+void host::run() noexcept { threads_->open_gate(threads::goes); }
 
 bool host::start_one(unsigned id) {
   static bool said = false;

@@ -83,7 +83,8 @@ class host {
   // Makes threads for workers 1..n-1 that wait for run(); gives the number of workers there are then, fewer than n if
   // the system refuses threads. `cpus`: what to bind worker i to, or empty.
   [[nodiscard]] unsigned start(unsigned n, entry e, void* engine, const std::vector<unsigned>& cpus);
-  void run() noexcept;  // lets the threads go
+  void run() noexcept;      // lets the threads go
+  void dismiss() noexcept;  // in place of run(): they end, and no entry is called
   // Makes the thread of a worker beyond the n of start(), which begins at once. Who: one thread at a time, after run().
   // Returns whether there is one now; if the system refuses, that is said once.
   [[nodiscard]] bool start_one(unsigned id);

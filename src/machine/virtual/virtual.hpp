@@ -172,7 +172,8 @@ class virtual_machine {
 
   // Makes n cores. The caller becomes core 0, on the stack it is on; core i > 0 begins with e(engine, i) at time 0.
   void start(unsigned n, entry e, void* engine, std::size_t stack_bytes);
-  void join();  // runs until all entries have returned
+  void dismiss() noexcept { awake_.clear(); }  // nothing has run, and nothing will
+  void join();                                 // runs until all entries have returned
   // Where the workers sit, for policies.
   [[nodiscard]] std::vector<place::core> places() const;
 

@@ -1,0 +1,289 @@
+// Faults injected: each front's program (fronts.cpp) with the k-th call of a kind failing, for every k, once and from
+// there on; a process for each, forked from one that is warm, so that thousands take seconds. The run ends with the
+// right result, or with an error that the headers name; without a hang, a crash, a task that is lost, or a block of
+// memory; and the same program after it, without a fault, is right.
+//
+//   weft_faults                         a sample by WEFT_FAULTS_SEED (the day's number), one k of WEFT_FAULTS_EACH
+//   weft_faults --whole                 every k of what the page does not call open; --open: of that, too
+//   weft_faults --front F --call C --machine M --k K [--from-on]    one run: what a failure prints to be run again
+//   weft_faults --check README.md       whether the page has each front, and calls open what is
+//   weft_faults --whole --open --write README.md                    writes the page's table
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inject.hpp"
+#include "ledger.hpp"
+#include "page.hpp"
+
+namespace {
+
+using faults::call;
+using faults::front;
+using faults::plan;
+
+enum class ending { right, told, fell };
+constexpr int status_right = 0, status_told = 10, status_wrong = 11;
+
+struct asked {
+  bool whole = false, open = false;
+  std::string_view front, call, machine, check, write;
+  long k = 0;
+  bool from_on = false;
+  unsigned patience_s = 300;  // a guard against hangs, and no judge of speed
+};
+
+struct tally {
+  long runs = 0, right = 0, told = 0, fell = 0;
+  faults::page::counts points{};  // the k's of each kind that there are
+};
+
+[[nodiscard]] weft::options options_on(std::string_view machine) {
+  return {.workers = machine == "host" ? 2u : 4u,
+          .machine = machine.data(),
+          .stack_kib = 64,
+          .stuck_ms = 0,
+          .trace_mib = 1};
+}
+
+// One run in this process. Returns whether everything is as it must be.
+[[nodiscard]] bool run(const front& f, std::string_view machine, const plan& p, bool& told) {
+  faults::ledger l;
+  const weft::options o = options_on(machine);
+  faults::arm(p);
+  l.tries([&] { f.run(l, o); });
+  faults::disarm();
+  told = l.anything_told();
+  if (told && p.which == call::count && std::string_view(f.name) != "failures" && std::string_view(f.name) != "cancels")
+    l.require(false, ("told without a fault: " + l.said).c_str());
+  return l.balances();
+}
+
+// In a child of the warm process: with the fault, and once more without.
+[[noreturn]] void run_as_child(const front& f, std::string_view machine, const plan& p, long lost_in_good_run) {
+  const long before = faults::live_blocks();
+  bool told = false, told_again = false;
+  bool right = run(f, machine, p, told);
+  const long lost = faults::live_blocks() - before;
+  if (lost > lost_in_good_run) {
+    std::fprintf(stderr, "  wrong: %ld blocks are left, %ld after a good run\n", lost, lost_in_good_run);
+    right = false;
+  }
+  if (right && !run(f, machine, {}, told_again)) {
+    std::fprintf(stderr, "  wrong: the run after it, without a fault\n");
+    right = false;
+  }
+  std::fflush(nullptr);
+  ::_exit(!right ? status_wrong : told ? status_told : status_right);
+}
+
+struct outcome {
+  ending how = ending::fell;
+  std::string what;
+};
+
+// Waits for `child` and reads what it says.
+[[nodiscard]] outcome await(pid_t child, int from, unsigned patience_s) {
+  outcome o;
+  std::string said;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(patience_s);
+  for (;;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    if (left.count() <= 0) break;
+    pollfd one{from, POLLIN, 0};
+    if (::poll(&one, 1, static_cast<int>(left.count())) <= 0) continue;
+    char text[4096];
+    const ssize_t n = ::read(from, text, sizeof text);
+    if (n <= 0) break;
+    said.append(text, static_cast<std::size_t>(n));
+  }
+  const bool hung = std::chrono::steady_clock::now() >= until;
+  if (hung) ::kill(child, SIGKILL);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (hung)
+    o.what = "hangs\n" + said;
+  else if (WIFSIGNALED(status))
+    o.what = "killed by signal " + std::to_string(WTERMSIG(status)) + "\n" + said;
+  else if (WEXITSTATUS(status) == status_right)
+    o.how = ending::right;
+  else if (WEXITSTATUS(status) == status_told)
+    o.how = ending::told;
+  else
+    o.what = "wrong\n" + said;
+  return o;
+}
+
+[[nodiscard]] outcome run_forked(const front& f, std::string_view machine, const plan& p, long lost,
+                                 unsigned patience_s) {
+  int ends[2];
+  if (::pipe(ends) != 0) return {ending::fell, "no pipe"};
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(ends[0]);
+    ::dup2(ends[1], STDERR_FILENO);
+    ::close(ends[1]);
+    const rlimit no_core{0, 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    run_as_child(f, machine, p, lost);
+  }
+  ::close(ends[1]);
+  outcome o = await(child, ends[0], patience_s);
+  ::close(ends[0]);
+  return o;
+}
+
+void print_failure(const front& f, std::string_view machine, const plan& p, const outcome& o) {
+  const std::string_view kind = faults::call_names[static_cast<std::size_t>(p.which)];
+  std::printf("FELL: weft_faults --front %s --machine %.*s --call %.*s --k %ld%s: %s\n", f.name,
+              static_cast<int>(machine.size()), machine.data(), static_cast<int>(kind.size()), kind.data(), p.k,
+              p.from_on ? " --from-on" : "", o.what.c_str());
+}
+
+// The k of a kind that are tried.
+[[nodiscard]] std::vector<long> chosen(const asked& a, long points, std::mt19937_64& random) {
+  std::vector<long> all;
+  if (a.k != 0) return {a.k};
+  const char* const each_text = std::getenv("WEFT_FAULTS_EACH");
+  const unsigned long each = a.whole ? 1 : each_text != nullptr ? std::strtoul(each_text, nullptr, 10) : 40;
+  for (long k = 1; k <= points; ++k)
+    if (each <= 1 || random() % each == 0) all.push_back(k);
+  return all;
+}
+
+[[nodiscard]] bool is_asked(const asked& a, const front& f, std::string_view machine, std::string_view kind) {
+  if (!a.call.empty()) return a.call == kind;
+  return a.open || !faults::page::is_open(f.name, machine, kind);
+}
+
+// In a process of its own, for each front and machine.
+[[nodiscard]] tally try_front(const front& f, std::string_view machine, const asked& a, std::uint64_t seed) {
+  tally t;
+  bool told = false;
+  bool right = true;
+  for (int warm = 0; warm < 2; ++warm) right = run(f, machine, {}, told) && right;
+  const long before = faults::live_blocks();
+  right = run(f, machine, {}, told) && right;
+  const long lost = faults::live_blocks() - before;
+  if (!right)
+    std::printf("FELL: %s on %.*s without any fault\n", f.name, static_cast<int>(machine.size()), machine.data()),
+        ++t.fell;
+  for (std::size_t c = 0; c < std::size(t.points); ++c) t.points[c] = faults::counted(static_cast<call>(c));
+  std::mt19937_64 random(seed);
+  for (std::size_t c = 0; c < std::size(t.points); ++c) {
+    if (!is_asked(a, f, machine, faults::call_names[c])) continue;
+    for (const long k : chosen(a, t.points[c], random))
+      for (const bool from_on : {false, true}) {
+        if (a.k != 0 && from_on != a.from_on) continue;
+        const plan p{static_cast<call>(c), k, from_on};
+        const outcome o = run_forked(f, machine, p, lost, a.patience_s);
+        ++t.runs;
+        ++(o.how == ending::right ? t.right : o.how == ending::told ? t.told : t.fell);
+        if (o.how == ending::fell) print_failure(f, machine, p, o);
+        std::fflush(stdout);
+      }
+  }
+  return t;
+}
+
+// As try_front(), in a child; what it counted comes through a pipe.
+[[nodiscard]] tally serve(const front& f, std::string_view machine, const asked& a, std::uint64_t seed) {
+  int ends[2];
+  tally t;
+  if (::pipe(ends) != 0) std::abort();
+  std::fflush(stdout);
+  const pid_t server = ::fork();
+  if (server == 0) {
+    t = try_front(f, machine, a, seed);
+    std::fflush(stdout);
+    if (::write(ends[1], &t, sizeof t) != sizeof t) ::_exit(1);
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  const bool whole = ::read(ends[0], &t, sizeof t) == sizeof t;
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(server, &status, 0);
+  if (!whole || status != 0) {
+    std::printf("FELL: %s on %.*s without any fault, status %d\n", f.name, static_cast<int>(machine.size()),
+                machine.data(), status);
+    t = {};
+    ++t.fell;
+  }
+  return t;
+}
+
+[[nodiscard]] asked parse(int argc, char** argv) {
+  asked a;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const auto next = [&] { return i + 1 < argc ? std::string_view(argv[++i]) : std::string_view(); };
+    if (word == "--whole")
+      a.whole = true;
+    else if (word == "--open")
+      a.open = true;
+    else if (word == "--check")
+      a.check = next();
+    else if (word == "--write")
+      a.write = next();
+    else if (word == "--from-on")
+      a.from_on = true;
+    else if (word == "--front")
+      a.front = next();
+    else if (word == "--call")
+      a.call = next();
+    else if (word == "--machine")
+      a.machine = next();
+    else if (word == "--k")
+      a.k = std::strtol(next().data(), nullptr, 10);
+    else if (word == "--patience")
+      a.patience_s = static_cast<unsigned>(std::strtoul(next().data(), nullptr, 10));
+    else
+      std::fprintf(stderr, "weft_faults: unknown: %s\n", argv[i]), std::exit(2);
+  }
+  return a;
+}
+
+void print(const char* name, std::string_view machine, const tally& t) {
+  std::printf("%-12s %-8.*s %6ld runs: %6ld right, %6ld with an error, %4ld fell\n", name,
+              static_cast<int>(machine.size()), machine.data(), t.runs, t.right, t.told, t.fell);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const asked a = parse(argc, argv);
+  if (!a.check.empty()) return faults::page::check(std::string(a.check)) ? 0 : 1;
+  const char* const given = std::getenv("WEFT_FAULTS_SEED");
+  const std::uint64_t seed =
+      given != nullptr ? std::strtoull(given, nullptr, 10) : static_cast<std::uint64_t>(std::time(nullptr) / 86'400);
+  std::printf("replay: WEFT_FAULTS_SEED=%llu\n", static_cast<unsigned long long>(seed));
+  tally all;
+  faults::page written;
+  std::size_t count = 0;
+  const front* const fronts = faults::fronts(count);
+  for (std::size_t i = 0; i < count; ++i)
+    for (const std::string_view machine : faults::page::machines) {
+      if ((!a.front.empty() && a.front != fronts[i].name) || (!a.machine.empty() && a.machine != machine)) continue;
+      const tally t = serve(fronts[i], machine, a, seed + i);
+      all.runs += t.runs, all.right += t.right, all.told += t.told, all.fell += t.fell;
+      print(fronts[i].name, machine, t);
+      written.add(fronts[i].name, machine, t.points);
+    }
+  print("all", "", all);
+  if (!a.write.empty() && !written.write(std::string(a.write))) return 1;
+  return all.fell == 0 ? 0 : 1;
+}
