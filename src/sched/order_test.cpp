@@ -87,7 +87,8 @@ TEST_CASE("order: a list that is none is refused with the line") {
 TEST_CASE("order: a list without an end is refused, and no folder is a list") {
   for (const char* what : {"/dev/zero", "/dev/urandom", "/tmp"})
     CHECK_THROWS_AS(task_order({.how = task_order::rule::given, .given = what}), error);
-  const file list(std::string((std::size_t{1} << 24) + 1, 'x') + "\nrun main 0\n");
+  std::string text((std::size_t{1} << 24) + 1, 'x');
+  const file list(text.append("\nrun main 0\n"));
   CHECK_THROWS_AS(task_order({.how = task_order::rule::given, .given = list.path.string()}), error);
 }
 
