@@ -8,6 +8,7 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <random>
 #include <utility>
 
 #include "weft/error.hpp"
@@ -70,9 +71,15 @@ output_file::output_file(std::string path) : path_(std::move(path)) {
     std::free(resolved);
   }
   if (exists && ::access(path_.c_str(), W_OK) != 0) fail("cannot be written");
-  const std::string wanted = path_ + ".part-" + std::to_string(::getpid());
   const mode_t mode = exists ? found.st_mode & 0777 : 0666;
-  file_ = ::open(wanted.c_str(), O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
+  // Anew, under a name that nobody can foresee: what is there already is a stranger's.
+  std::random_device draw;
+  std::string wanted;
+  for (int tries = 0; tries < 100 && file_ < 0; ++tries) {
+    wanted = path_ + ".part-" + std::to_string(draw()) + std::to_string(draw());
+    file_ = ::open(wanted.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, mode);
+    if (file_ < 0 && errno != EEXIST) break;
+  }
   if (file_ < 0) fail("cannot be made");
   temporary_ = wanted;
   if (exists) static_cast<void>(::fchmod(file_, mode));  // as open as it was, whatever the umask says

@@ -191,10 +191,10 @@ void list(const file& f, std::vector<machine_entry>& into) {
 
 }  // namespace
 
-std::string machine_folder() {
-  const char* config = std::getenv("XDG_CONFIG_HOME");
+std::string machine_folder() {  // a set-uid program has none: its caller's files are not its own
+  const char* config = ::secure_getenv("XDG_CONFIG_HOME");
   if (config != nullptr && *config == '/') return std::string(config) + "/weft/machines";
-  const char* home = std::getenv("HOME");
+  const char* home = ::secure_getenv("HOME");
   return home != nullptr && *home != '\0' ? std::string(home) + "/.config/weft/machines" : "";
 }
 

@@ -85,7 +85,7 @@ void refuse_variable(const std::string& why) {
 }
 
 const char* value_of_variable(std::string_view option) {
-  const char* text = std::getenv(variable_of(option).c_str());
+  const char* text = ::secure_getenv(variable_of(option).c_str());
   return text != nullptr && *text != '\0' ? text : nullptr;
 }
 

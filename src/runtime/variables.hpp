@@ -11,7 +11,8 @@ namespace weft {
 // The variable of an option: WEFT_WINDOW of "window", and WEFT_BODY of "model.body".
 [[nodiscard]] std::string variable_of(std::string_view option);
 
-// Its value, or nullptr if it is unset or empty.
+// Its value, or nullptr if it is unset or empty. A program that runs with more rights than its caller, as set-uid ones
+// do, has no variables: they name files to write and to read.
 [[nodiscard]] const char* value_of_variable(std::string_view option);
 
 // Says each variable of this process that begins with WEFT_ and is none of ours on stderr, with the nearest that is

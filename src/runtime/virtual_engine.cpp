@@ -1,11 +1,10 @@
 // The scheduler in virtual time.
-#include <cstdlib>
-
 #include "machine/virtual/virtual.hpp"
 #include "model/machine_file.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/options.hpp"
 #include "runtime/schedule.hpp"
+#include "runtime/variables.hpp"
 #include "sched/engine.hpp"
 
 namespace weft {
@@ -22,9 +21,9 @@ detail::cell<std::uint32_t> runtimes_made;
 std::unique_ptr<sched::task_order> make_order(const schedule& s, std::uint64_t seed) {
   using enum sched::task_order::rule;
   const std::uint32_t number = base::shared(runtimes_made).fetch_add(1, base::relaxed) + 1;
-  const char* log = std::getenv("WEFT_ORDER_LOG");
+  const char* log = value_of_variable("order_log");
   const auto how = s.how == schedule::kind::tasks ? drawn : s.how == schedule::kind::order ? given : free;
-  if (how == free && (log == nullptr || *log == '\0')) return nullptr;
+  if (how == free && log == nullptr) return nullptr;
   return std::make_unique<sched::task_order>(sched::task_order::setup{.how = how,
                                                                       .seed = seed,
                                                                       .depth = s.depth,

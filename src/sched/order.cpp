@@ -14,6 +14,7 @@
 
 #include "access/version.hpp"
 #include "base/assert.hpp"
+#include "base/part_file.hpp"
 #include "trace/recorder.hpp"
 #include "weft/error.hpp"
 
@@ -157,6 +158,7 @@ void task_order::step(const detail::record* body) {
 // Not buffered: what a program did before it crashed is what one wants to know. The program goes on without a log that
 // cannot be written: it did not ask for one.
 void task_order::write(const std::string& line) noexcept {
+  const base::quiet_writing quiet;
   for (std::size_t at = 0; at < line.size();) {
     const ssize_t n = ::write(log_, line.data() + at, line.size() - at);
     if (n < 0 && errno == EINTR) continue;

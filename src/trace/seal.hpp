@@ -27,15 +27,12 @@ class seal {
   [[nodiscard]] static std::string open() { return std::string(digits, '0'); }
 
   // Seals a file whose row `seal` says open(). Returns 0 or an errno.
-  [[nodiscard]] static int close(const std::string& path) {
-    const descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-    if (file.is < 0) return errno;
-    const std::int64_t at = find(file.is, open());
+  [[nodiscard]] static int close(int file) {
+    const std::int64_t at = find(file, open());
     if (at < 0) return 0;  // a table of settings that takes several pages; then there is none
     char text[digits + 1];
-    std::snprintf(text, sizeof text, "%08x%016llx", counter(file.is),
-                  static_cast<unsigned long long>(checksum(file.is, at)));
-    return ::pwrite(file.is, text, digits, at) == static_cast<ssize_t>(digits) ? 0 : errno != 0 ? errno : EIO;
+    std::snprintf(text, sizeof text, "%08x%016llx", counter(file), static_cast<unsigned long long>(checksum(file, at)));
+    return ::pwrite(file, text, digits, at) == static_cast<ssize_t>(digits) ? 0 : errno != 0 ? errno : EIO;
   }
 
   enum class state : std::uint8_t { whole, broken, unknown };

@@ -1,8 +1,6 @@
 #include "trace/session.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,6 +13,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/part_file.hpp"
 #include "weft/error.hpp"
 
 namespace weft::trace {
@@ -28,9 +27,6 @@ constexpr std::size_t sections_max = 100'000;  // of 100 bytes each
   return "weft: cannot write a trace to '" + path + "': " + why;
 }
 [[noreturn]] void refuse(const std::string& path, const std::string& why) { throw error(refusal(path, why)); }
-
-// Beside the file, so that a rename is enough; with the process in its name, because two may write the same trace.
-[[nodiscard]] std::string unfinished(const std::string& path) { return path + ".part-" + std::to_string(::getpid()); }
 
 // run.weft, run.2.weft, run.3.weft: the first that no runtime of this process has had.
 [[nodiscard]] std::string reserve(const std::string& wanted) {
@@ -65,11 +61,9 @@ void check_replaceable(const std::string& path) {
 }
 
 void check_writable(const std::string& path) {
-  const std::string probe = unfinished(path);
-  const int file = ::open(probe.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) refuse(path, std::strerror(errno));
-  ::close(file);
-  ::unlink(probe.c_str());
+  const base::part_file probe(path);
+  if (!probe.is_open()) refuse(path, std::strerror(errno));
+  for (const std::string& part : base::abandoned_parts(path)) base::remove_abandoned(part);
 }
 
 [[nodiscard]] std::string checked(const char* path) {
@@ -178,18 +172,15 @@ void session::write(facts about, std::uint64_t start_ps) {
   about.program = program_invocation_short_name;
   std::vector<recorder*> all;
   for (const auto& r : recorders_) all.push_back(r.get());
-  const std::string part = unfinished(path_);
   const std::uint64_t issued_before = issued();
   written_whole_ = false;
-  ::unlink(part.c_str());  // a process of the same number may have died while it wrote
   try {
     check_replaceable(path_);
     constexpr double collected = 0.3;  // of the time
     told_slowly tell(path_);
     const contents rows = gather(all, start_ps);
     tell(collected);
-    write_file(part, about, rows, [&tell](double done) { tell(collected + (1 - collected) * done); });
-    if (std::rename(part.c_str(), path_.c_str()) != 0) throw error(std::strerror(errno));
+    write_file(path_, about, rows, [&tell](double done) { tell(collected + (1 - collected) * done); });
     written_ = issued_before;
     written_whole_ = std::all_of(rows.tasks.begin() + 1, rows.tasks.end(), [](const task_row& t) { return t.ran; });
     last_error_.clear();
@@ -198,7 +189,6 @@ void session::write(facts about, std::uint64_t start_ps) {
                    "weft: the trace '%s' is not whole: %llu records were overwritten; give it more trace_mib.\n",
                    path_.c_str(), static_cast<unsigned long long>(rows.lost));
   } catch (const std::exception& e) {
-    ::unlink(part.c_str());
     const bool no_memory = dynamic_cast<const std::bad_alloc*>(&e) != nullptr;
     last_error_ = e.what();
     if (!last_error_.starts_with("weft: ")) last_error_ = refusal(path_, no_memory ? "no memory" : e.what());

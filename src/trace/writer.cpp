@@ -1,6 +1,7 @@
 #include "trace/writer.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <sqlite3.h>
 
 #include <cstdio>
@@ -9,6 +10,8 @@
 #include <memory>
 #include <tuple>
 
+#include "base/part_file.hpp"
+#include "trace/database_file.hpp"
 #include "trace/seal.hpp"
 #include "weft/clause.hpp"
 #include "weft/error.hpp"
@@ -82,7 +85,8 @@ struct close_database {
 using database = std::unique_ptr<sqlite3, close_database>;
 
 [[noreturn]] void fail(sqlite3* db) {
-  const int system = sqlite3_system_errno(db);
+  int system = 0;
+  if (db != nullptr) sqlite3_file_control(db, nullptr, SQLITE_FCNTL_LAST_ERRNO, &system);
   std::string why = sqlite3_errmsg(db);
   if (system != 0) why += std::string(" (") + std::strerror(system) + ")";
   throw error(why);
@@ -329,13 +333,11 @@ void write_strands(sqlite3* db, const contents& rows) {
   for (const stay_row& s : rows.stays) add_stay(s.strand, s.worker, s.from_ns, s.to_ns);
 }
 
-void write_tables(const std::string& path, const facts& about, const contents& rows,
-                  const std::function<void(double)>& tell) {
+void write_tables(int file, const facts& about, const contents& rows, const std::function<void(double)>& tell) {
   sqlite3* opened = nullptr;
-  const int result = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  const int result = open_database(file, &opened);
   const database db(opened);
   if (result != SQLITE_OK) fail(db.get());
-  // No journal: a file that is not finished is thrown away, and nobody else has it open.
   execute(db.get(), "PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE;");
   char identity[96];
   std::snprintf(identity, sizeof identity, "PRAGMA application_id = %u; PRAGMA user_version = %d; BEGIN;",
@@ -357,8 +359,13 @@ void write_tables(const std::string& path, const facts& about, const contents& r
 
 void write_file(const std::string& path, const facts& about, const contents& rows,
                 const std::function<void(double)>& tell) {
-  write_tables(path, about, rows, tell);
-  if (const int failed = seal::close(path); failed != 0) throw error(std::strerror(failed));
+  const base::quiet_writing quiet;
+  base::part_file file(path);
+  if (!file.is_open()) throw error(std::strerror(errno));
+  write_tables(file.descriptor(), about, rows, tell);
+  int failed = seal::close(file.descriptor());
+  if (failed == 0) failed = file.finish();
+  if (failed != 0) throw error(std::strerror(failed));
   if (tell) tell(1);
 }
 

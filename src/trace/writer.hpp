@@ -33,8 +33,8 @@ struct facts {
   bool bound = false;  // workers but the first are bound to the cores of their places
 };
 
-// Makes `path` anew. `tell`, if there is one, is called with the share that is written, some hundred times.
-// Errors: weft::error that says what failed; there may be a part of a file then.
+// Makes `path` anew: it is there whole or not at all, and what had the name stays until then. `tell`, if there is one,
+// is called with the share that is written, some hundred times. Errors: weft::error that says what failed.
 void write_file(const std::string& path, const facts& about, const contents& rows,
                 const std::function<void(double)>& tell = {});
 

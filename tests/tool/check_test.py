@@ -118,7 +118,16 @@ class Found(Check):
         self.assertEqual(len(reply["found"]["replay"]), 2)
         for line in reply["found"]["replay"]:
             self.assertIn(self.folder.name, line)
-        self.assertEqual(len(list(pathlib.Path(self.folder.name).glob("weft-check-*.order"))), 2)
+        kept = list(pathlib.Path(self.folder.name).glob("weft-check-kept-*"))
+        self.assertEqual(len(kept), 1)  # a folder of its own, or who foresees a name lays a link there
+        self.assertEqual(kept[0].stat().st_mode & 0o777, 0o700)
+        self.assertEqual(sorted(os.listdir(kept[0])), ["weft-check-1.order", "weft-check-2.order"])
+
+    def test_a_folder_that_cannot_be_written_and_nothing_to_keep(self):
+        done = subprocess.run([WEFT, "check", "--schedules", "3", "--", "/bin/true"], cwd="/proc", text=True,
+                              capture_output=True, timeout=600, env=clean_environment() | {"TMPDIR": self.folder.name})
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertEqual(os.listdir(self.folder.name), [])
 
     def test_orders_that_cannot_be_kept_lose_no_finding(self):
         gone = pathlib.Path(self.folder.name, "gone")

@@ -28,7 +28,7 @@ CLEAN = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
 def limited(limit: int):
     """No file of this process may grow beyond so many bytes, as on a disk that is full; 0: any length."""
     if limit:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it, and the child of a shell does not
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
 
@@ -193,6 +193,19 @@ class WholeOrNotAtAll(Files):
                 self.assertIn(f"{out}: cannot write: File too large; nothing was written\n", done.stderr)
                 self.assertEqual(out.read_text(), "what was there before")
                 self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["m.toml", "out", "t.weft"])
+
+    def test_what_a_killed_command_left_is_removed_by_the_next(self):
+        """Its name is drawn, and a lock tells that its writer is gone; another user's, and a link, are left alone."""
+        out = self.folder / "out.html"
+        left, link, other = (self.folder / f"out.html.part-{n}" for n in ("0" * 16, "1" * 16, "17"))
+        left.write_text("half")
+        other.write_text("mine")
+        link.symlink_to(self.machine)
+        before = self.machine.read_bytes()
+        self.assertEqual(run("report", self.trace, "--html", out).returncode, 0)
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()),
+                         sorted(["m.toml", "t.weft", "out.html", link.name, other.name]))
+        self.assertEqual(self.machine.read_bytes(), before)
 
     def test_a_place_that_cannot_be_written_is_refused_first(self):
         self.trace.write_text("no trace at all")

@@ -73,7 +73,11 @@ pid_t start(const std::vector<std::string>& command, const std::vector<std::stri
   posix_spawn_file_actions_adddup2(&files, err.write_end(), STDERR_FILENO);
   posix_spawnattr_t how;
   posix_spawnattr_init(&how);
-  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID);
+  sigset_t not_ignored;  // as the tool does, whose own files shall end in a message
+  sigemptyset(&not_ignored);
+  sigaddset(&not_ignored, SIGXFSZ);
+  posix_spawnattr_setsigdefault(&how, &not_ignored);
+  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF);
   pid_t pid = 0;
   const int failed = posix_spawnp(&pid, arguments[0], &files, &how, arguments.data(), environment(settings).data());
   posix_spawnattr_destroy(&how);
@@ -117,6 +121,7 @@ class signals_aside {
   [[nodiscard]] sigset_t to_restore() const {
     sigset_t set;
     sigemptyset(&set);
+    sigaddset(&set, SIGXFSZ);
     for (std::size_t i = 0; i < all.size(); ++i)
       if (before_[i].sa_handler != SIG_IGN) sigaddset(&set, all[i]);
     return set;

@@ -1,6 +1,7 @@
 // weft, the one program beside the library. This file only parses, dispatches, and turns every way to fail into one
 // line on stderr and an exit code (command.hpp); with --json, stdout holds an object even then.
 #include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -109,6 +110,7 @@ int fail(std::string_view why, bool json_wanted) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
   const bool json_wanted = json_asked(argc, argv);
   try {
     return dispatch(argc, argv);

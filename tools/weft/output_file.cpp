@@ -68,34 +68,26 @@ output_file::output_file(std::string option, const std::string& path)
 void output_file::open_beside(const std::string& path, bool exists) {
   // Renaming over a symbolic link would replace the link.
   char resolved[PATH_MAX];
-  target_ = exists && ::realpath(path.c_str(), resolved) != nullptr ? resolved : path;
+  const std::string target = exists && ::realpath(path.c_str(), resolved) != nullptr ? resolved : path;
   errno = 0;
-  if (exists && ::access(target_.c_str(), W_OK) != 0) fail("cannot write");  // a rename would not ask
-  // With the process in its name, because two may write the same file; the last one that is whole stays.
-  std::string wanted = target_ + ".part-" + std::to_string(::getpid());
+  if (exists && ::access(target.c_str(), W_OK) != 0) fail("cannot write");  // a rename would not ask
   struct stat before {};
-  const mode_t mode = exists && ::stat(target_.c_str(), &before) == 0 ? before.st_mode & 0777 : 0666;
-  // Anew: what has that name already is a stranger's link, or of a process that has this number in another container.
-  const auto create = [&] { return ::open(wanted.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode); };
-  int descriptor = create();
-  constexpr int tries_max = 1000;
-  for (int i = 1; descriptor < 0 && errno == EEXIST && i < tries_max; ++i) {
-    wanted = target_ + ".part-" + std::to_string(::getpid()) + "-" + std::to_string(i);
-    descriptor = create();
+  const mode_t mode = exists && ::stat(target.c_str(), &before) == 0 ? before.st_mode & 0777 : 0666;
+  auto part = std::make_unique<base::part_file>(target, mode);
+  if (!part->is_open()) fail("cannot create");
+  for (const std::string& left : base::abandoned_parts(target)) base::remove_abandoned(left);
+  if (exists) static_cast<void>(::fchmod(part->descriptor(), mode));       // as open as it was, whatever the umask says
+  const int descriptor = ::fcntl(part->descriptor(), F_DUPFD_CLOEXEC, 0);  // the part keeps its own, and so the lock
+  file_ = descriptor < 0 ? nullptr : ::fdopen(descriptor, "wb");
+  if (file_ == nullptr) {
+    if (descriptor >= 0) ::close(descriptor);
+    fail("cannot open");
   }
-  if (descriptor < 0) fail("cannot create");
-  temporary_ = wanted;
-  if (exists) static_cast<void>(::fchmod(descriptor, mode));  // as open as it was, whatever the umask says
-  file_ = ::fdopen(descriptor, "wb");
-  if (file_ != nullptr) return;
-  ::close(descriptor);
-  ::unlink(temporary_.c_str());
-  fail("cannot open");
+  part_ = std::move(part);
 }
 
 output_file::~output_file() {
   if (file_ != nullptr && file_ != stdout) std::fclose(file_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 void output_file::fail(const char* what) const {
@@ -115,9 +107,9 @@ void output_file::finish() {
   if (std::fflush(file_) != 0) fail("cannot write");
   if (file_ == stdout) return;
   if (std::fclose(std::exchange(file_, nullptr)) != 0) fail("cannot write");
-  if (temporary_.empty()) return;
-  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("cannot be given its name");
-  temporary_.clear();
+  if (part_ == nullptr) return;
+  errno = part_->finish();
+  if (errno != 0) fail("cannot be given its name");
 }
 
 void write_whole(const std::string& option, const std::string& path, std::string_view text) {

@@ -4,9 +4,12 @@
 #pragma once
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/part_file.hpp"
 
 namespace weft::tool {
 
@@ -39,9 +42,8 @@ class output_file {
   void open_beside(const std::string& path, bool exists);
   [[noreturn]] void fail(const char* what) const;
 
-  std::string name_;       // for messages
-  std::string target_;     // what the finished file is called; empty if it needs no renaming
-  std::string temporary_;  // what it is called until then
+  std::string name_;                       // for messages
+  std::unique_ptr<base::part_file> part_;  // none if the file needs no renaming
   std::FILE* file_ = nullptr;
   std::uint64_t bytes_ = 0;
 };

@@ -1,5 +1,5 @@
 // `weft check PROGRAM`: runs it under many schedules, compares the results, and says which two tasks matter.
-#include <unistd.h>
+#include <stdlib.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -82,6 +82,11 @@ class check_command final : public command {
                  "  weft check --ignore '[0-9.]+ ms' -- ./my_program --size 100");
   }
 
+  ~check_command() override {
+    std::error_code ignored;
+    if (!made_.empty()) std::filesystem::remove(made_, ignored);  // if it is empty
+  }
+
   int run() override {
     prepare();
     const program p(rules_);
@@ -115,10 +120,11 @@ class check_command final : public command {
     try {
       demand_place();
     } catch (const weft::error&) {
-      std::error_code bad;
-      const std::filesystem::path elsewhere = std::filesystem::temp_directory_path(bad);
-      keep_ = (elsewhere / (default_keep + ("-" + std::to_string(::getpid())))).string();
-      demand_place();
+      // A folder that nobody else can write to: who can foresee a name there lays a link at it.
+      std::string folder = (std::filesystem::temp_directory_path() / "weft-check-kept-XXXXXX").string();
+      if (::mkdtemp(folder.data()) == nullptr) throw;
+      made_ = folder;
+      keep_ = (made_ / default_keep).string();
     }
   }
 
@@ -214,6 +220,7 @@ class check_command final : public command {
   wanted wanted_;
   static constexpr const char* default_keep = "weft-check";
   std::string keep_ = default_keep;
+  std::filesystem::path made_;  // the folder of these, if it was made for them
   bool json_ = false;
 };
 
