@@ -13,6 +13,7 @@
 #   tests/guests/x.cpp                           a program for each runtime that is a guest (cmake/guests.cmake)
 #   tests/numa/guest.cpp                         a program that tests/numa/boot.py boots, with 4 and with 8 memory nodes
 #   tests/tool/x_test.py                         a script that gets --weft PATH
+#   tests/fuzz/tool_fuzz.py                      the tool on spoiled files: 300 every day, 100,000 at night
 #   examples/<name>/main.{cpp,c,f90}             a program each, compared with main.expect
 #   src/**/x_bench.cpp                           a program each, built by the target `benches`, never run by ctest
 find_package(doctest REQUIRED)
@@ -358,6 +359,11 @@ if(WEFT_APPS)
     get_filename_component(name ${script} NAME_WE)
     weft_test(tool/${name} apps ${python} ${script} --weft $<TARGET_FILE:weft_tool>)
   endforeach()
+  set(fuzz ${python} ${tests}/fuzz/tool_fuzz.py)
+  weft_test(fuzz/tool apps ${fuzz} --weft $<TARGET_FILE:weft_tool> --runs 300)
+  weft_test(fuzz/self-test apps ${fuzz} --self-test)
+  weft_test(long/fuzz/tool long ${fuzz} --weft $<TARGET_FILE:weft_tool> --runs 100000 --seed 1000)
+  set_tests_properties(long/fuzz/tool PROPERTIES TIMEOUT 36000)
   weft_test(long/report_timeline_test long ${python} ${tests}/tool/report_timeline_test.py
             --weft $<TARGET_FILE:weft_tool> --tasks 3000000)
   weft_test(long/coarse_table long ${python} ${tests}/tool/coarse_table.py --weft $<TARGET_FILE:weft_tool>

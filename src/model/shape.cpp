@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -206,8 +207,26 @@ version_place version_of(const std::string& text) {
   return v;
 }
 
+// hwloc keeps a bit for each number of a core or a memory node up to the greatest: one of number 4294967295 makes it
+// use gigabytes, and a second, whenever a runtime starts. Other objects may have large numbers; PCI devices do.
+void refuse_far_numbers(const std::string& text) {
+  constexpr unsigned long number_max = (1 << 20) - 1;
+  constexpr std::string_view key = " os_index=";
+  for (std::size_t at = 0; (at = text.find("<object", at)) != std::string::npos; ++at) {
+    const std::size_t end = text.find('>', at);
+    if (end == std::string::npos) return;
+    const std::string element = text.substr(at, end - at);
+    const std::size_t found = element.find(key);
+    const bool counts = element.find("PU") != std::string::npos || element.find("NUMANode") != std::string::npos;
+    if (!counts || found == std::string::npos || found + key.size() + 1 >= element.size()) continue;
+    if (std::strtoul(element.c_str() + found + key.size() + 1, nullptr, 10) > number_max)
+      throw error("it has a core or a memory node whose number (os_index) is above " + std::to_string(number_max));
+  }
+}
+
 // Errors: those of hwloc, and of load().
 shape read_xml(const std::string& text) {
+  refuse_far_numbers(text);
   const auto read = [&text] {
     topology t = empty_topology();
     if (hwloc_topology_set_xmlbuffer(t.get(), text.c_str(), static_cast<int>(text.size() + 1)) != 0)

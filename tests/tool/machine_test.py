@@ -196,6 +196,15 @@ class Machines(unittest.TestCase):
         self.assertEqual(self.bad("info", "--machine", "bad.xml"), "weft: bad.xml: hwloc cannot read it: it is "
                          "damaged, and hwloc would crash on it; export it again with `lstopo FILE.xml`")
 
+    def test_numbers_that_are_far_apart(self):
+        """hwloc keeps a bit for each number up to the greatest, in each set of each part."""
+        whole = CRASHES.format(pu='cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1"')
+        for part in ("PU", "NUMANode"):
+            far = whole.replace(f'type="{part}" os_index="0"', f'type="{part}" os_index="4294967290"')
+            self.assertNotEqual(far, whole)
+            (self.folder / "far.xml").write_text(far)
+            self.assertIn("whose number (os_index) is above 1048575", self.bad("info", "--machine", "far.xml"))
+
     def test_the_guide(self):
         """The example of the guide is a machine file, and uses every key there is."""
         example = re.search(r"```toml\n(.*?)```", GUIDE.read_text(), re.DOTALL)[1]
