@@ -35,7 +35,6 @@ enum outcome : std::uint64_t { not_there, moved, forged, too_poor };
 struct ledger {
   std::vector<std::uint64_t> balances;
   std::vector<std::uint64_t> receipts;  // of each transfer its outcome
-  friend bool operator==(const ledger&, const ledger&) = default;
 };
 
 // What stands for the arithmetic of a signature: rounds that depend on each other.

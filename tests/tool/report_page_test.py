@@ -63,7 +63,7 @@ class PageTest(unittest.TestCase):
         return self.page.evaluate(f"yAt({row}) + (layout.row - layout.gap) * {part}")
 
     def colour(self, name: str) -> tuple:
-        return tuple(self.page.evaluate(f"nameColours[nameIndex.get({json.dumps(name)})]"))
+        return tuple(self.page.evaluate(f"colourOf(nameIndex.get({json.dumps(name)}))"))
 
     def theme_colour(self, name: str) -> tuple:
         text = self.page.evaluate(f"getComputedStyle(document.documentElement).getPropertyValue('{name}').trim()")
@@ -118,9 +118,31 @@ class Drawing(PageTest):
         self.open(trace, "theme=light&path=0")
         image = self.page.image("#timeline")
         row = self.theme_colour("--row")
-        y = self.y(0)
+        y = self.y(0, 0) + 0.5  # whatever ran is at the top
         different = sum(image.at(x, y) != row for x in range(int(self.x(10_000)), int(self.x(2_900_000))))
         self.assertGreater(different, 0.95 * (self.x(2_900_000) - self.x(10_000)))
+
+    def test_every_colour_is_one_of_the_legend(self):
+        """Nineteen names in turns, many to a pixel: eight colours plain and hatched, and one for the three others."""
+        names = [f"name{i}" for i in range(19)]
+        tasks = [(i + 1, None, 1 + i % 19, 0, 0, 0, 100 * i, 100 * i + 95 - i % 19, "done") for i in range(19_000)]
+        self.open(trace_maker.write(self.folder / "many.weft", 1, names, [], tasks, []), "theme=light&path=0&curves=0")
+        legend = self.page.evaluate("[...byId('legend').children].map((e) => e.textContent)")
+        self.assertEqual(len(legend), 16 + 1 + 2)
+        self.assertIn("3 other names", legend)
+        looks = self.page.evaluate("[...byId('legend').querySelectorAll('.swatch')].map((e) => e.style.background)")
+        self.assertEqual(len(set(looks)), len(looks))
+        self.page.evaluate("drawLabels = () => {}, draw()")
+        foreign = self.page.evaluate("""(() => {
+            const grounds = [theme.row, theme.asleep];
+            const allowed = new Set(lookColours.concat(lookColours.map(hatchColour), grounds).map(String));
+            const data = pen.getImageData(layout.gutter, yAt(0), used.length, layout.row - layout.gap).data;
+            const found = new Set();
+            for (let i = 0; i < data.length; i += 4) found.add(data.slice(i, i + 3).join());
+            return [found.size, [...found].filter((c) => !allowed.has(c))];
+        })()""")
+        self.assertGreater(foreign[0], 16)
+        self.assertEqual(foreign[1], [])
 
     def test_readable_in_light_and_dark(self):
         def luminance(colour):
@@ -184,6 +206,9 @@ class Moving(PageTest):
         self.assertEqual(self.view(), [200, 1000])
         self.page.key("?")
         self.assertFalse(self.page.evaluate("byId('help').hidden"))
+        self.page.key("Escape")
+        self.assertTrue(self.page.evaluate("byId('help').hidden"))
+        self.assertEqual(self.page.evaluate("tasks.id[state.chosen]"), 2)
         self.page.key("/")
         self.assertEqual(self.page.evaluate("document.activeElement.id"), "filter")
         self.page.write("blue")
@@ -247,6 +272,44 @@ class Choosing(PageTest):
         self.page.mouse("mouseMoved", *self.canvas_point(self.x(650), self.y(0)))
         self.assertTrue(self.page.evaluate("byId('tooltip').hidden"))
 
+    def test_the_tooltip_is_of_what_is_below_the_pointer(self):
+        """Also when it is the view that moves, or the page."""
+        self.open(self.simple())
+        said = lambda: self.page.evaluate("byId('tooltip').hidden ? '' : byId('tooltip').innerText")
+        self.page.mouse("mouseMoved", *self.canvas_point(self.x(350), self.y(0)))
+        self.page.settle()
+        self.assertIn("red", said())
+        self.page.evaluate("setView(700, 1000)")
+        self.page.settle()
+        self.page.settle()
+        self.assertNotIn("red", said())
+        self.page.evaluate("setView(0, 1000)")
+        self.page.settle()
+        self.page.mouse("mouseMoved", *self.canvas_point(self.x(350), self.y(0) + 1))
+        self.page.settle()
+        self.assertIn("red", said())
+        self.page.evaluate("window.dispatchEvent(new Event('scroll'))")
+        self.assertEqual(said(), "")
+
+    def test_times_of_a_deep_view_can_be_told_apart(self):
+        """A second after the beginning, 400 ns apart."""
+        tasks = [(i + 1, None, 1, 0, 0, 0, 100 * i + (0 if i < 3 else 1_000_000_000), 100 * i + 60 +
+                  (0 if i < 3 else 1_000_000_000), "done") for i in range(9)]
+        self.open(trace_maker.write(self.folder / "deep.weft", 1, ["red"], [], tasks, []))
+        self.page.evaluate("setView(1000000300, 1000000700)")
+        self.page.settle()
+        self.assertEqual(self.page.evaluate("byId('range').textContent"), "1.000000300 s to 1.000000700 s: 400 ns")
+        self.page.evaluate("select(1000000310, 1000000350)")
+        self.assertIn("1.000000310 s to 1.000000350 s: 40.0 ns",
+                      self.page.evaluate("byId('selection').textContent").replace("40 ns", "40.0 ns"))
+        self.assertEqual(self.page.evaluate("facts(4, false).find(([k]) => k === 'began')[1]"), "1.000000400 s")
+        step, wide = self.page.evaluate("[axisStep(view.to - view.from), "
+                                        "pen.measureText(axisLabel(1000000600, 10)).width]")
+        self.assertGreater(step * self.page.evaluate("plotWidth()") / 400, wide)
+        self.page.evaluate("setView(0, 1000000900)")
+        self.page.settle()
+        self.assertTrue(self.page.evaluate("byId('range').textContent").startswith("0.000 s to 1.000 s: 1.00 s"))
+
     def test_tables(self):
         self.open(self.simple())
         cells = self.page.evaluate("[...document.querySelectorAll('#names tbody tr')].map((r) => r.innerText)")
@@ -299,6 +362,11 @@ class Hard(PageTest):
             right = self.page.evaluate("[...document.querySelectorAll('canvas, h1, .card, .toolbar *, header button, "
                                        "#help, #legend *, #details *')].map((e) => e.getBoundingClientRect().right)")
             self.assertLessEqual(max(right), 400)
+            # Beside the longest name its figures are seen.
+            self.page.evaluate("setFilter('')")
+            cells = self.page.evaluate("[...document.querySelectorAll('#names tbody tr')].map((r) => "
+                                       "[...r.cells].slice(0, 4).map((c) => c.getBoundingClientRect().right))")
+            self.assertLessEqual(max(max(row) for row in cells), 400)
         finally:
             self.page.call("Emulation.setDeviceMetricsOverride", width=1200, height=900, deviceScaleFactor=1,
                            mobile=False)
@@ -325,7 +393,8 @@ class Hard(PageTest):
         even, odd = self.colour("even"), self.colour("odd")
         for worker in (0, 7, 15):  # a row has only even or only odd tasks, 90 % full
             own = odd if worker % 2 else even
-            self.near(image.at(self.x(30_000_000), self.y(worker)), [0.9 * c + 0.1 * r for c, r in zip(own, row)], 12)
+            self.near(image.at(self.x(30_000_000), self.y(worker)), own)
+            self.near(image.at(self.x(30_000_000), self.y(worker, 0.98)), row)
         self.page.evaluate("setView(30000000, 30004000)")
         image = self.page.image("#timeline")
         self.near(image.at(self.x(30_000_501), self.y(3)), odd)

@@ -233,7 +233,7 @@ class Programs(Sim):
         done = run("sim", "--workers", 3, "--json", "-o", out, WEFT, "run", "independent", "--n", 100)
         self.assertEqual(done.returncode, 0, done.stderr)
         r = json.loads(out.read_text())
-        self.assertEqual((r["ok"], r["workers"], r["machine"], r["program"]), (True, 3, "virtual", "weft"))
+        self.assertEqual((r["ok"], r["workers"], r["machine"], r["program"]), (True, 3, "virtual", "independent"))
         self.assertGreater(r["tasks"], 99)
 
     def test_its_words_are_its_own(self):

@@ -156,7 +156,7 @@ class Trace(Tool):
             reply = self.good_json("run", "stencil", "--steps", "10", "--workers", "2", "--trace", str(path))
             self.assertEqual(reply["trace"], str(path))
             with contextlib.closing(sqlite3.connect(path)) as db:
-                self.assertEqual(db.execute("SELECT value FROM meta WHERE key = 'program'").fetchone(), ("weft",))
+                self.assertEqual(db.execute("SELECT value FROM meta WHERE key = 'program'").fetchone(), ("stencil",))
                 self.assertEqual(db.execute("SELECT count(*) FROM tasks").fetchone(), (reply["tasks"],))
                 self.assertEqual(db.execute("SELECT count(*) FROM steals").fetchone(), (reply["steals"],))
                 self.assertEqual(db.execute("SELECT count(*) FROM waits").fetchone(), (reply["suspends"],))

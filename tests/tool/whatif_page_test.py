@@ -47,7 +47,7 @@ class Page(case.WhatIf):
         for chart in (0, 1):
             for row in (1, 2, 3):  # central, drawn last, lies on top of local
                 self.assertTrue(any(self.near(image.at(*self.place(chart, row)), c)
-                                    for c in ((47, 111, 208), (217, 102, 32))), (chart, row))
+                                    for c in self.page.evaluate("palette.slice(0, 2)")), (chart, row))
         self.assertTrue(self.page.evaluate("document.getElementById('tip').hidden"))
         x, y = self.place(0, 2)
         self.page.mouse("mouseMoved", x + 2, y + 1)
@@ -96,6 +96,39 @@ class Page(case.WhatIf):
         found = [y for y in range(int(top), int(top) + 30) for dx in range(-30, 3)
                  if 48 < x + dx < last and self.near(image.at(x + dx, y), ink)]
         self.assertTrue(found and min(found) <= top + 8, (top, found[:5]))
+
+    def test_bounds_have_the_colour_of_their_curve(self):
+        """Of two curves the bound is of the chosen one, and is drawn so: dotted, in its colour, in the page's own."""
+        self.open(self.chain(40, 1_000_000), "--workers", "1,2,4,8", "--grain", "1,/2")
+        for row in (1, 5):
+            self.page.evaluate(f"choose(rows[{row}])")
+            colour = self.page.evaluate("series.find((s) => s.rows.includes(state.chosen)).colour")
+            bounds = self.page.evaluate("charts[0].bounds()")
+            self.assertEqual([b["name"] for b in bounds][0], "critical path")
+            self.assertEqual({b["colour"] for b in bounds}, {f"rgb({','.join(map(str, colour))})"})
+
+    def test_labels_do_not_lie_on_each_other(self):
+        """Three lines that end at one point, as far as the canvas goes, and one that ends beside them."""
+        self.open(self.chain(40, 1_000_000), "--workers", "1,2,4")
+        self.page.evaluate("""charts[0].bounds = () => ['critical path', 'creation', 'work', 'memory'].map((name, i) =>
+            ({name, colour: '#000', points: [[4, i < 3 ? 0.5 : 0.45]]})), drawAll()""")
+        boxes = self.page.evaluate("charts[0].written")
+        self.assertEqual(len(boxes), 5)
+        for i, a in enumerate(boxes):
+            for b in boxes[:i]:
+                apart = a["left"] >= b["right"] or b["left"] >= a["right"] or abs(a["y"] - b["y"]) >= 13
+                self.assertTrue(apart, (a, b))
+
+    def test_no_tip_is_left(self):
+        self.open(self.independent(64, 1_000_000), "--workers", "1,2,4,8", "--policies", "local,central")
+        tip = "document.getElementById('tip').hidden"
+        for away in ("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape', bubbles: true}))",
+                     "window.dispatchEvent(new Event('scroll'))", "window.dispatchEvent(new Event('resize'))",
+                     "document.querySelectorAll('#legend button')[0].click()"):
+            self.page.evaluate("choose(rows[1])")
+            self.assertFalse(self.page.evaluate(tip))
+            self.page.evaluate(away)
+            self.assertTrue(self.page.evaluate(tip), away)
 
     def test_fits_a_telephone(self):
         self.open(self.independent(64, 1_000_000, "a_long_name_of_a_task::" * 20), "--workers", "2,4,8,16,32,64",

@@ -1,6 +1,7 @@
 // `weft run APP`: makes the app's options into command-line options, runs it, shows what it measured and what it
 // checked. Every app is a subcommand, so `weft run cholesky --help` lists exactly what that app understands.
 #include <cassert>
+#include <cerrno>
 #include <cstdio>
 #include <variant>
 
@@ -134,6 +135,7 @@ class run_command final : public command {
     options opt = flags_.values();
     if (!trace_.empty()) opt.trace = trace_.c_str();
     if (!counters_.empty()) opt.counters = counters_.c_str();
+    ::program_invocation_short_name = const_cast<char*>(a.name);  // so a trace is of that program, and not of "weft"
     apps::progress bar(std::string("weft run ") + a.name, stderr);
     const apps::result r = a.run(opt, bar);
     bar.finish();

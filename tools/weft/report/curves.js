@@ -73,6 +73,7 @@ function drawQuantities(width) {
   pen.lineWidth = 1.5;
   pen.font = "11px system-ui, sans-serif";
   pen.textAlign = "left";
+  const room = layout.width - layout.right - layout.gutter;
   for (const curve of allCurves()) {
     const values = Float64Array.from({ length: width }, (_, c) => curve.at(view.from + (c + 0.5) * step));
     const most = values.reduce((a, b) => Math.max(a, b), 1);
@@ -80,7 +81,7 @@ function drawQuantities(width) {
     pen.beginPath();
     values.forEach((v, c) => pen.lineTo(layout.gutter + c + 0.5, bottom - height * v / most));
     pen.stroke();
-    const text = `tasks ${curve.name}: at most ${most.toLocaleString("en")}`;
+    const text = (room < 420 ? `${curve.name} \u2264 ` : `tasks ${curve.name}: at most `) + most.toLocaleString("en");
     pen.fillText(text, left + 4, layout.curve + 9);
     left += pen.measureText(text).width + 14;
   }

@@ -194,3 +194,10 @@ function duration(ns) {
   }
   return (Number.isInteger(ns) ? ns : ns.toFixed(1)) + " ns";
 }
+
+// A time of day: with as many digits as tell it from one that is `step` later, in the unit that fits `largest`.
+function moment(time, step, largest = time) {
+  const [size, unit] = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]].find(([s]) => Math.abs(largest) >= s) || [1, "ns"];
+  const digits = Math.max(0, Math.min(9, Math.ceil(-Math.log10(Math.max(step, 1) / size) - 1e-9)));
+  return (time / size).toFixed(digits) + " " + unit;
+}

@@ -1,13 +1,22 @@
 // The mouse and the keys, and the start of the page.
 
+let pointer = null;  // where it was last on the timeline
+
 function hideTooltip() {
+  pointer = null;
   byId("tooltip").hidden = true;
   if (state.hover >= 0) state.hover = -1, changed();
+}
+
+// The view has changed below the pointer: so has what it points at.
+function hoverAgain() {
+  if (pointer && !byId("tooltip").hidden) hover(pointer);
 }
 
 function hover(event) {
   const piece = pieceAt(event.offsetX, event.offsetY);
   if (piece < 0) return hideTooltip();
+  pointer = { offsetX: event.offsetX, offsetY: event.offsetY, clientX: event.clientX, clientY: event.clientY };
   const task = pieces.task[piece], tooltip = byId("tooltip");
   if (state.hover !== task || tooltip.hidden) {
     state.hover = task;
@@ -103,7 +112,10 @@ const keys = {
   f: focusChosen, c: () => setPath(!state.path), q: () => setCurves(!state.curves), "?": showHelp,
   s: () => select(view.from, view.to),
   "/": () => byId("filter").focus(),
-  Escape: () => { setFilter(""); choose(-1, false); select(0, 0); hideTooltip(); },
+  Escape: () => {
+    if (!byId("help").hidden) return showHelp();
+    setFilter(""), choose(-1, false), select(0, 0), hideTooltip();
+  },
 };
 
 function move(share) {
@@ -153,11 +165,13 @@ function listen() {
   byId("theme").addEventListener("click", () => {
     state.theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
     applyTheme();
+    fillLegend();
     changed();
   });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { applyTheme(); changed(); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { applyTheme(); fillLegend(); changed(); });
   window.addEventListener("hashchange", readAddress);
   window.addEventListener("resize", resize);
+  for (const gone of ["scroll", "blur", "resize"]) window.addEventListener(gone, hideTooltip, { passive: true });
 }
 
 applyTheme();

@@ -15,8 +15,13 @@ function make(tag, attributes, ...content) {
 }
 
 function swatch(slot) {
-  const element = make("span", { class: "swatch" });
-  element.style.background = css(nameColours[slot]);
+  return lookSwatch(nameLooks[slot]);
+}
+
+function lookSwatch(look) {
+  const element = make("span", { class: "swatch" }), colour = css(lookColours[look]), hatch = css(hatchColour(lookColours[look]));
+  element.style.background = isHatched(look)
+    ? `repeating-linear-gradient(135deg, ${colour} 0 3px, ${hatch} 3px 4.5px)` : colour;
   return element;
 }
 
@@ -136,9 +141,9 @@ function fillTables() {
       w.count.toLocaleString("en"), duration(w.total_ns)]));
 }
 
-const legendMax = 16;
 function fillLegend() {
-  const items = figures.names.slice(0, legendMax).map((n) => {
+  if (!theme) readTheme();
+  const items = figures.names.slice(0, namedLooks).map((n) => {
     const slot = n.name === null ? run.names.length : nameIndex.get(n.name);
     const pick = () => setFilter(state.filter === (n.name ?? "") ? "" : n.name ?? "");
     return make("button", { type: "button", on: pick }, swatch(slot),
@@ -149,6 +154,8 @@ function fillLegend() {
     mark.style.background = `var(${colour})`;
     return make("span", { class: "plain" }, mark, text);
   };
+  if (otherNames > 0)
+    items.push(make("span", { class: "plain" }, lookSwatch(otherLook), `${otherNames} other ${otherNames === 1 ? "name" : "names"}`));
   if (figures.main_program_ns > 0) items.push(plain("--main", "main program"));
   items.push(plain("--row", "searching, overhead"), plain("--asleep", "asleep"));
   byId("legend").replaceChildren(...items);
@@ -162,12 +169,12 @@ function facts(task, all) {
   if (list.length > 0) {
     const body = list.reduce((sum, i) => sum + pieces.to[i] - pieces.from[i], 0);
     rows.push(["worker", [...new Set(list.map(rowOf))].join(", ")], ["body", duration(body)],
-      ["began", duration(pieces.from[list[0]] - run.begin)]);
+      ["began", moment(pieces.from[list[0]] - run.begin, body / 100)]);
     const aside = pieces.to[list.at(-1)] - pieces.from[list[0]] - body;
     if (list.length > 1)
       rows.push(["set aside", duration(aside) + ", " + [...new Set(list.slice(1).map((i) => waitNames[pieces.after[i]]))].join(", ")]);
   }
-  rows.push(["submitted", duration(tasks.submitted[task] - run.begin) + (tasks.placed[task] & 1 ? ", and called there" : "")]);
+  rows.push(["submitted", moment(tasks.submitted[task] - run.begin, tasks.data[task] + tasks.queue[task] || 1) + (tasks.placed[task] & 1 ? ", and called there" : "")]);
   const near = tasks.near[task], at = tasks.placed[task] >> 1;
   if (near > 0) rows.push(["near", near === 1 ? "several memory nodes" : `memory node ${near - 2}` + ["", ", ran elsewhere", "", ", ran there"][at]]);
   if (list.length > 0) rows.push(["waited", `${duration(tasks.data[task])} for data, ${duration(tasks.queue[task])} for a worker`]);
@@ -238,7 +245,7 @@ function setFilter(text) {
   state.filter = text;
   if (byId("filter").value !== text) byId("filter").value = text;
   const wanted = text.toLowerCase();
-  state.dim = wanted === "" ? null : new Uint8Array(nameColours.length);
+  state.dim = wanted === "" ? null : new Uint8Array(nameLooks.length);
   if (state.dim) {
     for (let i = 0; i < run.names.length; ++i) state.dim[i] = run.names[i].toLowerCase().includes(wanted) ? 0 : 1;
     state.dim[run.names.length] = "(unnamed)".includes(wanted) ? 0 : 1;
@@ -291,15 +298,22 @@ function applyTheme() {
   theme = null;
 }
 
+// Two times that can be told apart, and what lies between them.
+function stretch(from, to) {
+  const step = (to - from) / 1000, largest = to - run.begin;
+  return `${moment(from - run.begin, step, largest)} to ${moment(to - run.begin, step, largest)}: ${duration(Math.round(to - from))}`;
+}
+
 // One frame, however many changes.
 let pending = false;
 function changed() {
-  byId("range").textContent = `${duration(view.from - run.begin)} to ${duration(view.to - run.begin)}`;
+  byId("range").textContent = stretch(view.from, view.to);
   if (pending) return;
   pending = true;
   requestAnimationFrame(() => {
     pending = false;
     draw();
+    hoverAgain();
     clearTimeout(writing);
     writing = setTimeout(writeAddress, 150);
   });

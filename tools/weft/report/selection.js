@@ -51,7 +51,7 @@ function fillSelection() {
   const head = make("tr", {}, ...["name", "begun", "time", "share"].map((t) => make("th", { scope: "col" }, t)));
   const counted = [...sums.counters].map((value, i) => `${shown(run.counters[i], 40)} ${value.toLocaleString("en")}`);
   panel.replaceChildren(
-    make("h2", {}, `From ${duration(from - run.begin)} to ${duration(to - run.begin)}: ${duration(to - from)} `,
+    make("h2", {}, `From ${stretch(from, to)} `,
       make("button", { type: "button", on: () => select(0, 0), title: "No selection (Esc)" }, "\u00d7")),
     make("div", { class: "scroll" }, make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows))),
     ...(counted.length ? [make("p", { class: "hint" }, "Counters of tasks that began: " + counted.join(", "))] : []));

@@ -10,29 +10,32 @@ const shortestView = 20;  // nanoseconds across the whole canvas
 const state = { filter: "", dim: null, chosen: -1, before: new Map(), after: new Map(), path: true, curves: true, hover: -1 };
 let theme = null;
 
-// --- colours: the names with most time get the colours that are easiest to tell apart, the others go round the circle.
-const distinct = ["#3b7dd8", "#e8833a", "#3aa676", "#d64f6b", "#8a63d2", "#c9a227", "#2aa5b8", "#a8603c", "#7c9a2e",
-                  "#c45fb3", "#5f7fa8", "#e0719a"];
-const nameColours = new Array(run.names.length + 2);
-function hueColour(i) {
-  const hue = (i * 137.508) % 360, light = 0.46 + 0.12 * ((i * 7) % 3) / 2;
-  const part = (k) => {
-    const x = (k + hue / 30) % 12;
-    return Math.round(255 * (light - 0.42 * Math.min(light, 1 - light) * Math.max(-1, Math.min(x - 3, 9 - x, 1))));
-  };
-  return [part(0), part(8), part(4)];
-}
+// --- colours: each is that of one entry of the legend and of nothing else. Eight that can be told apart without red,
+// green or blue, too, and beside them the same eight hatched, go to the names with most time; all others share one.
+const distinct = ["#4398f1", "#ffaf59", "#39db94", "#a64c3d", "#7a67ff", "#eddd0c", "#08557f", "#0906a9"];
+const namedLooks = 2 * distinct.length, otherLook = namedLooks, mainLook = namedLooks + 1, lookCount = namedLooks + 2;
 function hexColour(text) {
   return [1, 3, 5].map((i) => parseInt(text.slice(i, i + 2), 16));
 }
+const lookColours = Array.from({ length: lookCount }, (_, k) => k < namedLooks ? hexColour(distinct[k % distinct.length]) : [0, 0, 0]);
+const isHatched = (look) => look >= distinct.length && look <= otherLook;
+// White or black, whichever is read better on it.
+function inkOn(colour) {
+  const [r, g, b] = colour.map((c) => (c / 255) ** 2.2);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? "#000" : "#fff";
+}
+const hatchColour = (colour) => inkOn(colour) === "#000" ? colour.map((c) => Math.round(0.55 * c)) : colour.map((c) => Math.round(c + 0.45 * (255 - c)));
+
 const nameIndex = new Map();  // the first of equal texts, as in the columns
 run.names.forEach((name, i) => nameIndex.has(name) || nameIndex.set(name, i));
-figures.names.forEach((n, rank) => {
-  const i = n.name === null ? run.names.length : nameIndex.get(n.name);
-  nameColours[i] = rank < distinct.length ? hexColour(distinct[rank]) : hueColour(rank);
-});
 const mainSlot = run.names.length + 1;
-for (let i = 0; i < nameColours.length; ++i) nameColours[i] = nameColours[i] || [140, 140, 140];
+const nameLooks = new Uint8Array(run.names.length + 2).fill(otherLook);
+figures.names.forEach((n, rank) => {
+  if (rank < namedLooks) nameLooks[n.name === null ? run.names.length : nameIndex.get(n.name)] = rank;
+});
+nameLooks[mainSlot] = mainLook;
+const otherNames = Math.max(0, figures.names.length - namedLooks);
+const colourOf = (slot) => lookColours[nameLooks[slot]];
 
 function slotOf(task) {
   return task === mainProgram ? mainSlot : tasks.name[task];
@@ -47,7 +50,8 @@ function readTheme() {
   theme = { text: get("--text"), faint: get("--faint"), panel: get("--panel"), row: hexColour(get("--row")),
             asleep: hexColour(get("--asleep")), critical: get("--critical"), grid: get("--grid"), curve: get("--curve"),
             before: get("--before"), after: get("--after"), chosen: get("--chosen") };
-  nameColours[mainSlot] = hexColour(get("--main"));
+  lookColours[mainLook] = hexColour(get("--main"));
+  lookColours[otherLook] = hexColour(get("--other"));
   drawnPieces = null;
 }
 
@@ -116,22 +120,23 @@ function visible(lists, row, from = view.from, to = view.to) {
 
 // --- drawing
 const dimmedStrength = 0.13;
-const whatPiecesShow = { all: 0, matching: 1, red: 2, green: 3, blue: 4 };  // channels of `drawnPieces`
+const whatPiecesShow = { all: 0, matching: 1, looks: 2 };  // channels of `drawnPieces`; of each look what matches,
+const dimmedFrom = whatPiecesShow.looks + lookCount;           // and, if there is a filter, what does not
 let drawnPieces = null, drawnSleeps = null;
 let sums = null;                   // of one row, by pixel column: the channels of its pieces, and how long it slept
 let used = null, matching = null;  // of all rows: what the curve shows
 
-// Anew whenever a colour or the filter changes.
+const channelCount = () => dimmedFrom + (state.dim ? lookCount : 0);
+
+// Anew whenever the filter changes.
 function weighPieces() {
-  const { all, matching, red, green, blue } = whatPiecesShow;
-  drawnPieces = new Coverage(pieces, 5, (i, out) => {
-    const slot = slotOf(pieces.task[i]), colour = nameColours[slot];
-    const strength = state.dim && state.dim[slot] ? dimmedStrength : 1;
+  const { all, matching, looks } = whatPiecesShow;
+  drawnPieces = new Coverage(pieces, channelCount(), (i, out) => {
+    const slot = slotOf(pieces.task[i]), dimmed = state.dim !== null && state.dim[slot] === 1;
+    out.fill(0);
     out[all] = 1;
-    out[matching] = strength === 1 ? 1 : 0;
-    out[red] = strength * colour[0];
-    out[green] = strength * colour[1];
-    out[blue] = strength * colour[2];
+    out[matching] = dimmed ? 0 : 1;
+    out[(dimmed ? dimmedFrom : looks) + nameLooks[slot]] = 1;
   });
   drawnSleeps = drawnSleeps || new Coverage(sleeps, 1, (i, out) => { out[0] = 1; });
 }
@@ -149,9 +154,9 @@ function draw() {
   if (!theme) readTheme();
   const width = Math.max(1, Math.floor(plotWidth()));
   if (!drawnPieces) weighPieces();
-  if (!used || used.length !== width) {
+  if (!used || used.length !== width || sums.pieces.length !== channelCount()) {
     const channels = (count) => Array.from({ length: count }, () => new Float64Array(width));
-    sums = { pieces: channels(5), sleeps: channels(1) };
+    sums = { pieces: channels(channelCount()), sleeps: channels(1) };
     [used, matching] = channels(2);
   }
   used.fill(0), matching.fill(0);
@@ -173,10 +178,8 @@ function draw() {
 
 function drawGrid() {
   const length = view.to - view.from;
-  const rough = length / Math.max(2, plotWidth() / 110);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = Math.max(1, [1, 2, 5, 10].find((k) => k * power >= rough) * power);
   pen.font = "11px system-ui, sans-serif";
+  const step = axisStep(length);
   pen.textBaseline = "middle";
   pen.textAlign = "left";
   for (let k = Math.ceil((view.from - run.begin) / step); k * step <= view.to - run.begin; ++k) {
@@ -188,12 +191,19 @@ function drawGrid() {
   }
 }
 
+// Between two lines there is room for a label.
+function axisStep(length) {
+  for (let wide = 110;; wide += 30) {
+    const rough = length / Math.max(2, plotWidth() / wide), power = 10 ** Math.floor(Math.log10(rough));
+    const step = Math.max(1, [1, 2, 5, 10].find((k) => k * power >= rough) * power);
+    const last = Math.floor((view.to - run.begin) / step) * step;
+    if (wide > 400 || pen.measureText(axisLabel(last, step)).width + 10 < step / length * plotWidth()) return step;
+  }
+}
+
 // Enough digits to tell a label from its neighbour, in the unit of the whole view.
 function axisLabel(time, step) {
-  const largest = view.to - run.begin;
-  const [size, unit] = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]].find(([s]) => largest >= s) || [1, "ns"];
-  const digits = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / size) - 1e-9)));
-  return (time / size).toFixed(digits) + " " + unit;
+  return moment(time, step, view.to - run.begin);
 }
 
 let rowImage = null;
@@ -201,14 +211,15 @@ function drawRow(row, width) {
   const y = yAt(row);
   sumRow(row, width);
   if (y + layout.row < layout.top || y > layout.height) return;
-  const height = layout.row - layout.gap;
-  if (!rowImage || rowImage.pixels.width !== width) {
-    rowImage = { surface: document.createElement("canvas"), pixels: new ImageData(width, 1) };
+  const height = layout.row - layout.gap, lines = Math.max(1, Math.round(height * (window.devicePixelRatio || 1)));
+  if (!rowImage || rowImage.pixels.width !== width || rowImage.pixels.height !== lines) {
+    rowImage = { surface: document.createElement("canvas"), pixels: new ImageData(width, lines) };
     rowImage.surface.width = width;
-    rowImage.surface.height = 1;
+    rowImage.surface.height = lines;
     rowImage.pen = rowImage.surface.getContext("2d");
   }
-  for (let c = 0; c < width; ++c) paintColumn(c, rowImage.pixels.data);
+  const looks = allLooks();
+  for (let c = 0; c < width; ++c) paintColumn(c, looks, rowImage.pixels);
   rowImage.pen.putImageData(rowImage.pixels, 0, 0);
   pen.imageSmoothingEnabled = false;
   pen.drawImage(rowImage.surface, layout.gutter, y, width, height);
@@ -221,18 +232,41 @@ function drawRow(row, width) {
   pen.textAlign = "left";
 }
 
-// Nothing, sleep and pieces, blended by their shares of the column. Whatever ran is seen, if it was ever so short.
-const visibleShare = 24 / 255;
-function paintColumn(c, out) {
-  const { all, matching, red, blue } = whatPiecesShow, of = sums.pieces;
-  const asleep = Math.min(1, sums.sleeps[0][c]);
-  const strong = of[matching][c], share = strong + dimmedStrength * (of[all][c] - strong);
-  const drawn = share < 1e-9 ? 0 : Math.min(1, Math.max(visibleShare, share));
-  for (let k = red; k <= blue; ++k) {
-    const ground = theme.row[k - red] + asleep * (theme.asleep[k - red] - theme.row[k - red]);
-    out[4 * c + k - red] = drawn === 0 ? ground : ground + drawn * (of[k][c] / share - ground);
+// What a column may show, from its top: what ran, by rank, then what the filter dims, then sleep; below is nothing.
+function allLooks() {
+  const all = [];
+  for (let k = 0; k < channelCount() - whatPiecesShow.looks; ++k) {
+    const look = k % lookCount, strength = k < lookCount ? 1 : dimmedStrength;
+    const on = (colour) => colour.map((v, i) => Math.round(theme.row[i] + strength * (v - theme.row[i])));
+    all.push({ share: sums.pieces[whatPiecesShow.looks + k], colour: on(lookColours[look]),
+               hatch: isHatched(look) ? on(hatchColour(lookColours[look])) : null });
   }
-  out[4 * c + 3] = 255;
+  all.push({ share: sums.sleeps[0], colour: theme.asleep, hatch: null });
+  return all;
+}
+
+// Stripes, as many pixels high as the share of the column says, and no colour that the legend has not. Where a share is no
+// whole number of pixels, neighbouring columns round it up and down in turns, so that together they have it. Whatever
+// ran is seen, if it was ever so short.
+function paintColumn(c, looks, pixels) {
+  const lines = pixels.height, turn = (c * 0.6180339887498949) % 1;
+  let sum = 0, line = 0;
+  for (let k = 0; k < looks.length; ++k) {
+    sum += looks[k].share[c];
+    const until = Math.min(lines, Math.floor(lines * sum + turn + 1e-6));
+    for (; line < until; ++line) paintPixel(pixels, c, line, looks[k]);
+    if (line === 0 && k === looks.length - 2 && sum > 0) {
+      const largest = looks.slice(0, -1).reduce((a, b) => a.share[c] >= b.share[c] ? a : b);
+      paintPixel(pixels, c, line++, largest);
+    }
+  }
+  for (; line < lines; ++line) paintPixel(pixels, c, line, { colour: theme.row, hatch: null });
+}
+
+function paintPixel(pixels, c, line, look) {
+  const colour = look.hatch !== null && (c + line) % 6 < 2 ? look.hatch : look.colour;
+  const at = 4 * (line * pixels.width + c);
+  pixels.data[at] = colour[0], pixels.data[at + 1] = colour[1], pixels.data[at + 2] = colour[2], pixels.data[at + 3] = 255;
 }
 
 function drawLabels(low, high, y, height) {
@@ -243,7 +277,7 @@ function drawLabels(low, high, y, height) {
     if (pieces.from[i] > view.from) pen.fillRect(a, y, 0.75, height);
     if (b - a < 26 || height < 12) continue;
     const dimmed = state.dim && state.dim[slotOf(pieces.task[i])];
-    pen.fillStyle = dimmed ? theme.faint : "#fff";
+    pen.fillStyle = dimmed ? theme.faint : inkOn(colourOf(slotOf(pieces.task[i])));
     const most = Math.floor((b - a - 8) / 6.2);
     if (most > 1) pen.fillText(shown(taskName(pieces.task[i]), most), a + 4, y + height / 2 + 0.5, b - a - 6);
   }

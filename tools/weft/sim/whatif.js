@@ -6,9 +6,11 @@ const data = JSON.parse(document.getElementById('data').textContent);
 const rows = data.rows;
 const varied = ['machine', 'policy', 'creation', 'grain', 'team'].filter(
   (key) => new Set(rows.map((r) => r[key])).size > 1);
-// Colours that are easy to tell apart in both themes; when they are used up the lines are dashed, then dotted.
-const palette = [[47, 111, 208], [217, 102, 32], [34, 139, 84], [168, 60, 168], [190, 40, 60], [20, 140, 150],
-                 [140, 120, 20], [110, 80, 60]];
+// Colours that can be told apart without red, green or blue, too; and each has a mark of its own. When they are used up
+// the lines are dashed, then dotted.
+const palette = [[0, 30, 255], [239, 65, 147], [26, 127, 48], [174, 161, 8], [165, 80, 232], [114, 255, 140],
+                 [244, 144, 255], [135, 23, 144]];
+const marks = ['circle', 'square', 'triangle', 'diamond'];
 const dashes = [{ line: [], border: 'solid' }, { line: [8, 4], border: 'dashed' }, { line: [2, 3], border: 'dotted' }];
 const state = {chosen: null, hidden: new Set()};
 
@@ -31,7 +33,8 @@ for (const r of rows) {
   let s = series.find((x) => x.name === keyOf(r));
   if (!s) {
     const round = Math.floor(series.length / palette.length) % dashes.length;
-    series.push(s = {name: keyOf(r), rows: [], colour: palette[series.length % palette.length], dash: dashes[round]});
+    series.push(s = {name: keyOf(r), rows: [], colour: palette[series.length % palette.length], dash: dashes[round],
+                    mark: marks[series.length % marks.length]});
   }
   s.rows.push(r);
 }
@@ -111,7 +114,7 @@ class Chart {
   // workers, to the end of the chart, and what the critical path and the main program leave.
   limits(c) {
     this.line(c, this.sampled((w) => w), css('--ideal'), [4, 4]);
-    for (const { points } of this.bounds()) this.line(c, points, css('--bound'), [1, 3]);
+    for (const { points, colour } of this.bounds()) this.line(c, points, colour, [2, 4]);
   }
 
   sampled(value) {
@@ -121,22 +124,28 @@ class Chart {
   bounds() {
     const of = series.find((s) => s.rows.includes(state.chosen)) || shown()[0];
     if (!of) return [];
-    return ['critical path', 'creation'].map((name) => ({name, points: of.rows.filter((r) => r.bounds_ns[name] > 0).map(
+    return ['critical path', 'creation'].map((name) => ({name, colour: `rgb(${of.colour})`, points: of.rows.filter((r) => r.bounds_ns[name] > 0).map(
       (r) => [r.workers, r.speedup * r.makespan_ns / r.bounds_ns[name]])})).filter((b) => b.points.length > 0);
   }
 
   // Beside a line, where it ends or leaves the chart.
+  // None lies on another: one that would is written below it.
   names(c) {
-    const write = (text, points) => {
+    this.written = [];
+    const write = (text, points, colour) => {
       const inside = points.filter(([, v]) => v <= this.top);
       if (!inside.length) return;
-      const [w, v] = inside.at(-1);
-      c.fillText(text, Math.min(this.x(w), this.width - 18) - 4, Math.max(this.y(v) - 5, 12));
+      const [w, v] = inside.at(-1), wide = c.measureText(text).width, right = Math.min(this.x(w), this.width - 18) - 4;
+      const box = {left: Math.max(50, right - wide), right: Math.max(50, right - wide) + wide, y: Math.max(this.y(v) - 5, 12)};
+      while (this.written.some((b) => b.left < box.right + 4 && box.left < b.right + 4 && Math.abs(b.y - box.y) < 13))
+        box.y += 1;
+      this.written.push(box);
+      c.textAlign = 'left';
+      c.fillStyle = colour;
+      c.fillText(text, box.left, box.y);
     };
-    c.textAlign = 'right';
-    c.fillStyle = css('--faint');
-    write('ideal', this.sampled((w) => w));
-    for (const { name, points } of this.bounds()) write(name, points);
+    write('ideal', this.sampled((w) => w), css('--faint'));
+    for (const { name, points, colour } of this.bounds()) write(name, points, colour);
   }
 
   axes(c) {
@@ -182,10 +191,17 @@ class Chart {
     this.line(c, s.rows.map((r) => [r.workers, this.value(r)]), colour, s.dash.line);
     for (const r of s.rows) {
       c.fillStyle = colour;
-      c.beginPath();
-      c.arc(this.x(r.workers), this.y(this.value(r)), r === state.chosen ? 7 : 4, 0, 7);
-      c.fill();
+      this.mark(c, s.mark, this.x(r.workers), this.y(this.value(r)), r === state.chosen ? 7 : 4);
     }
+  }
+
+  mark(c, kind, x, y, size) {
+    const corners = {square: [[-1, -1], [1, -1], [1, 1], [-1, 1]], triangle: [[0, -1.3], [1.2, 1], [-1.2, 1]],
+                     diamond: [[0, -1.4], [1.4, 0], [0, 1.4], [-1.4, 0]]}[kind];
+    c.beginPath();
+    if (corners) corners.forEach(([dx, dy], i) => c[i ? 'lineTo' : 'moveTo'](x + size * dx, y + size * dy));
+    else c.arc(x, y, size, 0, 7);
+    c.fill();
   }
 }
 
@@ -220,6 +236,9 @@ function choose(row, event) {
 function patch(s) {
   const line = element('span', undefined, 'patch');
   line.style.borderTop = `4px ${s.dash.border} rgb(${s.colour})`;
+  line.dataset.mark = s.mark;
+  line.style.color = `rgb(${s.colour})`;
+  line.append({circle: '\u25cf', square: '\u25a0', triangle: '\u25b2', diamond: '\u25c6'}[s.mark]);
   return line;
 }
 
@@ -252,6 +271,7 @@ function fillLegend() {
     b.addEventListener('click', () => {
       state.hidden.has(s.name) ? state.hidden.delete(s.name) : state.hidden.add(s.name);
       b.setAttribute('aria-pressed', String(!state.hidden.has(s.name)));
+      if (state.chosen && !shown().some((x) => x.rows.includes(state.chosen))) choose(null);
       drawAll();
     });
     legend.append(b);
@@ -284,5 +304,9 @@ const dark = window.matchMedia('(prefers-color-scheme: dark)');
 setTheme(new URLSearchParams(location.hash.slice(1)).get('theme') || (dark.matches ? 'dark' : 'light'));
 document.getElementById('theme').addEventListener(
   'click', () => setTheme(document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'));
-window.addEventListener('resize', drawAll);
+window.addEventListener('resize', () => { choose(null); drawAll(); });
+// The tip stays where it is while the page moves below it: then it would be of something else.
+for (const gone of ['scroll', 'blur']) window.addEventListener(gone, () => choose(null), {passive: true});
+for (const {canvas} of charts) canvas.addEventListener('blur', () => choose(null));
+document.addEventListener('keydown', (e) => { if (e.key === 'Escape') choose(null); });
 document.documentElement.dataset.ready = '1';
