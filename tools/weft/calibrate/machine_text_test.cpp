@@ -144,6 +144,10 @@ TEST_CASE("a file whose own checks are far off says so, and is not taken") {
   CHECK(unusable({check("spawn", 100, 125), check("steal", 100, 75)}) == "");
   const std::string why = unusable({check("spawn", 100, 126), check("steal", 100, 90), check("wake", 100, 70)});
   CHECK(why == "'spawn' comes out +26 %, 'wake' comes out -30 % beside what was measured");
+  comparison noisy = check("dependence across cores", 100, 48);
+  noisy.measured.q1 = 80, noisy.measured.q3 = 130;
+  CHECK(unusable({noisy}) == "'dependence across cores' comes out -52 % (noisy: its quartiles are 50 % apart) beside "
+                             "what was measured");
   const folder f;
   const host_description h = two_nodes();
   figures found = some_figures();
@@ -157,6 +161,33 @@ TEST_CASE("a file whose own checks are far off says so, and is not taken") {
     return std::string("taken");
   };
   CHECK(told().find(":1: unusable: this file says of itself: " + why + "; measure again") != std::string::npos);
+}
+
+TEST_CASE("what several tries do not agree on is named, most first") {
+  const auto found = [](double transfer, double load) {
+    figures all;
+    summary s;
+    s.median = transfer;
+    all.add({.key = "transfer", .what = "t", .value = s});
+    s.median = load;
+    all.add({.key = "load_hit", .what = "l", .value = s});
+    s.median = transfer;
+    all.add({.key = "guess", .what = "g", .value = s, .source = "assumed: no pair"});
+    return all;
+  };
+  const auto check = [](double median) {
+    summary s;
+    s.median = median;
+    return std::vector<comparison>{{"spawn", s, 100}};
+  };
+  disagreements d;
+  CHECK(d.text() == "");
+  d.add(found(50, 1), check(100));
+  CHECK(d.text() == "");
+  d.add(found(100, 1.05), check(120));
+  CHECK(d.text() == "transfer by 100 %, 'spawn' by 20 %");
+  d.add(found(75, 1.05), check(80));
+  CHECK(d.text() == "transfer by 100 %, 'spawn' by 50 %");
 }
 
 TEST_CASE("a lopsided machine has its XML in the file") {

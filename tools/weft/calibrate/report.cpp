@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 
 #include "../output.hpp"
 
@@ -127,8 +128,33 @@ std::string unusable(const std::vector<comparison>& checks) {
   std::string why;
   for (const comparison& c : checks)
     if (!(std::fabs(c.error()) <= error_unusable))
-      why += (why.empty() ? "'" : ", '") + c.name + "' comes out " + percent(c.error());
+      why += (why.empty() ? "'" : ", '") + c.name + "' comes out " + percent(c.error()) +
+             (c.measured.spread() <= spread_steady
+                  ? ""
+                  : " (noisy: its quartiles are " + percent(c.measured.spread()).substr(1) + " apart)");
   return why.empty() ? why : why + " beside what was measured";
+}
+
+void disagreements::add(const std::string& what, double median) {
+  const auto at = std::ranges::find(all_, what, &range::what);
+  if (at == all_.end()) return all_.push_back({what, median, median});
+  at->least = std::min(at->least, median);
+  at->most = std::max(at->most, median);
+}
+
+void disagreements::add(const figures& found, const std::vector<comparison>& checks) {
+  for (const figure& f : found.all())
+    if (!f.assumed()) add(f.key, f.value.median);
+  for (const comparison& c : checks) add("'" + c.name + "'", c.measured.median);
+}
+
+std::string disagreements::text() const {
+  std::vector<range> sorted = all_;
+  std::ranges::stable_sort(sorted, std::greater<>(), &range::apart);
+  std::string text;
+  for (const range& r : sorted)
+    if (r.apart() > spread_steady) text += (text.empty() ? "" : ", ") + r.what + " by " + percent(r.apart()).substr(1);
+  return text;
 }
 
 double worst_error(const std::vector<comparison>& checks) {
@@ -152,6 +178,7 @@ std::vector<std::string> warnings(const calibration& c) {
     said.push_back("other programs used " + short_number(c.load["others"].get<double>()) +
                    " cores meanwhile; calibrate again on a quiet machine");
   if (!noisy.empty()) said.push_back("noisy, quartiles more than 10 % of the median apart: " + noisy);
+  if (!c.moved.empty()) said.push_back("tries differ, so these are noisy: " + c.moved);
   if (!unusual.empty()) said.push_back("outside of what is usual: " + unusual);
   if (c.quick) said.push_back("a quick calibration is for trying things out");
   return said;

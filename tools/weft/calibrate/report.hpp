@@ -20,6 +20,24 @@ struct calibration {
   const assembled* result = nullptr;
   std::vector<comparison> steps;   // the programs that the steps were solved from
   std::vector<comparison> checks;  // those that they were not
+  std::string moved;               // what differed between tries, from disagreements(); "" of one try
+};
+
+// What several tries do not agree on: figures, by key, and checks, by name, whose medians are further apart than a
+// noisy one's quartiles, with how far; most first. What jumps from try to try may be steady within each.
+class disagreements {
+ public:
+  void add(const figures& found, const std::vector<comparison>& checks);
+  [[nodiscard]] std::string text() const;
+
+ private:
+  struct range {
+    std::string what;
+    double least, most;
+    [[nodiscard]] double apart() const noexcept { return least > 0 ? most / least - 1 : 0; }
+  };
+  void add(const std::string& what, double median);
+  std::vector<range> all_;
 };
 
 // Why a machine file of these checks should not be used, as part of a sentence; empty if it may. A program that the
