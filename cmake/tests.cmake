@@ -340,6 +340,9 @@ foreach(source IN LISTS example_sources)
   weft_test(golden/${name} golden ${python} ${tests}/golden.py ${PROJECT_BINARY_DIR} ${name})
 endforeach()
 
+# an older C++ is told so by every header
+weft_test(headers/cpp17 compile_fail ${python} ${tests}/language.py --compiler ${CMAKE_CXX_COMPILER})
+
 # weft.h is C and C++
 set(c_header -Wall -Wextra -Wpedantic -Werror -fsyntax-only -include ${PROJECT_SOURCE_DIR}/include/weft.h /dev/null)
 weft_test(c_header/c99 compile_fail ${CMAKE_C_COMPILER} -std=c99 -Wstrict-prototypes -x c ${c_header})

@@ -11,6 +11,8 @@
 // for reports; it is not copied or moved, and its destructor waits for the tasks that use it. A task that is t and
 // comes when others are already after t runs behind these: better a token of its own. Cost: an access.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include "weft/clause.hpp"
 #include "weft/range.hpp"
 

@@ -18,6 +18,8 @@
 // agree on an order by another handle. Destruction waits for the tasks that use any of the buffers.
 // Cost: advance() an increment; rename() one exchange.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstddef>
 #include <type_traits>
 #include <utility>

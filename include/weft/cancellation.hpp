@@ -16,6 +16,8 @@
 // parts of forks, loops, sums, sorts and scans: these throw a cancelled_error then. What else has begun goes on to its
 // end; a body that is long asks now and then, and returns early or throws cancelled_error.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstdint>
 
 #include "weft/detail/cancel_scope.hpp"

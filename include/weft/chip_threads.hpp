@@ -16,6 +16,8 @@
 // plainly is for data that no other thread uses at that time; where another does, a load may be up to 256 cycles early.
 // Numbers depend on the program, the options and where data lie within their pages of 4 KiB, and on nothing else.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstddef>
 #include <cstdint>
 #include <new>

@@ -1,5 +1,7 @@
 // A name that an option accepts, and what it means in one line.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstddef>
 
 namespace weft {

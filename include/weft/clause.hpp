@@ -12,6 +12,8 @@
 // Naming one handle twice in a task is allowed only with the same kind, and then counts as one access.
 // Clauses hold references: use them inside the call to submit, do not keep them.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstddef>
 #include <cstdint>
 

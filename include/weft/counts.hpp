@@ -1,5 +1,7 @@
 // What a runtime counts about itself.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstdint>
 
 namespace weft {

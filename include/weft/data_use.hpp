@@ -9,6 +9,8 @@
 // It is said of ranges of addresses that weft::place_memory was told of, and of weft::numa_array. Real machines do
 // nothing with it: there the body does what it does. docs/guide/28-memory-model.md.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstddef>
 #include <cstdint>
 

@@ -9,6 +9,8 @@
 // the last task that needs it. For data that goes from one task to the next and is then no more, a stream does all that
 // by itself (weft/stream.hpp).
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstddef>
 #include <new>
 #include <span>

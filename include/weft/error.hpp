@@ -1,6 +1,8 @@
 // The one exception type Weft throws itself: what went wrong, where, and what to do about it, in one sentence each.
 // Exceptions thrown by task bodies are not wrapped: the enclosing wait rethrows them as they were.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <stdexcept>
 
 namespace weft {

@@ -18,6 +18,8 @@
 // wait is ended; if nothing moves for two seconds, that is said once on stderr, with the names of tasks and events. On
 // a modelled machine nobody is outside, and the wait throws the same words.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstdint>
 #include <exception>
 

@@ -16,6 +16,8 @@
 // last one first. They cost four times a fork (weft/fork_join.hpp). Every other async is a task with a record of its
 // own, at a dozen times a fork. With WEFT_SERIAL defined all are plain calls, and need no runtime.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <type_traits>
 #include <utility>
 

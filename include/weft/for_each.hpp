@@ -9,6 +9,8 @@
 // divides its range the same way whoever helps. Both may be called wherever fork_join may, and what is said there holds
 // for their bodies.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstdint>
 #include <iterator>
 #include <type_traits>

@@ -10,6 +10,8 @@
 // there is one look at the deque and at who starves for all of them. Loops with many iterations are for_each's, which
 // finds the grain itself.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstddef>
 
 #include "weft/fork_join.hpp"

@@ -12,6 +12,8 @@
 // and how often something is taken depends on how many starve, not on how many forks there are. Waits inside a body set
 // it aside as in any task. With WEFT_SERIAL defined everything here is a plain call, and needs no runtime.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstdint>
 #include <new>
 #include <type_traits>

@@ -20,6 +20,8 @@
 // A graph that is made without a runtime, weft::graph g(record), calls its nodes in order where run() is called, and so
 // do all with WEFT_SERIAL defined.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>

@@ -13,6 +13,8 @@
 // Threads that another runtime made earlier keep the cores they had then. weft/openmp.hpp, weft/onetbb.hpp and
 // weft/openblas.hpp put them where they belong; a body that uses others does so itself, with bind().
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <exception>
 #include <utility>
 

@@ -10,6 +10,8 @@
 // waits for the tasks that use it. Cost: 64 bytes beside the data, about 5 ns to create. Who: any thread may create,
 // use in submit, and destroy.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <type_traits>
 #include <utility>
 

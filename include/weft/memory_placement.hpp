@@ -12,6 +12,8 @@
 // Real machines accept all of it and move nothing: pages lie where the operating system put them. Whose pages are to
 // lie so is a weft::numa_array (weft/numa_array.hpp).
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstdint>
 
 namespace weft {

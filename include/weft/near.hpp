@@ -10,6 +10,8 @@
 // may be called where it is submitted, as a function, while nobody near starves: so a body that submits it must not
 // hold a lock that it takes.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>

@@ -2,6 +2,8 @@
 // memory node, so a buffer lies where the task runs that writes it first, and costs no more than malloc
 // (OpenStream §3.1; src/memory/pools.md).
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstddef>
 #include <cstdint>
 

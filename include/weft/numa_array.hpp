@@ -14,6 +14,8 @@
 // pages lie elsewhere, the layout stays what was asked for, and stderr is told of a refusal once.
 // With WEFT_SERIAL an array is plain memory.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstddef>
 #include <cstdint>
 #include <new>

@@ -8,6 +8,8 @@
 // may have fewer than it asks for. Those that come are bound to the guest's CPUs while they are in its arena, and put
 // back when they leave; the guest ends when all have left.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #if !__has_include(<oneapi/tbb/task_arena.h>)
 #error "weft/onetbb.hpp needs oneTBB: Debian's package is libtbb-dev"
 #endif

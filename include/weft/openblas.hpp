@@ -19,6 +19,8 @@
 // workers, or runs while no other task calls BLAS. (OpenBLAS as built with OpenMP knows a number for each thread; it is
 // a guest by weft/openmp.hpp.)
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <sched.h>
 
 #include <cstddef>

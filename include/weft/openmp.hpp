@@ -14,6 +14,8 @@
 // With OMP_WAIT_POLICY=passive in the environment none does. Compiled without OpenMP a guest has one thread.
 // docs/guide/39-guests.md has figures.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif

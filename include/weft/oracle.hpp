@@ -11,6 +11,8 @@
 // created it has ended, and all that wrote a word it reads have, too. Nothing else holds it up but the limit: order
 // says who reads from whom, and is otherwise no reason to wait. Words have 64 bits.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstdint>
 
 #include "weft/ordered.hpp"

@@ -35,6 +35,8 @@
 // exception of ours out of a call of its context: such a body is not noexcept, and what it catches and does not know it
 // throws on.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstddef>
 #include <cstdint>
 #include <new>

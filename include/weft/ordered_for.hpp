@@ -21,6 +21,8 @@
 // machine, and so is the result if bodies do what is said below. Nothing is undone and nothing is logged; for bodies
 // that cannot say beforehand what they need there is weft::ordered.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>

@@ -13,6 +13,8 @@
 // that have nothing to do join, and leave again when that turns out to gain nothing: it is measured while it runs. So
 // there is no grain to choose, and more workers are not slower than one. With WEFT_SERIAL defined all is plain calls.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstddef>
 #include <cstdint>
 #include <exception>

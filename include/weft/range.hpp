@@ -13,6 +13,8 @@
 // Cost per handle: as a clause for one handle. A record above 640 bytes, about 30 handles, is allocated for the task.
 // Errors: weft::error if the task is above 1 MiB, about 65,000 handles; else as for other clauses.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstddef>
 #include <cstdint>
 #include <iterator>

@@ -22,6 +22,8 @@
 // cores, and is the same on every run of a virtual machine. The same bits everywhere: weft/repeatable.hpp.
 // Cost: two lock sections or two exchanges per task beside the access; a buffer is made only when two tasks overlap.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <type_traits>
 
 #include "weft/clause.hpp"

@@ -12,6 +12,8 @@
 // Cost: beside that of a reduction a buffer for each task, made and destroyed, and kept until its neighbour is done:
 // where tasks run in about the order in which they were submitted, few at a time. docs/guide/13-reductions.md.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstdint>
 #include <type_traits>
 #include <utility>

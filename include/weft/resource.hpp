@@ -11,6 +11,8 @@
 // all units.
 // A task may use a resource once. Cost: as an add.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstdint>
 #include <string>
 

@@ -6,6 +6,8 @@
 // The thread that makes a runtime becomes its worker 0: it executes tasks while it waits, so a runtime with one worker
 // starts no thread for them. Several runtimes may live in one process; each joins its threads in its destructor.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstddef>
 #include <cstdint>
 

@@ -7,6 +7,8 @@
 // to i). A worker alone goes through the range once. When somebody starves, it goes on with the first half while others
 // add up the blocks of the second, which then needs a second pass (Blelloch, CMU-CS-90-190, by blocks).
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstdint>
 #include <new>
 #include <type_traits>

@@ -8,6 +8,8 @@
 // a weft::here& first, and what is said there of waits and of WEFT_SERIAL holds for their comparisons. Which of equal
 // values comes first after weft::sort may depend on who had nothing to do; the other two always do the same.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <iterator>
 #include <type_traits>
 

@@ -31,6 +31,8 @@
 // Its destructor waits for the tasks that use it; elements that nobody took are dropped, and end() says if there are
 // any. Cost: as an access to a handle, and some 40 ns; a stretch over several buffers is gathered, by copies.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstddef>
 #include <cstdint>
 #include <new>

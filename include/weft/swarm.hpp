@@ -11,6 +11,8 @@
 // page is src/ordered/swarm/swarm.md. Its numbers depend on the program, the options and where data lie within their
 // pages of 4 KiB, and on nothing else: align what should give the same numbers in another process.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstdint>
 #include <span>
 #include <string_view>

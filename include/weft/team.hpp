@@ -18,6 +18,8 @@
 // its worker does something else. So teams of all widths may cross in any order, and a member may wait for tasks, also
 // for other teams. Protocol and proof: src/sched/teams.md.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstdint>
 #include <type_traits>
 #include <utility>

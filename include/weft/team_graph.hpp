@@ -9,6 +9,8 @@
 // A graph does not change once it is made, so one serves any number of teams at a time. What a team has done of it is
 // the team's (src/sched/unit_queue.hpp).
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstdint>
 #include <initializer_list>
 #include <span>

@@ -6,6 +6,8 @@
 //   team_graph   units with dependences; who is free takes the unit that has been ready longest
 // and, without an object, the loop: team_context::for_each, in even blocks, dynamic or guided.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include "weft/team_graph.hpp"
 #include "weft/team_table.hpp"
 

@@ -9,6 +9,8 @@
 // what it had there the step before. Between two steps all meet. A slot that a step has no work for is one whose call
 // does nothing: the more of these, the more members wait.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include <cstddef>
 
 #include "weft/team.hpp"

@@ -1,5 +1,6 @@
 // The version of these headers. 0.x: a change of the minor number may change the API.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
 
 #define WEFT_VERSION_MAJOR 0
 #define WEFT_VERSION_MINOR 1

@@ -1,5 +1,7 @@
 // Everything. `#include <weft/weft.hpp>`, link weft::weft.
 #pragma once
+#include "weft/detail/language.hpp"  // before all others
+
 #include "weft/after.hpp"
 #include "weft/buffered.hpp"
 #include "weft/cancellation.hpp"
