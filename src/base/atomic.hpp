@@ -16,7 +16,9 @@ inline constexpr order release = std::memory_order_release;
 inline constexpr order acq_rel = std::memory_order_acq_rel;
 inline constexpr order seq_cst = std::memory_order_seq_cst;
 
-#ifdef __cpp_lib_atomic_ref
+#ifdef WEFT_CELL_WORDS  // a test of weak memory (cell.hpp)
+template <class T> using atomic_ref = weak::shared_word<T>;
+#elif defined(__cpp_lib_atomic_ref)
 template <class T> using atomic_ref = std::atomic_ref<T>;
 #else
 // What of std::atomic_ref is used here, for libc++ before 19, which has none.

@@ -1,6 +1,7 @@
 #include "weak/machine.hpp"
 
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 namespace weft::weak {
@@ -11,10 +12,14 @@ thread_local std::string fault;
 }  // namespace
 
 void machine_of_seed::start(unsigned n, entry e, void* engine, std::size_t stack_bytes) {
+  prepare(n, e, engine, stack_bytes);
+  begin();
+}
+
+void machine_of_seed::prepare(unsigned n, entry e, void* engine, std::size_t stack_bytes) {
   memory_.open(n);
   wakes_.resize(n);
   virtual_machine::start(n, e, engine, stack_bytes);
-  running_here_ = this;
 }
 
 void machine_of_seed::join() {
@@ -74,6 +79,23 @@ bool machine_of_seed::exchange_at(void* word, unsigned bytes, std::uint64_t& exp
   const auto changed = [&](std::uint64_t old, std::uint64_t& out) { return out = v, old == wanted; };
   expected = m->memory_.modify(core_here(), word, bytes, s.of(o), base::on_failure(s.of(o)), s, changed);
   return expected == wanted;
+}
+
+std::uint64_t machine_of_seed::modify_at(void* word, unsigned bytes, order o, const location_in_code& at,
+                                         std::uint64_t (*changed)(std::uint64_t old, void* with), void* with) {
+  machine_of_seed* const m = running_here_;
+  std::uint64_t old = 0;
+  if (m == nullptr) {
+    std::memcpy(&old, word, bytes);
+    const std::uint64_t now = changed(old, with);
+    return std::memcpy(word, &now, bytes), old;
+  }
+  const inside here;
+  const site& s = met(at, kind::modify, o);
+  return m->memory_.modify(core_here(), word, bytes, s.of(o), s.of(o), s, [&](std::uint64_t before, std::uint64_t& out) {
+    out = changed(before, with);
+    return true;
+  });
 }
 
 bool machine_of_seed::barrier_everywhere() {
@@ -136,12 +158,16 @@ void store_word(void* word, unsigned bytes, std::uint64_t value, int o, const st
   machine_of_seed::turn();
   machine_of_seed::store_at(word, bytes, value, static_cast<order>(o), at);
 }
+void modify_word(void* word, unsigned bytes, std::uint64_t* old, int o, const std::source_location& at,
+                 std::uint64_t (*changed)(std::uint64_t old, void* with), void* with) noexcept {
+  machine_of_seed::turn();
+  *old = machine_of_seed::modify_at(word, bytes, static_cast<order>(o), at, changed, with);
+}
 std::uint64_t add_to_word(void* word, unsigned bytes, std::uint64_t value, int o,
                           const std::source_location& at) noexcept {
-  machine_of_seed::turn();
-  std::uint64_t old = machine_of_seed::load_at(word, bytes, base::relaxed, at);
-  while (!machine_of_seed::exchange_at(word, bytes, old, old + value, static_cast<order>(o), at)) {
-  }
+  std::uint64_t old = 0;
+  modify_word(word, bytes, &old, o, at,
+              [](std::uint64_t before, void* with) { return before + *static_cast<std::uint64_t*>(with); }, &value);
   return old;
 }
 bool exchange_word(void* word, unsigned bytes, std::uint64_t& expected, std::uint64_t value, int o,

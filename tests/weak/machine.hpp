@@ -34,8 +34,11 @@ class inside {
 
 class machine_of_seed : public virtual_machine {
  public:
-  explicit machine_of_seed(std::uint64_t seed)
-      : virtual_machine({.seed = seed, .random_order = true}), choices_(seed * 11), memory_(choices_), stalls_(~seed) {}
+  explicit machine_of_seed(std::uint64_t seed) : machine_of_seed(setup{.seed = seed, .random_order = true}) {}
+  explicit machine_of_seed(const setup& s)
+      : virtual_machine(s), choices_(s.seed * 11), memory_(choices_), stalls_(~s.seed) {
+    WEFT_ASSERT(s.random_order);
+  }
   ~machine_of_seed() { leave(); }
 
   template <class T> static T load(cell<T>& c, order o, const location_in_code& at = location_in_code::current()) {
@@ -131,6 +134,8 @@ class machine_of_seed : public virtual_machine {
   static void store_at(void* word, unsigned bytes, std::uint64_t v, order o, const location_in_code& at);
   static bool exchange_at(void* word, unsigned bytes, std::uint64_t& expected, std::uint64_t v, order o,
                           const location_in_code& at);
+  static std::uint64_t modify_at(void* word, unsigned bytes, order o, const location_in_code& at,
+                                 std::uint64_t (*changed)(std::uint64_t old, void* with), void* with);
   template <class T, class Change> static T modify(cell<T>& c, order o, const location_in_code& at, Change change) {
     const inside here;
     const site& s = met(at, kind::modify, o);
@@ -145,6 +150,11 @@ class machine_of_seed : public virtual_machine {
     c.raw = change(old);
     return old;
   }
+
+ protected:
+  // The two halves of start(): until begin() words are plain, and take no turns.
+  void prepare(unsigned n, entry e, void* engine, std::size_t stack_bytes);
+  void begin() noexcept { running_here_ = this; }
 
  private:
   class of_seed final : public chooser {

@@ -40,7 +40,10 @@ memory::location& memory::known(unsigned core, void* word, unsigned bytes, const
     found = line.end() - 1;
   }
   location& x = **found;
-  WEFT_ASSERT(x.bytes == bytes);
+  if (x.bytes != bytes) {  // of a stack, where something else was before
+    x.bytes = bytes;
+    renew(x, read(word, bytes));
+  }
   // Somebody has written there otherwise: it is made anew, and there is nothing to know about it.
   if (x.history.back().value != read(word, bytes)) renew(x, read(word, bytes));
   const birth& b = x.born;
