@@ -1,5 +1,6 @@
 #include "weak/machine.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -43,6 +44,11 @@ const char* machine_of_seed::take_fault() noexcept {
 void machine_of_seed::turn() {
   machine_of_seed* const m = running_here_;
   if (m == nullptr) return;
+  if (++m->turns_ == turns_max) {
+    std::fprintf(stderr, "no end is in sight after %llu turns; replay: WEFT_TEST_SEED=%llu\n",
+                 static_cast<unsigned long long>(m->turns_), static_cast<unsigned long long>(m->seed_));
+    std::_Exit(1);
+  }
   if (m->stalls_.below(24) == 0)
     for (std::uint32_t turns = m->stalls_.below(48); turns > 0; --turns) relax(1);
   relax(1);

@@ -36,7 +36,7 @@ class machine_of_seed : public virtual_machine {
  public:
   explicit machine_of_seed(std::uint64_t seed) : machine_of_seed(setup{.seed = seed, .random_order = true}) {}
   explicit machine_of_seed(const setup& s)
-      : virtual_machine(s), choices_(s.seed * 11), memory_(choices_), stalls_(~s.seed) {
+      : virtual_machine(s), choices_(s.seed * 11), memory_(choices_), stalls_(~s.seed), seed_(s.seed) {
     WEFT_ASSERT(s.random_order);
   }
   ~machine_of_seed() { leave(); }
@@ -155,6 +155,7 @@ class machine_of_seed : public virtual_machine {
   // The two halves of start(): until begin() words are plain, and take no turns.
   void prepare(unsigned n, entry e, void* engine, std::size_t stack_bytes);
   void begin() noexcept { running_here_ = this; }
+  void leave() noexcept;
 
  private:
   class of_seed final : public chooser {
@@ -166,11 +167,13 @@ class machine_of_seed : public virtual_machine {
    private:
     base::random random_;
   };
-  void leave() noexcept;
 
   of_seed choices_;
   memory memory_;
   base::random stalls_;
+  const std::uint64_t seed_;
+  static constexpr std::uint64_t turns_max = 50'000'000;  // a thousand times those of the longest program
+  std::uint64_t turns_ = 0;
   std::vector<knowledge> wakes_;  // [core] of all who woke it
   static inline thread_local machine_of_seed* running_here_ = nullptr;
 };

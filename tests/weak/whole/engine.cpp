@@ -1,5 +1,6 @@
 #include "weak/whole/engine.hpp"
 
+#include <doctest/doctest.h>
 #include <pthread.h>
 
 #include <cstdio>
@@ -20,6 +21,9 @@ whole::~whole() {
   if (running_ != this) return;
   running_ = nullptr;
   static_cast<void>(set_current(nullptr));
+  leave();
+  if (!tells_races) return;
+  if (const char* race = take_fault()) FAIL_CHECK(race);
 }
 
 void whole::start(unsigned n, entry e, void* engine, std::size_t stack_bytes) {
@@ -53,13 +57,9 @@ machine::disturbance& disturb_modelled_machines() noexcept {
   return none;
 }
 
-std::unique_ptr<sched::any_engine> make_host_engine(const options&) {
-  throw error("weft_weak_whole has no real cores");
-}
-
 std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
   using engine = sched::engine<weak::whole>;
-  if (opt.workers > weak::cores_max) throw error("weft_weak_whole has 12 cores at most");
+  if (opt.workers > weak::cores_max) throw error("weft_weak_whole has 16 cores at most");
   const machine::virtual_machine::setup setup{.seed = opt.seed,
                                               .random_order = true,
                                               .disturbed = disturb_modelled_machines(),
@@ -79,6 +79,8 @@ std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
   m.run();
   return e;
 }
+
+std::unique_ptr<sched::any_engine> make_host_engine(const options& opt) { return make_virtual_engine(opt); }
 
 }  // namespace weft
 

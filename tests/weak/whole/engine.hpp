@@ -1,7 +1,8 @@
-// The whole engine on the machine with weak memory. In the program weft_weak_whole runtime({.machine = "virtual"})
-// makes this one: the words of the scheduler, of the rooms below it and of the inline paths have histories. It does
-// what real threads do and not what a modelled machine does: a worker's calls take the short ways, records on stacks
-// are themselves, sections are locks, and with every second seed handing over relies on the system's barrier.
+// The whole engine on the machine with weak memory. In the program weft_weak_whole a runtime is on this one,
+// whatever machine it asks for: the words of the scheduler, of the rooms below it and of the inline paths have
+// histories. It does what real threads do and not what a modelled machine does: a worker's calls take the short ways,
+// records on stacks are themselves, sections are locks, and with every second seed handing over relies on the system's
+// barrier.
 #pragma once
 #include <cstdint>
 
@@ -28,6 +29,8 @@ class whole : public machine_of_seed {
   // As threads do, the workers begin when all of the engine is there.
   void start(unsigned n, entry e, void* engine, std::size_t stack_bytes);
   void run() noexcept;
+
+  static inline bool tells_races = true;  // by a check that fails, at the end of each runtime
 
  private:
   static void enter(void* self, unsigned id);
