@@ -1,5 +1,7 @@
 #include "weak/machine.hpp"
 
+#include <malloc.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -98,10 +100,11 @@ std::uint64_t machine_of_seed::modify_at(void* word, unsigned bytes, order o, co
   }
   const inside here;
   const site& s = met(at, kind::modify, o);
-  return m->memory_.modify(core_here(), word, bytes, s.of(o), s.of(o), s, [&](std::uint64_t before, std::uint64_t& out) {
-    out = changed(before, with);
-    return true;
-  });
+  return m->memory_.modify(core_here(), word, bytes, s.of(o), s.of(o), s,
+                           [&](std::uint64_t before, std::uint64_t& out) {
+                             out = changed(before, with);
+                             return true;
+                           });
 }
 
 bool machine_of_seed::barrier_everywhere() {
@@ -142,6 +145,13 @@ void machine_of_seed::fresh(const void* address, std::size_t bytes) {
   m->memory_.fresh(core_here(), address, bytes);
 }
 
+void machine_of_seed::gone(const void* address, std::size_t bytes, const location_in_code& at) {
+  machine_of_seed* const m = running_here_;
+  if (m == nullptr || inside::is_so || bytes == 0) return;
+  const inside here;
+  m->memory_.gone(core_here(), address, bytes, met(at, kind::plain, base::relaxed));
+}
+
 void machine_of_seed::wake(unsigned id) {
   wakes_[id].join(memory_.what_is_known(core_here()));
   virtual_machine::wake(id);
@@ -172,8 +182,9 @@ void modify_word(void* word, unsigned bytes, std::uint64_t* old, int o, const st
 std::uint64_t add_to_word(void* word, unsigned bytes, std::uint64_t value, int o,
                           const std::source_location& at) noexcept {
   std::uint64_t old = 0;
-  modify_word(word, bytes, &old, o, at,
-              [](std::uint64_t before, void* with) { return before + *static_cast<std::uint64_t*>(with); }, &value);
+  modify_word(
+      word, bytes, &old, o, at,
+      [](std::uint64_t before, void* with) { return before + *static_cast<std::uint64_t*>(with); }, &value);
   return old;
 }
 bool exchange_word(void* word, unsigned bytes, std::uint64_t& expected, std::uint64_t value, int o,
@@ -187,7 +198,8 @@ void touch_plain(const void* data, bool writes, const std::source_location& at) 
 
 }  // namespace weft::weak
 
-// Memory that a core takes in a run is new there, whatever was at its address before.
+// Memory that a core takes in a run is new there, whatever was at its address before; and who gives it back must know
+// that nobody uses it any more.
 namespace {
 void* taken(void* p, std::size_t bytes) {
   if (p == nullptr) throw std::bad_alloc();
@@ -197,12 +209,16 @@ void* taken(void* p, std::size_t bytes) {
 std::size_t rounded(std::size_t bytes, std::align_val_t a) {
   return (bytes + static_cast<std::size_t>(a) - 1) / static_cast<std::size_t>(a) * static_cast<std::size_t>(a);
 }
+void given_back(void* p) noexcept {
+  if (p != nullptr) weft::weak::machine_of_seed::gone(p, ::malloc_usable_size(p), std::source_location::current());
+  std::free(p);
+}
 }  // namespace
 void* operator new(std::size_t bytes) { return taken(std::malloc(bytes == 0 ? 1 : bytes), bytes); }
 void* operator new(std::size_t bytes, std::align_val_t a) {
   return taken(std::aligned_alloc(static_cast<std::size_t>(a), rounded(bytes, a)), bytes);
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p) noexcept { given_back(p); }
+void operator delete(void* p, std::size_t) noexcept { given_back(p); }
+void operator delete(void* p, std::align_val_t) noexcept { given_back(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { given_back(p); }

@@ -285,7 +285,7 @@ def places_of(found, places):
 
 def renew(weak, found, keep, at_once):
     rows = rows_of_code(found)
-    verdicts = {k: keep.get(k, NOBODY) for k in rows}
+    verdicts = {k: keep.get(k, table().get(k, NOBODY)) for k in rows}
     tests = weak.tests()
     with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
         by_model = dict(zip(tests, pool.map(weak.places, tests)))

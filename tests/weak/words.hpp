@@ -36,34 +36,35 @@ template <class T> [[nodiscard]] T from_bits(std::uint64_t bits) noexcept {
   return value;
 }
 
-// What base::shared() gives for a word: what std::atomic_ref has of operations, with the place that asks.
+// What base::shared() gives for a word: what std::atomic_ref has of operations, with the place that asks, or another
+// that it asks for.
 template <class T> class shared_word {
   using place = std::source_location;
 
  public:
-  explicit shared_word(T& word) noexcept : word_(&word) {}
+  explicit shared_word(T& word, const place* asked_by = nullptr) noexcept : word_(&word), asked_by_(asked_by) {}
   template <class Order> T load(Order o, const place& at = place::current()) const noexcept {
-    return from_bits<T>(load_word(word_, sizeof(T), static_cast<int>(o), at));
+    return from_bits<T>(load_word(word_, sizeof(T), static_cast<int>(o), who(at)));
   }
   template <class Order>
   void store(std::type_identity_t<T> value, Order o, const place& at = place::current()) const noexcept {
-    store_word(word_, sizeof(T), bits_of<T>(value), static_cast<int>(o), at);
+    store_word(word_, sizeof(T), bits_of<T>(value), static_cast<int>(o), who(at));
   }
   template <class Order>
   T exchange(std::type_identity_t<T> value, Order o, const place& at = place::current()) const noexcept {
     return change(o, at, [&](T) { return value; });
   }
   template <class Order, class Failed> bool compare_exchange_strong(T& expected, std::type_identity_t<T> value, Order o,
-                                                                    Failed, const place& at = place::current()) const
-      noexcept {
+                                                                    Failed,
+                                                                    const place& at = place::current()) const noexcept {
     std::uint64_t before = bits_of<T>(expected);
-    const bool met = exchange_word(word_, sizeof(T), before, bits_of<T>(value), static_cast<int>(o), at);
+    const bool met = exchange_word(word_, sizeof(T), before, bits_of<T>(value), static_cast<int>(o), who(at));
     expected = from_bits<T>(before);
     return met;
   }
   template <class Order, class Failed> bool compare_exchange_weak(T& expected, std::type_identity_t<T> value, Order o,
-                                                                  Failed f, const place& at = place::current()) const
-      noexcept {
+                                                                  Failed f,
+                                                                  const place& at = place::current()) const noexcept {
     return compare_exchange_strong(expected, value, o, f, at);
   }
   template <class N, class Order> T fetch_add(N n, Order o, const place& at = place::current()) const noexcept {
@@ -82,14 +83,17 @@ template <class T> class shared_word {
   }
 
  private:
+  const place& who(const place& at) const noexcept { return asked_by_ != nullptr ? *asked_by_ : at; }
   template <class Order, class Change> T change(Order o, const place& at, Change to) const noexcept {
     std::uint64_t old = 0;
-    modify_word(word_, sizeof(T), &old, static_cast<int>(o), at,
-                [](std::uint64_t bits, void* with) { return bits_of<T>((*static_cast<Change*>(with))(from_bits<T>(bits))); },
-                &to);
+    modify_word(
+        word_, sizeof(T), &old, static_cast<int>(o), who(at),
+        [](std::uint64_t bits, void* with) { return bits_of<T>((*static_cast<Change*>(with))(from_bits<T>(bits))); },
+        &to);
     return from_bits<T>(old);
   }
   T* word_;
+  const place* asked_by_;
 };
 
 }  // namespace weft::weak

@@ -16,10 +16,6 @@ namespace {
 using datum = base::plain<unsigned>;
 constexpr unsigned some = 3;
 
-template <class Program> void runs_on_all_seeds(unsigned n) {
-  on_weak_memory_of_all_seeds(n, [](std::uint64_t) { return Program(); });
-}
-
 // What the program has written before a submission is the task's, and what tasks have written is the program's after
 // the wait; the same between a body and its children.
 struct waits {
@@ -36,7 +32,8 @@ struct waits {
     if (all.read() != 3 * some) return "a body's wait came back too early";
     before.write() = 7;
     datum left;
-    for (unsigned i = 0; i < some; ++i) rt.submit([this, &left, i] { before.read() == 7 && i == 0 ? left.write() = 1 : 0; });
+    for (unsigned i = 0; i < some; ++i)
+      rt.submit([this, &left, i] { before.read() == 7 && i == 0 ? left.write() = 1 : 0; });
     rt.wait();
     before.write() = 8;
     return left.read() == 1 ? nullptr : "a task did not see what came before it";
@@ -87,9 +84,8 @@ struct exclusive_and_concurrent {
       if (i % 2 == 0) rt.submit(add(b), [](datum& y) { ++y.write(); });
       if (i % 3 == 0) rt.submit(read(a), [](const datum& x) { static_cast<void>(x.read()); });
     }
-    for (unsigned i = 0; i < some; ++i) rt.submit(concurrent(a), read(b), [](const datum& x, const datum& y) {
-      static_cast<void>(x.read() + y.read());
-    });
+    for (unsigned i = 0; i < some; ++i)
+      rt.submit(concurrent(a), read(b), [](const datum& x, const datum& y) { static_cast<void>(x.read() + y.read()); });
     rt.submit(write(a), write(b), [](datum& x, datum& y) { x.write() += y.write(); });
     return rt.get(a).read() == 5 * some ? nullptr : "an addition is lost";
   }
@@ -201,18 +197,20 @@ struct teams {
   datum of[some + 1], sums[some + 1], after;
   const char* operator()(runtime& rt) {
     for (unsigned round = 1; round <= 2; ++round)
-      rt.submit(team(2, some), [this, round](team_context& t) {
-        of[t.rank()].write() = round;
-        t.barrier();
-        unsigned sum = 0;
-        for (unsigned r = 0; r < t.width(); ++r) sum += of[r].read();
-        if (sum != round * t.width()) throw error("a member passed the barrier too early");
-        t.barrier();
-        of[t.rank()].write() = sum;
-        t.for_each(0, 8, [&](int) {});
-        const unsigned all = t.reduce(sum, std::plus<>());
-        if (all != sum * t.width()) throw error("a sum of a team is another");
-      }), rt.wait();
+      rt.submit(team(2, some),
+                [this, round](team_context& t) {
+                  of[t.rank()].write() = round;
+                  t.barrier();
+                  unsigned sum = 0;
+                  for (unsigned r = 0; r < t.width(); ++r) sum += of[r].read();
+                  if (sum != round * t.width()) throw error("a member passed the barrier too early");
+                  t.barrier();
+                  of[t.rank()].write() = sum;
+                  t.for_each(0, 8, [&](int) {});
+                  const unsigned all = t.reduce(sum, std::plus<>());
+                  if (all != sum * t.width()) throw error("a sum of a team is another");
+                }),
+          rt.wait();
     for (datum& d : of) after.write() += d.read();
     return nullptr;
   }
@@ -323,27 +321,37 @@ struct cancelled {
 };
 
 struct failing {
-  handle<datum> a;
-  datum after;
-  const char* operator()(runtime& rt) {
-    struct failure {
-      unsigned why;
-    };
-    rt.submit(write(a), [](datum& x) {
-      x.write() = 1;
-      throw failure{5};
-    });
-    rt.submit(read(a), [this](const datum&) { after.write() = 1; });
-    unsigned why = 0;
+  handle<datum> a, b;
+  datum why[2], after;
+  unsigned caught(const auto& call) {
     try {
-      rt.wait();
-    } catch (const failure& f) {
-      why = f.why;
+      call();
+    } catch (const datum* d) {
+      return d->read();
     }
-    if (why != 5 || after.read() != 0) return "a failure is lost";
-    rt.submit(write(a), [](datum& x) { x.write() = 2; });
-    rt.wait();
-    return rt.get(a).read() == 2 ? nullptr : "a datum stays poisoned";
+    return 0;
+  }
+  const char* operator()(runtime& rt) {
+    rt.submit(write(a), [this](datum& x) {
+      x.write() = 1;
+      why[0].write() = 5;
+      throw static_cast<const datum*>(&why[0]);
+    });
+    rt.submit(read(a), write(b), [this](const datum&, datum&) { after.write() = 1; });
+    if (caught([&] { static_cast<void>(rt.get(b)); }) != 5) return "what follows a failure is not poisoned";
+    if (caught([&] { rt.wait(); }) != 5 || after.read() != 0) return "a failure is lost";
+    rt.submit([this, &rt] {
+      rt.submit(write(a), [](datum& x) { x.write() = 2; });
+      rt.submit(read(a), write(b), [this](const datum& x, datum&) {
+        why[1].write() = x.read() + 5;
+        throw static_cast<const datum*>(&why[1]);
+      });
+      if (caught([&] { rt.wait(); }) == 7) after.write() = 7;
+    });
+    static_cast<void>(caught([&] { rt.wait(); }));  // the handle is healed when the program is told
+    if (after.read() != 7) return "a failure inside is lost";
+    rt.submit(write(b), [](datum& x) { x.write() = 3; });
+    return rt.get(a).read() + rt.get(b).read() == 5 ? nullptr : "a datum stays poisoned";
   }
 };
 

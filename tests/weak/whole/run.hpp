@@ -34,6 +34,7 @@ struct way {
 }
 
 // check(runtime) returns what is wrong with its values, or nullptr; all that it uses lives until the runtime has ended.
+// Check::with(options) may change how that is made.
 template <class Check> [[nodiscard]] const char* on_weak_memory(std::uint64_t seed, Check& check) {
   INFO("WEFT_TEST_SEED=" << seed);  // where it crashes
   disturb_modelled_machines() = {};
@@ -41,7 +42,9 @@ template <class Check> [[nodiscard]] const char* on_weak_memory(std::uint64_t se
   const char* wrong = nullptr;
   whole::tells_races = false;
   {
-    runtime rt(options_of(way_of(seed)));
+    options how = options_of(way_of(seed));
+    if constexpr (requires { Check::with(how); }) how = Check::with(how);
+    runtime rt(how);
     wrong = check(rt);
   }
   whole::tells_races = true;
@@ -54,6 +57,10 @@ template <class Make> void on_weak_memory_of_all_seeds(unsigned n, Make make) {
     auto check = make(seed);
     return on_weak_memory(seed, check);
   });
+}
+
+template <class Check> void runs_on_all_seeds(unsigned n) {
+  on_weak_memory_of_all_seeds(n, [](std::uint64_t) { return Check(); });
 }
 
 }  // namespace weft::weak
