@@ -147,7 +147,7 @@ void machine_of_seed::fresh(const void* address, std::size_t bytes) {
 
 void machine_of_seed::gone(const void* address, std::size_t bytes, const location_in_code& at) {
   machine_of_seed* const m = running_here_;
-  if (m == nullptr || inside::is_so || bytes == 0) return;
+  if (m == nullptr || inside::is_so || !watches_what_is_gone) return;
   const inside here;
   m->memory_.gone(core_here(), address, bytes, met(at, kind::plain, base::relaxed));
 }

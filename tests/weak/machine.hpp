@@ -115,6 +115,8 @@ class machine_of_seed : public virtual_machine {
                     const location_in_code& at = location_in_code::current());
   static void fresh(const void* address, std::size_t bytes);
   static void gone(const void* address, std::size_t bytes, const location_in_code& at);
+  // Not where a std::shared_ptr counts, whose count is no word of the machine's.
+  static inline bool watches_what_is_gone = true;
   // A handle that is used first is no new memory: who made it has handed it over.
   template <class T, class U> static void fresh_unless(const T&, const U&, const void*, std::size_t) noexcept {}
   // Who judges a run from outside sees all that the cores know.

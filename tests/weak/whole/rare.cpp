@@ -205,6 +205,7 @@ struct long_streams {
 
 // Bodies that appear to run in order, ahead of it.
 struct in_order {
+  static constexpr bool has_a_shared_ptr = true;  // of the workers that take part
   std::uint64_t x = 1, y[4] = {};
   static void step(ordered_context& c, std::uint64_t at, in_order* all) {
     const std::uint64_t before = c.load(all->x);

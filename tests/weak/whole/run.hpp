@@ -41,13 +41,14 @@ template <class Check> [[nodiscard]] const char* on_weak_memory(std::uint64_t se
   if (seed % 4 == 1) disturb_modelled_machines().deque_slots = 2;
   const char* wrong = nullptr;
   whole::tells_races = false;
+  whole::watches_what_is_gone = !requires { Check::has_a_shared_ptr; };
   {
     options how = options_of(way_of(seed));
     if constexpr (requires { Check::with(how); }) how = Check::with(how);
     runtime rt(how);
     wrong = check(rt);
   }
-  whole::tells_races = true;
+  whole::tells_races = whole::watches_what_is_gone = true;
   return wrong;
 }
 
