@@ -9,38 +9,10 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT WEFT_SANITIZE)
   list(FILTER weak_library EXCLUDE REGEX "/src/runtime/[a-z]+_engine\\.cpp")
   file(GLOB_RECURSE weak_models CONFIGURE_DEPENDS src/*_model_test.cpp)
   set(weak_whole ${weak}/whole/composed.cpp ${weak}/whole/fronts.cpp ${weak}/whole/rare.cpp)
-  # What of conformance asks for neither real threads nor modelled times. Half an hour to compile: by hand and at night.
-  set(weak_conformance
-      after
-      cancellation
-      cancelled_parts
-      creation
-      deferred
-      events
-      features
-      finish
-      forks
-      graphs
-      light_scopes
-      loops
-      ordered_for
-      pipelines
-      ranges
-      renaming
-      repeatable
-      reservations
-      scans
-      streams
-      teams
-      yield_and_versions)
-  list(TRANSFORM weak_conformance PREPEND ${tests}/conformance/)
-  list(TRANSFORM weak_conformance APPEND .cpp)
   add_library(weft_weak_parts STATIC ${weak_library} ${machines_source} ${weak_machine})
   add_executable(weft_weak ${cases_main} ${weak}/axioms.cpp ${weak}/litmus.cpp ${weak_models})
   add_executable(weft_weak_whole ${cases_main} ${weak_whole})
-  add_executable(weft_weak_conformance ${cases_main} ${weak_conformance})
-  set_target_properties(weft_weak_conformance PROPERTIES EXCLUDE_FROM_ALL ON)
-  foreach(target weft_weak_parts weft_weak weft_weak_whole weft_weak_conformance)
+  foreach(target weft_weak_parts weft_weak weft_weak_whole)
     target_compile_definitions(${target} PRIVATE WEFT_CELL_WORDS="${weak}/words.hpp")
     target_compile_features(${target} PRIVATE cxx_std_20)
     target_compile_options(${target} PRIVATE -O1 -UNDEBUG -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
@@ -49,7 +21,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT WEFT_SANITIZE)
     target_link_libraries(${target} PRIVATE PkgConfig::HWLOC SQLite::SQLite3 Boost::context Threads::Threads
                                             doctest::doctest weft_strict)
   endforeach()
-  foreach(target weft_weak weft_weak_whole weft_weak_conformance)
+  foreach(target weft_weak weft_weak_whole)
     target_link_libraries(${target} PRIVATE weft_weak_parts weft_cases)
     # A mutex is a word of the machine's, too (tests/weak/whole/engine.cpp).
     target_link_options(${target} PRIVATE LINKER:--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock
