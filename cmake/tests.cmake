@@ -161,45 +161,7 @@ if(WEFT_APPS AND CMAKE_BUILD_TYPE STREQUAL "Release")
   weft_doctests(weft_narrow narrow/ conformance ${narrow_access})
 endif()
 
-# The models once more, on a machine with weak memory, and the tests of that machine (tests/weak/README.md). All of it
-# is compiled with other words for what the public headers do by builtins, so it has its own objects of the rooms that
-# the models need. Once is enough: where most tests are.
-if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT WEFT_SANITIZE)
-  file(GLOB weak_sources CONFIGURE_DEPENDS tests/weak/*.cpp)
-  file(GLOB_RECURSE weak_models CONFIGURE_DEPENDS src/*_model_test.cpp)
-  set(weak_library ${weft_sources})
-  list(FILTER weak_library EXCLUDE REGEX "/src/(ordered/|runtime/(runtime|[a-z]+_engine|c_api.*)\\.cpp)")
-  add_library(weft_weak_parts STATIC ${weak_library} ${machines_source})
-  add_executable(weft_weak ${cases_main} ${weak_sources} ${weak_models})
-  foreach(target weft_weak_parts weft_weak)
-    target_compile_definitions(${target} PRIVATE WEFT_CELL_WORDS="${tests}/weak/words.hpp")
-    target_compile_features(${target} PRIVATE cxx_std_20)
-    target_compile_options(${target} PRIVATE -O1 -UNDEBUG -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
-    target_include_directories(${target} PRIVATE include src tests)
-    target_include_directories(${target} SYSTEM PRIVATE ${TOMLPLUSPLUS_INCLUDE_DIR})
-    target_link_libraries(${target} PRIVATE PkgConfig::HWLOC SQLite::SQLite3 Boost::context Threads::Threads
-                                            weft_strict)
-  endforeach()
-  target_link_libraries(weft_weak PRIVATE weft_weak_parts weft_cases)
-  set(weak_cases ${weak_sources})
-  list(FILTER weak_cases INCLUDE REGEX "/litmus\\.cpp$")
-  weft_doctests(weft_weak "" weak ${weak_cases})
-  # These find some of their planted flaws in one order of thousands, and would need more of them here.
-  set(weak_sound ${weak_models})
-  list(FILTER weak_sound INCLUDE REGEX "/(deque|window)_model_test\\.cpp$")
-  list(FILTER weak_models EXCLUDE REGEX "/(deque|window)_model_test\\.cpp$")
-  weft_doctests(weft_weak weak/ weak ${weak_models})
-  foreach(source IN LISTS weak_sound)
-    weft_stem(stem ${source})
-    weft_test(weak/${stem} weak $<TARGET_FILE:weft_weak> --source-file=*/${stem}_test.cpp
-              "--test-case-exclude=*must fail*")
-  endforeach()
-  # The table of orders against the code, and some of its rows run again; all of them at night.
-  set(orders ${python} ${tests}/weak/orders.py --weak $<TARGET_FILE:weft_weak>)
-  weft_test(weak/orders weak ${orders} --sample 5)
-  weft_test(long/weak/orders long ${orders} --sample 100000)
-  set_tests_properties(long/weak/orders PROPERTIES TIMEOUT 36000)
-endif()
+include(cmake/weak.cmake)
 
 # stress
 file(GLOB stress_sources CONFIGURE_DEPENDS tests/stress/*.cpp)

@@ -16,6 +16,17 @@ inline constexpr order release = std::memory_order_release;
 inline constexpr order acq_rel = std::memory_order_acq_rel;
 inline constexpr order seq_cst = std::memory_order_seq_cst;
 
+// Where an access is written, for who passes one on: known where memory is weak (cell.hpp), and nothing elsewhere.
+#ifdef WEFT_CELL_WORDS
+using place = detail::place_in_code;
+template <class T> using atomic_ref = weak::shared_word<T>;
+template <class T> [[nodiscard]] atomic_ref<T> shared(cell<T>& c, const place& at) noexcept {
+  return atomic_ref<T>(c.raw, &at);
+}
+#else
+struct place {
+  [[nodiscard]] static constexpr place current() noexcept { return {}; }
+};
 #ifdef __cpp_lib_atomic_ref
 template <class T> using atomic_ref = std::atomic_ref<T>;
 #else
@@ -51,6 +62,8 @@ template <class T> class atomic_ref {
                 int(acq_rel) == __ATOMIC_ACQ_REL);
   T* word_;
 };
+#endif
+template <class T> [[nodiscard]] atomic_ref<T> shared(cell<T>& c, place) noexcept { return atomic_ref<T>(c.raw); }
 #endif
 
 template <class T> [[nodiscard]] atomic_ref<T> shared(cell<T>& c) noexcept { return atomic_ref<T>(c.raw); }

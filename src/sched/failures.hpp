@@ -33,7 +33,9 @@ struct failure {
 
 template <class M> class failures {
  public:
-  [[nodiscard]] bool any() noexcept { return M::load(count_, base::acquire) != 0; }
+  // Order: relaxed, as all of these words: what they tell of is under the lock. Who must know of a failure comes behind
+  // the failed task, by a version, a count of children or a wait, and so sees no older count than that task left.
+  [[nodiscard]] bool any() noexcept { return M::load(count_, base::relaxed) != 0; }
 
   // r failed with e, by throwing or because it was skipped; cancelled_in: because it was cancelled. Who: r's worker,
   // before r's accesses finish.
@@ -50,7 +52,7 @@ template <class M> class failures {
     if (h.poisoned.raw) return;
     try {
       poisoned_.insert_or_assign(&h, poisoned{++added_, e});
-      M::store(h.poisoned, true, base::release);
+      M::store(h.poisoned, true, base::relaxed);
     } catch (const std::bad_alloc&) {
       lose(e);
     }
@@ -67,7 +69,7 @@ template <class M> class failures {
   // The program has been told of what poisoned h: it may be used again.
   void heal(detail::handle_state& h) noexcept {
     base::locked<M> guard(lock_);
-    if (poisoned_.erase(&h) != 0) M::store(h.poisoned, false, base::release);
+    if (poisoned_.erase(&h) != 0) M::store(h.poisoned, false, base::relaxed);
     publish();
   }
   // Who: a handle's destructor.
@@ -129,7 +131,7 @@ template <class M> class failures {
   void cancelled(bool begins) noexcept {
     const std::uint32_t n = begins ? 1u : ~std::uint32_t{0};
     static_cast<void>(M::unseen::fetch_add(cancelled_, n, base::relaxed));
-    static_cast<void>(M::unseen::fetch_add(count_, n, base::release));
+    static_cast<void>(M::unseen::fetch_add(count_, n, base::relaxed));
   }
   [[nodiscard]] bool any_cancelled() const noexcept { return detail::peek(cancelled_) != 0; }
   // If a child of `parent` was cancelled, and nobody has been told: the innermost scope around them, which all children
@@ -176,9 +178,9 @@ template <class M> class failures {
       all.reserve(poisoned_.size());
       for (const auto& [h, p] : poisoned_) all.emplace_back(p.number, h);
       std::sort(all.begin(), all.end());
-      for (const auto& [number, h] : all) M::store(h->poisoned, false, base::release);
+      for (const auto& [number, h] : all) M::store(h->poisoned, false, base::relaxed);
     } catch (const std::bad_alloc&) {
-      for (const auto& [h, p] : poisoned_) M::store(h->poisoned, false, base::release);
+      for (const auto& [h, p] : poisoned_) M::store(h->poisoned, false, base::relaxed);
     }
     poisoned_.clear();
   }
@@ -188,7 +190,7 @@ template <class M> class failures {
     WEFT_ASSERT(base::held(lock_));
     const auto now = static_cast<std::uint32_t>(first_.size() + poisoned_.size()) + (unnoted_ != nullptr ? 1 : 0);
     if (now == published_) return;
-    static_cast<void>(M::fetch_add(count_, now - published_, base::release));
+    static_cast<void>(M::fetch_add(count_, now - published_, base::relaxed));
     published_ = now;
   }
 

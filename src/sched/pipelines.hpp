@@ -57,7 +57,9 @@ template <class M, class Crew> class pipelines final : public detail::pipeline_g
     const std::uint64_t until = now + base::pipeline_wait_ps;
     bool is_waiting = false;
     for (unsigned spins = 0;;) {
-      const std::uint32_t news = M::load(p.news, base::acquire);
+      // Older news than the lock shows ends the wait below too soon, which is no harm. Newer cannot be: it is written
+      // under the lock, so who reads it comes behind that.
+      const std::uint32_t news = M::load(p.news, base::relaxed);
       {
         const locked hold(machine_, p);
         if (is_first) come(p);
@@ -166,7 +168,7 @@ template <class M, class Crew> class pipelines final : public detail::pipeline_g
     return p.slots[item % p.slot_count];
   }
   static void tell(pipeline_state& p) noexcept {
-    if (p.waiting != 0) M::store(p.news, M::load(p.news, base::relaxed) + 1, base::release);
+    if (p.waiting != 0) M::store(p.news, M::load(p.news, base::relaxed) + 1, base::relaxed);
   }
 
   void start(pipeline_state& p, std::uint64_t next) noexcept {

@@ -113,9 +113,9 @@ template <class M> class poison {
     WEFT_ASSERT(r.access_count == 0 || was_refused(r));
   }
 
-  // What a wait for h throws, if h is poisoned. Order: acquire.
+  // What a wait for h throws, if h is poisoned. Who: has waited for the version, which orders it; why is under a lock.
   void rethrow_for(detail::handle_state& h) {
-    if (!M::load(h.poisoned, base::acquire) && !failures_.any_unnoted()) return;
+    if (!M::load(h.poisoned, base::relaxed) && !failures_.any_unnoted()) return;
     if (std::exception_ptr e = failures_.of(h)) std::rethrow_exception(e);
   }
   // What a wait for the tasks below r throws; nullptr: for all tasks. Those that are missing because r itself was

@@ -45,8 +45,8 @@ template <class M> class unit_queue {
       settle(order, done);
     return next();
   }
-  // What changes when there is something for those who had nothing. Order: acquire.
-  [[nodiscard]] std::uint32_t news() noexcept { return M::load(news_, base::acquire); }
+  // What changes when there is something for those who had nothing. Order: relaxed; who hears of it takes the lock.
+  [[nodiscard]] std::uint32_t news() noexcept { return M::load(news_, base::relaxed); }
   // r stands for a member that saw no more than `seen`. Returns false if there is news.
   [[nodiscard]] bool lists(record* r, std::uint32_t seen) noexcept {
     base::locked<M> guard(lock_);
@@ -94,7 +94,7 @@ template <class M> class unit_queue {
     const std::uint32_t for_others = unit > none_yet ? ~std::uint32_t{0} : made_ready_ - taken_;
     const std::uint32_t seen = M::load(news_, base::relaxed);
     if (for_others == 0) return {unit, seen, nullptr};
-    M::store(news_, seen + 1, base::release);  // publishes nothing: who hears of it takes the lock
+    M::store(news_, seen + 1, base::relaxed);
     return {unit, seen, first_aside(for_others)};
   }
   // So many of those who are set aside, or all if there are fewer.

@@ -34,8 +34,11 @@ class inside {
 
 class machine_of_seed : public virtual_machine {
  public:
-  explicit machine_of_seed(std::uint64_t seed)
-      : virtual_machine({.seed = seed, .random_order = true}), choices_(seed * 11), memory_(choices_), stalls_(~seed) {}
+  explicit machine_of_seed(std::uint64_t seed) : machine_of_seed(setup{.seed = seed, .random_order = true}) {}
+  explicit machine_of_seed(const setup& s)
+      : virtual_machine(s), choices_(s.seed * 11), memory_(choices_), stalls_(~s.seed), seed_(s.seed) {
+    WEFT_ASSERT(s.random_order);
+  }
   ~machine_of_seed() { leave(); }
 
   template <class T> static T load(cell<T>& c, order o, const location_in_code& at = location_in_code::current()) {
@@ -111,6 +114,9 @@ class machine_of_seed : public virtual_machine {
   static void touch(const void* data, std::size_t, bool writes,
                     const location_in_code& at = location_in_code::current());
   static void fresh(const void* address, std::size_t bytes);
+  static void gone(const void* address, std::size_t bytes, const location_in_code& at);
+  // Not where a std::shared_ptr counts, whose count is no word of the machine's.
+  static inline bool watches_what_is_gone = true;
   // A handle that is used first is no new memory: who made it has handed it over.
   template <class T, class U> static void fresh_unless(const T&, const U&, const void*, std::size_t) noexcept {}
   // Who judges a run from outside sees all that the cores know.
@@ -131,6 +137,8 @@ class machine_of_seed : public virtual_machine {
   static void store_at(void* word, unsigned bytes, std::uint64_t v, order o, const location_in_code& at);
   static bool exchange_at(void* word, unsigned bytes, std::uint64_t& expected, std::uint64_t v, order o,
                           const location_in_code& at);
+  static std::uint64_t modify_at(void* word, unsigned bytes, order o, const location_in_code& at,
+                                 std::uint64_t (*changed)(std::uint64_t old, void* with), void* with);
   template <class T, class Change> static T modify(cell<T>& c, order o, const location_in_code& at, Change change) {
     const inside here;
     const site& s = met(at, kind::modify, o);
@@ -146,6 +154,12 @@ class machine_of_seed : public virtual_machine {
     return old;
   }
 
+ protected:
+  // The two halves of start(): until begin() words are plain, and take no turns.
+  void prepare(unsigned n, entry e, void* engine, std::size_t stack_bytes);
+  void begin() noexcept { running_here_ = this; }
+  void leave() noexcept;
+
  private:
   class of_seed final : public chooser {
    public:
@@ -156,11 +170,13 @@ class machine_of_seed : public virtual_machine {
    private:
     base::random random_;
   };
-  void leave() noexcept;
 
   of_seed choices_;
   memory memory_;
   base::random stalls_;
+  const std::uint64_t seed_;
+  static constexpr std::uint64_t turns_max = 50'000'000;  // a thousand times those of the longest program
+  std::uint64_t turns_ = 0;
   std::vector<knowledge> wakes_;  // [core] of all who woke it
   static inline thread_local machine_of_seed* running_here_ = nullptr;
 };

@@ -40,7 +40,10 @@ memory::location& memory::known(unsigned core, void* word, unsigned bytes, const
     found = line.end() - 1;
   }
   location& x = **found;
-  WEFT_ASSERT(x.bytes == bytes);
+  if (x.bytes != bytes) {  // of a stack, where something else was before
+    x.bytes = bytes;
+    renew(x, read(word, bytes));
+  }
   // Somebody has written there otherwise: it is made anew, and there is nothing to know about it.
   if (x.history.back().value != read(word, bytes)) renew(x, read(word, bytes));
   const birth& b = x.born;
@@ -103,6 +106,7 @@ std::uint64_t memory::load(unsigned core, void* word, unsigned bytes, order o, c
 void memory::finish_load(unsigned core, location& x, std::size_t i, order o, const site& at) {
   const message& m = x.history[i];
   say(core, "loads", x.word, m.value, o, at, x.history.size() - 1 - i);
+  x.used[core] = {now(core), &at};
   if (broken_ != broken::coherence) saw(core, x, m.at);
   if (o == base::seq_cst && broken_ != broken::coherence) join_order(core, x, m.at, false);
   if (acquires(o)) know_[core].join(m.gives);
@@ -134,6 +138,7 @@ void memory::store(unsigned core, void* word, unsigned bytes, std::uint64_t valu
     return x.history[k].at >= oldest && !x.history[k].followed && has_room(x, k);
   });
   say(core, "stores", word, value, o, at, x.history.size() - 1 - i);
+  x.used[core] = {now(core), &at};
   message& m = insert(core, x, i, value);
   if (o == base::seq_cst) join_order(core, x, m.at, true);
   if (releases(o)) m.gives = released(core, o == base::seq_cst);
@@ -141,6 +146,7 @@ void memory::store(unsigned core, void* word, unsigned bytes, std::uint64_t valu
 
 void memory::finish_modify(unsigned core, location& x, std::size_t i, std::uint64_t value, order o, const site& at) {
   say(core, "modifies", x.word, value, o, at, x.history.size() - 1 - i);
+  x.used[core] = {now(core), &at};
   const knowledge given = x.history[i].gives;
   const stamp of = x.history[i].at;
   message& m = insert(core, x, i, value);
@@ -160,7 +166,7 @@ void memory::learn(unsigned core, const knowledge& k) {
 
 void memory::plain(unsigned core, const void* data, bool writes, const site& at) {
   begin(core);
-  datum& d = data_[data];
+  datum& d = data_[reinterpret_cast<std::uintptr_t>(data)];
   const auto knows = [&](unsigned c, const use& u) { return u.event <= know_[core].happened.of[c]; };
   if (!knows(d.writer, d.written)) race("plain data written there and used here", d.writer, d.written.at, core, at);
   if (writes)
@@ -171,10 +177,7 @@ void memory::plain(unsigned core, const void* data, bool writes, const site& at)
   say(core, writes ? "writes" : "reads", const_cast<void*>(data), 0, base::relaxed, at, 0);
 }
 
-void memory::fresh(unsigned core, const void* address, std::size_t bytes) {
-  begin(core);
-  const auto first = reinterpret_cast<std::uintptr_t>(address);
-  const std::uintptr_t end = first + bytes;
+void memory::forget(std::uintptr_t first, std::uintptr_t end) {
   for (std::uintptr_t l = first >> 6; l <= (end - 1) >> 6; ++l) {
     const auto line = by_line_.find(l);
     if (line == by_line_.end()) continue;
@@ -183,10 +186,40 @@ void memory::fresh(unsigned core, const void* address, std::size_t bytes) {
       return a >= first && a < end;
     });
   }
-  std::erase_if(data_, [&](const auto& d) {
-    const auto a = reinterpret_cast<std::uintptr_t>(d.first);
-    return a >= first && a < end;
-  });
+  data_.erase(data_.lower_bound(first), data_.lower_bound(end));
+}
+
+void memory::gone(unsigned core, const void* address, std::size_t bytes, const site& at) {
+  begin(core);
+  const auto first = reinterpret_cast<std::uintptr_t>(address);
+  const std::uintptr_t end = first + bytes;
+  const clock& known = know_[core].happened;
+  for (auto d = data_.lower_bound(first); d != data_.end() && d->first < end; ++d) {
+    const datum& x = d->second;
+    if (x.written.event > known.of[x.writer])
+      race("plain data written there, in memory given back here", x.writer, x.written.at, core, at);
+    for (unsigned c = 0; c < cores_; ++c)
+      if (x.read[c].event > known.of[c])
+        race("plain data read there, in memory given back here", c, x.read[c].at, core, at);
+  }
+  for (std::uintptr_t l = first >> 6; l <= (end - 1) >> 6; ++l) {
+    const auto line = by_line_.find(l);
+    if (line == by_line_.end()) continue;
+    for (const location* x : line->second) {
+      const auto a = reinterpret_cast<std::uintptr_t>(x->word);
+      for (unsigned c = 0; c < cores_ && a >= first && a < end; ++c)
+        if (x->used[c].event > known.of[c])
+          race("a word used there, in memory given back here", c, x->used[c].at, core, at);
+    }
+  }
+  forget(first, end);
+}
+
+void memory::fresh(unsigned core, const void* address, std::size_t bytes) {
+  begin(core);
+  const auto first = reinterpret_cast<std::uintptr_t>(address);
+  const std::uintptr_t end = first + bytes;
+  forget(first, end);
   auto b = births_.lower_bound(first);
   if (b != births_.begin() && std::prev(b)->second.end > first) b = std::prev(b);
   while (b != births_.end() && b->first < end) b = births_.erase(b);

@@ -87,6 +87,8 @@ class memory {
   // The memory is new: what was there is no more, and what is there now was made by an event of this core. Whoever
   // comes to a word in it without knowing of that comes too early.
   void fresh(unsigned core, const void* address, std::size_t bytes);
+  // The core gives the memory back: whatever anyone has done to words and data there must come before.
+  void gone(unsigned core, const void* address, std::size_t bytes, const site& at);
 
   // Of things outside of words: a wake, the system's barrier on all threads.
   [[nodiscard]] knowledge what_is_known(unsigned core) const;
@@ -114,6 +116,10 @@ class memory {
     std::uint32_t event = 0;  // 0: before the run, or not known
     std::uintptr_t end = 0;
   };
+  struct use {
+    std::uint32_t event = 0;
+    const site* at = nullptr;
+  };
   struct location {
     void* word;
     unsigned bytes;
@@ -122,10 +128,7 @@ class memory {
     std::vector<message> history;
     std::array<std::vector<seen>, cores_max> by;  // what each core has read or written: events and stamps ascend
     std::array<std::vector<order_of_all::access>, cores_max> in_order;  // those that were seq_cst
-  };
-  struct use {
-    std::uint32_t event = 0;
-    const site* at = nullptr;
+    std::array<use, cores_max> used;                                    // last by each
   };
   struct datum {
     unsigned writer = 0;
@@ -167,6 +170,7 @@ class memory {
   void join_order(unsigned core, location& x, stamp at, bool writes);
   [[nodiscard]] knowledge released(unsigned core, bool is_in_order) const;
   void race(const char* what, unsigned a, const site* first, unsigned b, const site& second);
+  void forget(std::uintptr_t first, std::uintptr_t end);
   [[nodiscard]] birth born(std::uintptr_t address) const;
 
   [[nodiscard]] bool acquires(order o) const noexcept {
@@ -183,7 +187,7 @@ class memory {
   order_of_all order_;
   std::deque<location> all_;
   std::unordered_map<std::uintptr_t, std::vector<location*>> by_line_;  // of 64 bytes
-  std::unordered_map<const void*, datum> data_;
+  std::map<std::uintptr_t, datum> data_;
   std::map<std::uintptr_t, birth> births_;
   std::string fault_;
 };

@@ -10,7 +10,7 @@
 
 namespace weft::weak {
 
-inline constexpr unsigned cores_max = 12;
+inline constexpr unsigned cores_max = 16;
 
 struct clock {
   std::array<std::uint32_t, cores_max> of{};

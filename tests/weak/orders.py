@@ -3,12 +3,15 @@
 
 An access is a call in src or include that names an order other than relaxed. Each is weakened by one step when
 weft_weak starts (sites.hpp), and the models that come by it run. So the table says of each access and step: a test that
-fails, or that none does, or that no model comes by.
+fails, or that none does, or that no test comes by.
 
   orders.py                                            holds the table against the code: each access and row the other
   orders.py --weak build/release/weft_weak --sample 5  and runs so many rows with a test again
   orders.py --weak ... --renew                         runs all, and writes the table anew; with --missing what has
-                                                       no row, with --undefended those where no test fails
+                                                       no row, with --undefended those where no test fails, with
+                                                       --unreached those that no test came by
+
+Models are cases of weft_weak, by file. Whole programs are those of weft_weak_whole beside it, one by one.
 """
 import argparse
 import concurrent.futures
@@ -27,7 +30,7 @@ STEPS = {"seq_cst": {"load": ["acquire"], "store": ["release"], "modify": ["acq_
          "acq_rel": {"modify": ["acquire", "release"]},
          "acquire": {"load": ["relaxed"], "modify": ["relaxed"]},
          "release": {"store": ["relaxed"], "modify": ["relaxed"]}}
-NOBODY, UNREACHED = "none", "no model comes by"
+NOBODY, UNREACHED = "none", "no test comes by"
 # Definitions of the operations, machines, and the models' own words: what is behind the seam and not on it.
 APART = ("src/base/atomic.hpp", "include/weft/detail/cell.hpp", "src/machine/")
 
@@ -175,11 +178,11 @@ HEAD = """# The table of orders
 
 Each access to a shared word that names an order other than relaxed, in `src` and `include`, and each weaker order next
 to its own: a test that fails with that, by the seed in brackets. `tests/weak/orders.py` writes this page and holds it
-against the code; `make test` runs some of the rows again, `make test-long` all. What "none" means: the models that come
-by the access pass with the weaker order, with {seeds} seeds each. So the order is not shown to be needed, and not shown
-to be superfluous either. "no model comes by" means that only other tests do, which do not see orders.
+against the code; `make test` runs some of the rows again, `make test-long` all. What "none" means: the tests that come
+by the access pass with the weaker order, with {seeds} seeds each or more. So the order is not shown to be needed, and not
+shown to be superfluous either. "no test comes by" means that only tests on other machines do, which do not see orders.
 
-| accesses | steps | a test fails | none does | no model comes by |
+| accesses | steps | a test fails | none does | no test comes by |
 |---|---|---|---|---|
 | {accesses} | {steps} | {defended} | {none} | {unreached} |
 """
@@ -206,28 +209,34 @@ class Weak:
     def __init__(self, program, seeds, patience_s):
         self.program, self.seeds, self.patience_s = program, seeds, patience_s
 
-    def run(self, arguments, **environment):
+    def run(self, call, **environment):
         env = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
         env.update({k: str(v) for k, v in environment.items() if v is not None})
         try:
-            done = subprocess.run([self.program, *arguments], env=env, capture_output=True, text=True,
+            done = subprocess.run(call, env=env, capture_output=True, text=True,
                                   errors="replace", timeout=self.patience_s)
             return done.returncode, done.stdout + done.stderr
         except subprocess.TimeoutExpired:
             return None, ""
 
-    def models(self):
-        return sorted({p.name for p in (ROOT / "src").rglob("*_model_test.cpp")})
+    def tests(self):
+        """Models as "deque_model", whole programs as "weak memory: waits"."""
+        models = {p.name.removesuffix("_test.cpp") for p in (ROOT / "src").rglob("*_model_test.cpp")}
+        cases = (ROOT / "tests/weak/whole").glob("*.cpp")
+        return sorted(models) + [c for p in sorted(cases) for c in re.findall(r'TEST_CASE\("(.*?)"\)', p.read_text())]
 
-    @staticmethod
-    def sound(model):
-        return [f"--source-file=*/{model}", "--test-case-exclude=*must fail*,*is caught,*are caught,*planted flaw"]
+    def of(self, test):
+        """The call of what must pass."""
+        if test.startswith("weak memory: "):
+            return [self.program + "_whole", f"--test-case={test}"]
+        return [self.program, f"--source-file=*/{test}_test.cpp",
+                "--test-case-exclude=*must fail*,*is caught,*are caught,*planted flaw"]
 
     def places(self, model, seed=None):
         """The places that a model comes by: {(file, line, column)}, and the time it took."""
         with tempfile.NamedTemporaryFile(mode="r", suffix=".sites") as out:
             before = time.monotonic()
-            code, text = self.run(self.sound(model), WEFT_SITES=out.name, WEFT_TEST_SEEDS=self.seeds,
+            code, text = self.run(self.of(model), WEFT_SITES=out.name, WEFT_TEST_SEEDS=self.seeds,
                                   WEFT_TEST_SEED=seed)
             if code != 0:
                 sys.exit(f"{model} fails as it is, or takes longer than {self.patience_s} s:\n{text[-2000:]}")
@@ -243,20 +252,19 @@ class Weak:
     def fails(self, place, weaker, model):
         """What the table says if the model fails, else None."""
         name = "%s:%d:%d" % place
-        code, text = self.run(self.sound(model), WEFT_WEAKEN=f"{name}={weaker}", WEFT_TEST_SEEDS=self.seeds)
+        code, text = self.run(self.of(model), WEFT_WEAKEN=f"{name}={weaker}", WEFT_TEST_SEEDS=self.seeds)
         if code in (None, 0):
             return None
         seed = re.search(r"WEFT_TEST_SEED=(\d+)", text)
-        return f"{model.removesuffix('_test.cpp')} ({seed.group(1) if seed else 'it aborts'})"
+        return f"{model} ({seed.group(1) if seed else 'it aborts'})"
 
     def fails_again(self, a, weaker, verdict, of):
         """Whether the test that the row names fails; of(places): those of the access."""
-        model, seed = re.fullmatch(r"(\w+) \((.*)\)", verdict).groups()
+        model, seed = re.fullmatch(r"(.+) \((.*)\)", verdict).groups()
         seed = seed if seed.isdigit() else None
-        model += "_test.cpp"
         for place in of(self.places(model, seed)[0]):
             weakened = "%s:%d:%d=%s" % (*place, weaker)
-            if seed and self.run(self.sound(model), WEFT_TEST_SEED=seed, WEFT_WEAKEN=weakened)[0] not in (None, 0):
+            if seed and self.run(self.of(model), WEFT_TEST_SEED=seed, WEFT_WEAKEN=weakened)[0] not in (None, 0):
                 return True
         return any(self.fails(p, weaker, model) for p in of(self.places(model)[0]))
 
@@ -277,9 +285,10 @@ def places_of(found, places):
 
 def renew(weak, found, keep, at_once):
     rows = rows_of_code(found)
-    verdicts = {k: keep.get(k, NOBODY) for k in rows}
+    verdicts = {k: keep.get(k, table().get(k, NOBODY)) for k in rows}
+    tests = weak.tests()
     with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
-        by_model = dict(zip(weak.models(), pool.map(weak.places, weak.models())))
+        by_model = dict(zip(tests, pool.map(weak.places, tests)))
         of = {m: places_of(found, by_model[m][0]) for m in by_model}
 
         def judge(key):
@@ -320,12 +329,15 @@ def main():
     p.add_argument("--renew", action="store_true")
     p.add_argument("--missing", action="store_true")
     p.add_argument("--undefended", action="store_true")
+    p.add_argument("--unreached", action="store_true")
     p.add_argument("--only", default="")
     a = p.parse_args()
     found = accesses()
     rows, told = rows_of_code(found), table()
     if a.renew:
-        keep = told if a.missing else {k: v for k, v in told.items() if v != NOBODY} if a.undefended else {}
+        anew = {NOBODY} if a.undefended else set()
+        anew |= {UNREACHED} if a.unreached else set()
+        keep = told if a.missing else {k: v for k, v in told.items() if v not in anew} if anew else {}
         keep = {k: v for k, v in keep.items() if k in rows}
         if a.only:
             keep = {k: told.get(k, NOBODY) for k in rows if not re.search(a.only, k[0])}
@@ -337,7 +349,7 @@ def main():
         wrong += sample(Weak(a.weak, a.seeds, a.patience), found, a.sample, a.seed or TABLE.read_text())
     for line in wrong:
         print(line)
-    print("%d steps; a test fails of %d, none of %d, no model comes by %d" % (len(told), *counts(list(told.values()))))
+    print("%d steps; a test fails of %d, none of %d, no test comes by %d" % (len(told), *counts(list(told.values()))))
     return 1 if wrong else 0
 
 

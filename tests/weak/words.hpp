@@ -18,6 +18,10 @@ std::uint64_t add_to_word(void* word, unsigned bytes, std::uint64_t value, int o
 bool exchange_word(void* word, unsigned bytes, std::uint64_t& expected, std::uint64_t value, int order,
                    const std::source_location& at) noexcept;
 
+// One read-modify-write, from what it was, which `old` becomes, to changed(that, with).
+void modify_word(void* word, unsigned bytes, std::uint64_t* old, int order, const std::source_location& at,
+                 std::uint64_t (*changed)(std::uint64_t old, void* with), void* with) noexcept;
+
 // Data that is no shared word.
 void touch_plain(const void* data, bool writes, const std::source_location& at) noexcept;
 
@@ -31,6 +35,66 @@ template <class T> [[nodiscard]] T from_bits(std::uint64_t bits) noexcept {
   std::memcpy(&value, &bits, sizeof value);
   return value;
 }
+
+// What base::shared() gives for a word: what std::atomic_ref has of operations, with the place that asks, or another
+// that it asks for.
+template <class T> class shared_word {
+  using place = std::source_location;
+
+ public:
+  explicit shared_word(T& word, const place* asked_by = nullptr) noexcept : word_(&word), asked_by_(asked_by) {}
+  template <class Order> T load(Order o, const place& at = place::current()) const noexcept {
+    return from_bits<T>(load_word(word_, sizeof(T), static_cast<int>(o), who(at)));
+  }
+  template <class Order>
+  void store(std::type_identity_t<T> value, Order o, const place& at = place::current()) const noexcept {
+    store_word(word_, sizeof(T), bits_of<T>(value), static_cast<int>(o), who(at));
+  }
+  template <class Order>
+  T exchange(std::type_identity_t<T> value, Order o, const place& at = place::current()) const noexcept {
+    return change(o, at, [&](T) { return value; });
+  }
+  template <class Order, class Failed> bool compare_exchange_strong(T& expected, std::type_identity_t<T> value, Order o,
+                                                                    Failed,
+                                                                    const place& at = place::current()) const noexcept {
+    std::uint64_t before = bits_of<T>(expected);
+    const bool met = exchange_word(word_, sizeof(T), before, bits_of<T>(value), static_cast<int>(o), who(at));
+    expected = from_bits<T>(before);
+    return met;
+  }
+  template <class Order, class Failed> bool compare_exchange_weak(T& expected, std::type_identity_t<T> value, Order o,
+                                                                  Failed f,
+                                                                  const place& at = place::current()) const noexcept {
+    return compare_exchange_strong(expected, value, o, f, at);
+  }
+  template <class N, class Order> T fetch_add(N n, Order o, const place& at = place::current()) const noexcept {
+    return change(o, at, [&](T old) { return static_cast<T>(old + n); });
+  }
+  template <class N, class Order> T fetch_sub(N n, Order o, const place& at = place::current()) const noexcept {
+    return change(o, at, [&](T old) { return static_cast<T>(old - n); });
+  }
+  template <class Order>
+  T fetch_or(std::type_identity_t<T> bits, Order o, const place& at = place::current()) const noexcept {
+    return change(o, at, [&](T old) { return static_cast<T>(old | bits); });
+  }
+  template <class Order>
+  T fetch_and(std::type_identity_t<T> bits, Order o, const place& at = place::current()) const noexcept {
+    return change(o, at, [&](T old) { return static_cast<T>(old & bits); });
+  }
+
+ private:
+  const place& who(const place& at) const noexcept { return asked_by_ != nullptr ? *asked_by_ : at; }
+  template <class Order, class Change> T change(Order o, const place& at, Change to) const noexcept {
+    std::uint64_t old = 0;
+    modify_word(
+        word_, sizeof(T), &old, static_cast<int>(o), who(at),
+        [](std::uint64_t bits, void* with) { return bits_of<T>((*static_cast<Change*>(with))(from_bits<T>(bits))); },
+        &to);
+    return from_bits<T>(old);
+  }
+  T* word_;
+  const place* asked_by_;
+};
 
 }  // namespace weft::weak
 

@@ -25,16 +25,32 @@ class host {
   host(const host&) = delete;
   host& operator=(const host&) = delete;
 
-  template <class T> static T load(cell<T>& c, order o) noexcept { return base::shared(c).load(o); }
-  template <class T> static void store(cell<T>& c, T v, order o) noexcept { base::shared(c).store(v, o); }
-  template <class T> static T exchange(cell<T>& c, T v, order o) noexcept { return base::shared(c).exchange(v, o); }
-  template <class T> static bool compare_exchange(cell<T>& c, T& expected, T v, order o) noexcept {
-    return base::shared(c).compare_exchange_strong(expected, v, o, base::on_failure(o));
+  using at = base::place;
+  template <class T> static T load(cell<T>& c, order o, at p = at::current()) noexcept {
+    return base::shared(c, p).load(o);
   }
-  template <class T> static T fetch_add(cell<T>& c, T v, order o) noexcept { return base::shared(c).fetch_add(v, o); }
-  template <class T> static T fetch_sub(cell<T>& c, T v, order o) noexcept { return base::shared(c).fetch_sub(v, o); }
-  template <class T> static T fetch_or(cell<T>& c, T v, order o) noexcept { return base::shared(c).fetch_or(v, o); }
-  template <class T> static T fetch_and(cell<T>& c, T v, order o) noexcept { return base::shared(c).fetch_and(v, o); }
+  template <class T> static void store(cell<T>& c, T v, order o, at p = at::current()) noexcept {
+    base::shared(c, p).store(v, o);
+  }
+  template <class T> static T exchange(cell<T>& c, T v, order o, at p = at::current()) noexcept {
+    return base::shared(c, p).exchange(v, o);
+  }
+  template <class T>
+  static bool compare_exchange(cell<T>& c, T& expected, T v, order o, at p = at::current()) noexcept {
+    return base::shared(c, p).compare_exchange_strong(expected, v, o, base::on_failure(o));
+  }
+  template <class T> static T fetch_add(cell<T>& c, T v, order o, at p = at::current()) noexcept {
+    return base::shared(c, p).fetch_add(v, o);
+  }
+  template <class T> static T fetch_sub(cell<T>& c, T v, order o, at p = at::current()) noexcept {
+    return base::shared(c, p).fetch_sub(v, o);
+  }
+  template <class T> static T fetch_or(cell<T>& c, T v, order o, at p = at::current()) noexcept {
+    return base::shared(c, p).fetch_or(v, o);
+  }
+  template <class T> static T fetch_and(cell<T>& c, T v, order o, at p = at::current()) noexcept {
+    return base::shared(c, p).fetch_and(v, o);
+  }
   // A pause at first; later the core is given away, because the holder of what we wait for may need it.
   static void relax(unsigned spins) noexcept;
   static void search_pause(unsigned spins, std::uint64_t) noexcept;
