@@ -105,6 +105,13 @@ std::vector<std::string> abandoned_parts(const std::string& path) {
   return all;
 }
 
+bool has_writer(int file) noexcept {
+  struct flock whole {};
+  whole.l_type = F_RDLCK;
+  whole.l_whence = SEEK_SET;
+  return ::fcntl(file, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
+}
+
 void remove_abandoned(const std::string& part) noexcept {
   const int file = open_abandoned(part.c_str());
   if (file < 0) return;

@@ -39,6 +39,8 @@ class part_file {
 
 // The unfinished files of `path` whose writers are gone, this user's own. Where nobody can tell there are none.
 [[nodiscard]] std::vector<std::string> abandoned_parts(const std::string& path);
+// Whether somebody writes that open file, as far as anybody can tell.
+[[nodiscard]] bool has_writer(int file) noexcept;
 // Removes one of these, unless a writer has it after all.
 void remove_abandoned(const std::string& part) noexcept;
 

@@ -95,6 +95,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
     recording_.open(crew_, places_.get());
     tempo_.open(clock_cost_ps(machine_));
     start_ps_ = machine_.now_ps();
+    recording_.begins(about(), start_ps_);
   }
   // With several runtimes on one thread the first has the short way in; the others find their worker by visit.
   if (current_worker() == nullptr) set_current_worker(&crew_.main());

@@ -47,6 +47,9 @@ template <class M> class recording {
     }
     session_->open_counters(*all.main().trace);
   }
+  void begins(trace::facts about, std::uint64_t start_ps) {
+    if (on()) session_->begins(std::move(about), start_ps);
+  }
   void open_counters(worker<M>& w) {
     if (w.trace != nullptr) session_->open_counters(*w.trace);
   }

@@ -1,9 +1,13 @@
 #include "trace/collect.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
+
+#include "trace/id_numbers.hpp"
 
 #include "weft/clause.hpp"
 
@@ -18,38 +22,32 @@ class collector {
 
   contents run(std::vector<section_row> sections) {
     gather_names();
-    gather_tasks();
+    count_events();
+    number_tasks();
     out_.sections = std::move(sections);
     for (std::size_t i = 0; i < recorders_.size(); ++i)
       recorders_[i]->read([&](const event& e) { add(e, static_cast<unsigned>(i)); });
     if (out_.lost != 0) leave_out_halves();
     sort_rows();
     number_strands();
+    numbers_ = {};
     complete_versions(out_.tasks, out_.accesses);
     return std::move(out_);
   }
 
  private:
-  struct submission {
+  // A task is numbered by when it was submitted, of equals by its id.
+  struct moment {
     std::uint64_t time;
     std::uint32_t id;
-    std::uint32_t parent;
-    std::uint32_t name;
-    int submitter;
-    std::uint16_t pin;
-    std::uint8_t near;
-    std::uint8_t clauses;
-    std::int64_t own_ns;
+    bool operator<(const moment& b) const noexcept { return std::tie(time, id) < std::tie(b.time, b.id); }
   };
 
   [[nodiscard]] std::uint64_t ns(std::uint64_t ps) const noexcept {
     return ps <= start_ps_ ? 0 : (ps - start_ps_) / 1000;
   }
   // 0 for 0 and for what was lost.
-  [[nodiscard]] std::uint32_t number_of(std::uint32_t id) const {
-    const auto found = numbers_.find(id);
-    return found == numbers_.end() ? 0 : found->second;
-  }
+  [[nodiscard]] std::uint32_t number_of(std::uint32_t id) const { return numbers_.find(id); }
 
   void gather_names() {
     std::unordered_map<std::string, std::uint32_t> known{{"", 0}};
@@ -65,46 +63,58 @@ class collector {
       });
   }
 
-  [[nodiscard]] std::uint32_t task_of_id(std::uint64_t id) const {
-    const std::uint32_t task = number_of(static_cast<std::uint32_t>(id));
-    return kept_.empty() ? task : kept_[task];
-  }
-
   // A name that is newer than gather_names() is none.
   [[nodiscard]] std::uint32_t global_name(std::size_t recorder, std::uint32_t local) const noexcept {
     return local < names_[recorder].size() ? names_[recorder][local] : 0;
   }
 
-  void gather_tasks() {
-    std::vector<submission> all;
-    for (std::size_t i = 0; i < recorders_.size(); ++i) {
-      const int submitter = i + 1 == recorders_.size() ? -1 : static_cast<int>(i);
-      out_.lost += recorders_[i]->read([&](const event& e) {
-        if (e.kind == event_kind::submitted)
-          all.push_back({e.time, e.task, e.other, global_name(i, e.position),
-                         e.worker == by_recorder  ? submitter
-                         : e.worker == by_outside ? -1
-                                                  : e.worker - 1,
-                         static_cast<std::uint16_t>(e.value), static_cast<std::uint8_t>(e.value >> 16), e.detail,
-                         unpacked_ns(static_cast<std::uint32_t>(e.value >> 32))});
+  // Vectors that grow by doubling would need three times their memory.
+  void count_events() {
+    for (recorder* r : recorders_) r->read([this](const event& e) { ++events_[static_cast<std::size_t>(e.kind)]; });
+    const auto count = [this](event_kind k) { return events_[static_cast<std::size_t>(k)]; };
+    out_.accesses.reserve(count(event_kind::access));
+    out_.waits.reserve(count(event_kind::waited));
+    out_.passed.reserve(count(event_kind::passed));
+    out_.steals.reserve(count(event_kind::stolen));
+    out_.sleeps.reserve(count(event_kind::slept));
+    out_.counts.reserve(count(event_kind::counted));
+    out_.teams.reserve(count(event_kind::team));
+    out_.located.reserve(count(event_kind::located));
+    out_.strands.reserve(count(event_kind::strand) + 1);
+    out_.steps.reserve(count(event_kind::step));
+    out_.stays.reserve(count(event_kind::stay));
+  }
+
+  // What was submitted since the events were counted has no number, and no rows.
+  void number_tasks() {
+    std::vector<moment> all;
+    const std::size_t most = events_[static_cast<std::size_t>(event_kind::submitted)];
+    all.reserve(most);
+    for (recorder* r : recorders_)
+      out_.lost += r->read([&](const event& e) {
+        if (e.kind == event_kind::submitted && all.size() < most) all.push_back({e.time, e.task});
       });
-    }
-    std::sort(all.begin(), all.end(),
-              [](const submission& a, const submission& b) { return std::tie(a.time, a.id) < std::tie(b.time, b.id); });
-    numbers_.reserve(all.size());
-    out_.tasks.reserve(all.size() + 1);
-    for (const submission& s : all) numbers_.emplace(s.id, static_cast<std::uint32_t>(numbers_.size() + 1));
-    for (const submission& s : all)
-      out_.tasks.push_back({.parent = number_of(s.parent),
-                            .name = s.name,
-                            .submitter = s.submitter,
-                            .submitted_ns = ns(s.time),
-                            .priority = (s.clauses & clause_priority) != 0,
-                            .subtasks = (s.clauses & clause_subtasks) != 0,
-                            .is_call = (s.clauses & is_call) != 0,
-                            .near = s.near,
-                            .pin = s.pin,
-                            .own_ns = s.own_ns});
+    if (!std::is_sorted(all.begin(), all.end())) std::sort(all.begin(), all.end());
+    std::uint32_t number = 0;
+    for (const moment& m : all) numbers_.of(m.id) = ++number;
+    all = {};
+    out_.tasks.resize(std::size_t{number} + 1);
+  }
+
+  void submitted(const event& e, std::size_t recorder, std::uint32_t number) {
+    const int by_whom = recorder + 1 == recorders_.size() ? -1 : static_cast<int>(recorder);
+    const int submitter = e.worker == by_recorder ? by_whom : e.worker == by_outside ? -1 : e.worker - 1;
+    task_row& t = out_.tasks[number];
+    t.parent = number_of(e.other);
+    t.name = global_name(recorder, e.position);
+    t.submitter = static_cast<std::int16_t>(submitter);
+    t.submitted_ns = ns(e.time);
+    t.priority = (e.detail & clause_priority) != 0;
+    t.subtasks = (e.detail & clause_subtasks) != 0;
+    t.is_call = (e.detail & is_call) != 0;
+    t.near = static_cast<std::uint8_t>(e.value >> 16);
+    t.pin = static_cast<std::uint16_t>(e.value);
+    t.own_ns = unpacked_ns(static_cast<std::uint32_t>(e.value >> 32));
   }
 
   void add(const event& e, unsigned worker) {
@@ -115,6 +125,7 @@ class collector {
     }
     if (task == 0 && e.task != 0) return;  // its submission was overwritten
     switch (e.kind) {
+    case event_kind::submitted: submitted(e, worker, task); break;
     case event_kind::access:
       out_.accesses.push_back({task, e.position, e.other, e.detail, e.value, 0});
       out_.kinds.emplace(e.detail, static_cast<std::uint8_t>(e.worker));
@@ -160,7 +171,7 @@ class collector {
     case event_kind::located: out_.located.push_back({task, e.time, e.value}); break;
     case event_kind::member: out_.tasks[task].rank = static_cast<std::int32_t>(e.position); break;
     case event_kind::counted: out_.counts.push_back({task, e.detail, e.value}); break;
-    case event_kind::submitted:
+    case event_kind::nothing:
     case event_kind::slept: break;
     }
   }
@@ -174,16 +185,16 @@ class collector {
   // Whether a task did not run or its end was overwritten cannot be told: better no row than a wrong one.
   void leave_out_halves() {
     std::vector<std::uint32_t> now(out_.tasks.size(), 0);
-    std::vector<task_row> kept{task_row{}};
+    std::uint32_t kept = 1;
     for (std::uint32_t i = 1; i < now.size(); ++i) {
       if (!out_.tasks[i].ran) continue;
-      now[i] = static_cast<std::uint32_t>(kept.size());
-      kept.push_back(out_.tasks[i]);
+      now[i] = kept;
+      out_.tasks[kept++] = out_.tasks[i];
     }
-    for (task_row& t : kept) t.parent = now[t.parent];
-    out_.tasks = std::move(kept);
+    out_.tasks.resize(kept);
+    for (task_row& t : out_.tasks) t.parent = now[t.parent];
     for (strand_row& s : out_.strands) s.task = now[s.task];
-    kept_.assign(now.begin(), now.end());
+    numbers_.change([&now](std::uint32_t number) { return now[number]; });
     const auto renumber = [&now](auto& rows, bool none_allowed) {
       std::erase_if(rows, [&](auto& row) {
         const bool none = row.task == 0;
@@ -201,9 +212,11 @@ class collector {
   }
 
   void sort_rows() {
-    std::sort(out_.accesses.begin(), out_.accesses.end(), [](const access_row& a, const access_row& b) {
+    const auto by_task = [](const access_row& a, const access_row& b) {
       return std::tie(a.task, a.position) < std::tie(b.task, b.position);
-    });
+    };
+    if (!std::is_sorted(out_.accesses.begin(), out_.accesses.end(), by_task))  // one submitter's are
+      std::sort(out_.accesses.begin(), out_.accesses.end(), by_task);
     std::sort(out_.waits.begin(), out_.waits.end(), [](const wait_row& a, const wait_row& b) {
       return std::tie(a.task, a.from_ns, a.to_ns) < std::tie(b.task, b.from_ns, b.to_ns);
     });
@@ -244,7 +257,7 @@ class collector {
     renumber(out_.stays);
     for (step_row& s : out_.steps) {
       if (s.kind == step_kind::fork || s.kind == step_kind::taken) s.which = known(s.which);
-      if (s.kind == step_kind::submits) s.which = task_of_id(s.which);
+      if (s.kind == step_kind::submits) s.which = number_of(static_cast<std::uint32_t>(s.which));
       if (s.kind == step_kind::waits_handle) meet(static_cast<std::uint32_t>(s.which));
     }
     std::sort(out_.steps.begin(), out_.steps.end(), [](const step_row& a, const step_row& b) {
@@ -271,9 +284,9 @@ class collector {
   const std::vector<recorder*>& recorders_;
   std::uint64_t start_ps_;
   contents out_;
-  std::unordered_map<std::uint32_t, std::uint32_t> numbers_;  // from the recorders' ids
-  std::vector<std::vector<std::uint32_t>> names_;             // by recorder, from its numbers
-  std::vector<std::uint32_t> kept_;                           // where halves were left out: from the numbers before
+  std::array<std::size_t, 16> events_{};           // by kind
+  id_numbers numbers_;                             // from the recorders' ids
+  std::vector<std::vector<std::uint32_t>> names_;  // by recorder, from its numbers
   std::map<std::uint32_t, std::string> handle_names_;
 };
 
@@ -283,19 +296,40 @@ contents collect(const std::vector<recorder*>& recorders, std::uint64_t start_ps
   return collector(recorders, start_ps).run(std::move(sections));
 }
 
+namespace {
+
+// Those of a handle one behind the other, by version. Counted and not compared: mostly they come in order of their
+// versions, and then a pass is enough.
+std::vector<std::uint32_t> by_handle_and_version(const std::vector<access_row>& accesses) {
+  std::unordered_map<std::uint32_t, std::uint32_t> places;  // of handles: how many, then where the next goes
+  std::uint32_t all = 0;
+  for (const access_row& a : accesses)
+    if (a.kind != detail::kind_resource) ++places[a.handle], ++all;
+  for (std::uint32_t at = 0; auto& [handle, place] : places) at += std::exchange(place, at);
+  std::vector<std::uint32_t> order(all);
+  for (std::uint32_t i = 0; i < accesses.size(); ++i)
+    if (accesses[i].kind != detail::kind_resource) order[places.at(accesses[i].handle)++] = i;
+  const auto earlier = [&](std::uint32_t a, std::uint32_t b) {
+    return std::tie(accesses[a].version, a) < std::tie(accesses[b].version, b);
+  };
+  for (std::uint32_t first = 0; first < all;) {
+    std::uint32_t last = first + 1;
+    while (last < all && accesses[order[last]].handle == accesses[order[first]].handle) ++last;
+    if (!std::is_sorted(order.begin() + first, order.begin() + last, earlier))
+      std::sort(order.begin() + first, order.begin() + last, earlier);
+    first = last;
+  }
+  return order;
+}
+
+}  // namespace
+
 // Every group of accesses to a handle requires another version, and what follows it requires all of it: so the version
 // after a group is the one that the next group requires. After the last it is its own plus one for each access that
 // counts; a repetition, which counts for nothing, is the same task again. This also holds when groups were lost: what
 // comes later still comes later.
 void complete_versions(std::vector<task_row>& tasks, std::vector<access_row>& accesses) {
-  std::vector<std::uint32_t> order;
-  for (std::uint32_t i = 0; i < accesses.size(); ++i)
-    if (accesses[i].kind != detail::kind_resource) order.push_back(i);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const access_row& x = accesses[a];
-    const access_row& y = accesses[b];
-    return std::tie(x.handle, x.version, a) < std::tie(y.handle, y.version, b);
-  });
+  const std::vector<std::uint32_t> order = by_handle_and_version(accesses);
   for (task_row& t : tasks)
     if (t.follows) t.started_ns = std::min(std::max(t.started_ns, t.submitted_ns), t.finished_ns);
   std::uint64_t ended = 0;  // when all earlier groups on this handle were done

@@ -12,25 +12,27 @@
 
 namespace weft::trace {
 
+// Of these and the next there are millions: each is no larger than the events it is made of.
 struct task_row {
-  std::uint32_t parent = 0;  // 0: top level
-  std::uint32_t name = 0;    // 0: unnamed
-  int submitter = -1;        // worker; -1: a thread outside the runtime
   std::uint64_t submitted_ns = 0;
-  bool priority = false;
-  bool subtasks = false;
-  bool is_call = false;    // where it was submitted
-  std::int32_t rank = -1;  // of a member of its parent, which is a team; -1: it is none
-  std::uint8_t near = 0;   // what its hints want, as record::near
-  std::uint16_t pin = detail::record::unpinned;
-  std::int64_t own_ns = -1;  // what the main program computed before it submitted this; -1: others did, or nobody knows
-  bool ran = false;          // what follows is known
-  bool follows = false;      // started_ns was taken when the task before ended, which may be before this one was ready
-  trace::outcome outcome = trace::outcome::done;
-  unsigned worker = 0;
   std::uint64_t started_ns = 0;
   std::uint64_t finished_ns = 0;
+  std::int64_t own_ns = -1;  // what the main program computed before it submitted this; -1: others did, or nobody knows
+  std::uint32_t parent = 0;  // 0: top level
+  std::uint32_t name = 0;    // 0: unnamed
+  std::int32_t rank = -1;    // of a member of its parent, which is a team; -1: it is none
+  std::int16_t submitter = -1;  // worker; -1: a thread outside the runtime
+  std::uint16_t worker = 0;
+  std::uint16_t pin = detail::record::unpinned;
+  std::uint8_t near = 0;  // what its hints want, as record::near
+  bool priority = false;
+  bool subtasks = false;
+  bool is_call = false;  // where it was submitted
+  bool ran = false;      // started_ns, finished_ns, worker, outcome and what follows are known
+  bool follows = false;  // started_ns was taken when the task before ended, which may be before this one was ready
+  trace::outcome outcome = trace::outcome::done;
 };
+static_assert(sizeof(task_row) <= 2 * sizeof(event));
 
 struct access_row {
   std::uint32_t task;
@@ -40,6 +42,7 @@ struct access_row {
   std::uint64_t version;
   std::uint64_t next_version;  // of a resource: meaningless
 };
+static_assert(sizeof(access_row) <= sizeof(event));
 
 struct wait_row {
   std::uint32_t task;  // 0: the main thread

@@ -154,7 +154,8 @@ int open_database(int descriptor, sqlite3** opened) {
   *opened = nullptr;
   if (our_vfs() == nullptr) return SQLITE_NOMEM;
   const std::string name = std::to_string(descriptor);
-  return sqlite3_open_v2(name.c_str(), opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, vfs_name);
+  return sqlite3_open_v2(name.c_str(), opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                         vfs_name);
 }
 
 }  // namespace weft::trace

@@ -7,6 +7,7 @@
 namespace weft::trace {
 
 enum class event_kind : std::uint8_t {
+  nothing,    // there is no event
   submitted,  // time, task, other: parent (0: top level), position: name, worker: see below, value:
               // wishes_and_time(), the main program's own time before it, detail: clause_flags
   access,     // task, other: handle, value: version required or units, position, detail: kind_code(), worker: the flags

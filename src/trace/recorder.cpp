@@ -86,31 +86,34 @@ void recorder::tell(const strand& s) noexcept {
 // A full chunk: another one, or the oldest once more. Without memory for the first, events are lost one by one.
 event* recorder::turn() noexcept {
   const std::lock_guard hold(turning_);
+  const block_head head{.kind = block_kind::events, .writer = number_, .turn = ++turns_, .lost = lost_, .plain = 0};
   const bool allowed = base::shared(shared_.chunks_left).fetch_sub(1, base::relaxed) > 0 || chunks_.size() < 2;
-  std::unique_ptr<event[]> fresh(allowed ? new (std::nothrow) event[chunk_events] : nullptr);
-  std::size_t at = chunks_.size();
-  if (fresh != nullptr) {
+  block* chunk = nullptr;
+  if (allowed) {
     try {
-      // Behind the newest: before the place where a ring that has turned begins.
-      chunks_.insert(chunks_.begin() + static_cast<std::ptrdiff_t>(oldest_ == 0 ? at : oldest_), std::move(fresh));
-      if (oldest_ != 0) at = oldest_++;
-    } catch (const std::bad_alloc&) {
-      fresh.reset();
+      chunks_.reserve(chunks_.size() + 1 > chunks_.capacity() ? 2 * chunks_.capacity() + 2 : chunks_.capacity());
+      chunk = shared_.lies_in.take(head);
+    } catch (const std::bad_alloc&) {  // then there is none
     }
   }
-  if (at == chunks_.size()) {
-    if (chunks_.empty()) {
-      ++lost_;
-      return nullptr;
-    }
-    at = oldest_;
+  if (chunk != nullptr) {
+    // Behind the newest: before the place where a ring that has turned begins.
+    chunks_.insert(oldest_ == 0 ? chunks_.end() : chunks_.begin() + static_cast<std::ptrdiff_t>(oldest_), chunk);
+    if (oldest_ != 0) ++oldest_;
+  } else if (chunks_.empty()) {
+    ++lost_;
+    return nullptr;
+  } else {
+    chunk = chunks_[oldest_];
     oldest_ = (oldest_ + 1) % chunks_.size();
     lost_ += chunk_events;
+    block_head again = head;
+    again.lost = lost_;
+    journal::renew(*chunk, again);
   }
-  event* const first = chunks_[at].get();
-  limit_ = first + chunk_events;
-  detail::poke(next_, first);
-  return first;
+  limit_ = chunk->events + chunk_events;
+  detail::poke(next_, &chunk->events[0]);
+  return chunk->events;
 }
 
 std::uint32_t recorder::number_of(const char* name) noexcept {
@@ -125,11 +128,19 @@ std::uint32_t recorder::new_name(const char* name) noexcept {
   const std::lock_guard hold(turning_);
   try {
     const auto [at, added] = numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
-    if (added) names_.emplace_back(name);
+    if (added) {
+      names_.emplace_back(name);
+      tell_text(word_kind::name, at->second, names_.back());
+    }
     return at->second;
   } catch (const std::bad_alloc&) {
     return 0;
   }
+}
+
+void recorder::tell_text(word_kind kind, std::uint32_t which, const std::string& text) noexcept {
+  const std::uint32_t numbers[] = {number_, which};
+  shared_.lies_in.tell(kind, {reinterpret_cast<const char*>(numbers), sizeof numbers}, text);
 }
 
 void recorder::meet(const detail::handle_state& h) noexcept {
@@ -144,7 +155,9 @@ void recorder::meet(const detail::handle_state& h) noexcept {
 void recorder::new_handle_name(const detail::handle_state& h) noexcept {
   const std::lock_guard hold(turning_);
   try {
-    handle_names_[h.id] = detail::name_in(h);
+    std::string& name = handle_names_[h.id];
+    name = detail::name_in(h);
+    tell_text(word_kind::handle, h.id, name);
   } catch (const std::bad_alloc&) {
     // The handle stays without a name.
   }

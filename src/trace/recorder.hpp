@@ -1,9 +1,10 @@
 // What one worker writes down while it works: events in a ring of chunks. A recorder has one writer, which takes no
 // lock but when a chunk is full and when it meets a new name; what is in the ring can be read at any time.
 //
-// Memory. Chunks come from a budget that all recorders of a runtime share, so the one that submits everything may have
-// most of it. When the budget is spent a recorder overwrites its own oldest chunk and counts what was in it as lost.
-// Two chunks each recorder may have in any case.
+// Memory. Chunks are blocks of a journal, where they survive the program (journal.hpp). They come from a budget that
+// all recorders of a runtime share, so the one that submits everything may have most of it. When the budget is spent a
+// recorder overwrites its own oldest chunk and counts what was in it as lost. Two chunks each recorder may have in any
+// case.
 //
 // Order. `next_` is published with release after the event behind it is written; a reader that holds `turning_` sees
 // chunks that stay, and in the last of them everything before its acquire load of `next_`.
@@ -15,31 +16,41 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "access/version.hpp"
 #include "base/atomic.hpp"
 #include "trace/counters.hpp"
 #include "trace/event.hpp"
+#include "trace/journal.hpp"
 #include "trace/strand.hpp"
 
 namespace weft::trace {
 
-inline constexpr std::size_t chunk_events = 2048;  // 64 KiB: rare to fill, small beside any budget
-inline constexpr std::uint32_t id_block = 1024;    // ids a recorder draws at once from the shared counter
+inline constexpr std::uint32_t id_block = 1024;  // ids a recorder draws at once from the shared counter
 
 // What the recorders of one runtime share.
 struct shared_state {
-  explicit shared_state(std::size_t bytes) {
-    chunks_left.raw = static_cast<std::int64_t>(bytes / sizeof(event) / chunk_events);
+  explicit shared_state(std::size_t bytes) { chunks_left.raw = static_cast<std::int64_t>(bytes / block_bytes); }
+  shared_state(std::size_t bytes, const base::part_file& file) : lies_in(file, bytes / block_bytes) {
+    chunks_left.raw = static_cast<std::int64_t>(bytes / block_bytes);
   }
+  journal lies_in;
   detail::cell<std::int64_t> chunks_left;
   detail::cell<std::uint32_t> next_id_block;
 };
 
 class recorder {
  public:
-  explicit recorder(shared_state& shared) : shared_(shared) {}
+  explicit recorder(shared_state& shared, std::uint32_t number = 0) : shared_(shared), number_(number) {}
+  // One whose program has ended, from what its journal has of it.
+  recorder(shared_state& shared, std::vector<block*> chunks, std::uint64_t lost, std::vector<std::string> names,
+           std::unordered_map<std::uint32_t, std::string> handle_names)
+      : shared_(shared), number_(0), chunks_(std::move(chunks)), lost_(lost), names_(std::move(names)),
+        handle_names_(std::move(handle_names)) {
+    if (!chunks_.empty()) next_.raw = limit_ = chunks_.back()->events + chunk_events;
+  }
   recorder(const recorder&) = delete;
   recorder& operator=(const recorder&) = delete;
 
@@ -64,7 +75,10 @@ class recorder {
       at = turn();
       if (at == nullptr) return;
     }
-    *at = e;
+    event half = e;  // the kind comes last: what a killed program leaves is never half an event
+    half.kind = event_kind::nothing;
+    *at = half;
+    base::atomic_ref<event_kind>(at->kind).store(e.kind, base::release);
     base::shared(next_).store(at + 1, base::release);  // publishes the event; pairs with read()
   }
 
@@ -79,14 +93,17 @@ class recorder {
 
   counter_group counters;
 
-  // Calls visit(event) for all there are, oldest first; gives the number of those that were overwritten. Who: anyone.
+  // Calls visit(event) for all there are, oldest first; gives the number of those that were overwritten. The chunks
+  // that are full leave this process's memory behind it. Who: anyone.
   template <class Visit> std::uint64_t read(Visit visit) {
     const std::lock_guard hold(turning_);
     const event* end = base::shared(next_).load(base::acquire);
     for (std::size_t i = 0; i < chunks_.size(); ++i) {
-      const event* first = chunks_[(oldest_ + i) % chunks_.size()].get();
-      const event* last = i + 1 == chunks_.size() ? end : first + chunk_events;
-      for (const event* e = first; e != last; ++e) visit(*e);
+      block& chunk = *chunks_[(oldest_ + i) % chunks_.size()];
+      const event* last = i + 1 == chunks_.size() ? end : chunk.events + chunk_events;
+      for (const event* e = chunk.events; e != last; ++e)
+        if (e->kind != event_kind::nothing) visit(*e);
+      if (i + 1 != chunks_.size()) journal::let_go(chunk);
     }
     return lost_;
   }
@@ -101,6 +118,7 @@ class recorder {
   [[nodiscard]] std::uint32_t number_of(const char* name) noexcept;
   [[gnu::noinline]] std::uint32_t new_name(const char* name) noexcept;
   void meet(const detail::handle_state& h) noexcept;
+  void tell_text(word_kind kind, std::uint32_t which, const std::string& text) noexcept;
   [[gnu::noinline]] void new_handle_name(const detail::handle_state& h) noexcept;
 
   detail::cell<event*> next_;
@@ -122,8 +140,10 @@ class recorder {
   std::array<known_handle, 256> recent_handles_;
 
   shared_state& shared_;
-  std::mutex turning_;                            // guards what follows; held for an addition only when a chunk is full
-  std::vector<std::unique_ptr<event[]>> chunks_;  // a ring from oldest_ on once a chunk was overwritten
+  const std::uint32_t number_;  // in the journal
+  std::mutex turning_;          // guards what follows; held for an addition only when a chunk is full
+  std::vector<block*> chunks_;  // a ring from oldest_ on once a chunk was overwritten
+  std::uint64_t turns_ = 0;
   std::size_t oldest_ = 0;
   std::uint64_t lost_ = 0;
   std::unordered_map<const char*, std::uint32_t> numbers_;

@@ -11,7 +11,7 @@
 namespace weft::trace {
 namespace {
 
-constexpr std::size_t chunk_bytes = chunk_events * sizeof(event);
+constexpr std::size_t chunk_bytes = block_bytes;
 
 // Values of all events, oldest first; what was lost in `lost`.
 std::vector<std::uint64_t> values(recorder& r, std::uint64_t& lost) {

@@ -12,6 +12,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 #include "base/part_file.hpp"
 #include "weft/error.hpp"
@@ -60,10 +61,21 @@ void check_replaceable(const std::string& path) {
     refuse(path, "there is a file that is no Weft trace; remove it or choose another name");
 }
 
-void check_writable(const std::string& path) {
-  const base::part_file probe(path);
-  if (!probe.is_open()) refuse(path, std::strerror(errno));
-  for (const std::string& part : base::abandoned_parts(path)) base::remove_abandoned(part);
+// What programs left that were killed, but for the newest: somebody may want to know what happened.
+void remove_older(const std::string& path) {
+  const std::vector<std::string> parts = base::abandoned_parts(path);
+  std::string newest;
+  timespec when{};
+  for (const std::string& part : parts) {
+    struct stat what {};
+    if (::stat(part.c_str(), &what) != 0 || what.st_size == 0) continue;
+    if (!newest.empty() && std::tie(what.st_mtim.tv_sec, what.st_mtim.tv_nsec) < std::tie(when.tv_sec, when.tv_nsec))
+      continue;
+    newest = part;
+    when = what.st_mtim;
+  }
+  for (const std::string& part : parts)
+    if (part != newest) base::remove_abandoned(part);
 }
 
 [[nodiscard]] std::string checked(const char* path) {
@@ -73,7 +85,7 @@ void check_writable(const std::string& path) {
   if (bad) refuse(path, bad.message());
   const std::string name = reserve(absolute);
   check_replaceable(name);
-  check_writable(name);
+  remove_older(name);
   return name;
 }
 
@@ -96,6 +108,11 @@ class told_slowly {
   int told_ = 0;
 };
 
+[[nodiscard]] const base::part_file& opened(const base::part_file& file, const std::string& path) {
+  if (!file.is_open()) refuse(path, std::strerror(errno));
+  return file;
+}
+
 // The sessions there are, by their paths.
 struct directory {
   std::mutex guard;
@@ -109,7 +126,7 @@ struct directory {
 }  // namespace
 
 session::session(const char* path, std::size_t mib, const char* counters)
-    : path_(checked(path)), shared_(mib * bytes_per_mib) {
+    : path_(checked(path)), file_(path_, 0600), shared_(mib * bytes_per_mib, opened(file_, path_)) {
   if (counters != nullptr) counters_ = usable_counters(parse_counters(counters));
   directory& all = all_sessions();
   const std::lock_guard hold(all.guard);
@@ -130,7 +147,7 @@ void record_section(const char* path, const section_row& row) noexcept {
 }
 
 void session::open(unsigned workers) {
-  for (unsigned i = 0; i <= workers; ++i) recorders_.push_back(std::make_unique<recorder>(shared_));
+  for (unsigned i = 0; i <= workers; ++i) recorders_.push_back(std::make_unique<recorder>(shared_, i));
 }
 
 void session::submitted_outside(detail::record& r, std::uint64_t now) noexcept {
@@ -141,7 +158,18 @@ void session::submitted_outside(detail::record& r, std::uint64_t now) noexcept {
 void session::section(const section_row& row) noexcept {
   const std::lock_guard hold(outside_);
   try {
-    if (sections_.size() < sections_max) return sections_.push_back(row);
+    if (sections_.size() < sections_max) {
+      sections_.push_back(row);
+      const std::uint64_t numbers[] = {row.began_ns,
+                                       row.ended_ns,
+                                       row.committed,
+                                       row.started,
+                                       row.again,
+                                       row.in_order,
+                                       static_cast<std::uint64_t>(row.serial_ns)};
+      shared_.lies_in.tell(word_kind::section, {reinterpret_cast<const char*>(numbers), sizeof numbers}, row.executor);
+      return;
+    }
   } catch (const std::bad_alloc&) {  // then it is one of those that are lost
   }
   ++sections_lost_;
@@ -166,10 +194,42 @@ contents session::gather(const std::vector<recorder*>& all, std::uint64_t start_
   return rows;
 }
 
-void session::write(facts about, std::uint64_t start_ps) {
+void session::complete(facts& about) const {
   about.counters = counters_;
   about.schedule = schedule_;
   about.program = program_invocation_short_name;
+}
+
+void session::begins(facts about, std::uint64_t start_ps) {
+  complete(about);
+  const auto tell = [this](std::string key, const std::string& value) {
+    key += '\0';
+    shared_.lies_in.tell(word_kind::fact, key, value);
+  };
+  const auto joined = [](const std::vector<std::string>& all) {
+    std::string text;
+    for (const std::string& one : all) text += (text.empty() ? "" : ",") + one;
+    return text;
+  };
+  std::vector<std::string> places;
+  for (unsigned w = 0; w < about.places->workers(); ++w)
+    for (const unsigned number : {about.places->of(w).cpu, about.places->of(w).cache, about.places->of(w).node})
+      places.push_back(std::to_string(number));
+  tell("program", about.program);
+  tell("machine", about.machine);
+  tell("policy", about.policy);
+  tell("creation", about.creation);
+  tell("schedule", about.schedule);
+  tell("seed", std::to_string(about.seed));
+  tell("window", std::to_string(about.window));
+  tell("bound", about.bound ? "1" : "0");
+  tell("counters", joined(about.counters));
+  tell("places", joined(places));
+  tell("start_ps", std::to_string(start_ps));
+}
+
+void session::write(facts about, std::uint64_t start_ps) {
+  complete(about);
   std::vector<recorder*> all;
   for (const auto& r : recorders_) all.push_back(r.get());
   const std::uint64_t issued_before = issued();
@@ -181,6 +241,7 @@ void session::write(facts about, std::uint64_t start_ps) {
     const contents rows = gather(all, start_ps);
     tell(collected);
     write_file(path_, about, rows, [&tell](double done) { tell(collected + (1 - collected) * done); });
+    for (const std::string& part : base::abandoned_parts(path_)) base::remove_abandoned(part);
     written_ = issued_before;
     written_whole_ = std::all_of(rows.tasks.begin() + 1, rows.tasks.end(), [](const task_row& t) { return t.ran; });
     last_error_.clear();

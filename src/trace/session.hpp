@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/part_file.hpp"
 #include "trace/collect.hpp"
 #include "trace/recorder.hpp"
 #include "trace/writer.hpp"
@@ -21,6 +22,9 @@ class session {
   session(const session&) = delete;
   session& operator=(const session&) = delete;
 
+  // The run begins: what is known of it, for who reads the journal of a program that was killed. Before anything is
+  // recorded that is to be read there.
+  void begins(facts about, std::uint64_t start_ps);
   // Makes the recorders. Who: the thread that makes the runtime, before any other worker runs.
   void open(unsigned workers);
   [[nodiscard]] recorder& of(unsigned worker) noexcept { return *recorders_[worker]; }
@@ -45,9 +49,11 @@ class session {
 
  private:
   [[nodiscard]] std::uint64_t issued() const noexcept;  // tasks and sections
+  void complete(facts& about) const;                    // with what the engine does not know
   [[nodiscard]] contents gather(const std::vector<recorder*>& all, std::uint64_t start_ps);
 
   std::string path_;
+  base::part_file file_;  // of the journal; gone when the runtime has ended
   std::string schedule_ = "time";
   std::vector<std::string> counters_;
   shared_state shared_;

@@ -180,7 +180,7 @@ TEST_CASE("trace session: a full disk is an error, and the old trace stays") {
       told = e.what();
     }
     CHECK(content(path) == before);
-    CHECK(place.files() == std::vector<std::string>{"t.weft"});
+    CHECK(place.files().size() == 2);  // and what is recorded, until the runtime ends
   }
   CHECK(told.starts_with("weft: cannot write a trace to '" + path + "': "));
   CHECK(told.ends_with("(File too large)"));
@@ -250,7 +250,7 @@ TEST_CASE("trace session: a child after fork() leaves the parent's trace alone")
     int status = 0;
     if (child > 0) ::waitpid(child, &status, 0);
     CHECK(status == 0);
-    CHECK(place.files().empty());
+    CHECK(place.files().size() == 1);  // what is recorded; no trace yet
   }
   CHECK(trace_file(path).verdict().empty());
 }

@@ -183,6 +183,7 @@ void write_meta(sqlite3* db, const facts& about, const contents& rows) {
   add("machine", about.machine);
   add("policy", about.policy);
   add("creation", about.creation);
+  if (about.recovered) add("recovered", "1");
   add("schedule", about.schedule);
   number("seed", about.seed);
   number("workers", about.places->workers());

@@ -30,7 +30,8 @@ struct facts {
   std::uint64_t forks = 0;  // and loops that may be divided: what bodies did that could run on several workers
   std::uint64_t forks_elsewhere = 0;  // branches of them that another worker ran
   std::uint64_t pipelines = 0;
-  bool bound = false;  // workers but the first are bound to the cores of their places
+  bool recovered = false;  // from the journal of a program that was killed
+  bool bound = false;      // workers but the first are bound to the cores of their places
 };
 
 // Makes `path` anew: it is there whole or not at all, and what had the name stays until then. `tell`, if there is one,

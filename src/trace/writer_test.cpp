@@ -16,37 +16,37 @@ contents rows() {
   c.handles = {{7, {.name = "a", .bytes = 4096}}, {9, {.name = "", .units = 4}}};
   c.kinds = {{detail::kind_read, 3}, {detail::kind_write, 4}, {128 + 2, 6}, {detail::kind_resource, 0}};
   c.tasks.resize(5);
-  c.tasks[1] = {.name = 1,
-                .submitter = 0,
-                .submitted_ns = 5,
-                .priority = true,
-                .near = 2,  // node 1, where worker 2 is
-                .pin = 0,
-                .ran = true,
-                .worker = 0,
+  c.tasks[1] = {.submitted_ns = 5,
                 .started_ns = 10,
-                .finished_ns = 90};
-  c.tasks[2] = {.parent = 1,
-                .submitted_ns = 20,
+                .finished_ns = 90,
+                .name = 1,
+                .submitter = 0,
+                .worker = 0,
+                .pin = 0,
+                .near = 2,  // node 1, where worker 2 is
+                .priority = true,
+                .ran = true};
+  c.tasks[2] = {.submitted_ns = 20,
+                .started_ns = 25,
+                .finished_ns = 40,
+                .parent = 1,
+                .rank = 0,
+                .worker = 1,
+                .near = detail::record::near_spans,
                 .subtasks = true,
                 .is_call = true,
-                .rank = 0,
-                .near = detail::record::near_spans,
                 .ran = true,
-                .outcome = outcome::failed,
-                .worker = 1,
-                .started_ns = 25,
-                .finished_ns = 40};
-  c.tasks[3] = {.name = 2,
+                .outcome = outcome::failed};
+  c.tasks[3] = {.submitted_ns = 30,
+                .started_ns = 95,
+                .finished_ns = 95,
+                .name = 2,
                 .submitter = 3,
-                .submitted_ns = 30,
+                .worker = 2,
                 .near = 2,
                 .ran = true,
-                .outcome = outcome::skipped,
-                .worker = 2,
-                .started_ns = 95,
-                .finished_ns = 95};
-  c.tasks[4] = {.submitter = 0, .submitted_ns = 31, .near = 1, .own_ns = 12};
+                .outcome = outcome::skipped};
+  c.tasks[4] = {.submitted_ns = 31, .own_ns = 12, .submitter = 0, .near = 1};
   c.accesses = {{1, 0, 7, detail::kind_write, 0, 1},
                 {3, 0, 7, detail::kind_read, 1, 2},
                 {3, 1, 7, detail::kind_read, 1, 2},

@@ -480,6 +480,8 @@ class loader {
 
 }  // namespace
 
-file load(const std::string& path, const std::function<void(double)>& tell) { return loader(path, tell).load(); }
+file load_database(const std::string& path, const std::function<void(double)>& tell) {
+  return loader(path, tell).load();
+}
 
 }  // namespace weft::tool::trace

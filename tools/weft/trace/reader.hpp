@@ -251,6 +251,8 @@ struct file {
 // lost (`lost` > 0), references that lead nowhere are expected: they become none, or the row is dropped and counted.
 // `tell` is called with the share that is read, some hundred times.
 [[nodiscard]] file load(const std::string& path, const std::function<void(double)>& tell = {});
+// The same of a trace that was written, by the name of its file.
+[[nodiscard]] file load_database(const std::string& path, const std::function<void(double)>& tell);
 
 // A task's uninterrupted stay on a worker.
 struct segment {
