@@ -178,9 +178,10 @@ HEAD = """# The table of orders
 
 Each access to a shared word that names an order other than relaxed, in `src` and `include`, and each weaker order next
 to its own: a test that fails with that, by the seed in brackets. `tests/weak/orders.py` writes this page and holds it
-against the code; `make test` runs some of the rows again, `make test-long` all. What "none" means: the tests that come
-by the access pass with the weaker order, with {seeds} seeds each or more. So the order is not shown to be needed, and not
-shown to be superfluous either. "no test comes by" means that only tests on other machines do, which do not see orders.
+against the code; `make test` runs some of the rows again, `make test-long` all. What "none" means: the tests that
+come by the access pass with the weaker order, with {seeds} seeds each or more. So the order is not shown to be
+needed, and not shown to be superfluous either. "no test comes by" means that only tests on other
+machines do, which do not see orders.
 
 | accesses | steps | a test fails | none does | no test comes by |
 |---|---|---|---|---|

@@ -14,7 +14,6 @@ namespace weft::tool::sim {
 namespace {
 
 constexpr double gain_least = 0.05;        // of the makespan: what saves less is not worth a word
-constexpr double same_until = 1.01;        // of the least makespan: fewer workers that are as fast are better
 constexpr double tasks_per_worker = 4;     // fewer, and one long task at the end leaves the others idle
 constexpr double body_per_cost = 4;        // a body should be so many times what the runtime spends on its task
 constexpr double shortest_part_ns = 5000;  // parts below are not worth their own cost

@@ -14,7 +14,6 @@ namespace {
 constexpr unsigned first_merges[] = {4, 16, 64};
 constexpr unsigned merge_max = 64;  // as advice about a limit
 constexpr unsigned rounds_max = 6;
-constexpr double same_until = 1.01;         // of the least makespan: fewer changes that are as fast are better
 constexpr double merge_below_ns = 100'000;  // bodies: longer ones have no cost that merging saves
 
 bool same(const point& a, const point& b) noexcept { return changes(a, b) == 0; }

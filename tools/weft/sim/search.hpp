@@ -13,6 +13,9 @@
 
 namespace weft::tool::sim {
 
+inline constexpr double same_until =
+    1.01;  // of the least makespan: fewer changes or workers that are as fast are better
+
 // What may be combined. Empty lists: that is left as it is.
 struct search_space {
   std::vector<unsigned> workers;  // ascending

@@ -97,7 +97,7 @@ class reader {
 
   void write(const std::string& trace) {
     made::facts about = facts();
-    const place::tree places = places_of(about);
+    const weft::place::tree places = places_of(about);
     about.places = &places;
     of(places.workers() + 1);  // at least so many: all workers, the reserve, threads outside
     made::shared_state shared(0);
@@ -215,8 +215,8 @@ class reader {
   }
 
   // Of each worker: cpu, cache, node.
-  [[nodiscard]] place::tree places_of(const made::facts&) const {
-    std::vector<place::core> cores;
+  [[nodiscard]] weft::place::tree places_of(const made::facts&) const {
+    std::vector<weft::place::core> cores;
     std::vector<unsigned> numbers;
     for (const std::string& one : list("places")) {
       unsigned value = 0;
@@ -226,8 +226,9 @@ class reader {
     }
     for (std::size_t i = 0; i + 2 < numbers.size(); i += 3)
       cores.push_back({numbers[i], numbers[i + 1], numbers[i + 2]});
-    const bool right = !cores.empty() && cores.size() < writers_max &&
-                       std::all_of(cores.begin(), cores.end(), [](const place::core& c) { return c.node < nodes_max; });
+    const bool right =
+        !cores.empty() && cores.size() < writers_max &&
+        std::all_of(cores.begin(), cores.end(), [](const weft::place::core& c) { return c.node < nodes_max; });
     if (!right) file_.fail("has no places");
     const auto workers = static_cast<unsigned>(cores.size());
     return {std::move(cores), workers};
