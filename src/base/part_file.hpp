@@ -2,9 +2,8 @@
 //
 // - Its own name is drawn at random, and it is made anew: nobody can lay a link there before, and two processes that
 //   write one file - of one number, in two containers - have two.
-// - It is locked while its writer has it open. So whoever comes later knows a file whose writer was killed from one
-// that
-//   is being written, and may remove it; the number of a process would not tell.
+// - It is locked while its writer has it open. So whoever comes later tells a file whose writer was killed from one
+//   that is being written, and may remove it; the number of a process would not tell.
 // - A file that grows beyond what the system allows is an error like a full disk, and no signal (quiet_writing).
 #pragma once
 #include <sys/types.h>
