@@ -77,7 +77,7 @@ part_file::part_file(const std::string& path, mode_t mode) : path_(path), owner_
 
 part_file::~part_file() {
   if (file_ < 0) return;
-  if (!name_.empty() && owner_ == ::getpid()) ::unlink(name_.c_str());
+  if (!name_.empty() && !abandoned_ && owner_ == ::getpid()) ::unlink(name_.c_str());
   ::close(file_);
 }
 

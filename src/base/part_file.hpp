@@ -19,7 +19,8 @@ class part_file {
  public:
   // Makes one for `path`, in the same folder. Errors: is_open() says false, and errno why.
   explicit part_file(const std::string& path, mode_t mode = 0666);
-  ~part_file();  // removes it, unless it was given its name; a child after fork() removes nothing
+  // Removes it, unless it was given its name, or abandoned; a child after fork() removes nothing.
+  ~part_file();
   part_file(const part_file&) = delete;
   part_file& operator=(const part_file&) = delete;
 
@@ -29,11 +30,14 @@ class part_file {
 
   // Gives it the name `path`; what had that name is gone. Returns 0 or an errno.
   [[nodiscard]] int finish() noexcept;
+  // It stays when this ends, as if its writer had been killed.
+  void abandon() noexcept { abandoned_ = true; }
 
  private:
   std::string path_, name_;
   int file_ = -1;
   pid_t owner_ = 0;
+  bool abandoned_ = false;
 };
 
 // The unfinished files of `path` whose writers are gone, this user's own. Where nobody can tell there are none.

@@ -54,6 +54,23 @@ bool next_line(std::istream& from, std::string& line) {
   return !line.empty();
 }
 
+// In a folder where others may write, a link there can be a stranger's, to any file of this user's. Errors:
+// weft::error.
+int open_log(const std::string& path) {
+  const auto refuse = [&path](const std::string& why) {
+    throw error("weft: WEFT_ORDER_LOG: cannot write " + path + ": " + why);
+  };
+  const int log = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
+  if (log < 0)
+    refuse(errno == ELOOP ? "it is a link, perhaps a stranger's; name the file itself" : std::strerror(errno));
+  struct stat found {};
+  if (::fstat(log, &found) == 0 && S_ISREG(found.st_mode) && found.st_nlink > 1) {
+    ::close(log);
+    refuse("the file has another name as well, so this one is perhaps a stranger's");
+  }
+  return log;
+}
+
 }  // namespace
 
 task_order::task_order(const setup& s) : setup_(s), random_(s.seed) {
@@ -64,8 +81,7 @@ task_order::task_order(const setup& s) : setup_(s), random_(s.seed) {
     std::sort(moments_.begin(), moments_.end());
   }
   if (!setup_.log.empty()) {
-    log_ = ::open(setup_.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (log_ < 0) throw error("weft: WEFT_ORDER_LOG: cannot write " + setup_.log + ": " + std::strerror(errno));
+    log_ = open_log(setup_.log);
   }
   const std::string main = setup_.runtime == 1 ? "main" : std::to_string(setup_.runtime) + "/main";
   actors_.emplace(nullptr, make_actor(main));

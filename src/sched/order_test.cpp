@@ -98,6 +98,27 @@ TEST_CASE("order: a log that cannot be written ends, and the run goes on") {
   order.step(nullptr);
 }
 
+TEST_CASE("order: a log behind a link, or with a second name, may be a stranger's doing, and is refused") {
+  const file victim("precious\n");
+  const std::string link = victim.path.string() + "_link";
+  const auto refused = [&link] {
+    try {
+      task_order order({.how = task_order::rule::free, .log = link});
+      order.step(nullptr);
+    } catch (const error& e) {
+      return std::string(e.what()).starts_with("weft: WEFT_ORDER_LOG: cannot write " + link + ": ");
+    }
+    return false;
+  };
+  std::filesystem::create_symlink(victim.path, link);
+  CHECK(refused());
+  std::filesystem::remove(link);
+  std::filesystem::create_hard_link(victim.path, link);
+  CHECK(refused());
+  std::filesystem::remove(link);
+  CHECK(victim.content() == "precious\n");
+}
+
 TEST_CASE("order: a worker gets what it may run") {
   ready_tasks t({.how = task_order::rule::drawn, .depth = 0}, 2);
   t.all[0].pin = 1;

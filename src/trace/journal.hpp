@@ -81,6 +81,12 @@ class journal {
   // Writes down a text, of which what is beyond a block is left out. In memory alone nothing is written. Who: anyone.
   void tell(word_kind kind, std::string_view first, std::string_view then = {}) noexcept;
 
+  // Whether anything is in the file. Who: anyone.
+  [[nodiscard]] bool is_in_file() noexcept {
+    const std::lock_guard hold(guard_);
+    return length_ != 0;
+  }
+
   // A block that is in the file leaves this process's memory, until somebody looks at it again.
   static void let_go(block& b) noexcept;
 

@@ -133,7 +133,13 @@ session::session(const char* path, std::size_t mib, const char* counters)
   all.sessions.emplace(path_, this);
 }
 
+// What could not be written stays in the journal.
 session::~session() {
+  if (!last_error_.empty() && shared_.lies_in.is_in_file()) {
+    file_.abandon();
+    std::fprintf(stderr, "weft: what was recorded is in '%s'; `weft recover '%s'` makes the trace of it.\n",
+                 file_.name().c_str(), path_.c_str());
+  }
   directory& all = all_sessions();
   const std::lock_guard hold(all.guard);
   all.sessions.erase(path_);

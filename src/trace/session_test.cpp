@@ -8,7 +8,9 @@
 #include <sys/wait.h>
 
 #include <fstream>
+#include <optional>
 
+#include "base/part_file.hpp"
 #include "capture.hpp"
 #include "sanitized.hpp"
 #include "trace_file.hpp"
@@ -191,6 +193,23 @@ TEST_CASE("trace session: a full disk is an error, and the old trace stays") {
   }
   CHECK(said.find("weft: cannot write a trace to '" + place.path("u.weft") + "': ") == 0);
   CHECK(place.files() == std::vector<std::string>{"t.weft"});
+}
+
+TEST_CASE("trace session: what could not be written at the end stays, and a trace is made of it") {
+  const trace_place place;
+  const std::string path = place.path();
+  const std::string said = stderr_of([&] {
+    std::optional<runtime> rt(std::in_place, options{.machine = "virtual", .trace = path.c_str()});
+    for (int i = 0; i < 2'000; ++i) rt->submit([] {});
+    rt->wait();
+    const small_disk disk(10'000);
+    rt.reset();
+  });
+  REQUIRE(place.files().size() == 1);
+  const std::string left = place.path(place.files()[0]);
+  CHECK(base::abandoned_parts(path) == std::vector<std::string>{left});
+  CHECK(said.find("weft: what was recorded is in '" + left + "'; `weft recover '" + path + "'`") != std::string::npos);
+  CHECK(content(left).starts_with("Weft journal"));
 }
 
 TEST_CASE("trace session: links that a stranger has laid are not followed") {
