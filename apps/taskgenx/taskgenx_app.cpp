@@ -61,7 +61,8 @@ class submitter final : public receiver {
   void task(const char* name, double cycles, numbers reads, numbers writes) override {
     const std::size_t number = next_++;
     dispatch(reads, writes, [&](auto&&... accesses) {
-      rt_.submit(accesses..., named(name), cost(cycles / ghz), [this, number](auto&... data) { run(number, data...); });
+      rt_.submit(accesses..., named(name), cost(cycles / ghz),
+                 [this, number](auto&... data) { this->run(number, data...); });
     });
   }
   void parent(const char* name, double cycles, numbers reads, numbers writes, unsigned children,

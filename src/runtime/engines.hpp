@@ -3,6 +3,7 @@
 #pragma once
 #include <memory>
 
+#include "runtime/options.hpp"
 #include "sched/any_engine.hpp"
 #include "weft/runtime.hpp"
 
@@ -15,6 +16,17 @@ struct disturbance;
 // `opt` is complete: every field set, every value checked (options.cpp).
 [[nodiscard]] std::unique_ptr<sched::any_engine> make_host_engine(const options& opt);
 [[nodiscard]] std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt);
+
+// What they have in common.
+[[nodiscard]] inline sched::engine_setup setup_of(const options& opt) {
+  return {.workers_wanted = opt.workers,
+          .seed = opt.seed,
+          .window_tasks = opt.window,
+          .stack_bytes = opt.stack_kib * 1024,
+          .search_ns = opt.search_us * std::uint64_t{1000},
+          .decoupled = decoupled(opt),
+          .creator = opt.creator};
+}
 
 // How modelled machines made from now on are disturbed (machine/virtual/turns.hpp): for tests of the scheduler.
 [[nodiscard]] machine::disturbance& disturb_modelled_machines() noexcept;

@@ -21,15 +21,10 @@ std::unique_ptr<sched::any_engine> make_host_engine(const options& opt) {
   // With more workers than cores the kernel balances better than a fixed binding.
   if (opt.pin && opt.workers <= cores.size())
     for (const place::core& c : cores) cpus.push_back(c.cpu);
-  auto e = std::make_unique<engine>(sched::engine_setup{.workers_wanted = opt.workers,
-                                                        .seed = opt.seed,
-                                                        .window_tasks = opt.window,
-                                                        .stack_bytes = opt.stack_kib * 1024,
-                                                        .search_ns = opt.search_us * std::uint64_t{1000},
-                                                        .bound = !cpus.empty(),
-                                                        .decoupled = decoupled(opt),
-                                                        .creator = opt.creator,
-                                                        .stuck_ns = opt.stuck_ms * std::uint64_t{1'000'000}});
+  sched::engine_setup setup = setup_of(opt);
+  setup.bound = !cpus.empty();
+  setup.stuck_ns = opt.stuck_ms * std::uint64_t{1'000'000};
+  auto e = std::make_unique<engine>(setup);
   if (opt.trace != nullptr) e->record(std::make_unique<trace::session>(opt.trace, opt.trace_mib, opt.counters));
   const unsigned n = e->the_machine().start(opt.workers, &engine::worker_entry, e.get(), cpus);
   auto apart = place::node_distances();

@@ -60,13 +60,7 @@ std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
                                               .body_scale = opt.model.body_scale,
                                               .first_core = opt.model.core,
                                               .model = std::move(m)};
-  sched::engine_setup engine_setup{.workers_wanted = opt.workers,
-                                   .seed = opt.seed,
-                                   .window_tasks = opt.window,
-                                   .stack_bytes = opt.stack_kib * 1024,
-                                   .search_ns = opt.search_us * std::uint64_t{1000},
-                                   .decoupled = decoupled(opt),
-                                   .creator = opt.creator};
+  sched::engine_setup engine_setup = setup_of(opt);
   if (setup.disturbed.deque_slots != 0) engine_setup.deque_slots = setup.disturbed.deque_slots;
   if (setup.disturbed.deque_slots_max != 0) engine_setup.deque_slots_max = setup.disturbed.deque_slots_max;
   auto e = std::make_unique<engine>(engine_setup, setup);

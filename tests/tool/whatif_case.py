@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import sqlite3
 import subprocess
 import tempfile
 import unittest
@@ -17,6 +18,21 @@ def run(*args, **kwargs):
                           **kwargs)
 
 
+def asked(*words):
+    """What a command of the tool says as JSON."""
+    done = subprocess.run([WEFT, *map(str, words), "--json"], env=CLEAN, check=True, stdout=subprocess.PIPE,
+                          timeout=600)
+    return json.loads(done.stdout)
+
+
+def change(trace, *statements):
+    with sqlite3.connect(trace) as db:
+        for s in statements:
+            db.execute(s)
+    db.close()
+    return trace
+
+
 class WhatIf(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory(prefix="weft-whatif-")
@@ -27,6 +43,13 @@ class WhatIf(unittest.TestCase):
         done = run(*args, "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
+
+    def recorded(self, *words):
+        """A trace of `weft run` with these."""
+        trace = self.folder / "run.weft"
+        subprocess.run([WEFT, "run", *map(str, words), "--trace", trace], env=CLEAN, check=True, timeout=600,
+                       stdout=subprocess.DEVNULL)
+        return trace
 
     def bad(self, expected, *args):
         done = run(*args)

@@ -4,7 +4,6 @@
 Run as: python3 tests/tool/whatif_fidelity_test.py --weft PATH [unittest arguments]
 """
 import json
-import sqlite3
 import subprocess
 import unittest
 
@@ -13,43 +12,22 @@ import trace_maker
 import whatif_case as case
 
 
-def change(trace, *statements):
-    with sqlite3.connect(trace) as db:
-        for s in statements:
-            db.execute(s)
-    db.close()
-    return trace
-
-
 class Fidelity(case.WhatIf):
     def nine(self, later_ns):
         """Nine tasks of 1 ms on two workers take 5 ms; here the last of them was late by so much, for no reason."""
         trace = self.independent(9, 1_000_000)
-        return change(trace, f"UPDATE tasks SET started_ns = started_ns + {later_ns}, finished_ns = finished_ns + "
+        return case.change(trace, f"UPDATE tasks SET started_ns = started_ns + {later_ns}, finished_ns = finished_ns + "
                       f"{later_ns} WHERE id = 9", f"UPDATE waits SET to_ns = to_ns + {later_ns}",
                       f"UPDATE meta SET value = value + {later_ns} WHERE key = 'duration_ns'")
-
-    def recorded(self, *words):
-        trace = self.folder / "run.weft"
-        subprocess.run([case.WEFT, "run", *map(str, words), "--trace", trace], env=case.CLEAN, check=True, timeout=600,
-                       stdout=subprocess.DEVNULL)
-        return trace
-
-    def sim(self, trace, *words):
-        done = subprocess.run([case.WEFT, "sim", trace, *map(str, words), "--json"], env=case.CLEAN, check=True,
-                              stdout=subprocess.PIPE, timeout=600)
-        return json.loads(done.stdout)["makespan_ns"]
 
     def test_the_error_is_that_of_the_replay(self):
         trace = self.recorded("fft", "--machine", "epyc-7551-32", "--workers", 24, "--policy", "random", "--seed", 7)
         off = self.good(trace, "--workers", 1)["fidelity"]
         self.assertEqual((off["machine"], off["workers"], off["policy"], off["creation"]),
                          ("epyc-7551-32", 24, "random", "inline"))
-        report = subprocess.run([case.WEFT, "report", trace, "--json"], env=case.CLEAN, check=True,
-                                stdout=subprocess.PIPE)
-        self.assertEqual(off["recorded_ns"], json.loads(report.stdout)["makespan_ns"])
-        self.assertEqual(off["replayed_ns"], self.sim(trace, "--machine", "epyc-7551-32", "--workers", 24, "--policy",
-                                                      "random", "--seed", 7))
+        self.assertEqual(off["recorded_ns"], case.asked("report", trace)["makespan_ns"])
+        sim = case.asked("sim", trace, "--machine", "epyc-7551-32", "--workers", 24, "--policy", "random", "--seed", 7)
+        self.assertEqual(off["replayed_ns"], sim["makespan_ns"])
         self.assertAlmostEqual(off["error"], abs(off["replayed_ns"] / off["recorded_ns"] - 1))
         self.assertLess(off["error"], 0.1)
 
@@ -106,7 +84,7 @@ class Fidelity(case.WhatIf):
             gain = 1 - rows["local"] / rows["central"]
             told.append((gain > max(0.05, reply["fidelity"]["error"]), "policy" in self.kinds(reply)))
             # Recorded so late that predictions are off by a third.
-            change(trace, "UPDATE waits SET to_ns = to_ns * 3 / 2",
+            case.change(trace, "UPDATE waits SET to_ns = to_ns * 3 / 2",
                    "UPDATE tasks SET finished_ns = finished_ns + (SELECT max(finished_ns) / 2 FROM tasks), "
                    "started_ns = started_ns + (SELECT max(finished_ns) / 2 FROM tasks) WHERE id = 74")
         self.assertEqual(told, [(True, True), (False, False)])
@@ -136,14 +114,14 @@ class Fidelity(case.WhatIf):
         self.assertLess(self.good(self.nine(0), "--workers", "8", "--speed", "4")["fidelity"]["error"], 0.01)
 
     def test_recorded_on_real_cores(self):
-        trace = change(self.nine(0), "UPDATE meta SET value = 'host' WHERE key = 'machine'")
+        trace = case.change(self.nine(0), "UPDATE meta SET value = 'host' WHERE key = 'machine'")
         off = self.good(trace, "--workers", "4", "--machine", "i7-2600k-4")["fidelity"]
         self.assertEqual(off["machine"], "i7-2600k-4")
         self.assertIn("on real cores, here on i7-2600k-4", off["text"])
 
     def test_it_may_not_be_known(self):
         """A policy that is not there any more: nothing to compare with, and that is said."""
-        trace = change(self.nine(0), "UPDATE meta SET value = 'of_old' WHERE key = 'policy'")
+        trace = case.change(self.nine(0), "UPDATE meta SET value = 'of_old' WHERE key = 'policy'")
         reply = self.good(trace, "--workers", "8")
         self.assertIsNone(reply["fidelity"]["error"])
         self.assertRegex(reply["fidelity"]["text"], r"not known: .*of_old")

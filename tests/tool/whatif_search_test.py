@@ -4,7 +4,6 @@
 Run as: python3 tests/tool/whatif_search_test.py --weft PATH [unittest arguments]
 """
 import json
-import subprocess
 import unittest
 
 import command_line
@@ -12,12 +11,6 @@ import whatif_case as case
 
 
 class Search(case.WhatIf):
-    def recorded(self, *words):
-        trace = self.folder / "run.weft"
-        subprocess.run([case.WEFT, "run", *map(str, words), "--trace", trace], env=case.CLEAN, check=True, timeout=600,
-                       stdout=subprocess.DEVNULL)
-        return trace
-
     def combination(self, reply):
         return next((a for a in reply["advice"] if a["kind"] == "combination"), None)
 

@@ -9,7 +9,6 @@ import pathlib
 import re
 import shlex
 import signal
-import sqlite3
 import subprocess
 import time
 import unittest
@@ -91,9 +90,7 @@ class Limits(case.WhatIf):
         for i in range(640):
             p.submit("part", 100_000, ("write", handles[i % 64]))
         trace = trace_maker.upgrade(p.run(self.folder / "units.weft", 2), 0)
-        with sqlite3.connect(trace) as db:
-            db.execute("UPDATE handles SET bytes = 1024")
-        db.close()
+        case.change(trace, "UPDATE handles SET bytes = 1024")
         reply = self.good(trace, "--workers", "8,16", "--machine", "opteron-6220-interlagos-16")
         row = next(r for r in reply["rows"] if r["workers"] == 16)
         self.assertEqual(row["binds"], "shared units")
@@ -103,20 +100,17 @@ class Limits(case.WhatIf):
 
     def test_teams_with_data(self):
         """What members compute is work, also where they were not recorded or data moves beside it."""
-        trace = self.folder / "heat.weft"
         machine = ("--machine", "epyc-7551-32", "--workers", "8")
-        heat = [case.WEFT, "run", "heat", "--size", "256", "--bands", "1", *machine, "--trace", trace]
+        heat = ("heat", "--size", "256", "--bands", "1", *machine)
 
         def busy(*how):
             reply = self.good(trace, *machine, *how)["rows"][0]
             self.assertLessEqual(reply["work_ns"], 8 * reply["makespan_ns"])
             return reply["work_ns"]
 
-        subprocess.run([*heat, "--steps", "20", "--width", "4"], env=case.CLEAN, check=True, stdout=subprocess.DEVNULL)
-        report = json.loads(subprocess.run([case.WEFT, "report", trace, "--json"], env=case.CLEAN, check=True,
-                                           stdout=subprocess.PIPE).stdout)
-        self.assertAlmostEqual(busy() / report["work_ns"], 1, delta=0.05)
-        subprocess.run([*heat, "--steps", "60", "--learned"], env=case.CLEAN, check=True, stdout=subprocess.DEVNULL)
+        trace = self.recorded(*heat, "--steps", "20", "--width", "4")
+        self.assertAlmostEqual(busy() / case.asked("report", trace)["work_ns"], 1, delta=0.05)
+        self.recorded(*heat, "--steps", "60", "--learned")
         one = busy("--team", "1")
         for width in (2, 4, 8):
             self.assertGreater(busy("--team", width), one / 4, width)
@@ -217,10 +211,8 @@ class Advice(case.WhatIf):
         self.assertIn(name[:40] + "...", done.stdout)
 
     def test_policies_for_hints_are_tried_where_there_are_any(self):
-        trace = self.folder / "run.weft"
-        subprocess.run([case.WEFT, "run", "sor", "--size", "256", "--iterations", "1", "--layout", "blocked",
-                        "--machine", "epyc-7551-32", "--trace", trace], env=case.CLEAN,
-                       capture_output=True, check=True, timeout=600)
+        trace = self.recorded("sor", "--size", "256", "--iterations", "1", "--layout", "blocked", "--machine",
+                              "epyc-7551-32")
         reply = json.loads(case.run("--json", "--machine", "epyc-7551-32", "--workers", "32", trace).stdout)
         tried = [t["what"] for a in reply["advice"] for t in a["tried"]]
         self.assertIn("policy pufferfish", tried)
@@ -258,9 +250,7 @@ class Sweeps(case.WhatIf):
     def test_as_sim(self):
         trace = trace_maker.cholesky(8).run(self.folder / "c.weft", 2)
         row = self.good(trace, "--workers", 6)["rows"][0]
-        alone = subprocess.run([case.WEFT, "sim", str(trace), "--workers", "6", "--json"], capture_output=True,
-                               env=case.CLEAN)
-        self.assertEqual(json.loads(alone.stdout)["digest"], row["digest"])
+        self.assertEqual(case.asked("sim", trace, "--workers", 6)["digest"], row["digest"])
 
     def test_default_workers(self):
         trace = self.independent(8, 1000)
