@@ -250,6 +250,19 @@ TEST_CASE("machine files: what hwloc exported of this machine is taken, with one
   std::filesystem::remove(path);
 }
 
+// Each half has a node of its own and a second one beside it, as processors with two kinds of memory have.
+TEST_CASE("machine files: nodes without cores are nodes, farther away from who is not beside them") {
+  const shape s = shape_of_notation("Package:2 [NUMANode(memory=1GB)] [NUMANode(memory=1GB)] Core:2 PU:1");
+  CHECK(s.cores.size() == 4);
+  CHECK(s.nodes == 4);
+  CHECK(s.cores[1].at.node == 0);
+  CHECK(s.cores[2].at.node == 1);
+  CHECK(s.latency[0] == std::vector<std::uint64_t>{10, 20, 20, 30});
+  CHECK(s.latency[1] == std::vector<std::uint64_t>{20, 10, 30, 20});
+  CHECK(s.latency[2] == std::vector<std::uint64_t>{20, 30, 10, 30});
+  CHECK(shape_of_notation("NUMANode:4 Core:2 PU:1").latency.empty());  // as before
+}
+
 TEST_CASE("machine files: this machine can be described, too") {
   const description d = describe_host();
   CHECK(d.model.cores.size() >= 1);

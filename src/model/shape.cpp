@@ -12,6 +12,7 @@
 
 #include "base/limits.hpp"
 #include "model/trial.hpp"
+#include "model/xml_flaw.hpp"
 #include "weft/error.hpp"
 
 namespace weft::model {
@@ -130,6 +131,28 @@ hwloc_obj_t memory_of(hwloc_topology_t t, hwloc_obj_t pu) {
   return nullptr;
 }
 
+// Nodes without cores - memory that is faster, slower, or behind a link - come behind those of cores.
+void add_bare_nodes(hwloc_topology_t t, std::vector<hwloc_obj_t>& nodes) {
+  for (hwloc_obj_t n = nullptr; (n = hwloc_get_next_obj_by_type(t, HWLOC_OBJ_NUMANODE, n)) != nullptr;)
+    if (std::find(nodes.begin(), nodes.end(), n) == nodes.end()) nodes.push_back(n);
+  if (nodes.size() > base::workers_max)
+    throw error("it has " + std::to_string(nodes.size()) + " memory nodes; Weft takes at most " +
+                std::to_string(base::workers_max));
+}
+
+// Where nobody tells how far apart nodes are, others are equally far; but a node without cores is farther from those
+// nodes that it is not beside.
+std::vector<std::vector<std::uint64_t>> usual_latencies(const std::vector<hwloc_obj_t>& nodes, std::size_t with_cores) {
+  constexpr std::uint64_t own = 10, other = 20, farther = 30;
+  std::vector<std::vector<std::uint64_t>> table(nodes.size(), std::vector<std::uint64_t>(nodes.size(), other));
+  for (std::size_t a = 0; a < nodes.size(); ++a) {
+    table[a][a] = own;
+    for (std::size_t b = std::max(a + 1, with_cores); b < nodes.size(); ++b)
+      if (hwloc_bitmap_intersects(nodes[a]->cpuset, nodes[b]->cpuset) == 0) table[a][b] = table[b][a] = farther;
+  }
+  return table;
+}
+
 // `sizes`: those of caches are known, not hwloc's guesses for a notation that has none.
 shape load(topology t, bool sizes) {
   if (hwloc_topology_load(t.get()) != 0) throw error("hwloc cannot make a machine of it");
@@ -155,8 +178,11 @@ shape load(topology t, bool sizes) {
     c.physical = physical.of(physical_core(pu));
     s.cores.push_back(c);
   }
+  const std::size_t with_cores = nodes.size();
+  add_bare_nodes(t.get(), nodes);
   s.nodes = static_cast<unsigned>(nodes.size());
   s.latency = latencies(t.get(), nodes);
+  if (s.latency.empty() && s.nodes != with_cores) s.latency = usual_latencies(nodes, with_cores);
   s.drawing = draw(hwloc_get_root_obj(t.get()), sizes);
   return s;
 }
@@ -207,6 +233,17 @@ version_place version_of(const std::string& text) {
   return v;
 }
 
+std::string in_line(const std::string& text, std::size_t at) {
+  return "line " + std::to_string(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1) +
+         ": ";
+}
+
+// What hwloc does not say of a file that it refused.
+[[noreturn]] void refuse_xml(const std::string& text, const std::string& why) {
+  const auto flaw = first_flaw(text);
+  throw error(flaw ? "line " + std::to_string(flaw->line) + ": " + flaw->what + " (" + why + ")" : why);
+}
+
 // hwloc keeps a bit for each number of a core or a memory node up to the greatest: one of number 4294967295 makes it
 // use gigabytes, and a second, whenever a runtime starts. Other objects may have large numbers; PCI devices do.
 void refuse_far_numbers(const std::string& text) {
@@ -220,7 +257,8 @@ void refuse_far_numbers(const std::string& text) {
     const bool counts = element.find("PU") != std::string::npos || element.find("NUMANode") != std::string::npos;
     if (!counts || found == std::string::npos || found + key.size() + 1 >= element.size()) continue;
     if (std::strtoul(element.c_str() + found + key.size() + 1, nullptr, 10) > number_max)
-      throw error("it has a core or a memory node whose number (os_index) is above " + std::to_string(number_max));
+      throw error(in_line(text, at) + "it has a core or a memory node whose number (os_index) is above " +
+                  std::to_string(number_max));
   }
 }
 
@@ -230,11 +268,16 @@ shape read_xml(const std::string& text) {
   const auto read = [&text] {
     topology t = empty_topology();
     if (hwloc_topology_set_xmlbuffer(t.get(), text.c_str(), static_cast<int>(text.size() + 1)) != 0)
-      throw error("hwloc cannot read it; it takes what `lstopo FILE.xml` wrote");
-    return load(std::move(t), true);
+      refuse_xml(text, "hwloc cannot read it; it takes what `lstopo FILE.xml` wrote");
+    try {
+      return load(std::move(t), true);
+    } catch (const error& e) {
+      refuse_xml(text, e.what());
+    }
   };
   if (!survives([&read] { static_cast<void>(read()); }))
-    throw error(
+    refuse_xml(
+        text,
         "hwloc cannot read it: it is damaged, and hwloc would crash on it; export it again with `lstopo FILE.xml`");
   return read();
 }

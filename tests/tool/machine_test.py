@@ -55,6 +55,33 @@ APART = """<?xml version="1.0"?>
 </topology>
 """
 
+# Two packages of one core, fast memory beside the first (node 2), and memory that belongs to neither (node 3).
+BARE = """<?xml version="1.0"?>
+<topology version="2.0">
+  <object type="Machine" os_index="0" cpuset="0x3" complete_cpuset="0x3" allowed_cpuset="0x3" nodeset="0xf"
+          complete_nodeset="0xf" allowed_nodeset="0xf" gp_index="1">
+    <object type="NUMANode" os_index="3" cpuset="0x0" complete_cpuset="0x0" nodeset="0x8" complete_nodeset="0x8"
+            gp_index="2" local_memory="1024"/>
+    <object type="Package" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0xd" complete_nodeset="0xd"
+            gp_index="3">
+      <object type="NUMANode" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1"
+              gp_index="4" local_memory="1024"/>
+      <object type="NUMANode" os_index="2" cpuset="0x1" complete_cpuset="0x1" nodeset="0x4" complete_nodeset="0x4"
+              gp_index="5" local_memory="1024" subtype="HBM"/>
+      <object type="PU" os_index="0" cpuset="0x1" complete_cpuset="0x1" nodeset="0x5" complete_nodeset="0x5"
+              gp_index="6"/>
+    </object>
+    <object type="Package" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0xa" complete_nodeset="0xa"
+            gp_index="7">
+      <object type="NUMANode" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x2" complete_nodeset="0x2"
+              gp_index="8" local_memory="1024"/>
+      <object type="PU" os_index="1" cpuset="0x2" complete_cpuset="0x2" nodeset="0x2" complete_nodeset="0x2"
+              gp_index="9"/>
+    </object>
+  </object>
+</topology>
+"""
+
 
 class Machines(unittest.TestCase):
     def setUp(self):
@@ -169,7 +196,7 @@ class Machines(unittest.TestCase):
             self.assertTrue(self.bad(*run, "bad.toml").startswith("weft: bad.toml" + why))
         for name, text in (("empty.xml", ""), ("cut.xml", "<?xml version='1.0'?><topology version='2.0'><object>")):
             (self.folder / name).write_text(text)
-            self.assertIn(f"weft: {name}: hwloc", self.bad("info", "--machine", name))
+            self.assertRegex(self.bad("info", "--machine", name), f"^weft: {name}: line 1: .* \\(hwloc")
 
     def test_xml_of_hwloc_3(self):
         """Its version is all that hwloc 2 has against it; what no hwloc wrote yet is refused with the line."""
@@ -187,14 +214,24 @@ class Machines(unittest.TestCase):
         told = json.loads(self.run_weft("info", "--machine", "apart.xml", "--json").stdout)
         self.assertEqual((told["cores"], told["nodes"]), (2, 1))
 
+    def test_xml_with_nodes_without_cores(self):
+        """They are places for memory: a run finds its data there, farther away than in its own."""
+        (self.folder / "bare.xml").write_text(BARE)
+        told = json.loads(self.run_weft("info", "--machine", "bare.xml", "--json").stdout)
+        self.assertEqual((told["cores"], told["nodes"]), (2, 4))
+        self.assertRegex(self.run_weft("info", "--machine", "bare.xml").stdout, "4 memory nodes")
+        heat = json.loads(self.run_weft("run", "independent", "--n", "100", "--machine", "bare.xml", "--json").stdout)
+        self.assertEqual(heat["workers"], 2)
+
     def test_damaged_xml_on_which_hwloc_crashes(self):
         whole = CRASHES.format(pu='cpuset="0x1" complete_cpuset="0x1" nodeset="0x1" complete_nodeset="0x1"')
         (self.folder / "whole.xml").write_text(whole)
         self.assertEqual(json.loads(self.run_weft("info", "--machine", "whole.xml", "--json").stdout)["cores"], 1)
         # An assertion of hwloc 2.9.
         (self.folder / "bad.xml").write_text(CRASHES.format(pu='cpuset="0x1" complete_cpuset=",x0000000f"'))
-        self.assertEqual(self.bad("info", "--machine", "bad.xml"), "weft: bad.xml: hwloc cannot read it: it is "
-                         "damaged, and hwloc would crash on it; export it again with `lstopo FILE.xml`")
+        self.assertEqual(self.bad("info", "--machine", "bad.xml"), 'weft: bad.xml: line 7: ",x0000000f" is no set of '
+                         "numbers (hwloc cannot read it: it is damaged, and hwloc would crash on it; export it again "
+                         "with `lstopo FILE.xml`)")
 
     def test_numbers_that_are_far_apart(self):
         """hwloc keeps a bit for each number up to the greatest, in each set of each part."""
@@ -203,7 +240,8 @@ class Machines(unittest.TestCase):
             far = whole.replace(f'type="{part}" os_index="0"', f'type="{part}" os_index="4294967290"')
             self.assertNotEqual(far, whole)
             (self.folder / "far.xml").write_text(far)
-            self.assertIn("whose number (os_index) is above 1048575", self.bad("info", "--machine", "far.xml"))
+            self.assertRegex(self.bad("info", "--machine", "far.xml"),
+                             r"line [57]: .* whose number \(os_index\) is above 1048575")
 
     def test_the_guide(self):
         """The example of the guide is a machine file, and uses every key there is."""
