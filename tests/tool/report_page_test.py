@@ -122,6 +122,37 @@ class Drawing(PageTest):
         different = sum(image.at(x, y) != row for x in range(int(self.x(10_000)), int(self.x(2_900_000))))
         self.assertGreater(different, 0.95 * (self.x(2_900_000) - self.x(10_000)))
 
+    def test_names_of_bounds_lie_on_no_curve(self):
+        """And their lines end above the names of times."""
+        p = trace_maker.Program()
+        x = p.handle()
+        for i in range(400):
+            p.submit("part", 10_000, *([("write", x)] if i % 4 == 0 else []))
+        falling = p.run(self.folder / "falling.weft", 3)
+        for trace in (falling, trace_maker.cholesky(10).run(self.folder / "cholesky.weft", 4)):
+            self.open(trace)
+            seen = self.page.evaluate("({...drawn, heads: drawn.heads.length})")
+            names = seen["names"][seen["heads"]:]
+            self.assertEqual(len(names), 2)
+            for box in names:
+                self.assertTrue(box["isFree"], box)
+                self.assertTrue(all(box["top"] >= h["bottom"] for h in seen["names"][:seen["heads"]]), box)
+                for line in seen["paths"]:
+                    for (x1, y1), (x2, y2) in zip(line, line[1:]):
+                        if box["left"] < x2 < box["right"]:
+                            self.assertFalse(min(y1, y2) < box["bottom"] and max(y1, y2) > box["top"], (box, x2))
+            self.assertEqual(self.page.evaluate("""bounds().filter(({time}) => {
+                const scale = window.devicePixelRatio || 1, tall = Math.round((layout.axis - 2) * scale);
+                const x = Math.round(xAt(time) * scale), y = Math.round((layout.top - layout.axis + 1) * scale);
+                const at = pen.getImageData(x, y, 1, tall).data;
+                pen.save();
+                pen.fillStyle = theme.critical;
+                const ink = pen.fillStyle;
+                pen.restore();
+                const hex = (i) => '#' + [0, 1, 2].map((k) => at[4 * i + k].toString(16).padStart(2, '0')).join('');
+                return Array.from({length: tall}, (_, i) => hex(i)).includes(ink);
+            }).length"""), 0)
+
     def test_every_colour_is_one_of_the_legend(self):
         """Nineteen names in turns, many to a pixel: eight colours plain and hatched, and one for the three others."""
         names = [f"name{i}" for i in range(19)]

@@ -111,8 +111,8 @@ class Sums(report_page_test.PageTest):
         self.assertEqual(found, {"critical path": begin + span, "all work": begin + work / workers})
         image = self.page.image("#timeline")
         critical = self.theme_colour("--critical")
-        x, top = self.page.evaluate(f"[xAt({begin + span}), layout.curve + 2]")
-        column = [image.at(x + dx, y) for y in range(int(top), int(top) + 12) for dx in (-1, 0, 1)]
+        x, top = self.page.evaluate(f"[xAt({begin + span}), layout.curve + 17]")
+        column = [image.at(x + dx, y) for y in range(int(top), int(top) + 24) for dx in (-1, 0, 1)]
         self.assertLess(min(max(abs(p - q) for p, q in zip(c, critical)) for c in column), 90)
         self.page.evaluate("canvas.focus()")
         self.page.key("q")

@@ -7,7 +7,15 @@ import unittest
 
 import browser
 import command_line
+import trace_maker
 import whatif_case as case
+
+
+def along(line):
+    """Points of a line of straight pieces, less than a pixel apart."""
+    for (x1, y1), (x2, y2) in zip(line, line[1:]):
+        steps = int(2 * max(abs(x2 - x1), abs(y2 - y1))) + 1
+        yield from ((x1 + (x2 - x1) * i / steps, y1 + (y2 - y1) * i / steps) for i in range(steps + 1))
 
 
 @unittest.skipUnless(browser.find(), "no Chromium")
@@ -118,6 +126,35 @@ class Page(case.WhatIf):
             for b in boxes[:i]:
                 apart = a["left"] >= b["right"] or b["left"] >= a["right"] or abs(a["y"] - b["y"]) >= 13
                 self.assertTrue(apart, (a, b))
+
+    def test_names_lie_on_no_line(self):
+        """Also the name of a bound that leaves the chart at its top, far above all curves."""
+        p = trace_maker.Program(submit_ns=2000)
+        for _ in range(1000):
+            p.submit("part", 10_000)
+        slow = p.run(self.folder / "slow.weft", 2)
+        many = ("--policies", "local,random,central", "--grain", "1,/2")
+        for trace, *words in ((slow, "--submitter", "trace"), (self.chain(40, 1_000_000),),
+                              (self.independent(64, 500_000),), (self.independent(64, 500_000), *many)):
+            self.open(trace, "--workers", "1,2,4,8,16", *words)
+            seen = self.page.evaluate("(({written, lines, plot}) => ({written, lines: charts[0].lines(), "
+                                      "plot: charts[0].plot()}))(charts[0])")
+            self.assertGreaterEqual(len(seen["written"]), 2 if trace == slow else 1)
+            for box in seen["written"]:
+                self.assertTrue(seen["plot"]["left"] <= box["left"] and box["right"] <= seen["plot"]["right"], box)
+                self.assertTrue(seen["plot"]["top"] <= box["top"] and box["bottom"] <= seen["plot"]["bottom"], box)
+                for x, y in (point for line in seen["lines"] for point in along(line)):
+                    self.assertFalse(box["left"] < x < box["right"] and box["top"] < y < box["bottom"], (box, x, y))
+
+    def test_marks_are_whole(self):
+        """The first and the last of a curve lie at the edges of the plot; a chosen one is drawn largest."""
+        self.open(self.independent(64, 1_000_000), "--workers", "1,2,4,8")
+        for chart in (0, 1):
+            plot = self.page.evaluate(f"charts[{chart}].plot()")
+            for x, y in self.page.evaluate(f"rows.map((r) => [charts[{chart}].x(r.workers), "
+                                           f"charts[{chart}].y(charts[{chart}].value(r))])"):
+                self.assertTrue(plot["left"] + 8 <= x <= plot["right"] - 8, (plot, x))
+                self.assertTrue(plot["top"] + 8 <= y <= plot["bottom"], (plot, y))
 
     def test_no_tip_is_left(self):
         self.open(self.independent(64, 1_000_000), "--workers", "1,2,4,8", "--policies", "local,central")

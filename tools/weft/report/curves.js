@@ -50,18 +50,60 @@ function drawBounds() {
   pen.setLineDash([5, 4]);
   pen.lineWidth = 1.5;
   pen.font = "11px system-ui, sans-serif";
+  const all = [];
   for (const [i, { name, time }] of bounds().entries()) {
     const x = xAt(time);
     if (x < layout.gutter || x > layout.width - layout.right) continue;
-    pen.strokeStyle = pen.fillStyle = i === 0 ? theme.critical : theme.text;
+    pen.strokeStyle = i === 0 ? theme.critical : theme.text;
     pen.beginPath();
-    pen.moveTo(x, layout.curve + 2);
-    pen.lineTo(x, layout.top);
+    pen.moveTo(x, layout.curve + 17);  // above are the names of the curves
+    pen.lineTo(x, layout.curve + layout.strip);  // the names of times are below
     pen.stroke();
-    pen.textAlign = x > layout.width - 120 ? "right" : "left";
-    pen.fillText(name, x + (pen.textAlign === "right" ? -4 : 4), layout.curve + 20 + 12 * i);
+    all.push({ name, x, wide: pen.measureText(name).width });
+  }
+  pen.setLineDash([]);
+  pen.textAlign = "left";
+  pen.textBaseline = "alphabetic";
+  const lines = [...drawn.paths, ...all.map(({ x }) => [[x, layout.curve], [x, layout.curve + layout.strip]])];
+  drawn.names = [...drawn.heads];
+  for (const { name, x, wide } of all) {
+    const box = freeBox(x, wide, lines, drawn.names);
+    drawn.names.push(box);
+    if (!box.isFree) {  // on a ground of its own
+      pen.fillStyle = theme.panel;
+      pen.fillRect(box.left - 2, box.top, wide + 4, box.bottom - box.top);
+    }
+    pen.fillStyle = name === "critical path" ? theme.critical : theme.text;
+    pen.fillText(name, box.left, box.bottom - 3);
   }
   pen.restore();
+}
+
+// What was drawn last: the curves as points, the boxes of their heads, and of all names in the strip.
+const drawn = { paths: [], heads: [], names: [] };
+
+// Whether a line of straight pieces meets a box; the curves have a point a pixel.
+function meets(path, box) {
+  return path.some(([x, y], i) => {
+    if (x < box.left - 1 || x > box.right + 1) return false;
+    const before = i > 0 && path[i - 1][0] >= box.left - 1 ? path[i - 1][1] : y;
+    return Math.min(y, before) <= box.bottom && Math.max(y, before) >= box.top;
+  });
+}
+
+// A place for a name of that width beside the line at x: the nearest that is on no line and no name, if there is any.
+function freeBox(x, wide, lines, names) {
+  const left = layout.gutter + 2, right = layout.width - layout.right - 2;
+  const boxes = [];
+  for (let aside = 4; aside < 260; aside += 16)
+    for (const from of [x + aside, x - aside - wide])
+      for (let y = layout.curve + 27; y <= layout.curve + layout.strip - 1; y += 3)
+        if (from >= left && from + wide <= right) boxes.push({ left: from, right: from + wide, top: y - 10, bottom: y });
+  const overlaps = (a, b) => a.left < b.right + 2 && b.left < a.right + 2 && a.top < b.bottom && b.top < a.bottom;
+  const clear = boxes.filter((b) => !names.some((n) => overlaps(n, b)));
+  const best = clear.find((b) => !lines.some((l) => meets(l, b)));
+  const otherwise = clear[0] || boxes[0] || { left, right: left + wide, top: layout.curve + 17, bottom: layout.curve + 27 };
+  return { ...(best || otherwise), isFree: best !== undefined };
 }
 
 // Each in its own scale: the most that the view has is the top.
@@ -74,16 +116,21 @@ function drawQuantities(width) {
   pen.font = "11px system-ui, sans-serif";
   pen.textAlign = "left";
   const room = layout.width - layout.right - layout.gutter;
+  drawn.paths = [], drawn.heads = [];
   for (const curve of allCurves()) {
-    const values = Float64Array.from({ length: width }, (_, c) => curve.at(view.from + (c + 0.5) * step));
+    const values = Array.from({ length: width }, (_, c) => curve.at(view.from + (c + 0.5) * step));
     const most = values.reduce((a, b) => Math.max(a, b), 1);
     pen.strokeStyle = pen.fillStyle = theme[curve.colour];
+    const path = values.map((v, c) => [layout.gutter + c + 0.5, bottom - height * v / most]);
+    drawn.paths.push(path);
     pen.beginPath();
-    values.forEach((v, c) => pen.lineTo(layout.gutter + c + 0.5, bottom - height * v / most));
+    for (const [x, y] of path) pen.lineTo(x, y);
     pen.stroke();
     const text = (room < 420 ? `${curve.name} \u2264 ` : `tasks ${curve.name}: at most `) + most.toLocaleString("en");
     pen.fillText(text, left + 4, layout.curve + 9);
-    left += pen.measureText(text).width + 14;
+    const wide = pen.measureText(text).width;
+    drawn.heads.push({ left: left + 4, right: left + 4 + wide, top: layout.curve + 2, bottom: layout.curve + 16 });
+    left += wide + 14;
   }
   pen.restore();
 }

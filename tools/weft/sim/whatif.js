@@ -43,6 +43,30 @@ const shown = () => series.filter((s) => !state.hidden.has(s.name));
 
 function css(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
 
+const boundNames = ['critical path', 'creation'];
+// The speed-ups that these would leave.
+const boundsOf = (r) => boundNames.filter((n) => r.bounds_ns[n] > 0).map((n) => [n, r.speedup * r.makespan_ns / r.bounds_ns[n]]);
+
+const edge = 10; // of a chart, for the marks there
+
+const overlap = (a, b, by) => a.left < b.right + by && b.left < a.right + by && a.top < b.bottom + by && b.top < a.bottom + by;
+
+// Whether a line of straight pieces comes within `by` of a box: a piece is cut where it enters and leaves (Liang, Barsky).
+function crosses(path, box, by) {
+  const inside = ([x1, y1], [x2, y2]) => {
+    let from = 0, to = 1;
+    for (const [d, room] of [[x1 - x2, x1 - box.left + by], [x2 - x1, box.right + by - x1], [y1 - y2, y1 - box.top + by],
+                             [y2 - y1, box.bottom + by - y1]]) {
+      if (d === 0 && room < 0) return false;
+      if (d < 0) from = Math.max(from, room / d);
+      if (d > 0) to = Math.min(to, room / d);
+    }
+    return from <= to;
+  };
+  if (path.length === 1) return inside(path[0], path[0]);
+  return path.some((p, i) => i > 0 && inside(path[i - 1], p));
+}
+
 // A chart knows how to come from a row to a place on its canvas, and draws.
 class Chart {
   constructor(id, value, ideal) {
@@ -65,12 +89,20 @@ class Chart {
     const workers = rows.map((r) => r.workers);
     this.low = Math.min(...workers);
     this.high = Math.max(...workers, this.low + 1);
-    this.top = Math.max(...rows.map(this.value), this.ideal ? 0 : 1) * 1.08 || 1;
+    // What the bounds leave is of use as far as it is near.
+    const most = Math.max(...rows.map(this.value), this.ideal ? 0 : 1);
+    const near = this.ideal ? rows.flatMap((r) => boundsOf(r).map(([, v]) => v)).filter((v) => v <= 1.5 * most) : [];
+    this.top = Math.max(most, ...near) * 1.08 || 1;
+  }
+
+  // Where curves are: marks at its edges are whole.
+  plot() {
+    return {left: 48, right: this.width - 8, top: this.y(this.top), bottom: this.y(0) + 8};
   }
 
   x(workers) {
     const share = Math.log(workers / this.low) / Math.log(this.high / this.low);
-    return 48 + share * (this.width - 64);
+    return 48 + edge + share * (this.width - 64 - edge);
   }
 
   y(value) { return this.height - 34 - value / this.top * (this.height - 48); }
@@ -102,7 +134,8 @@ class Chart {
     }
     c.save();
     c.beginPath();
-    c.rect(48, this.y(this.top), this.width - 56, this.y(0) - this.y(this.top) + 8);
+    const {left, right, top, bottom} = this.plot();
+    c.rect(left, top, right - left, bottom - top);
     c.clip();
     if (this.ideal) this.limits(c);
     for (const s of shown()) this.curve(c, s);
@@ -124,21 +157,45 @@ class Chart {
   bounds() {
     const of = series.find((s) => s.rows.includes(state.chosen)) || shown()[0];
     if (!of) return [];
-    return ['critical path', 'creation'].map((name) => ({name, colour: `rgb(${of.colour})`, points: of.rows.filter((r) => r.bounds_ns[name] > 0).map(
-      (r) => [r.workers, r.speedup * r.makespan_ns / r.bounds_ns[name]])})).filter((b) => b.points.length > 0);
+    return boundNames.map((name) => ({name, colour: `rgb(${of.colour})`, points: of.rows.flatMap(
+      (r) => boundsOf(r).filter(([n]) => n === name).map(([, v]) => [r.workers, v]))})).filter((b) => b.points.length > 0);
   }
 
-  // Beside a line, where it ends or leaves the chart.
-  // None lies on another: one that would is written below it.
+  // All lines as they are drawn, in pixels.
+  lines() {
+    const path = (points) => points.map(([w, v]) => [this.x(w), this.y(v)]);
+    return [path(this.sampled((w) => w)), ...this.bounds().map((b) => path(b.points)),
+            ...shown().map((s) => path(s.rows.map((r) => [r.workers, this.value(r)])))];
+  }
+
+  // Where a line ends, or leaves the chart at its top.
+  end(points) {
+    const path = points.map(([w, v]) => [this.x(w), this.y(v)]), {top} = this.plot();
+    const last = path.findLastIndex(([, y]) => y >= top);
+    if (last < 0 || last === path.length - 1) return path.at(last);
+    const [[x1, y1], [x2, y2]] = [path[last], path[last + 1]], share = (y1 - top) / (y1 - y2);
+    return [x1 + share * (x2 - x1), top];
+  }
+
+  // Beside the end of its line, but on no line and no other name: the nearest place that is free.
   names(c) {
+    const {left, right, top, bottom} = this.plot(), lines = this.lines();
     this.written = [];
     const write = (text, points, colour) => {
-      const inside = points.filter(([, v]) => v <= this.top);
-      if (!inside.length) return;
-      const [w, v] = inside.at(-1), wide = c.measureText(text).width, right = Math.min(this.x(w), this.width - 18) - 4;
-      const box = {left: Math.max(50, right - wide), right: Math.max(50, right - wide) + wide, y: Math.max(this.y(v) - 5, 12)};
-      while (this.written.some((b) => b.left < box.right + 4 && box.left < b.right + 4 && Math.abs(b.y - box.y) < 13))
-        box.y += 1;
+      if (!points.some(([, v]) => v <= this.top)) return;
+      const [x, y] = this.end(points), wide = c.measureText(text).width;
+      const places = [];
+      for (let down = -bottom; down <= bottom; down += 3)
+        for (const aside of [-wide - 6, 6, -wide - 40, 40, -wide / 2, -wide - 90, 90]) {
+          const at = Math.min(Math.max(x + aside, left + 2), right - 10 - wide);
+          const box = {left: at, right: at + wide, top: y + down - 10, bottom: y + down + 3, y: y + down};
+          if (box.top >= top && box.bottom <= bottom - 8) places.push([Math.abs(down) + Math.abs(at + wide / 2 - x) / 3, box]);
+        }
+      places.sort(([a], [b]) => a - b);
+      const free = (b) => !this.written.some((o) => overlap(o, b, 2)) && !lines.some((l) => crosses(l, b, 4));
+      const box = (places.find(([, b]) => free(b)) || places.find(([, b]) => !this.written.some((o) => overlap(o, b, 0))) ||
+                   places[0] || [])[1];
+      if (!box) return;
       this.written.push(box);
       c.textAlign = 'left';
       c.fillStyle = colour;
@@ -156,7 +213,7 @@ class Chart {
     const step = [1, 2, 5].map((f) => f * power).find((s) => this.top / s <= 6) || 10 * power;
     c.textAlign = 'right';
     for (let v = 0; v <= this.top; v += step) {
-      this.segment(c, 48, this.y(v), this.width - 16, this.y(v));
+      this.segment(c, 48, this.y(v), this.width - 8, this.y(v));
       c.fillText(String(Math.round(v * 1000) / 1000), 42, this.y(v) + 4);
     }
     c.textAlign = 'center';
