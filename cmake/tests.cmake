@@ -10,6 +10,7 @@
 #   tests/found/x.cpp                            a program each, which tests/found.py runs in many ways
 #   tests/faults/*.cpp                           weft_faults: calls of the system fail on command
 #   tests/check/x.cpp                            programs that tests/tool/check_test.py has checked
+#   tests/predicted/*.cpp                        programs that tests/predicted.py runs beside what is predicted of them
 #   tests/guests/x.cpp                           a program for each runtime that is a guest (cmake/guests.cmake)
 #   tests/numa/guest.cpp                         a program that tests/numa/boot.py boots, with 4 and with 8 memory nodes
 #   tests/tool/x_test.py                         a script that gets --weft PATH
@@ -334,6 +335,12 @@ if(WEFT_APPS)
             --weft $<TARGET_FILE:weft_tool> --tasks 3000000)
   weft_test(long/coarse_table long ${python} ${tests}/tool/coarse_table.py --weft $<TARGET_FILE:weft_tool>
             --shapes $<TARGET_FILE:check_shapes>)
+  weft_test(long/hwloc_files long ${python} ${tests}/tool/hwloc_files.py --weft $<TARGET_FILE:weft_tool>)
+  file(GLOB predicted_sources CONFIGURE_DEPENDS tests/predicted/*.cpp)
+  weft_program(predicted_programs tests predicted_programs ${predicted_sources})
+  weft_test(long/predicted long ${python} ${tests}/predicted.py --weft $<TARGET_FILE:weft_tool>
+            --programs $<TARGET_FILE:predicted_programs>)
+  set_tests_properties(long/predicted PROPERTIES RUN_SERIAL ON)
   foreach(name IN LISTS weft_bench_systems)  # each right on every problem, in small
     weft_test(bench/system/${name} apps ${PROJECT_BINARY_DIR}/${weft_bench_dir}/${name} --check)
   endforeach()

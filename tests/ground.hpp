@@ -44,7 +44,6 @@ struct modelled_notes : notes {
   [[nodiscard]] static constexpr bool has_helpers() noexcept { return false; }
   [[nodiscard]] static constexpr bool has_alarms() noexcept { return true; }
   [[nodiscard]] static constexpr bool keeps_order() noexcept { return true; }
-  [[nodiscard]] static constexpr bool clock_is_free() noexcept { return true; }
   [[nodiscard]] static constexpr bool offers_barrier() noexcept { return false; }
   [[nodiscard]] static constexpr unsigned reserves() noexcept { return 0; }
   [[nodiscard]] static constexpr std::size_t idle_stacks_max() noexcept { return ~std::size_t{0}; }

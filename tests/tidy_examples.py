@@ -55,7 +55,7 @@ BAD: dict[str, list[Tree]] = {
                           *({f"src/{x}/y/x.cpp": "int x;\n" * 300 + "WEFT_ASSERT(x);\n"} for x in ASSERTIONS_MIN)],
     "one_source": [{"src/sched/x.hpp": "// X.\nvoid f() {\n  if constexpr (!M::modelled) g();\n}\n"},
                    {"src/access/x.hpp": "// X.\nstatic_assert(std::is_same_v<M, machine::host>);\n"},
-                   {"src/ordered/x.hpp": "// X.\nbool b = M::clock_is_free();\n"},
+                   {"src/ordered/x.hpp": "// X.\nbool b = M::keeps_order();\n"},
                    {"src/sched/watch.hpp": "// X.\n" + "M::reserves();\n" * (ASKS["src/sched/watch.hpp"][0] + 1)},
                    {"src/sched/watch.hpp": "// X.\n"}, {"src/machine/machine.hpp": "//   is_new()  is\n"}],
     "nouns_without_cycles": [{"src/sched/deque.hpp": '// A deque.\n#include "sched/deque.hpp"\n'},

@@ -28,6 +28,7 @@
 //   join()            returns when all entries have returned
 //   dismiss()         in place of all that: no entry is called
 //   now_ps()          the calling worker's clock
+//   program_now_ps()  the same for who has not called in: with what the program has computed since it went on by itself
 //   park(id)          sleeps until wake(id); a wake before the park makes it return at once. Only worker `id` parks.
 //   doze(id)          the same, but an alarm may end it, too: who looks for what there is to do when it goes on
 //   wake(id)          who: any worker, and on the host any thread
@@ -60,7 +61,6 @@
 //   has_helpers()       start_helper() makes a thread
 //   has_alarms()        alarm() does something
 //   keeps_order()       the order of all tasks may be written down or decided (sched/order.hpp)
-//   clock_is_free()     to look at the clock takes no time
 //   takes_charges()     charge() does something
 //   offers_barrier()    handing over tasks may rely on barrier_everywhere()
 //   reserves()          workers beyond those asked for, which take the place of those that block
@@ -133,13 +133,13 @@ concept machine = requires(M m, cell<std::uint8_t> lock, cell<std::uint64_t> c, 
   { M::has_helpers() } -> std::same_as<bool>;
   { M::has_alarms() } -> std::same_as<bool>;
   { M::keeps_order() } -> std::same_as<bool>;
-  { M::clock_is_free() } -> std::same_as<bool>;
   { M::takes_charges() } -> std::same_as<bool>;
   { M::offers_barrier() } -> std::same_as<bool>;
   { M::reserves() } -> std::same_as<unsigned>;
   { M::idle_stacks_max() } -> std::same_as<std::size_t>;
   { m.stack(id, f) } -> std::same_as<fiber&>;
   { m.now_ps() } -> std::same_as<std::uint64_t>;
+  { m.program_now_ps() } -> std::same_as<std::uint64_t>;
   m.join();
   m.dismiss();
   { m.forked() } -> std::same_as<bool>;

@@ -143,7 +143,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   [[nodiscard]] unsigned workers() const noexcept override { return crew_.workers(); }
   [[nodiscard]] const char* machine_name() const noexcept override { return machine_.name(); }
   [[nodiscard]] double now_ns() const noexcept override {
-    return static_cast<double>(machine_.now_ps() - start_ps_) / 1e3;
+    return static_cast<double>(machine_.program_now_ps() - start_ps_) / 1e3;
   }
   [[nodiscard]] run_counts statistics() const noexcept override;
   void charge(std::uint64_t ps, std::span<const data_use> uses) override;

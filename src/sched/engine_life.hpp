@@ -92,8 +92,9 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
       deque::open(*w, workers() > 1, size, &placement_.overflow());
       stacks_.put_aside(*w);
     }
-    recording_.open(crew_, places_.get());
-    tempo_.open(clock_cost_ps(machine_));
+    const std::uint64_t look_ps = clock_cost_ps(machine_);
+    recording_.open(crew_, places_.get(), look_ps);
+    tempo_.open(look_ps);
     start_ps_ = machine_.now_ps();
     recording_.begins(about(), start_ps_);
   }

@@ -228,13 +228,13 @@ template <machine::machine M> void engine<M>::ran(worker& w, const detail::recor
 
 template <machine::machine M> void engine<M>::run_traced(worker& w, detail::record* r) {
   const bool timed = w.pace.timed;
-  const auto begun = recording_.starts(w, *r);
-  const std::uint64_t start = begun.follows ? w.body_end_ps : machine_.now_ps();
+  trace::strand* const outer = recording_.starts(w);
+  const std::uint64_t start = machine_.now_ps();
   const std::uint16_t first = w.id;
   const trace::outcome outcome = call_body(w, r);
   worker& here = static_cast<worker&>(*current_worker());
   const std::uint64_t end = machine_.now_ps();
-  recording_.ran(here, *r, {start, end, first, begun, outcome});
+  recording_.ran(here, *r, {start, end, first, outer, outcome});
   if (timed) ran(here, *r, end - start);
 }
 

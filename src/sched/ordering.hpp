@@ -69,7 +69,6 @@ template <class M> class ordering final : public source<M> {
   // An add that is chosen and cannot have its handle queues for it, and comes back to the pool when it has it.
   [[nodiscard]] detail::record* take(worker<M>& w) override {
     WEFT_ASSERT(chooses());
-    w.body_end_ps = 0;
     static_cast<void>(M::load(changes_, base::seq_cst));
     detail::record* r = order_->take(w.id);
     while (r != nullptr && chooses_among_adds(*r) && r->waiting.cursor == r->access_count) {

@@ -86,26 +86,14 @@ TEST_CASE("recording: a task is written where it was submitted and where it ran"
   t.r.of_submission(t.all[0])(x.r);
   CHECK(x.r.trace_id() != 0);
   t.r.ran(t.all[1], x.r,
-          {.start_ps = 5, .end_ps = 9, .first_worker = 0, .begun = {true, nullptr}, .outcome = trace::outcome::failed});
-  CHECK(t.all[1].body_end_ps == 9);
+          {.start_ps = 5, .end_ps = 9, .first_worker = 0, .outer = nullptr, .outcome = trace::outcome::failed});
   const auto submitted = t.of(0);
   const auto ran = t.of(1);
   REQUIRE((submitted.size() == 1 && ran.size() == 1));
   CHECK((submitted[0].kind == event_kind::submitted && submitted[0].task == x.r.trace_id()));
   CHECK((ran[0].kind == event_kind::ran && ran[0].task == x.r.trace_id()));
-  CHECK((ran[0].time == 5 && ran[0].value == 9 && ran[0].position == 1 && ran[0].worker == 0));
+  CHECK((ran[0].time == 5 && ran[0].value == 9 && ran[0].worker == 0));
   CHECK(ran[0].detail == static_cast<std::uint8_t>(trace::outcome::failed));
-}
-
-TEST_CASE("recording: a body starts when the last one ended, unless something may have come in between") {
-  traced t;
-  worker<notes>& w = t.all[0];
-  task x, add;
-  CHECK(!t.r.starts(w, x.r).follows);
-  w.body_end_ps = 7;
-  CHECK(t.r.starts(w, x.r).follows);
-  add.r.exclusives = 1;  // perhaps given back by others meanwhile
-  CHECK(!t.r.starts(w, add.r).follows);
 }
 
 TEST_CASE("recording: a wait says from when to when, where, and for what; one that found nothing to wait for, too") {
@@ -113,9 +101,7 @@ TEST_CASE("recording: a wait says from when to when, where, and for what; one th
   worker<notes>& w = t.all[1];
   task x;
   x.r.trace_id() = 77;
-  w.body_end_ps = 3;
   const auto from = t.r.waits(w, &x.r);
-  CHECK(w.body_end_ps == 0);
   t.r.goes_on(t.all[0], &x.r, {trace::why::handle, 12}, from);
   w.current = &x.r;
   t.r.passed(w, {trace::why::children});
@@ -138,9 +124,7 @@ TEST_CASE("recording: what a taken branch waits for is no wait of its task, whic
   scope.kind = detail::record_kind::scope;
   scope.parent = &half;
   for (detail::record* const r : {&half, &scope}) {
-    w.body_end_ps = 3;
     const auto from = t.r.waits(w, r);
-    CHECK(w.body_end_ps == 0);
     t.r.goes_on(t.all[0], r, {trace::why::join}, from);
     w.current = r;
     t.r.passed(w, {trace::why::children});
@@ -205,9 +189,8 @@ TEST_CASE("recording: at the end the trace is written only if there is something
   task x, later;
   const auto run = [&t](task& one) {
     t.r.of_submission(t.all[0])(one.r);
-    t.r.ran(
-        t.all[0], one.r,
-        {.start_ps = 5, .end_ps = 9, .first_worker = 0, .begun = {false, nullptr}, .outcome = trace::outcome::done});
+    t.r.ran(t.all[0], one.r,
+            {.start_ps = 5, .end_ps = 9, .first_worker = 0, .outer = nullptr, .outcome = trace::outcome::done});
   };
   run(x);
   t.r.write(about, 0);

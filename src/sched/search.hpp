@@ -65,7 +65,6 @@ template <class M> class search {
     if (use_.order.chooses()) return look(w);
     if (use_.attention.called()) [[unlikely]] {
       w.own_deferred = true;
-      w.body_end_ps = 0;
       if (use_.attention.paused()) return nullptr;
       return look(w);
     }
@@ -80,14 +79,12 @@ template <class M> class search {
   [[nodiscard]] detail::record* look_up(worker<M>& w) {
     w.tick = 0;
     w.pace.time_next();
-    w.body_end_ps = 0;
     use_.stealing.look_up(w, use_.admission.submitters_wait());
     return take_now_and_then(w);
   }
 
   // Everywhere, once.
   [[nodiscard, gnu::noinline]] detail::record* look(worker<M>& w) {
-    w.body_end_ps = 0;
     return take_any(w, use_.attention.called_now() && use_.attention.paused());
   }
 
@@ -192,7 +189,6 @@ template <class M> class search {
   // The creator is no searcher: nobody may rely on it to find tasks, and it is woken by its number.
   [[nodiscard]] detail::record* next_of_creator(worker<M>& w) {
     WEFT_ASSERT(use_.creation.creator() == w.id && w.current == nullptr);
-    w.body_end_ps = 0;
     use_.creation.is_back();
     for (;;) {
       if (detail::record* r = create_for_a_while(w)) {

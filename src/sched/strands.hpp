@@ -29,7 +29,6 @@ template <class M> class strands {
   // A branch, which has that number for its fork, begins on w in the record of a body.
   void begins_branch(worker<M>& w, std::uint32_t id) noexcept {
     count_one(w.elsewhere);
-    w.body_end_ps = 0;
     begins(w, trace::strand_of::branch, id);
   }
   // What the strand on w is of is over.
@@ -40,7 +39,6 @@ template <class M> class strands {
     s.enters(now);
     s.ends(now);
     if (s.of() != trace::strand_of::body) stayed(w, now);
-    if (s.of() == trace::strand_of::branch) w.body_end_ps = 0;
     w.trace->tell(s);
     delete w.strand;
     w.strand = nullptr;

@@ -86,9 +86,7 @@ TEST_CASE("strands: a body has one from its first fork on, and its end tells it"
 
 TEST_CASE("strands: a branch has the number that its fork gave it, and tells where it was") {
   forking f;
-  f.at().body_end_ps = 5;
   f.s.begins_branch(f.at(), 33);
-  CHECK(f.at().body_end_ps == 0);  // what follows does not begin where the last task ended
   f.s.waits(f.at(), 4'000'000);
   f.s.goes_on(f.at(), {trace::why::children});
   f.s.ends(f.at());

@@ -102,12 +102,11 @@ template <class M> struct worker : detail::worker {
   std::unique_ptr<std::byte, free_scratch> scratch;  // workspace()
   std::size_t scratch_bytes = 0;
   base::random rng{0};
-  trace::recorder* trace = nullptr;  // nullptr: nothing is recorded
-  trace::strand* strand = nullptr;   // of the stack it is on, if that forks and is recorded
-  std::uint64_t body_end_ps = 0;     // when the last body ended, if nothing came in between; else 0. Only for the trace
-  std::uint64_t requested_ps = 0;    // when the task that is being created here was handed over. Only for the trace
-  std::uint16_t requested_by = 0;    // and by whom, as an event says it
-  bool creates_request = false;      // such a task is being created here at the moment
+  trace::recorder* trace = nullptr;   // nullptr: nothing is recorded
+  trace::strand* strand = nullptr;    // of the stack it is on, if that forks and is recorded
+  std::uint64_t requested_ps = 0;     // when the task that is being created here was handed over. Only for the trace
+  std::uint16_t requested_by = 0;     // and by whom, as an event says it
+  bool creates_request = false;       // such a task is being created here at the moment
   std::uint16_t robbed_last = no_id;  // who had a task when this worker stole last
   struct end_of_deque {
     std::uint16_t id = no_id;

@@ -31,7 +31,7 @@ class collector {
     sort_rows();
     number_strands();
     numbers_ = {};
-    complete_versions(out_.tasks, out_.accesses);
+    complete_versions(out_.accesses);
     return std::move(out_);
   }
 
@@ -138,7 +138,6 @@ class collector {
     case event_kind::ran: {
       task_row& t = out_.tasks[task];
       t.ran = true;
-      t.follows = e.position != 0;
       t.outcome = static_cast<outcome>(e.detail);
       t.worker = e.worker;
       t.started_ns = ns(e.time);
@@ -328,14 +327,10 @@ std::vector<std::uint32_t> by_handle_and_version(const std::vector<access_row>& 
 // after a group is the one that the next group requires. After the last it is its own plus one for each access that
 // counts; a repetition, which counts for nothing, is the same task again. This also holds when groups were lost: what
 // comes later still comes later.
-void complete_versions(std::vector<task_row>& tasks, std::vector<access_row>& accesses) {
+void complete_versions(std::vector<access_row>& accesses) {
   const std::vector<std::uint32_t> order = by_handle_and_version(accesses);
-  for (task_row& t : tasks)
-    if (t.follows) t.started_ns = std::min(std::max(t.started_ns, t.submitted_ns), t.finished_ns);
-  std::uint64_t ended = 0;  // when all earlier groups on this handle were done
   for (std::size_t first = 0; first < order.size();) {
     const access_row& group = accesses[order[first]];
-    if (first == 0 || accesses[order[first - 1]].handle != group.handle) ended = 0;
     std::size_t last = first;
     std::uint64_t counting = 0;
     for (; last < order.size(); ++last) {
@@ -345,15 +340,7 @@ void complete_versions(std::vector<task_row>& tasks, std::vector<access_row>& ac
     }
     const bool another = last < order.size() && accesses[order[last]].handle == group.handle;
     const std::uint64_t next = another ? accesses[order[last]].version : group.version + counting;
-    std::uint64_t group_ended = ended;
-    for (std::size_t i = first; i < last; ++i) {
-      accesses[order[i]].next_version = next;
-      task_row& t = tasks[accesses[order[i]].task];
-      if (t.follows) t.started_ns = std::min(std::max(t.started_ns, ended), t.finished_ns);
-      if (t.ran) group_ended = std::max(group_ended, t.finished_ns);
-    }
-    ended = group_ended;
-    first = last;
+    for (; first < last; ++first) accesses[order[first]].next_version = next;
   }
 }
 

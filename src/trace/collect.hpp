@@ -28,8 +28,7 @@ struct task_row {
   bool priority = false;
   bool subtasks = false;
   bool is_call = false;  // where it was submitted
-  bool ran = false;      // started_ns, finished_ns, worker, outcome and what follows are known
-  bool follows = false;  // started_ns was taken when the task before ended, which may be before this one was ready
+  bool ran = false;      // started_ns, finished_ns, worker and outcome are known
   trace::outcome outcome = trace::outcome::done;
 };
 static_assert(sizeof(task_row) <= 2 * sizeof(event));
@@ -166,9 +165,7 @@ struct contents {
 [[nodiscard]] contents collect(const std::vector<recorder*>& recorders, std::uint64_t start_ps,
                                std::vector<section_row> sections = {});
 
-// Fills next_version, and lets no task that follows another directly start before it was submitted and what it depends
-// on has ended.
-// `tasks` and `accesses` as in contents.
-void complete_versions(std::vector<task_row>& tasks, std::vector<access_row>& accesses);
+// Fills next_version. `accesses` as in contents.
+void complete_versions(std::vector<access_row>& accesses);
 
 }  // namespace weft::trace

@@ -15,8 +15,7 @@ constexpr std::uint8_t R = detail::kind_read, W = detail::kind_write, A = detail
 
 // next_version of accesses given as task, handle, kind, version.
 std::vector<std::uint64_t> next(std::vector<access_row> rows) {
-  std::vector<task_row> tasks(20);
-  complete_versions(tasks, rows);
+  complete_versions(rows);
   std::vector<std::uint64_t> all;
   for (const access_row& r : rows) all.push_back(r.next_version);
   return all;
@@ -63,30 +62,6 @@ TEST_CASE("collect: a repeated handle counts once, a resource has no versions") 
 
 TEST_CASE("collect: what comes after a lost group still comes after what was before it") {
   CHECK(next({row(1, 1, W, 0), row(2, 1, W, 7)}) == std::vector<std::uint64_t>{7, 8});
-}
-
-TEST_CASE("collect: only a start taken from the task before is moved, and not beyond the task's end") {
-  std::vector<access_row> rows{row(1, 1, W, 0), row(2, 1, R, 1), row(3, 1, R, 1), row(4, 1, W, 3)};
-  std::vector<task_row> tasks(6);
-  const auto set = [&tasks](std::size_t i, std::uint64_t submitted, std::uint64_t from, std::uint64_t to,
-                            bool follows) {
-    tasks[i].submitted_ns = submitted;
-    tasks[i].started_ns = from;
-    tasks[i].finished_ns = to;
-    tasks[i].ran = true;
-    tasks[i].follows = follows;
-  };
-  set(1, 50, 10, 100, true);  // submitted only at 50
-  set(2, 0, 90, 200, true);   // depends on 1, which ended at 100
-  set(3, 0, 95, 300, false);  // its own look at the clock: wrong, and left so for a reader to see
-  set(4, 0, 120, 250, true);  // depends on 3, but must not end before it starts
-  set(5, 40, 30, 60, true);   // without accesses, submitted while its worker came from the task before
-  complete_versions(tasks, rows);
-  CHECK(tasks[1].started_ns == 50);
-  CHECK(tasks[2].started_ns == 100);
-  CHECK(tasks[3].started_ns == 95);
-  CHECK(tasks[4].started_ns == 250);
-  CHECK(tasks[5].started_ns == 40);
 }
 
 TEST_CASE("collect: tasks are numbered by time of submission, then by id; strangers' have no submitter") {

@@ -80,7 +80,6 @@ class host {
   [[nodiscard]] static constexpr bool has_helpers() noexcept { return true; }
   [[nodiscard]] static constexpr bool has_alarms() noexcept { return false; }
   [[nodiscard]] static constexpr bool keeps_order() noexcept { return false; }
-  [[nodiscard]] static constexpr bool clock_is_free() noexcept { return false; }
   [[nodiscard]] static constexpr bool takes_charges() noexcept { return false; }
   [[nodiscard]] static bool offers_barrier() noexcept { return barrier_everywhere(); }
   [[nodiscard]] static constexpr unsigned reserves() noexcept { return 1; }
@@ -143,6 +142,7 @@ class host {
   void join() noexcept;  // returns when all entries have returned
 
   [[nodiscard]] std::uint64_t now_ps() const noexcept;
+  [[nodiscard]] std::uint64_t program_now_ps() const noexcept { return now_ps(); }
   void park(unsigned id) noexcept;
   void doze(unsigned id) noexcept { park(id); }
   void wake(unsigned id) noexcept;

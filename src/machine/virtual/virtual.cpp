@@ -1,7 +1,5 @@
 #include "machine/virtual/virtual.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -23,13 +21,6 @@ namespace {
   return by == 1 ? ps : static_cast<std::uint64_t>(static_cast<double>(ps) * by + 0.5);
 }
 
-// What others do on this computer's cores meanwhile is no part of a body.
-[[nodiscard]] std::uint64_t thread_cpu_ns() noexcept {
-  timespec t{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(t.tv_nsec);
-}
-
 }  // namespace
 
 virtual_machine::virtual_machine(setup s)
@@ -37,6 +28,7 @@ virtual_machine::virtual_machine(setup s)
                                   : setup_.coarse     ? mode::coarse
                                                       : mode::fine),
       turns_({setup_.seed, setup_.by_priority, setup_.depth, setup_.length, setup_.disturbed}) {
+  if (setup_.measured) body_clock_.emplace();
   if (setup_.model.cores.empty()) setup_.model = model::flat();
 }
 // Nobody may be left asleep for ever; an event that was put off has left one behind that counts no more.
@@ -307,12 +299,17 @@ void virtual_machine::touch_lines(const void* address, std::size_t bytes, bool w
 
 // --- bodies
 
-void virtual_machine::start_watch() noexcept { self_->watch_ns = thread_cpu_ns(); }
+void virtual_machine::start_watch() noexcept { self_->began = body_clock_->begin(); }
+
+// Since the program went on by itself.
+std::uint64_t virtual_machine::computed_ps() const noexcept {
+  return self_->began == 0 ? 0 : scaled(body_clock_->since(self_->began), setup_.body_scale * self_->scale);
+}
 
 void virtual_machine::stop_watch() noexcept {
-  const std::uint64_t ns = self_->watch_ns == 0 ? 0 : thread_cpu_ns() - self_->watch_ns;
-  self_->watch_ns = 0;
-  compute(scaled(ns * 1000, setup_.body_scale * self_->scale), task_here());
+  const std::uint64_t ps = computed_ps();
+  self_->began = 0;
+  compute(ps, task_here());
 }
 
 double virtual_machine::scale_of(const char* task_name) {

@@ -29,6 +29,7 @@
 #include "machine/by_word.hpp"
 #include "machine/machine.hpp"
 #include "machine/stand_ins.hpp"
+#include "machine/virtual/body_clock.hpp"
 #include "machine/virtual/lines.hpp"
 #include "machine/virtual/turns.hpp"
 #include "model/energy.hpp"
@@ -160,7 +161,6 @@ class virtual_machine {
   [[nodiscard]] static constexpr bool has_helpers() noexcept { return false; }
   [[nodiscard]] static constexpr bool has_alarms() noexcept { return true; }
   [[nodiscard]] static constexpr bool keeps_order() noexcept { return true; }
-  [[nodiscard]] static constexpr bool clock_is_free() noexcept { return true; }
   [[nodiscard]] static constexpr bool takes_charges() noexcept { return true; }
   // It would have one, at a price; but without is how everything has been timed.
   [[nodiscard]] static constexpr bool offers_barrier() noexcept { return false; }
@@ -179,6 +179,7 @@ class virtual_machine {
 
   // The calling core's clock. Outside of the simulation: core 0's.
   [[nodiscard]] std::uint64_t now_ps() const noexcept { return self_->clock; }
+  [[nodiscard]] std::uint64_t program_now_ps() const noexcept { return self_->clock + computed_ps(); }
   void park(unsigned id) { sleep(id, false); }
   void doze(unsigned id) { sleep(id, true); }
   void wake(unsigned id);
@@ -261,7 +262,7 @@ class virtual_machine {
     fiber* running = nullptr;
     detail::worker* worker = nullptr;
     std::unique_ptr<fiber> first;  // the stack its entry runs on
-    std::uint64_t watch_ns = 0;    // when the program went on by itself
+    std::uint64_t began = 0;       // when the program went on by itself, by the clock of bodies; 0: it did not
     unsigned seat = 0;             // the model's core
     double scale = 1;              // of bodies' times on a core of this type
     std::uint64_t step_ps[model::steps] = {};
@@ -334,6 +335,7 @@ class virtual_machine {
   void reschedule();
   [[nodiscard]] double scale_of(const char* task_name);
   [[nodiscard]] const char* task_here() const noexcept;
+  [[nodiscard]] std::uint64_t computed_ps() const noexcept;
   void start_watch() noexcept;
   void stop_watch() noexcept;
 
@@ -368,6 +370,7 @@ class virtual_machine {
   setup setup_;
   mode mode_;
   turns turns_;
+  std::optional<body_clock> body_clock_;     // where bodies are measured
   std::array<bool, model::steps> served_{};  // steps that one core does for all, and that core
   unsigned server_seat_ = 0;
   std::uint64_t server_free_ps_ = 0;  // when it has done what it was asked for so far

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "flags.hpp"
+#include "replay.hpp"
 #include "tools/weft/report/analysis.hpp"
 #include "tools/weft/report/text.hpp"
 
@@ -74,8 +75,33 @@ fidelity compare(const trace::file& f, const std::vector<row>& rows, const std::
   return x;
 }
 
+fidelity measure(const trace::file& f, const script& s, const settings& asked, bool keep_gaps,
+                 const std::function<void(double)>& tell) {
+  std::string why;
+  std::vector<point> points = as_recorded(f, asked, asked.value("MACHINE"), false, why);
+  if (points.empty()) return compare(f, {}, why);
+  row r{points[0], "", {}, 0};
+  try {
+    settings there = settings_at(r.at, asked);
+    there.set("TRACE", "");
+    there.set("SEED", f.about("seed"));
+    r.run.makespan_ns = static_cast<double>(replay(f, s, {there, keep_gaps}, tell).makespan_ps) / 1e3;
+  } catch (const weft::error& e) {
+    r.error = e.what();
+  }
+  return compare(f, {r}, why);
+}
+
 double fidelity::off(double makespan_ns) const noexcept {
   return known() ? std::abs(makespan_ns / recorded_ns - 1) : 0;
+}
+
+std::string fidelity::share() const { return known() ? exact_percent(error()) : "not known"; }
+
+std::string fidelity::origin() const {
+  if (!known()) return unknown;
+  return "as it was recorded the run takes " + report::duration(replayed_ns) + " when replayed, and took " +
+         report::duration(recorded_ns);
 }
 
 std::string fidelity::text() const {

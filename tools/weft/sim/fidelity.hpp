@@ -2,9 +2,11 @@
 // that policy, creation and seed - beside what it took then. Whatever a sweep predicts from the trace is off by about
 // as much, so no gain below that is told as one.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "script.hpp"
 #include "settings.hpp"
 #include "sweep.hpp"
 #include "tools/weft/trace/reader.hpp"
@@ -25,6 +27,9 @@ struct fidelity {
   [[nodiscard]] double error() const noexcept { return off(replayed_ns); }
   // A sentence without a full stop.
   [[nodiscard]] std::string text() const;
+  // The error alone, and what it is from.
+  [[nodiscard]] std::string share() const;
+  [[nodiscard]] std::string origin() const;
 
  private:
   [[nodiscard]] double off(double makespan_ns) const noexcept;
@@ -37,6 +42,11 @@ struct fidelity {
 
 // rows: of these points.
 [[nodiscard]] fidelity compare(const trace::file& f, const std::vector<row>& rows, const std::string& why);
+
+// The same of one replay more, which is made here: of the run as it was recorded, and with what the main program
+// computes in between as it is asked for.
+[[nodiscard]] fidelity measure(const trace::file& f, const script& s, const settings& asked, bool keep_gaps,
+                               const std::function<void(double)>& tell);
 
 [[nodiscard]] json to_json(const fidelity& x);
 

@@ -1,12 +1,16 @@
 // `weft sim TARGET`: a program or a recorded run on a machine that is modelled, and what came of it.
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "apps/progress.hpp"
+#include "fidelity.hpp"
 #include "flags.hpp"
 #include "replay.hpp"
 #include "result.hpp"
@@ -23,7 +27,30 @@ namespace weft::tool {
 
 namespace {
 
-std::string text(const std::string& title, const sim::modelled& m, bool colour) {
+// How far off a prediction is likely to be, and why.
+struct doubt {
+  std::string share, why;
+};
+
+// What a look at the clock takes, which is taken off each body that is measured, is not the same each time.
+doubt of_measuring(const sim::modelled& m) {
+  using clock = std::chrono::steady_clock;
+  constexpr int rounds = 16, looks = 64;
+  double look_ns = 1e9;
+  for (int r = 0; r < rounds; ++r) {
+    const clock::time_point from = clock::now();
+    clock::time_point to = from;
+    for (int i = 0; i < looks; ++i) to = clock::now();
+    look_ns = std::min(look_ns, std::chrono::duration<double, std::nano>(to - from).count() / looks);
+  }
+  const double body_ns = m.tasks == 0 ? 0 : static_cast<double>(m.work) / static_cast<double>(m.tasks);
+  char share[32];
+  std::snprintf(share, sizeof share, "%.1f %%", body_ns > 0 ? 100 * look_ns / (look_ns + body_ns) : 100.0);
+  return {share, "by the clock alone, which takes " + report::duration(look_ns) + " beside bodies of " +
+                     report::duration(body_ns) + "; what workers take from each other in caches is not in it"};
+}
+
+std::string text(const std::string& title, const sim::modelled& m, const std::optional<doubt>& error, bool colour) {
   table t(false);
   std::vector<std::vector<style>> styles;
   const auto row = [&](const char* key, std::string value, std::string rest = "", style s = style::plain) {
@@ -44,6 +71,7 @@ std::string text(const std::string& title, const sim::modelled& m, bool colour) 
   row("critical path", time(static_cast<double>(v.span)), "of bodies");
   row("binds", sim::text(v.binds), sim::reason(m), v.binds == sim::limit::cores ? style::green : style::red);
   row("joules", energy_text(m.energy), energy_kinds(m.energy));
+  if (error) row("error", error->share, error->why);
   if (!m.unseen.empty()) row("caution", "", m.unseen + ", so what binds, and how far, is not known");
   if (!m.caution.empty()) row("caution", "", m.caution);
   return paint(title, style::bold, colour) + "\n" + t.text(styles, colour);
@@ -107,20 +135,25 @@ class sim_command final : public command {
       sim::take_recorded(settings, "WORKERS", f, "workers");
     if (settings.value("WINDOW").empty()) sim::take_recorded(settings, "WINDOW", f, "window");
     static_cast<void>(sim::try_out(settings));
-    bar.section(0.1, 0.9);
+    bar.section(0.1, 0.5);
     const sim::replayed r =
         sim::replay(f, script, {settings, flags_.keep_gaps(), flags_.speed, sim::team_wish::parse(team_)},
                     [&](double done) { bar.report(done); });
     const trace::file result = sim::as_trace(f, r);
     const report::analysis a = report::analyse(result);
     const sim::verdict v = sim::judge(result, a, sim::unseen_of(r));
+    bar.section(0.5, 1);
+    const sim::fidelity error =
+        sim::measure(f, script, settings, flags_.keep_gaps(), [&](double done) { bar.report(done); });
     bar.finish();
     say(script.notes());
     say(r.notes);
     sim::modelled m = sim::make_result(result, a, v, r);
     m.caution = sim::caution_of(settings.value("MODE"), m);
     m.unseen = trace::unseen(f);
-    answer(text(path, m, colour_wanted()), sim::to_json(m), stdout);
+    json object = sim::to_json(m);
+    object["fidelity"] = sim::to_json(error);
+    answer(text(path, m, doubt{error.share(), error.origin()}, colour_wanted()), object, stdout);
     return exit_ok;
   }
 
@@ -153,12 +186,12 @@ class sim_command final : public command {
                    printable_lines(program[0]).c_str(), status);
       return status;
     }
-    tell_runs(program[0], trace, settings.value("MODE"));
+    tell_runs(program[0], trace, settings);
     return status;
   }
 
   // A program may make several runtimes one after the other: run.weft, run.2.weft, and so on.
-  void tell_runs(const std::string& program, const std::filesystem::path& first, const std::string& mode) {
+  void tell_runs(const std::string& program, const std::filesystem::path& first, const sim::settings& settings) {
     std::string words;
     json all = json::array();
     for (unsigned n = 1;; ++n) {
@@ -170,7 +203,7 @@ class sim_command final : public command {
       const report::analysis a = report::analyse(f);
       const sim::verdict v = sim::judge(f, a);
       sim::modelled m = sim::make_result(f, a, v);
-      m.caution = sim::caution_of(mode, m);
+      m.caution = sim::caution_of(settings.value("MODE"), m);
       m.unseen = trace::unseen(f);
       all.push_back(sim::to_json(m));
       all.back()["program"] = f.about("program");
@@ -178,7 +211,10 @@ class sim_command final : public command {
       if (f.about("machine") == "host")
         std::fprintf(stderr, "weft: sim: %s chooses the machine host itself, so it ran on real cores\n",
                      program.c_str());
-      words += text(program + (n > 1 ? ", runtime " + std::to_string(n) : ""), m, isatty(STDERR_FILENO) == 1);
+      std::optional<doubt> error;
+      if (settings.value("BODY") == "measured" && f.about("machine") != "host") error = of_measuring(m);
+      if (error) all.back()["error"] = {{"share", error->share}, {"why", error->why}};
+      words += text(program + (n > 1 ? ", runtime " + std::to_string(n) : ""), m, error, isatty(STDERR_FILENO) == 1);
     }
     json out = all[0];
     for (std::size_t i = 1; i < all.size(); ++i) out["further_runtimes"].push_back(all[i]);

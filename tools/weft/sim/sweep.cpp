@@ -177,6 +177,14 @@ void interruption::obey() {
   ::raise(SIGINT);
 }
 
+settings settings_at(const point& p, settings asked) {
+  asked.set("MACHINE", p.machine);
+  asked.set("POLICY", p.policy);
+  asked.set("CREATION", p.creation);
+  asked.set("WORKERS", std::to_string(p.workers));
+  return asked;
+}
+
 json to_json(const row& r) {
   json out = {{"machine", r.at.machine}, {"policy", r.at.policy}, {"creation", r.at.creation},
               {"grain", r.at.grain},     {"team", r.at.team},     {"workers", r.at.workers}};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "result.hpp"
+#include "settings.hpp"
 
 namespace weft::tool::sim {
 
@@ -16,6 +17,9 @@ struct point {
   bool as_recorded = false;  // the run as the trace has it, whatever else was asked for (fidelity.hpp)
   bool keeps_gaps = false;   // and the main program computes in between, as it did
 };
+
+// A run's settings there, otherwise as asked.
+[[nodiscard]] settings settings_at(const point& p, settings asked);
 
 // What it gets there. Machine and number of workers are those of the point: a machine file calls itself as it likes.
 struct row {

@@ -128,15 +128,6 @@ class whatif_command final : public command {
     return all;
   }
 
-  [[nodiscard]] sim::settings settings_of(const sim::point& p) const {
-    sim::settings s = flags_.values();
-    s.set("MACHINE", p.machine);
-    s.set("POLICY", p.policy);
-    s.set("CREATION", p.creation);
-    s.set("WORKERS", std::to_string(p.workers));
-    return s;
-  }
-
   struct swept {
     std::vector<sim::row> rows, good;
     std::vector<sim::advice> told;
@@ -256,7 +247,7 @@ class whatif_command final : public command {
         [&](const sim::point& p, const std::function<void(double)>& tell) {
           const std::unique_ptr<grained> other = variant(whole, p);
           const grained& of = other != nullptr ? *other : whole;
-          sim::settings s = settings_of(p);
+          sim::settings s = sim::settings_at(p, flags_.values());
           if (s.value("WINDOW").empty()) s.set("WINDOW", recorded.value("WINDOW"));
           if (p.as_recorded) s.set("SEED", whole.file.about("seed"));
           const sim::replayed r = sim::replay(
@@ -296,7 +287,7 @@ class whatif_command final : public command {
     apps::progress bar("weft whatif", stderr);
     return sweep_all(bar, points(), [&](const sim::point& p, const std::function<void(double)>&) {
       const scratch folder("whatif");
-      sim::settings s = settings_of(p);
+      sim::settings s = sim::settings_at(p, flags_.values());
       const std::string path = (folder.path() / "run.weft").string();
       static_cast<void>(sim::try_out(s));
       s.set("TRACE", path);
