@@ -6,9 +6,9 @@ usage: predicted.py --weft PATH --programs PATH [--machine FILE] [--rounds N] [-
 
 Each program of tests/predicted/programs.cpp runs on 1 and 2 real workers, with measured bodies on the calibrated
 machine with 1 and 2 workers, and is recorded with 1 real worker and replayed with 1 and 2; all of them in turns,
-round after round, and the least of each counts. Without --machine this computer is calibrated first. With --page the
-table replaces the one there. Status 0 whether the goals are met or not, since that is the computer's affair as well;
-2 if a run failed, or a program's result is not the same everywhere.
+round after round, and the least of each counts. Without --machine this computer is calibrated first; skipped where
+that does not work. With --page the table replaces the one there. Status 0 whether the goals are met or not, since
+that is the computer's affair as well; 2 if a run failed, or a program's result is not the same everywhere.
 """
 import argparse
 import collections
@@ -31,6 +31,10 @@ BEGIN, END = "<!-- table of a run: tests/predicted.py -->", "<!-- end of the tab
 
 class Failed(Exception):
     pass
+
+
+class Restless(Exception):
+    """A computer whose costs cannot be told: calibrate's own checks fail, again and again."""
 
 
 def in_front():
@@ -130,6 +134,13 @@ def own_seconds():
     return t.user + t.system + t.children_user + t.children_system
 
 
+def calibrate(own):
+    try:
+        output_of([own.weft, "calibrate", "--tries", 5, "--out", own.machine])
+    except Failed as e:
+        raise Restless(e) if pathlib.Path(own.machine).exists() else e
+
+
 def compare(own, folder):
     cases = [Case(name) for name in PROGRAMS if not own.only or any(name.startswith(o) for o in own.only.split(","))]
     if not cases:
@@ -175,13 +186,16 @@ def main():
             folder = pathlib.Path(name)
             if own.machine is None:
                 own.machine = str(folder / "this-host.toml")
-                output_of([own.weft, "calibrate", "--tries", 5, "--out", own.machine])
+                calibrate(own)
             found = compare(own, folder)
         text = table(found)
         if own.json is not None:
             own.json.write_text(json.dumps(found, indent=2) + "\n")
         if own.page is not None:
             replace_table(own.page, text)
+    except Restless as e:
+        print(f"predicted: skipped: {e}", file=sys.stderr)
+        return 77
     except (Failed, OSError) as e:
         print(f"predicted: {e}", file=sys.stderr)
         return 2
