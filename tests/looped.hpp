@@ -44,7 +44,7 @@ struct looped : storey<notes> {
   }
 
   sched::stacks<notes> stacks{std::size_t{128} << 10, &looped::enter, this};
-  sched::suspension<notes> suspension{machine, stacks, recording, readiness, quiescence};
+  sched::suspension<notes> suspension{machine, sleep, stacks, recording, readiness, quiescence};
   sched::tempo<notes> lengths;
   sched::stealing<notes> thieves{machine, sleep, all, placement, lengths, recording};
   sched::admission<notes> admission{

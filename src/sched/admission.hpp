@@ -41,8 +41,8 @@ template <class M> struct admission_parts {
 template <class M> class admission final : public source<M>, private window_needs {
  public:
   admission(const admission_parts<M>& parts, std::size_t window_tasks)
-      : source<M>("submitters that wait for room", {.while_paused = true, .now_and_then = true}), use_(parts),
-        window_(*this, window_tasks), reserve_(parts.machine, parts.sleep) {}
+      : source<M>("submitters that wait for room", {.while_paused = true, .now_and_then = true, .serves_one = true}),
+        use_(parts), window_(*this, window_tasks), reserve_(parts.machine, parts.sleep) {}
 
   // Who: the thread that makes the runtime. creator_apart: one worker creates and runs no tasks.
   // stays: workers take nothing from other nodes, so what the main thread has nobody else may see.

@@ -88,7 +88,7 @@ template <class M> struct fixture {
   M machine;
   ground::storey<M> s;
   sched::stacks<M> stacks{std::size_t{128} << 10, &fixture::enter, this};
-  suspension<M> away{machine, stacks, s.recording, s.readiness, s.quiescence};
+  suspension<M> away{machine, s.sleep, stacks, s.recording, s.readiness, s.quiescence};
   tempo<M> lengths;
   stealing<M> thieves{machine, s.sleep, s.all, s.placement, lengths, s.recording};
   admission<M> a{{machine, s.sleep, s.all, s.pool, s.attention, s.recording, s.placement, s.readiness, away, thieves},

@@ -51,8 +51,8 @@ template <class M> struct creation_parts {
 template <class M> class creation final : public source<M> {
  public:
   explicit creation(detail::engine_base* engine, const creation_parts<M>& parts)
-      : source<M>("requests to create a task", {.shared = true, .while_paused = true}), engine_(engine), use_(parts),
-        made_(*this), all_(*this) {}
+      : source<M>("requests to create a task", {.shared = true, .while_paused = true, .serves_one = true}),
+        engine_(engine), use_(parts), made_(*this), all_(*this) {}
 
   // Who: the thread that makes the runtime, with all workers made and none running. wanted: 0 for the last worker.
   // Returns whether others create from now on.
@@ -72,6 +72,7 @@ template <class M> class creation final : public source<M> {
       detail::poke(away_, 1u);
     } else {
       creator_->role = role::creator;
+      creator_->looks_apart = true;
       detail::poke(creator_->tick_limit, creator_->usual_ticks());
       use_.sleep.set_apart(creator_->id);
     }

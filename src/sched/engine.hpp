@@ -259,7 +259,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   readiness<M> readiness_{placement_, reservations_, ordering_, quiescence_};
   registrar<M> registrar_{this, pool_, recording_, ordering_, quiescence_, placement_, readiness_};
   stacks<M> stacks_;
-  suspension<M> suspension_{machine_, stacks_, recording_, readiness_, quiescence_};
+  suspension<M> suspension_{machine_, sleep_, stacks_, recording_, readiness_, quiescence_};
   short_forks<M> short_forks_{machine_, sleep_};
   trial<M> trial_{machine_, crew_, tempo_};
   stealing<M> stealing_{machine_, sleep_, crew_, placement_, tempo_, recording_};

@@ -10,7 +10,8 @@ namespace weft::sched {
 // Those who wait for everything to be done: whoever finds nothing else to do lets them go.
 template <machine::machine M> class engine<M>::quiescent_source final : public source<M> {
  public:
-  explicit quiescent_source(engine& e) : source<M>("waits that are over", {.shared = true}), engine_(e) {}
+  explicit quiescent_source(engine& e)
+      : source<M>("waits that are over", {.shared = true, .serves_one = true}), engine_(e) {}
   [[nodiscard]] detail::record* take(worker& w) override {
     // To ask whether all is done takes a look at as many lines as there are workers; so first a hint, but for who is
     // about to sleep.

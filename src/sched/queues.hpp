@@ -66,7 +66,7 @@ template <class M> class own_source final : public source<M> {
 // For one worker alone: pinned tasks, and its main thread that waited.
 template <class M> class box_source final : public source<M> {
  public:
-  box_source() : source<M>("the inbox", {.now_and_then = true, .at_hand = true}) {}
+  box_source() : source<M>("the inbox", {.now_and_then = true, .serves_one = true, .at_hand = true}) {}
   [[nodiscard]] detail::record* take(worker<M>& w) override {
     return std::exchange(w.passes_box_over, false) ? nullptr : w.box.pop();
   }
@@ -78,7 +78,8 @@ template <class M> class box_source final : public source<M> {
 template <class M> class team_source final : public source<M> {
  public:
   explicit team_source(placement<M>& placement, crew<M>& all)
-      : source<M>("the members of teams", {.now_and_then = true, .at_hand = true}), placement_(placement), crew_(all) {}
+      : source<M>("the members of teams", {.now_and_then = true, .serves_one = true, .at_hand = true}),
+        placement_(placement), crew_(all) {}
   [[nodiscard]] detail::record* take(worker<M>& w) override {
     detail::record* r = pop(w);
     if (r == nullptr) return visible_of_main(w) ? crew_.main().team_box.pop() : nullptr;

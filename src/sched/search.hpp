@@ -7,6 +7,7 @@
 #include "sched/admission.hpp"
 #include "sched/attention.hpp"
 #include "sched/creation.hpp"
+#include "sched/expected.hpp"
 #include "sched/recording.hpp"
 #include "sched/sleep.hpp"
 #include "sched/source.hpp"
@@ -47,8 +48,8 @@ template <class M> class search {
 
   // A record for w to run, sooner or later; nullptr when the runtime stops. Who: w's thread, on a loop's stack.
   [[nodiscard, gnu::always_inline]] detail::record* next_or_sleep(worker<M>& w) {
-    if (w.role == role::creator) [[unlikely]]
-      return next_of_creator(w);
+    if (w.looks_apart) [[unlikely]]
+      return w.role == role::creator ? next_of_creator(w) : next_of_expected(w);
     detail::record* r = next(w);
     return r != nullptr ? r : nothing_at_once(w);
   }
@@ -85,9 +86,36 @@ template <class M> class search {
 
   // Everywhere, once.
   [[nodiscard, gnu::noinline]] detail::record* look(worker<M>& w) {
-    return take_any(w, use_.attention.called_now() && use_.attention.paused());
+    const bool paused = use_.attention.called_now() && use_.attention.paused();
+    detail::record* const r = leaves_to_others(w) ? take_own(w, paused) : take_any(w, paused);
+    if (r != nullptr) use_.sleep.takes(w.id);
+    return r;
   }
 
+  // A stack waits for one thing that w alone goes on with: the program, or a pinned body. What w begins now may take
+  // long, so it leaves that to others while some have nothing to do; not where bodies are so short that they are not
+  // worth the way, nor where others may not see what is here.
+  [[nodiscard]] bool leaves_to_others(const worker<M>& w) noexcept {
+    return w.stacks_expected != 0 && !use_.order.chooses() && !use_.placement.stays() &&
+           use_.stealing.worth_the_way() && use_.sleep.somebody_else_is_free(w.id) && !use_.machine.forked();
+  }
+  [[nodiscard, gnu::noinline]] detail::record* next_of_expected(worker<M>& w) {
+    if (!leaves_to_others(w) || use_.attention.called()) {
+      detail::record* const r = next(w);
+      return r != nullptr ? r : nothing_at_once(w);
+    }
+    if (detail::record* const own = deque::pop(w, w.pace.coarse)) {
+      if (expected<M>::brings_about(w, *own)) {
+        use_.placement.keep_within_reach(w);
+        return own;
+      }
+      deque::push_in_loop(w, own);
+      w.own_deferred = true;
+    }
+    use_.placement.expose(w);
+    detail::record* const r = look(w);
+    return r != nullptr ? r : nothing_at_once(w);
+  }
   // The same with every worker, and not only those whose turn it is.
   [[nodiscard]] detail::record* look_at_all(worker<M>& w) {
     w.looks_at_all = true;
@@ -112,11 +140,16 @@ template <class M> class search {
   [[nodiscard]] bool anything_visible(worker<M>& w) noexcept {
     return stopping() || any_visible(w, use_.attention.paused());
   }
+  // w leaves to others what there may be, and has announced sleep or is no searcher any more: one of them is awake and
+  // searches, or wakes; where none sleeps but w, it is w.
+  void pass_on(worker<M>& w) noexcept {
+    if (any_visible(w, use_.attention.paused())) use_.sleep.notify(use_.machine);
+  }
 
   // Nothing to do here.
   [[nodiscard, gnu::noinline]] detail::record* wait_for_work(worker<M>& w) {
     WEFT_ASSERT(w.role != role::guest && w.current == nullptr && !w.sources.empty());
-    bool counted = use_.sleep.begin_search();
+    bool counted = !leaves_to_others(w) && use_.sleep.begin_search();
     use_.sleep.set_busy(w.id, false);
     detail::record* r = search_and_sleep(w, counted);
     if (r != nullptr) use_.sleep.set_busy(w.id, true);
@@ -167,10 +200,13 @@ template <class M> class search {
     const bool pulled = use_.stealing.pulls_late() && !relies && use_.stealing.pull_from_main(w);
     const bool guarded = use_.sleep.somebody_searches();  // asked as late
     detail::poke(w.guarded, guarded);
-    const bool overlooked = !guarded && use_.stealing.overlooked(w);
-    const bool sees = anything_visible(w) || overlooked;
+    const bool leaves = leaves_to_others(w);
+    const bool overlooked = !guarded && use_.stealing.overlooked(w) && !leaves;
+    const bool sees =
+        leaves ? stopping() || own_visible(w, use_.attention.paused()) : anything_visible(w) || overlooked;
     detail::poke(w.guarded, false);
     if (!pulled && !sees) {
+      if (leaves) pass_on(w);
       use_.recording.park(w);
       if (!use_.machine.rang(w.id)) return nullptr;
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
@@ -22,6 +23,7 @@ template <class M> class sleep {
     has_reserve_ = reserve;
     searchers_max_ = workers <= 4 ? workers : 1;
     waking_max_ = workers <= 4 ? 1 : workers / 4;
+    for (unsigned id = 1; id < workers; ++id) detail::poke(free_[id], std::uint8_t{1});
   }
   // Worker `id` looks for no tasks, so it is woken by its number only and never counts as a searcher: whoever made a
   // task visible must not rely on it. Who: as open(), after it.
@@ -75,9 +77,33 @@ template <class M> class sleep {
     if (before == 1 && anything_visible()) notify(machine);
   }
 
+  // A stack waits for one thing that only worker `id` goes on with, or none does any more (expected.hpp): it is woken
+  // last for what others may run, and is none that others leave anything to. Who: it.
+  void set_expected(unsigned id, bool yes) noexcept {
+    yes ? M::unseen::fetch_or(expected_[id / 64], bit(id), base::relaxed)
+        : M::unseen::fetch_and(expected_[id / 64], ~bit(id), base::relaxed);
+  }
+  // Whether a worker beside `id` has nothing to do, and is not expected to do anything else: what is visible is its.
+  // Not worker 0, whose thread comes and goes. A hint, which takes no time on a modelled machine.
+  [[nodiscard]] bool somebody_else_is_free(unsigned id) const noexcept {
+    for (unsigned other = 1; other < workers_; ++other)
+      if (other != id && other != apart_ && detail::peek(free_[other]) != 0 &&
+          (detail::peek(expected_[other / 64]) & bit(other)) == 0)
+        return true;
+    return false;
+  }
+
   // Worker `id` has taken a task, or looks for one. A hint: who asks whether all is done, which takes a look at as many
   // lines as there are workers, asks here first. Not to be relied on before falling asleep.
-  void set_busy(unsigned id, bool busy) noexcept { M::store(busy_[id], std::uint8_t{busy}, base::relaxed); }
+  void set_busy(unsigned id, bool busy) noexcept {
+    M::store(busy_[id], std::uint8_t{busy}, base::relaxed);
+    detail::poke(free_[id], std::uint8_t{!busy});
+  }
+  // Worker `id` has found a task, perhaps its first and without a search: it is free no more. Takes no time on a
+  // modelled machine, and nothing changes for somebody_is_busy().
+  void takes(unsigned id) noexcept {
+    if (detail::peek(free_[id]) != 0) detail::poke(free_[id], std::uint8_t{0});
+  }
   [[nodiscard]] bool somebody_is_busy() noexcept {
     for (unsigned id = 0; id < workers_; ++id)
       if (M::load(busy_[id], base::relaxed) != 0) return true;
@@ -192,16 +218,23 @@ template <class M> class sleep {
       if (M::load(asleep_[w], base::seq_cst) != 0) return true;
     return false;
   }
-  // Lowest id first: it keeps the same few workers warm and is the same on every run.
+  // Lowest id first: it keeps the same few workers warm and is the same on every run. Who is expected comes last.
   [[nodiscard]] bool wake_one(M& machine) noexcept {
-    for (unsigned w = 0; w < words_; ++w) {
-      for (std::uint64_t set = M::load(asleep_[w], base::seq_cst); set != 0; set &= set - 1) {
-        const unsigned id = w * 64 + static_cast<unsigned>(std::countr_zero(set));
-        if (!claim(id)) continue;
-        machine.wake(id);
-        return true;
+    bool passed_over = false;
+    do {
+      const bool all = std::exchange(passed_over, false);
+      for (unsigned w = 0; w < words_; ++w) {
+        std::uint64_t set = M::load(asleep_[w], base::seq_cst);
+        const std::uint64_t last = all ? 0 : set & detail::peek(expected_[w]);
+        passed_over |= last != 0;
+        for (set &= ~last; set != 0; set &= set - 1) {
+          const unsigned id = w * 64 + static_cast<unsigned>(std::countr_zero(set));
+          if (!claim(id)) continue;
+          machine.wake(id);
+          return true;
+        }
       }
-    }
+    } while (passed_over);
     return false;
   }
 
@@ -217,6 +250,9 @@ template <class M> class sleep {
   detail::cell<std::uint8_t> relied_on_;
   detail::cell<std::uint64_t> announcements_;
   alignas(64) detail::cell<std::uint8_t> busy_[base::workers_max + 1];
+  // Not the opposite of it: a worker in its first body, which it need not have searched for, is neither.
+  alignas(64) detail::cell<std::uint8_t> free_[base::workers_max + 1];
+  alignas(64) detail::cell<std::uint64_t> expected_[base::workers_max / 64 + 1];
   alignas(64) detail::cell<std::uint32_t> searching_;
   alignas(64) detail::cell<std::uint64_t> asleep_[base::workers_max / 64 + 1];
 };

@@ -1,8 +1,8 @@
 // The sleep protocol under thousands of random schedules: workers that search, announce, retract and park as the
 // engine's do, and publishers that put items in an inbox, or in that of one worker, and notify. In the end everything
 // must be consumed and everybody asleep, with no searcher still counted; and on the way no work may stay visible beside
-// a sleeper while all others are busy. The same harness must reject two kinds of worker and five copies of the protocol
-// that are broken on purpose.
+// a sleeper while all others are busy. The same harness must reject three kinds of worker and six copies of the
+// protocol that are broken on purpose.
 #include <memory>
 #include <vector>
 
@@ -85,8 +85,10 @@ template <flaw Flaw> class copied_sleep {
 };
 
 // What a worker does, beside the protocol: all it should; does not look once more between its announcement and its
-// sleep; or takes the work that made it retract, and does not pass on that there may be more.
-enum class habit { sound, looks_once, keeps_to_itself };
+// sleep; or takes the work that made it retract, and does not pass on that there may be more. Or the first one is
+// expected, and leaves what others can run to those who have nothing to do: as it should, or
+// without telling them.
+enum class habit { sound, looks_once, keeps_to_itself, expected, expected_and_silent };
 template <class Sleep, habit Worker = habit::sound> class trial {
  public:
   explicit trial(std::uint64_t seed)
@@ -94,6 +96,7 @@ template <class Sleep, habit Worker = habit::sound> class trial {
         publishers_(1 + rng_.below(3)), each_(1 + rng_.below(few_ ? 2 : 5)), items_(publishers_ * each_),
         boxes_(workers_) {
     sleep_.open(workers_);
+    if constexpr (Expects) sleep_.set_expected(0, true);
   }
 
   // What is wrong, or nullptr.
@@ -173,21 +176,37 @@ template <class Sleep, habit Worker = habit::sound> class trial {
 
   [[nodiscard]] detail::record* next(unsigned id) {
     if (detail::record* r = boxes_[id].pop()) return r;
-    return central_.pop();
+    return leaves(id) ? nullptr : central_.pop();
   }
   [[nodiscard]] bool anything_visible(unsigned id) { return !boxes_[id].empty() || !central_.empty(); }
+
+  // As search::leaves_to_others() and pass_on(). Worker 0 is the one that is expected.
+  [[nodiscard]] bool leaves(unsigned id) {
+    if constexpr (Expects) return workers_ > 1 && id == 0 && sleep_.somebody_else_is_free(id);
+    return false;
+  }
+  void is_busy(unsigned id, bool yes) {
+    if constexpr (Expects) sleep_.set_busy(id, yes);
+  }
+  void pass_on(unsigned id) {
+    if (Worker != habit::expected_and_silent && anything_visible(id)) sleep_.notify(play_.machine());
+  }
 
   void worker(unsigned id) {
     while (!ends()) {
       detail::record* r = next(id);
-      if (r == nullptr) r = search(id);
+      if (r == nullptr) {
+        const bool counted = !leaves(id) && sleep_.begin_search();
+        is_busy(id, false);
+        r = search(id, counted);
+      }
+      is_busy(id, true);
       if (r != nullptr) consume(id, r);
     }
   }
 
   // As search::wait_for_work(), with a few looks in place of a stretch of time.
-  [[nodiscard]] detail::record* search(unsigned id) {
-    bool counted = sleep_.begin_search();
+  [[nodiscard]] detail::record* search(unsigned id, bool counted) {
     while (!ends()) {
       if (counted) {
         for (std::uint32_t looks = rng_.below(4); looks > 0; --looks) {
@@ -195,7 +214,7 @@ template <class Sleep, habit Worker = habit::sound> class trial {
             // It was called for this, which says nothing about more.
             sleep_.found_own(play_.machine(), [this, id] { return anything_visible(id); });
             return r;
-          } else if ((r = central_.pop()) != nullptr) {
+          } else if (!leaves(id) && (r = central_.pop()) != nullptr) {
             return sleep_.found(play_.machine()), r;
           }
         }
@@ -204,7 +223,10 @@ template <class Sleep, habit Worker = habit::sound> class trial {
         sleep_.give_up();
       }
       if (sleep_.announce(id)) last_told_ = true;
-      if (Worker == habit::looks_once || !anything_visible(id)) {
+      const bool apart = leaves(id);
+      const bool sees = apart ? !boxes_[id].empty() : anything_visible(id);
+      if (Worker == habit::looks_once || !sees) {
+        if (apart) pass_on(id);
         park(id);
         counted = true;
         continue;
@@ -230,6 +252,7 @@ template <class Sleep, habit Worker = habit::sound> class trial {
     --parked_;
   }
 
+  static constexpr bool Expects = Worker >= habit::expected;
   static constexpr bool Copied = !std::is_same_v<Sleep, sleep<M>>;
   interleave::play<M> play_;
   base::random rng_;
@@ -265,6 +288,12 @@ TEST_CASE("sleep model: must fail without a second look after the announcement")
 }
 TEST_CASE("sleep model: must fail if a worker that retracts keeps to itself that there is work") {
   CHECK(interleave::caught(20000, &tried<sleep<M>, habit::keeps_to_itself>));
+}
+TEST_CASE("sleep model: with a worker that leaves to others what they can run, as well") {
+  interleave::all_seeds(4000, &tried<sleep<M>, habit::expected>);
+}
+TEST_CASE("sleep model: must fail if a worker that leaves work to others tells none of them") {
+  CHECK(interleave::caught(20000, &tried<sleep<M>, habit::expected_and_silent>));
 }
 TEST_CASE("sleep model: must fail if notify gives up without another look") {
   CHECK(interleave::caught(20000, &tried<copied_sleep<flaw::gives_up_without_a_look>>));

@@ -24,6 +24,7 @@ template <class M> class source {
     bool shared = false;        // what one worker sees here all see who have it; not all need to (`everywhere`)
     bool while_paused = false;  // is asked while the runtime is paused, too
     bool now_and_then = false;  // is asked now and then by a worker that never runs dry
+    bool serves_one = false;    // nobody else takes what is here, or it is no task: also asked by who is expected
     bool at_hand = false;       // tasks here are this worker's, or anybody's: they need not be stolen
   };
   source(const char* name, traits t) noexcept : name_(name), traits_(t) { WEFT_ASSERT(name != nullptr); }
@@ -58,6 +59,19 @@ template <class M> [[nodiscard]] detail::record* take_now_and_then(worker<M>& w)
 template <class M> [[nodiscard]] bool any_visible(worker<M>& w, bool paused) noexcept {
   for (source<M>* s : w.sources)
     if ((!paused || s->is().while_paused) && s->visible(w)) return true;
+  return false;
+}
+
+// The same for a worker that leaves to others what others may run.
+template <class M> [[nodiscard]] detail::record* take_own(worker<M>& w, bool paused) {
+  for (source<M>* s : w.sources)
+    if (s->is().serves_one && (!paused || s->is().while_paused))
+      if (detail::record* r = s->take(w)) return r;
+  return nullptr;
+}
+template <class M> [[nodiscard]] bool own_visible(worker<M>& w, bool paused) noexcept {
+  for (source<M>* s : w.sources)
+    if (s->is().serves_one && (!paused || s->is().while_paused) && s->visible(w)) return true;
   return false;
 }
 

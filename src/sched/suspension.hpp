@@ -10,9 +10,11 @@
 #include <utility>
 
 #include "base/assert.hpp"
+#include "sched/expected.hpp"
 #include "sched/quiescence.hpp"
 #include "sched/readiness.hpp"
 #include "sched/recording.hpp"
+#include "sched/sleep.hpp"
 #include "sched/stacks.hpp"
 #include "sched/worker.hpp"
 
@@ -20,8 +22,10 @@ namespace weft::sched {
 
 template <class M> class suspension {
  public:
-  suspension(M& machine, stacks<M>& stacks, recording<M>& recording, readiness<M>& readiness, quiescence<M>& quiescence)
-      : machine_(machine), stacks_(stacks), recording_(recording), readiness_(readiness), quiescence_(quiescence) {}
+  suspension(M& machine, sleep<M>& sleep, stacks<M>& stacks, recording<M>& recording, readiness<M>& readiness,
+             quiescence<M>& quiescence)
+      : machine_(machine), sleep_(sleep), stacks_(stacks), recording_(recording), readiness_(readiness),
+        quiescence_(quiescence) {}
 
   // Worker 0 begins on the stack of the thread that makes the runtime.
   void open(worker<M>& main) noexcept {
@@ -72,6 +76,8 @@ template <class M> class suspension {
     detail::record* const body = detail::body_around(current);
     const bool is_program = w.on_program_stack();
     const typename readiness<M>::exclusive_wait until_resumed(readiness_, w);
+    const bool is_expected = only_on(w) == w.id && expected<M>::waits_for_one(w, self);
+    if (is_expected) expected<M>::begin(sleep_, w, self, is_program);
     count_one(w.suspends);
     if (is_program) detail::poke(program_waiter_, &self);
     if (body != nullptr) note_wait(*body, &self.r);
@@ -79,6 +85,7 @@ template <class M> class suspension {
     set_aside(w, self, publish);
     worker<M>& here = static_cast<worker<M>&>(*current_worker());
     here.current = current;
+    if (is_expected) expected<M>::end(sleep_, here, is_program);
     if (body != nullptr) note_wait(*body, nullptr);
     recording_.goes_on(here, body, why, from);
     if (is_program) back_in_program(here);
@@ -133,6 +140,7 @@ template <class M> class suspension {
   }
 
   M& machine_;
+  sleep<M>& sleep_;
   stacks<M>& stacks_;
   recording<M>& recording_;
   readiness<M>& readiness_;

@@ -19,7 +19,7 @@ struct fixture {
   notes machine;
   ground::storey<notes> s{machine, 2};
   sched::stacks<notes> stacks{std::size_t{128} << 10, &fixture::enter, this};
-  suspension<notes> away{machine, stacks, s.recording, s.readiness, s.quiescence};
+  suspension<notes> away{machine, s.sleep, stacks, s.recording, s.readiness, s.quiescence};
   worker<notes>& w = s.all[0];
   std::vector<detail::record*> due;
   std::vector<fiber*> loops;  // one entry each time that a loop goes on

@@ -23,7 +23,8 @@ template <class M> class timers final : public source<M> {
     ~settler() = default;
   };
   timers(M& machine, event_board& events, settler& to)
-      : source<M>("events that are due", {.shared = true, .while_paused = true, .now_and_then = true}),
+      : source<M>("events that are due",
+                  {.shared = true, .while_paused = true, .now_and_then = true, .serves_one = true}),
         machine_(machine), events_(events), settler_(to) {}
 
   // s comes at that time, and not when it was to come before; event_board::at_no_time: not by itself.

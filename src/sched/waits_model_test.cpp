@@ -268,7 +268,7 @@ template <flaw Flaw> class trial final : public child_runner<M> {
   base::random rng_;
   ground::storey<M> s_;
   sched::stacks<M> stacks_{std::size_t{64} << 10, &trial::enter, this};
-  suspension<M> away_{play_.machine(), stacks_, s_.recording, s_.readiness, s_.quiescence};
+  suspension<M> away_{play_.machine(), s_.sleep, stacks_, s_.recording, s_.readiness, s_.quiescence};
   tempo<M> lengths_;
   stealing<M> thieves_{play_.machine(), s_.sleep, s_.all, s_.placement, lengths_, s_.recording};
   // For the waits that this is not about.

@@ -38,7 +38,7 @@ struct fixture {
   patient machine;
   ground::storey<patient> s{machine, 2};
   stacks<patient> fibers{std::size_t{64} << 10, nullptr, nullptr};
-  suspension<patient> aside{machine, fibers, s.recording, s.readiness, s.quiescence};
+  suspension<patient> aside{machine, s.sleep, fibers, s.recording, s.readiness, s.quiescence};
   tempo<patient> lengths;
   stealing<patient> thieves{machine, s.sleep, s.all, s.placement, lengths, s.recording};
   admission<patient> room{

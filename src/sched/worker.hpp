@@ -81,6 +81,7 @@ template <class M> struct worker : detail::worker {
     is_watched = &pace.watched;
   }
   sched::role role = sched::role::ordinary;
+  bool looks_apart = false;   // not as others do: the creator, and a worker that is expected
   bool own_deferred = false;  // the own deque may hold tasks although the search began with it empty
   sched::pace pace;
   const void* thread = nullptr;     // identity of the thread that it is; of worker 0 the engine knows it
@@ -119,13 +120,15 @@ template <class M> struct worker : detail::worker {
     std::uint32_t bottom = 0;
     bool looked = false;
   };
-  end_of_main main_seen;         // where the main thread was when this worker had searched for a while
-  unsigned sent_away = 0;        // by thieves that were at its victims: how often since it last took a task
-  unsigned victim_next = 0;      // whom it looks at next, in the policy's order
-  bool found_own = false;        // what the last look found is its own member of a team
-  bool passes_box_over = false;  // for one look: a body that yielded and goes on here alone stands there
-  bool looks_at_all = false;     // for one look: at every worker, and not only those whose turn it is
-  std::uint64_t seen_moves = 0;  // stealing.hpp: what others had done when this worker last looked
+  end_of_main main_seen;            // where the main thread was when this worker had searched for a while
+  unsigned sent_away = 0;           // by thieves that were at its victims: how often since it last took a task
+  unsigned victim_next = 0;         // whom it looks at next, in the policy's order
+  unsigned stacks_expected = 0;     // expected.hpp: that wait for one thing and that only this worker goes on with
+  const waiter* expects = nullptr;  // the program's, if it is one of them
+  bool found_own = false;           // what the last look found is its own member of a team
+  bool passes_box_over = false;     // for one look: a body that yielded and goes on here alone stands there
+  bool looks_at_all = false;        // for one look: at every worker, and not only those whose turn it is
+  std::uint64_t seen_moves = 0;     // stealing.hpp: what others had done when this worker last looked
   std::uint64_t seen_submitted = 0;
   unsigned taken = 0;                    // by thefts since it became willing, a few at most
   unsigned aside_next = 0;               // admission.hpp
