@@ -157,7 +157,7 @@ void check_size(const stretch& x) {
   const stream_state& s = *x.stream;
   const bool pushes = x.kind == stretch_kind::push;
   const std::uint64_t from = pushes ? s.pushed : s.popped;
-  if (x.size > detail::elements_max(s.type)) throw std::bad_alloc();
+  if (x.size > 1 && x.size > detail::elements_max(s.type)) throw std::bad_alloc();
   if (x.size > ~std::uint64_t{0} - from)
     throw error("weft: " + stream_name(s) + " has come to element " + std::to_string(from) + ", and to name " +
                 std::to_string(x.size) + " more of them there are no numbers left");
@@ -167,25 +167,32 @@ void check_size(const stretch& x) {
   if (buffers > detail::task_bytes_max / sizeof(detail::access)) detail::throw_too_wide(buffers);
 }
 
+// For so few instructions that whoever finds it taken looks again; a holder that lost its core gets it back.
+void acquire(stream_state& s) noexcept {
+  for (unsigned spins = 0; base::shared(s.lock).exchange(1, base::acquire) != 0;)
+    if (++spins % 64 == 0) std::this_thread::yield();
+}
+void release(stream_state& s) noexcept { base::shared(s.lock).store(0, base::release); }
+
 class locked_streams {
  public:
   locked_streams(stretch* x, std::size_t count) {
     WEFT_ASSERT(count != 0 && count <= detail::stretches_max);
+    if (count == 1 && x->stream != nullptr) [[likely]] {
+      all_[size_++] = x->stream;
+      acquire(*x->stream);
+      return;
+    }
     for (std::size_t i = 0; i < count; ++i) add(x[i].stream);
     for (std::size_t i = 0; i < size_; ++i) acquire(*all_[i]);
   }
   ~locked_streams() {
-    for (std::size_t i = size_; i-- > 0;) base::shared(all_[i]->lock).store(0, base::release);
+    for (std::size_t i = size_; i-- > 0;) release(*all_[i]);
   }
   locked_streams(const locked_streams&) = delete;
   locked_streams& operator=(const locked_streams&) = delete;
 
  private:
-  // For so few instructions that whoever finds it taken looks again; a holder that lost its core gets it back.
-  static void acquire(stream_state& s) noexcept {
-    for (unsigned spins = 0; base::shared(s.lock).exchange(1, base::acquire) != 0;)
-      if (++spins % 64 == 0) std::this_thread::yield();
-  }
   void add(stream_state* s) noexcept {
     if (s == nullptr) return;
     std::size_t at = 0;
@@ -232,7 +239,7 @@ void unmatch(stretch* s, std::size_t count) noexcept {
 }
 
 access* note_stretch(const stretch& x, access* a) noexcept {
-  for_pieces(x, [&](stream_buffer& b, std::uint64_t, std::uint64_t n) {
+  const auto note = [&](stream_buffer& b, std::uint64_t, std::uint64_t n) {
     const auto with = [&b](std::uint8_t kind) { return reinterpret_cast<std::uintptr_t>(&b.handle) | kind_bits(kind); };
     if (x.kind == stretch_kind::push) {
       *a++ = {with(kind_fill), b.base};
@@ -242,7 +249,11 @@ access* note_stretch(const stretch& x, access* a) noexcept {
     } else {
       *a++ = {with(owns(x) ? kind_take_over : kind_read), 0};
     }
-  });
+  };
+  if (x.buffers == 1) [[likely]]
+    note(*x.first, x.from, x.size);
+  else
+    for_pieces(x, note);
   return a;
 }
 

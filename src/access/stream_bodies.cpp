@@ -35,6 +35,11 @@ void open_push(stretch& x) {
 
 // Versions: a push has been here, or it was skipped and that was told.
 void find(const stretch& x) {
+  if (x.buffers == 1) [[likely]] {
+    if (!has_memory(*x.first)) [[unlikely]]
+      make_up(*x.first);
+    return;
+  }
   for_pieces(x, [](stream_buffer& b, std::uint64_t, std::uint64_t) {
     if (!has_memory(b)) [[unlikely]]
       make_up(b);

@@ -31,7 +31,8 @@ void give_memory_back(const element_type& t, std::byte* at, std::uint64_t n) noe
   give_back(at, n * t.bytes, t.alignment);
 }
 bool is_small(const stream_buffer& b) noexcept {
-  return b.end - b.begin <= sizeof b.small / b.type->bytes && b.type->alignment <= alignof(stream_buffer);
+  const std::uint64_t n = b.end - b.begin;
+  return n <= sizeof b.small && n * b.type->bytes <= sizeof b.small && b.type->alignment <= alignof(stream_buffer);
 }
 std::byte* take_memory(stream_buffer& b) {
   if (!is_small(b)) return take_memory(*b.type, b.end - b.begin);
