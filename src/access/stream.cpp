@@ -276,7 +276,9 @@ namespace {
 void destroy_list(stream_buffer* b, stream_buffer* stream_buffer::*link, std::uint32_t own_share) noexcept {
   while (b != nullptr) {
     stream_buffer* const behind = b->*link;
-    b->handle.registered -= never_pushed(*b);
+    // A runtime that has ended after a stall has brought its handles to rest, and is not there to be asked.
+    if (weft::access::outstanding(base::shared(b->handle.word).load(base::relaxed), b->handle.registered) != 0)
+      b->handle.registered -= never_pushed(*b);
     b->handle.drain();
     detail::set_name(b->handle, nullptr);
     base::shared(b->users).fetch_add(stream_buffer::orphan_bit + 1 - own_share, base::relaxed);

@@ -46,17 +46,16 @@ template <class M> class branches {
     main_.reset();
   }
 
-  // Offers b to all. Where the order of tasks is chosen a body is one step of it, with all its branches. Who: w's
-  // thread, in a body.
+  // Offers b to all, but where the order of tasks is kept. Who: w's thread, in a body.
   void offer(worker<M>& w, branch& b) {
-    if (use_.order.chooses()) return;
+    if (use_.order.is_kept()) return;
     use_.placement.place(w, &stand_ins_.offer(b));
   }
 
   // Ends the fork of b. Returns whether the caller runs b itself, on the worker it is on then; if not, b has run. Who:
   // the body that forked.
   [[nodiscard]] bool join(worker<M>& w, branch& b) {
-    if (use_.order.chooses()) return true;
+    if (use_.order.is_kept()) return true;
     branch& there = stand_ins_.of(b);
     if (take_back(w, there)) {
       stand_ins_.leave(b);

@@ -59,7 +59,7 @@ template <class M> class graphs {
     M::store(root.pending, g.sinks, base::relaxed);  // published with the first node
     for (const graph_state::about& a : g.nodes) {
       M::declares(a.node->task, a.cost_ps);
-      if (ordering_.chooses()) ordering_.submitted(a.node->task);
+      ordering_.submitted(a.node->task);
     }
     for (auto at = g.roots.rbegin(); at != g.roots.rend(); ++at) placement_.place(w, &(*at)->task);
   }

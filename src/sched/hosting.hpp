@@ -96,14 +96,12 @@ template <class M> class hosting {
 
   // --- made and ended
 
+  // Errors: std::bad_alloc, and then the members have been let go: the caller has come to their barrier, and must not
+  // leave it closed behind itself.
   void summon(worker<M>& w, detail::team_state& t, detail::guest_call& c, std::uint32_t now) {
     std::vector<std::uint16_t>& ids = w.gathered;
-    const bool main_is_away = use_.placement.main_is_away();
-    use_.teams.who().around(w.id < use_.all.workers() ? w.id : 0, t.width, main_is_away ? 0 : groups::nobody, ids);
-    if (main_is_away) std::erase(ids, 0);
-    std::sort(ids.begin(), ids.end());
-    WEFT_ASSERT(!ids.empty());
     try {
+      gather(w, t.width, ids);
       hosted_gang& g = idle_gang();
       try {
         prepare(g, ids, t, c, now);
@@ -119,6 +117,14 @@ template <class M> class hosting {
     M::store(t.summons, std::uint8_t{1}, base::relaxed);
     use_.placement.summon(ids, w.members);
     w.members.clear();
+  }
+  // The workers whose seats these are.
+  void gather(worker<M>& w, std::uint32_t width, std::vector<std::uint16_t>& ids) {
+    const bool main_is_away = use_.placement.main_is_away();
+    use_.teams.who().around(w.id < use_.all.workers() ? w.id : 0, width, main_is_away ? 0 : groups::nobody, ids);
+    if (main_is_away) std::erase(ids, 0);
+    std::sort(ids.begin(), ids.end());
+    WEFT_ASSERT(!ids.empty());
   }
   void prepare(hosted_gang& g, const std::vector<std::uint16_t>& ids, detail::team_state& t, detail::guest_call& c,
                std::uint32_t now) {

@@ -28,6 +28,8 @@ template <class M> class ordering final : public source<M> {
     const task_order* const o = kept();
     return o != nullptr && o->chooses();
   }
+  // Whether it is written down or chosen. Then a body is one step of it, with all its branches.
+  [[nodiscard]] bool is_kept() const noexcept { return kept() != nullptr; }
   // Whether r goes to the pool before it has its exclusive access, so that adds come in the order that is chosen.
   [[nodiscard]] bool chooses_among_adds(const detail::record& r) const noexcept {
     return chooses() && r.kind == detail::record_kind::task && r.exclusives == 1;

@@ -3,16 +3,17 @@
 
 usage: faults.py make [--faults N] [--seed 1]   copies the tree to build/planted, plants all or N, builds the tests
        faults.py reach                          runs each test once, and notes which faults it comes by
-       faults.py run [--sample 60] [--seed 1] [--at FILE:LINE] [--long] [--most N]
+       faults.py run [--sample 60] [--seed 1] [--at FILE:LINE] [--long] [--most N] [--seconds N]
                                                 switches faults on one by one, each before the tests that reach it, the
-                                                nearest first; at most N of them
+                                                nearest first; at most N of them. away.py: the same on another machine
        faults.py page [--refresh]               writes the page; --refresh only follows lines that have moved
        faults.py check                          the page against the code: a line it names that is gone is a complaint
        faults.py night [--sample 5]             make, reach, run: a survivor that the page does not know is a failure
        faults.py self-test                      what is planted where, in a few lines of text
 
-All of the faults are in one build; PLANTED=number in the environment switches one on. A fault is found when a test
-fails, crashes, or is not over after twenty times its time and ten seconds. What no test comes by has survived, too.
+All of the faults are in one build; PLANTED=number in the environment switches one on. A fault keeps its number for as
+long as its line stands. It is found when a test fails, crashes, or is not over after twenty times its time and ten
+seconds. What no test comes by has survived, too.
 """
 import argparse
 import concurrent.futures
@@ -41,8 +42,8 @@ NOT_ASKED = ["include/weft/swarm.hpp", "include/weft/ordered", "include/weft/ora
              "include/weft/onetbb.hpp", "include/weft/openblas.hpp"]
 PAGE = ROOT / "docs" / "planted-faults.md"
 REASONS = pathlib.Path(__file__).resolve().parent / "survivors.json"
-TARGETS = ("weft_unit", "weft_conformance")
-LABELS = ("unit", "conformance")
+TARGETS = ("weft_unit", "weft_conformance", "examples", "found")
+LABELS = ("unit", "conformance", "golden", "found")
 MOST = 8192  # planted.hpp.in
 PATIENCE_S, PATIENCE_TIMES = 10, 20
 STALE_MAX = 0.2  # of the rows that were found; what survived is looked at one by one
@@ -62,6 +63,17 @@ def sources() -> list[str]:
     return [f for f in found if not f.endswith(("_test.cpp", "_bench.cpp")) and not f.startswith(tuple(NOT_ASKED))]
 
 
+def numbered(rows: list[dict], before: dict[str, dict]) -> list[int]:
+    """A number for each: the one it had, so that a file is compiled again only if its own lines have changed."""
+    had: dict[str, list[int]] = {}
+    for number, row in before.items():
+        had.setdefault(key(row), []).append(int(number))
+    result = [had[key(row)].pop(0) if had.get(key(row)) else 0 for row in rows]
+    taken = set(result)
+    unused = (n for n in range(1, MOST) if n not in taken)
+    return [n or next(unused) for n in result]
+
+
 def plant_tree(faults: int, seed: int) -> None:
     """The tree as it stands, and in it as many faults, drawn by the seed from all that could be."""
     files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True, capture_output=True,
@@ -74,11 +86,14 @@ def plant_tree(faults: int, seed: int) -> None:
     texts = {name: (ROOT / name).read_text() for name in sources()}
     every = [(name, site) for name, text in texts.items() for site in rewrite.sites(text)]
     drawn = set(random.Random(seed).sample(range(len(every)), min(faults, len(every))))
-    table, chosen = {}, {name: {} for name in texts}
-    for number, (name, site) in enumerate((e for k, e in enumerate(every) if k in drawn), 1):
+    rows, sites = [], [e for k, e in enumerate(every) if k in drawn]
+    for name, site in sites:
         line = texts[name].split("\n")[site.line - 1]
-        table[number] = {"file": name, "line": site.line, "digest": digest(line), "kind": site.kind,
-                         "text": " ".join(texts[name][site.start:site.end].split())}
+        rows.append({"file": name, "line": site.line, "digest": digest(line), "kind": site.kind,
+                     "text": " ".join(texts[name][site.start:site.end].split())})
+    table, chosen = {}, {name: {} for name in texts}
+    for number, row, (name, site) in zip(numbered(rows, load("faults.json", {}).get("faults", {})), rows, sites):
+        table[number] = row
         chosen[name][site] = number
     for name, sites in chosen.items():
         planted = '#include "weft/detail/planted.hpp"\n#line 1\n' + rewrite.plant(texts[name], sites)
@@ -86,6 +101,8 @@ def plant_tree(faults: int, seed: int) -> None:
             (TREE / name).write_text(planted)
     shutil.copy2(ROOT / "tests/planted/planted.hpp.in", TREE / "include/weft/detail/planted.hpp")
     save("faults.json", {"of": len(every), "seed": seed, "faults": table})
+    stand = {str(n): key(row) for n, row in table.items()}
+    save("results.json", {n: r for n, r in load("results.json", {}).items() if stand.get(n) == key(r)})
     print(f"{len(table)} faults planted, of {len(every)} that could be")
 
 
@@ -104,13 +121,16 @@ def make(opt) -> int:
 
 def tests(long: bool = False) -> dict[str, dict]:
     """What `quick` runs and can fail by what is planted: name -> command, environment."""
+    packed = load("tests.json", None)
+    if packed is not None:
+        return packed
     listed = subprocess.run(["ctest", "--show-only=json-v1"], cwd=BUILD, text=True, capture_output=True, check=True)
     result = {}
     for test in json.loads(listed.stdout)["tests"]:
         properties = {p["name"]: p["value"] for p in test.get("properties", [])}
         labels = properties.get("LABELS", [])
-        program = pathlib.Path(test.get("command", [""])[0])
-        if any(label in LABELS for label in labels) and (long or "slow" not in labels) and program.is_file():
+        made = test.get("command") and pathlib.Path(test["command"][0]).is_file()
+        if any(label in LABELS for label in labels) and (long or "slow" not in labels) and made:
             environment = dict(e.split("=", 1) for e in properties.get("ENVIRONMENT", []))
             result[test["name"]] = {"command": test["command"], "environment": environment,
                                     "fails": properties.get("FAIL_REGULAR_EXPRESSION", [])}
@@ -166,15 +186,22 @@ def in_order(fault: dict, reached: dict, number: str) -> list[str]:
     return sorted(names, key=lambda n: (n != f"unit/{stem}", near not in n, reached[n]["seconds"]))
 
 
-def ask(number: str, fault: dict, reached: dict, every: dict, most: int) -> dict:
+def ask(number: str, fault: dict, reached: dict, every: dict, most: int, until: float) -> dict | None:
+    """None: the time was over before it was found, or all had been asked."""
     asked = 0
     for name in in_order(fault, reached, number):
         if name not in every:
             continue
+        left = until - time.monotonic()
+        if left < 0:
+            return None
         if asked == most:
             return fault | {"found": "", "how": f"the nearest {asked} tests that come by"}
         asked += 1
-        wrong = run_test(every[name], {"PLANTED": number}, PATIENCE_S + PATIENCE_TIMES * reached[name]["seconds"])
+        patience = PATIENCE_S + PATIENCE_TIMES * reached[name]["seconds"]
+        wrong = run_test(every[name], {"PLANTED": number}, min(patience, left + 1))
+        if wrong == "hangs" and left < patience:
+            return None
         if wrong:
             return fault | {"found": name, "how": wrong}
     return fault | {"found": "", "how": f"{asked} tests come by" if asked else "no test comes by"}
@@ -192,15 +219,18 @@ def run(opt) -> int:
         numbers = random.Random(opt.seed).sample(numbers, min(opt.sample, len(numbers)))
     left = [n for n in numbers if n not in results or opt.at or opt.again or opt.lost and not results[n]["found"]]
     with concurrent.futures.ThreadPoolExecutor(opt.jobs) as pool:
-        futures = {pool.submit(ask, n, faults[n], reached, every, opt.most): n for n in left}
+        until = time.monotonic() + (opt.seconds or float("inf"))
+        futures = {pool.submit(ask, n, faults[n], reached, every, opt.most, until): n for n in left}
         for future in concurrent.futures.as_completed(futures):
             number, result = futures[future], future.result()
+            if result is None:
+                continue
             results = load("results.json", {}) | {number: result}
             save("results.json", results)
             what = f"found by {result['found']} ({result['how']})" if result["found"] else f"SURVIVED: {result['how']}"
             where = f"{number} {result['file']}:{result['line']} {KINDS[result['kind']]}"
             print(f"{where}: `{result['text'][:80]}`: {what}", flush=True)
-    asked = [results[n] for n in numbers]
+    asked = [results[n] for n in numbers if n in results]
     found = sum(bool(r["found"]) for r in asked)
     print(f"{found} of {len(asked)} found")
     return 0
@@ -382,6 +412,7 @@ def main() -> int:
     args.add_argument("--jobs", type=int, default=2)
     args.add_argument("--at", help="FILE:LINE, or the beginning of it")
     args.add_argument("--most", type=int, default=1000)
+    args.add_argument("--seconds", type=float, help="then what has not been asked is left")
     args.add_argument("--again", action="store_true", help="also what was asked before")
     args.add_argument("--lost", action="store_true", help="also what survived before")
     args.add_argument("--long", action="store_true", help="also tests that quick leaves out")

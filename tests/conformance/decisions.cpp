@@ -1,0 +1,176 @@
+// What the scheduler decides, held still. A run on a modelled machine depends on nothing but the program and its
+// options, so a run that takes another time, steals or sleeps another number of times, or leaves another trace is one
+// in which something was decided otherwise: a hint that is not followed, a worker that was not woken, a number that is
+// one more. Values cannot show that. decisions.expect has a line for each run; WEFT_TEST_UPDATE=1 writes it, to be
+// reviewed like code. Cache lines are not modelled here, or their places in memory would be among what decides.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "composed.hpp"
+#include "expected.hpp"
+#include "fronts.hpp"
+#include "perform.hpp"
+#include "replay.hpp"
+#include "trace_file.hpp"
+#include "weft/weft.hpp"
+
+namespace {
+
+// ---- what is compared
+
+class digest {
+ public:
+  void add(const std::string& text) {
+    for (const char c : text) sum_ = (sum_ ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  }
+  [[nodiscard]] std::string text() const {
+    std::ostringstream out;
+    out << std::hex << ((sum_ ^ (sum_ >> 32)) & 0xffffffffu);
+    return out.str();
+  }
+
+ private:
+  std::uint64_t sum_ = 0xcbf29ce484222325u;
+};
+
+// Everything that a trace tells of what was decided, and none of what it is called or when it was written. Columns are
+// named: one that is added is no other decision. Handles are numbered for all runtimes of a process.
+constexpr const char* told[] = {
+    "SELECT parent, submitter, submitted_ns, worker, started_ns, finished_ns, outcome, priority, pin, subtasks, own_ns,"
+    " near, at_near, call, rank FROM tasks ORDER BY id",
+    "SELECT task, width, aim, entered_ns, left_ns, busy_ns FROM teams ORDER BY task",
+    "SELECT task, local_bytes, remote_bytes FROM located ORDER BY task",
+    "SELECT task, of, began_ns, own_ns FROM strands ORDER BY id",
+    "SELECT strand, position, step, own_ps, CASE WHEN step LIKE '%handle' THEN NULL ELSE which END FROM steps ORDER BY "
+    "strand, position",
+    "SELECT strand, worker, from_ns, to_ns FROM stays ORDER BY strand, from_ns",
+    "SELECT task, why, (SELECT count(*) FROM handles h WHERE h.id < handle), from_worker, from_ns, to_worker, to_ns, "
+    "own_ns FROM waits ORDER BY task, from_ns",
+    "SELECT task, why, (SELECT count(*) FROM handles h WHERE h.id < handle), worker, time_ns, own_ns FROM passed ORDER "
+    "BY task, time_ns, why",
+    "SELECT task, position, (SELECT count(*) FROM handles h WHERE h.id < handle), kind, version, next_version FROM "
+    "accesses ORDER BY task, position",
+    "SELECT time_ns, thief, victim, task, what FROM steals ORDER BY time_ns, thief",
+    "SELECT worker, from_ns, to_ns FROM sleeps ORDER BY worker, from_ns",
+    "SELECT name, bytes, units FROM handles ORDER BY id",
+};
+
+using program = std::function<void(weft::runtime&)>;
+
+// One line: when it was over, what was counted, and the digest of the trace, if there is one.
+std::string outcome_of(weft::options o, const program& run, bool traced) {
+  const trace_place place;
+  const std::string path = place.path();
+  o.model.mode = "coarse";
+  if (traced) o.trace = path.c_str();
+  std::ostringstream out;
+  {
+    weft::runtime rt(o);
+    run(rt);
+    const auto c = rt.statistics();
+    out << static_cast<std::uint64_t>(rt.now_ns() * 1000) << " ps, tasks " << c.tasks << ", stolen " << c.steals
+        << ", sleeps " << c.sleeps << ", suspends " << c.suspends << ", turns " << c.events << ", calls " << c.calls
+        << ", pushed " << c.pushed << ", refused " << c.refused << ", bytes " << c.local_bytes << " and "
+        << c.remote_bytes;
+  }
+  if (traced) {
+    const trace_file t(path);
+    digest d;
+    for (const char* sql : told) d.add(t.text(sql));
+    out << ", trace " << d.text();
+  }
+  return out.str();
+}
+
+// The digest of the steps that a run writes down, whose names have no number of the runtime in them.
+std::string order_of(weft::options o, const program& run) {
+  const trace_place place("order");
+  ::setenv("WEFT_ORDER_LOG", place.path().c_str(), 1);
+  {
+    weft::runtime rt(o);
+    run(rt);
+  }
+  ::unsetenv("WEFT_ORDER_LOG");
+  std::ifstream file(place.path());
+  digest d;
+  unsigned lines = 0;
+  for (std::string line; std::getline(file, line); ++lines) {
+    const auto tab = line.find('\t'), slash = line.find('/');
+    d.add(slash == std::string::npos ? line : line.substr(0, tab) + line.substr(slash));
+  }
+  return std::to_string(lines) + " steps, " + d.text();
+}
+
+}  // namespace
+
+TEST_CASE("decisions: each front, with few workers and many, both creations" * doctest::skip(real_threads_only)) {
+  expected all("tests/conformance/decisions.expect", "front, ");
+  for (const auto& p : fronts::programs)
+    for (const unsigned workers : {1u, 2u, 7u})
+      for (const char* creation : {"inline", "decoupled"}) {
+        if (workers == 1 && creation[0] == 'd') continue;
+        const weft::options o{.workers = workers, .machine = "virtual", .creation = creation};
+        const std::string what = std::string(p.name) + ", " + std::to_string(workers) + ", " + creation;
+        const deadline limit(what);
+        all.compare(what, outcome_of(o, p.run, workers != 2));
+      }
+}
+
+TEST_CASE("decisions: each front under each policy, on a machine with several nodes" *
+          doctest::skip(real_threads_only)) {
+  expected all("tests/conformance/decisions.expect", "policy, ");
+  for (const auto& p : fronts::programs)
+    for (const weft::choice& policy : weft::policies()) {
+      const weft::options o{.workers = 16, .machine = "opteron-6220-interlagos-16", .policy = policy.name};
+      const std::string what = std::string(p.name) + ", " + policy.name;
+      const deadline limit(what);
+      all.compare(what, outcome_of(o, p.run, false));
+    }
+}
+
+TEST_CASE("decisions: the order of each front, as it is written down and as it is drawn" *
+          doctest::skip(real_threads_only)) {
+  expected all("tests/conformance/decisions.expect", "order, ");
+  for (const auto& p : fronts::programs)
+    for (const char* schedule : {"time", "tasks:3:300"}) {
+      const weft::options o{.workers = 3, .machine = "virtual", .model = {.schedule = schedule, .mode = "coarse"}};
+      const std::string what = std::string(p.name) + ", " + schedule;
+      const deadline limit(what);
+      all.compare(what, order_of(o, p.run));
+    }
+}
+
+TEST_CASE("decisions: random programs of everything" * doctest::skip(real_threads_only)) {
+  expected all("tests/conformance/decisions.expect", "random, ");
+  for (unsigned seed = 1; seed <= 24; ++seed) {
+    static constexpr unsigned sizes[] = {2, 3, 4, 8};
+    const weft::options o{.workers = sizes[seed % 4],
+                          .machine = seed % 3 == 0 ? "epyc-7551-32" : "virtual",
+                          .seed = seed,
+                          .window = seed % 5 == 0 ? 64u : 4096u,
+                          .search_us = seed % 4 == 1 ? 0u : 25u,
+                          .creation = seed % 3 == 1 ? "decoupled" : "inline"};
+    composed::generator make(seed, {o.workers, true});
+    std::vector<std::unique_ptr<composed::block>> blocks;
+    const std::string what = "seed " + std::to_string(seed);
+    const deadline limit(what);
+    all.compare(what, outcome_of(
+                          o,
+                          [&](weft::runtime& rt) {
+                            composed::performer run(rt, true);
+                            for (unsigned i = 0; i < 3; ++i) {
+                              composed::block& here = *blocks.emplace_back(make.segment());
+                              static_cast<void>(composed::expectation::expect(here, true));
+                              run.perform(here, false);
+                              static_cast<void>(composed::performer::caught([&] { rt.wait(); }));
+                            }
+                          },
+                          true));
+  }
+}

@@ -1,0 +1,108 @@
+// What a program has used it gives back: after each front, with all that its runtime had, as many blocks of memory are
+// left as there were before. Blocks that are reachable are no leak to a sanitizer, and are one all the same. The same
+// where there is no memory in the middle of something: whoever is refused some leaves what it had.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <string>
+
+#include "fronts.hpp"
+#include "replay.hpp"
+#include "sanitized.hpp"
+
+namespace {
+
+// Of operator new, in this whole program. The call that brings `calls_left` to 0 is refused, and none after it.
+std::atomic<long> blocks{0}, calls_left{-1};
+
+bool is_refused() noexcept {
+  return calls_left.load(std::memory_order_relaxed) > 0 && calls_left.fetch_sub(1, std::memory_order_relaxed) == 1;
+}
+
+}  // namespace
+
+#if defined(__has_feature)
+#define WEFT_HAS_FEATURE(x) __has_feature(x)
+#else
+#define WEFT_HAS_FEATURE(x) 0
+#endif
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !WEFT_HAS_FEATURE(address_sanitizer) &&         \
+    !WEFT_HAS_FEATURE(thread_sanitizer)  // theirs tell more
+void* operator new(std::size_t bytes) {
+  void* const p = is_refused() ? nullptr : std::malloc(bytes != 0 ? bytes : 1);
+  if (p == nullptr) throw std::bad_alloc();
+  blocks.fetch_add(1, std::memory_order_relaxed);
+  return p;
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  const auto a = static_cast<std::size_t>(alignment);
+  void* const p = is_refused() ? nullptr : std::aligned_alloc(a, (bytes + a - 1) / a * a);
+  if (p == nullptr) throw std::bad_alloc();
+  blocks.fetch_add(1, std::memory_order_relaxed);
+  return p;
+}
+void operator delete(void* p) noexcept {
+  if (p != nullptr) blocks.fetch_sub(1, std::memory_order_relaxed);
+  std::free(p);
+}
+void operator delete(void* p, std::align_val_t) noexcept { operator delete(p); }
+void operator delete(void* p, std::size_t) noexcept { operator delete(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { operator delete(p); }
+#endif
+
+TEST_CASE("leaves nothing: each front, on a modelled machine" * doctest::skip(sanitized)) {
+  for (const auto& p : fronts::programs)
+    for (const char* creation : {"inline", "decoupled"}) {
+      INFO(p.name << ", " << std::string(creation));
+      const deadline limit(p.name);
+      long left[3];
+      for (long& after : left) {
+        {
+          weft::runtime rt({.workers = 3, .machine = "virtual", .model = {.mode = "coarse"}, .creation = creation});
+          p.run(rt);
+        }
+        after = blocks;
+      }
+      CHECK(left[2] == left[1]);
+    }
+}
+
+// Of a team of many, so that its seats are more records than a worker keeps. The member that is refused throws it, and
+// the next team has its guest.
+TEST_CASE("leaves nothing: a guest for whom there is no memory" * doctest::skip(sanitized)) {
+  constexpr unsigned workers = 200;
+  const deadline limit("leaves nothing: a guest*");
+  long left = -1;
+  unsigned refused = 0;
+  for (long calls = 1;; ++calls) {
+    unsigned hosted = 0, failed = 0;
+    {
+      weft::runtime rt({.workers = workers, .machine = "virtual", .model = {.mode = "coarse"}});
+      unsigned come = 0;
+      const auto team = [&](long let) {
+        rt.submit(weft::team(workers), [&, let](weft::team_context& t) {
+          t.barrier();
+          if (++come % workers == 0) calls_left = let;  // the last to come sees to the seats
+          weft::guest(t, [&](weft::guest_context&) { ++hosted; });
+          calls_left = -1;
+        });
+        try {
+          rt.wait();
+        } catch (const std::bad_alloc&) {
+          ++failed;
+        }
+      };
+      team(calls);
+      calls_left = -1;
+      team(-1);
+    }
+    CHECK(hosted + failed == 2);
+    if (calls > 2) CHECK(blocks == left);
+    left = blocks;
+    refused += failed;
+    if (failed == 0) break;
+  }
+  CHECK(refused >= 3);
+}
