@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ground.hpp"
+#include "machine/virtual/virtual.hpp"
 #include "sched/pull.hpp"
 #include "weft/weft.hpp"
 
@@ -195,6 +196,25 @@ TEST_CASE(
     CHECK(stop.skipped() == 3);
   });
   rt.wait();
+}
+
+TEST_CASE("branches: who takes its branch back leaves nothing out of reach behind a body that may be long") {
+  using V = machine::virtual_machine;
+  weft::runtime rt({.workers = 1, .machine = "virtual"});
+  bool kept = false, keeps = true;
+  rt.submit([&] {
+    auto& w = static_cast<worker<V>&>(*detail::self());
+    rt.submit([] {});
+    weft::fork_join(
+        [&] {
+          kept = deque<V>::has_private(w);
+          w.pace.coarse = true;
+        },
+        [&] { keeps = deque<V>::has_private(w); });
+  });
+  rt.wait();
+  CHECK(kept);
+  CHECK(!keeps);
 }
 
 TEST_CASE("branches: whoever comes second, the body or the branch, sees the other") {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ground.hpp"
+#include "weft/runtime.hpp"
 
 namespace weft::sched {
 namespace {
@@ -231,6 +232,45 @@ TEST_CASE("placement: long bodies leave nothing out of reach, short ones only wh
   s.placement.keep_within_reach(w);
   CHECK(deque<notes>::has_private(w));  // there is something to steal
   CHECK(s.own(0).size() == 3);
+}
+
+TEST_CASE("placement: what a body submits the short way is put within reach where thieves starve") {
+  using H = machine::host;
+  weft::runtime rt({.workers = 1, .machine = "host"});
+  std::uint32_t within_reach[3] = {};
+  rt.submit([&] {
+    auto& w = static_cast<worker<H>&>(*detail::self());
+    for (int i = 0; i < 8; ++i) rt.submit([] {});
+    const auto look = [&] { return shared_part::of(H::load(w.shared, base::relaxed)).size; };
+    within_reach[0] = look();
+    rt.submit([] {});
+    within_reach[1] = look();
+    theft<H>::starve(w);
+    rt.submit([] {});
+    within_reach[2] = look();
+  });
+  rt.wait();
+  CHECK(within_reach[1] == within_reach[0]);
+  CHECK(within_reach[2] > within_reach[1]);
+}
+
+// What it was to be woken for is all that there is: nobody else looks there.
+TEST_CASE("placement: a main thread that goes away leaves its box to others, and the seats in it to nobody") {
+  notes machine;
+  ground::scheduler<notes> s(machine, 2);
+  s.open();
+  task member;
+  worker<notes>& main = s.all.main();
+  transition(member.r, detail::record_state::filling, detail::record_state::ready);
+  main.team_box.push(&member.r);
+  sched::gang<notes> g;
+  const std::vector<std::uint16_t> both{0, 1};
+  g.make(both);
+  s.placement.main_seats().expect(g);
+  s.placement.main_goes_away();
+  CHECK(g.answers(1, sched::gang<notes>::answer::held) == sched::gang<notes>::step::complete);
+  CHECK(!g.is_held(0));
+  CHECK(main.team_box.pop() == &member.r);
 }
 
 }  // namespace weft::sched

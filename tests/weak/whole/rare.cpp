@@ -1,10 +1,12 @@
 // Ways that programs go rarely, on the whole engine with weak memory: a window that is full, guests in teams, widths
 // that are measured, hints, policies with queues of their own, bodies in order, forks of many, long streams.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/plain.hpp"
@@ -266,6 +268,126 @@ struct named_data {
   }
 };
 
+// Elements that are popped before anybody has pushed them: whoever comes first of several pushes lays their memory.
+struct early_streams {
+  stream<datum> s;
+  unsigned wrong = 0;
+  const char* operator()(runtime& rt) {
+    for (unsigned round = 0; round < 2; ++round) {
+      rt.submit(pop(s, 4 * some), [this, round](std::span<const datum> in) {
+        for (std::size_t k = 0; k < in.size(); ++k)
+          if (in[k].read() != 10 * round + k / some) __atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
+      });
+      for (unsigned i = 0; i < 4; ++i)
+        rt.submit(push(s, some), [i, round](std::span<datum> out) {
+          for (datum& d : out) d.write() = 10 * round + i;
+        });
+    }
+    rt.wait();
+    return wrong == 0 ? nullptr : "an element is another";
+  }
+};
+
+// Of teams that learn each run is counted, and so are those of two names at the same time.
+struct learned_widths {
+  handle<datum> order;
+  datum runs[2];
+  const char* operator()(runtime& rt) {
+    for (unsigned i = 0; i < 16; ++i) {
+      rt.submit(named("chain"), team(learned), write(order), [this](team_context& t, datum& d) {
+        charge(900.0 / t.width());
+        t.barrier();
+        if (t.rank() == 0) ++d.write(), ++runs[0].write();
+      });
+      rt.submit(named(i % 2 == 0 ? "flat" : "odd"), team(learned), [](team_context& t) { charge(400.0 / t.width()); });
+    }
+    rt.wait();
+    return runs[0].read() == 16 && order.unguarded().read() == 16 ? nullptr : "a team is lost";
+  }
+};
+
+// A look at a handle instead of a wait.
+struct idle_handles {
+  handle<datum> h;
+  datum told;
+  const char* operator()(runtime& rt) {
+    rt.submit(write(h), [](datum& d) { d.write() = 1; });
+    rt.submit([this, &rt] {
+      while (!h.idle()) yield();
+      told.write() = h.unguarded().read();
+      rt.submit(write(h), [](datum& d) { ++d.write(); });
+    });
+    rt.wait();
+    return told.read() == 1 && h.unguarded().read() == 2 ? nullptr : "a handle was idle too early";
+  }
+};
+
+// Wait for each other: the wait of all ends with their names, and what is left of them is taken out of where it waits.
+struct stalled {
+  handle<datum> a, b;
+  const char* operator()(runtime& rt) {
+    rt.submit(write(a), [this, &rt](datum&) {
+      rt.submit(read(a), [](const datum&) {});
+      rt.wait();
+    });
+    rt.submit(write(b), [this, &rt](datum&) {
+      fork_join([] { charge(2000); },
+                [this, &rt] {
+                  rt.submit(read(b), [](const datum&) {});
+                  rt.wait();
+                });
+    });
+    try {
+      rt.wait();
+    } catch (const error&) {
+      return nullptr;
+    }
+    return "a stall is not found";
+  }
+};
+
+// What is asked in a scope about scopes around it, also by who has no runtime around.
+struct asked_scopes {
+  datum why, seen;
+  const char* operator()(runtime& rt) {
+    cancellation stop;
+    rt.submit([&] {
+      finish(stop, [&] {
+        async([&] {
+          why.write() = 1;
+          stop.cancel();
+        });
+        finish([&] {
+          async([&] {
+            for (unsigned i = 0; i < 20 && !weft::cancelled(); ++i) yield();
+            if (weft::cancelled()) seen.write() = why.read();
+          });
+        });
+      });
+    });
+    rt.wait();
+    return stop.cancelled() ? nullptr : "nothing was cancelled";
+  }
+};
+
+// Events of several workers in one file.
+struct traced {
+  static constexpr bool has_a_shared_ptr = true;
+  static options with(options o) noexcept {
+    static const std::string path = "/tmp/weft_weak_whole-" + std::to_string(::getpid()) + ".weft";
+    o.trace = path.c_str();
+    return o;
+  }
+  datum x[4 * some];
+  const char* operator()(runtime& rt) {
+    for (datum& d : x) rt.submit([&d] { fork_join([&d] { d.write() = 1; }, [] { yield(); }); });
+    rt.wait();
+    unsigned sum = 0;
+    for (const datum& d : x) sum += d.read();
+    return sum == 4 * some ? nullptr : "a task is lost";
+  }
+};
+
 }  // namespace
 
 TEST_CASE("weak memory: a full window") { runs_on_all_seeds<full_window>(60); }
@@ -278,5 +400,11 @@ TEST_CASE("weak memory: long streams") { runs_on_all_seeds<long_streams>(100); }
 TEST_CASE("weak memory: bodies in order") { runs_on_all_seeds<in_order>(100); }
 TEST_CASE("weak memory: relaxing") { runs_on_all_seeds<relaxing>(100); }
 TEST_CASE("weak memory: named data") { runs_on_all_seeds<named_data>(200); }
+TEST_CASE("weak memory: early streams") { runs_on_all_seeds<early_streams>(200); }
+TEST_CASE("weak memory: learned widths") { runs_on_all_seeds<learned_widths>(60); }
+TEST_CASE("weak memory: a look at a handle") { runs_on_all_seeds<idle_handles>(200); }
+TEST_CASE("weak memory: stalls") { runs_on_all_seeds<stalled>(200); }
+TEST_CASE("weak memory: scopes that ask") { runs_on_all_seeds<asked_scopes>(200); }
+TEST_CASE("weak memory: traces") { runs_on_all_seeds<traced>(20); }
 
 }  // namespace weft::weak
