@@ -207,15 +207,16 @@ def write(found, verdicts, seeds):
 # --- runs
 
 class Weak:
-    def __init__(self, program, seeds, patience_s):
-        self.program, self.seeds, self.patience_s = program, seeds, patience_s
+    def __init__(self, program, seeds, patience_s, until=float("inf")):
+        self.program, self.seeds, self.patience_s, self.until = program, seeds, patience_s, until
 
     def run(self, call, **environment):
         env = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
         env.update({k: str(v) for k, v in environment.items() if v is not None})
+        left = self.until - time.monotonic() + 1
         try:
             done = subprocess.run(call, env=env, capture_output=True, text=True,
-                                  errors="replace", timeout=self.patience_s)
+                                  errors="replace", timeout=max(0, min(self.patience_s, left)))
             return done.returncode, done.stdout + done.stderr
         except subprocess.TimeoutExpired:
             return None, ""
@@ -284,7 +285,8 @@ def places_of(found, places):
     return of
 
 
-def renew(weak, found, keep, at_once):
+def renew(weak, found, keep, at_once, until):
+    """What is not asked before `until` keeps its verdict."""
     rows = rows_of_code(found)
     verdicts = {k: keep.get(k, table().get(k, NOBODY)) for k in rows}
     tests = weak.tests()
@@ -297,11 +299,15 @@ def renew(weak, found, keep, at_once):
             reach = sorted((m for m in of if id(a) in of[m]), key=lambda m: by_model[m][1])
             for model in reach:
                 for place in of[model][id(a)]:
+                    if time.monotonic() > until:
+                        return key, verdicts[key]
                     if failed := weak.fails(place, key[4], model):
                         return key, failed
             return key, NOBODY if reach else UNREACHED
 
-        for key, verdict in pool.map(judge, [k for k in rows if k not in keep]):
+        asked = [k for k in rows if k not in keep]
+        random.Random(weak.seeds).shuffle(asked)  # if there is no time for all
+        for key, verdict in pool.map(judge, asked):
             verdicts[key] = verdict
             print(f"{key[0]}: {key[1]}: {key[2]}: {key[3]} -> {key[4]}: {verdict}", flush=True)
             write(found, verdicts, weak.seeds)
@@ -332,6 +338,7 @@ def main():
     p.add_argument("--undefended", action="store_true")
     p.add_argument("--unreached", action="store_true")
     p.add_argument("--only", default="")
+    p.add_argument("--seconds", type=float, help="then what has not been asked is left as it is")
     a = p.parse_args()
     found = accesses()
     rows, told = rows_of_code(found), table()
@@ -342,7 +349,8 @@ def main():
         keep = {k: v for k, v in keep.items() if k in rows}
         if a.only:
             keep = {k: told.get(k, NOBODY) for k in rows if not re.search(a.only, k[0])}
-        renew(Weak(a.weak, a.seeds, a.patience), found, keep, a.at_once)
+        until = time.monotonic() + (a.seconds or float("inf"))
+        renew(Weak(a.weak, a.seeds, a.patience, until), found, keep, a.at_once, until)
         return 0
     wrong = [f"no row: {' '.join(k)}" for k in rows if k not in told]
     wrong += [f"no such access: {' '.join(k)}" for k in told if k not in rows]
