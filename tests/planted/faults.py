@@ -78,12 +78,12 @@ def plant_tree(faults: int, seed: int) -> None:
     """The tree as it stands, and in it as many faults, drawn by the seed from all that could be."""
     files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True, capture_output=True,
                            check=True).stdout.split("\n")
+    texts = {name: (ROOT / name).read_text() for name in sources()}
     for name in filter(None, files):
-        if (ROOT / name).is_file():
+        if (ROOT / name).is_file() and name not in texts:
             (TREE / name).parent.mkdir(parents=True, exist_ok=True)
             if not (TREE / name).exists() or (TREE / name).read_bytes() != (ROOT / name).read_bytes():
                 shutil.copy2(ROOT / name, TREE / name)
-    texts = {name: (ROOT / name).read_text() for name in sources()}
     every = [(name, site) for name, text in texts.items() for site in rewrite.sites(text)]
     drawn = set(random.Random(seed).sample(range(len(every)), min(faults, len(every))))
     rows, sites = [], [e for k, e in enumerate(every) if k in drawn]
@@ -97,7 +97,8 @@ def plant_tree(faults: int, seed: int) -> None:
         chosen[name][site] = number
     for name, sites in chosen.items():
         planted = '#include "weft/detail/planted.hpp"\n#line 1\n' + rewrite.plant(texts[name], sites)
-        if (TREE / name).read_text() != planted:
+        if not (TREE / name).exists() or (TREE / name).read_text() != planted:
+            (TREE / name).parent.mkdir(parents=True, exist_ok=True)
             (TREE / name).write_text(planted)
     shutil.copy2(ROOT / "tests/planted/planted.hpp.in", TREE / "include/weft/detail/planted.hpp")
     save("faults.json", {"of": len(every), "seed": seed, "faults": table})
