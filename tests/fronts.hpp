@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/random.hpp"
@@ -41,6 +42,7 @@ inline void mixed_tasks(weft::runtime& rt) {
     const double ns = i % 7 == 0 ? noise(i, 1e4, 3e4) : noise(i, 50, 900);
     rt.submit(weft::cost(ns), weft::priority(i % 11 == 0 ? 1 : 0), [ns] { weft::charge(ns); });
     if (i % 5 == 0) rt.submit(weft::pin(i % rt.workers()), [] { weft::charge(300); });
+    if (i % 16 == 0) weft::charge(600);  // the program itself
   }
   rt.wait();
 }
@@ -144,6 +146,23 @@ inline void streams(weft::runtime& rt) {
   rt.submit(weft::push(b, 300), [](std::span<std::uint64_t>) { weft::charge(100); });
   rt.wait();
 }
+// Elements that are never made, because a push fails.
+inline void failing_streams(weft::runtime& rt) {
+  for (unsigned round = 0; round < 4; ++round) {
+    weft::stream<std::uint64_t> s("s");
+    for (unsigned i = 0; i < 12; ++i) {
+      rt.submit(weft::push(s, 40), [i](std::span<std::uint64_t>) {
+        weft::charge(300);
+        if (i % 5 == 3) throw weft::error("on purpose");
+      });
+      if (i % 4 != 1) rt.submit(weft::pop(s, 30), [](std::span<const std::uint64_t>) { weft::charge(200); });
+    }
+    try {
+      rt.wait();
+    } catch (const weft::error&) {
+    }
+  }
+}
 inline void pipelines(weft::runtime& rt) {
   for (const double ns : {40.0, 900.0, 6000.0})
     rt.submit([=] {
@@ -155,6 +174,9 @@ inline void pipelines(weft::runtime& rt) {
                      weft::parallel([=](unsigned i) { return weft::charge(noise(i, ns / 2, 2 * ns)), i; }),
                      weft::serial([=](unsigned) { weft::charge(ns / 8); }),
                      weft::parallel([=](unsigned) { weft::charge(ns / 3); }));
+      next = 0;
+      weft::pipeline(weft::serial([&] { return next == 150 ? std::nullopt : std::optional(next++); }),
+                     weft::parallel([=](unsigned& i) { weft::charge(noise(i, ns / 2, 2 * ns)); }));
     }),
         rt.wait();
 }
@@ -203,7 +225,9 @@ inline void graphs(weft::runtime& rt) {
   std::deque<weft::handle<int>> h(8);
   weft::graph g(rt, [&](weft::recorder& r) {
     for (unsigned i = 0; i < 60; ++i)
-      r.submit(weft::read(h[(i + 3) % 8]), weft::write(h[i % 8]), [i](int, int&) { weft::charge(noise(i, 80, 2500)); });
+      i % 4 == 1 ? r.submit(weft::near(h[i % 8]), weft::write(h[i % 8]), [](int&) { weft::charge(900); })
+                 : r.submit(weft::read(h[(i + 3) % 8]), weft::write(h[i % 8]),
+                            [i](int, int&) { weft::charge(noise(i, 80, 2500)); });
   });
   for (unsigned i = 0; i < 5; ++i) {
     i % 2 == 0 ? g.run() : g.submit();
@@ -223,6 +247,12 @@ inline void events(weft::runtime& rt) {
     });
   }
   e[3].wait();
+  weft::event twice;
+  rt.submit(weft::completes(twice), [&] { twice.fulfil_after(2000); });
+  try {  // what the body has is gone with it
+    rt.submit(weft::completes(twice), [v = std::vector<int>(9)] { weft::charge(static_cast<double>(v.size())); });
+  } catch (const weft::error&) {
+  }
   rt.wait();
 }
 inline void cancelled(weft::runtime& rt) {
@@ -239,6 +269,14 @@ inline void cancelled(weft::runtime& rt) {
     });
     rt.wait();
   }
+  for (unsigned i = 0; i < 8; ++i) try {
+      const auto half = [i](bool fails) {
+        weft::charge(fails ? 400 : 3000);
+        if (fails) throw weft::error("a half of fork " + std::to_string(i) + ", on purpose");
+      };
+      weft::fork_join([&] { half(i % 4 == 1); }, [&] { half(i % 2 == 0); });
+    } catch (const weft::error&) {
+    }
   weft::handle<int> h(0), after(0);
   for (unsigned i = 0; i < 20; ++i) {
     rt.submit(weft::write(h), [i](int&) {
@@ -308,6 +346,7 @@ inline constexpr struct {
                 {"handles", handles},
                 {"reductions", reductions},
                 {"streams", streams},
+                {"failing streams", failing_streams},
                 {"pipelines", pipelines},
                 {"teams", teams},
                 {"learned teams", learned_teams},

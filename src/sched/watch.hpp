@@ -66,10 +66,10 @@ template <class M> class watch final : public event_watch {
 
  private:
   struct sight {
-    std::uint64_t steps;
-    bool somebody_waits;  // else nothing is to be watched
-    bool all_in_bodies;   // every worker
-    bool all_asleep;
+    std::uint64_t steps = 0;
+    bool somebody_waits = false;  // else nothing is to be watched
+    bool all_in_bodies = false;   // every worker
+    bool all_asleep = false;
     [[nodiscard]] bool operator==(const sight&) const = default;
   };
 

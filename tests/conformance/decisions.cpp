@@ -59,6 +59,8 @@ constexpr const char* told[] = {
     "SELECT time_ns, thief, victim, task, what FROM steals ORDER BY time_ns, thief",
     "SELECT worker, from_ns, to_ns FROM sleeps ORDER BY worker, from_ns",
     "SELECT name, bytes, units FROM handles ORDER BY id",
+    "SELECT key, value FROM meta WHERE key IN ('machine', 'policy', 'creation', 'seed', 'window', 'workers', 'bound',"
+    " 'forks', 'forks_elsewhere', 'pipelines', 'complete') ORDER BY key",
 };
 
 using program = std::function<void(weft::runtime&)>;
@@ -112,9 +114,9 @@ std::string order_of(weft::options o, const program& run) {
 TEST_CASE("decisions: each front, with few workers and many, both creations" * doctest::skip(real_threads_only)) {
   expected all("tests/conformance/decisions.expect", "front, ");
   for (const auto& p : fronts::programs)
-    for (const unsigned workers : {1u, 2u, 7u})
+    for (const unsigned workers : {1u, 2u, 7u, 20u})
       for (const char* creation : {"inline", "decoupled"}) {
-        if (workers == 1 && creation[0] == 'd') continue;
+        if (creation[0] == 'd' && workers != 2 && workers != 7) continue;
         const weft::options o{.workers = workers, .machine = "virtual", .creation = creation};
         const std::string what = std::string(p.name) + ", " + std::to_string(workers) + ", " + creation;
         const deadline limit(what);

@@ -82,9 +82,10 @@ TEST_CASE("leaves nothing: a guest for whom there is no memory" * doctest::skip(
       weft::runtime rt({.workers = workers, .machine = "virtual", .model = {.mode = "coarse"}});
       unsigned come = 0;
       const auto team = [&](long let) {
-        rt.submit(weft::team(workers), [&, let](weft::team_context& t) {
+        rt.submit(weft::team(workers), weft::pin(1), [&, let](weft::team_context& t) {
           t.barrier();
-          if (++come % workers == 0) calls_left = let;  // the last to come sees to the seats
+          if (t.rank() == 0) weft::charge(1e6);  // so it is always the same worker that sees to the seats
+          if (++come % workers == 0) calls_left = let;
           weft::guest(t, [&](weft::guest_context&) { ++hosted; });
           calls_left = -1;
         });

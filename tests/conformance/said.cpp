@@ -88,6 +88,13 @@ struct {
        rt.submit(weft::pop(d.s, 3), named("pops"), [](std::span<const int>) {});
        rt.submit(weft::pop(d.unnamed, 1, 4), [](std::span<const int>) {});
      }},
+    {"elements whose push waits",
+     [](weft::runtime& rt, data& d) {
+       rt.submit(weft::pop(d.s, 3), named("pops"), [](std::span<const int>) {});
+       holds(rt, d.a, "parent", [&] { rt.submit(write(d.a), named("child"), [](int&) {}); });
+       rt.submit(weft::push(d.s, 2), [](std::span<int>) {});
+       rt.submit(weft::push(d.s, 2), read(d.a), named("pushes"), [](std::span<int>, int) {});
+     }},
     {"a wait for elements in a body",
      [](weft::runtime& rt, data& d) {
        rt.submit(named("producer"), [&] {

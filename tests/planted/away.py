@@ -7,8 +7,8 @@ usage: away.py pack FOLDER                      here, after faults.py make: what
                                                 order in which they were drawn; writes away.json
        away.py back FILE                        here: what away.json says counts as if it had been asked here
 
-Of the faults that were drawn those count that come before the first which was not asked to the end: whoever survives
-is asked for longer than whoever is found, so what happens to be over when time is up is no fair sample.
+Faults are begun in the order in which they were drawn, and each that was begun counts: one that time ran out for is not
+found. Who survives is asked for longer than who is found, so what happens to be over would be no fair sample.
 """
 import argparse
 import json
@@ -86,22 +86,20 @@ def there(opt) -> int:
     numbers = sorted(faults.load("faults.json", {})["faults"], key=int)
     drawn = random.Random(opt.seed).sample(numbers, min(opt.sample, len(numbers)))
     results = faults.load("results.json", {})
-    fair = next((k for k, n in enumerate(drawn) if n not in results), len(drawn))
+    begun = [n for n in drawn if n in results]
     (faults.ROOT / "away.json").write_text(json.dumps({
-        "seed": opt.seed, "drawn": drawn, "fair": fair, "results": results,
+        "seed": opt.seed, "begun": begun, "results": results,
         "seconds": {name: r["seconds"] for name, r in faults.load("reached.json", {}).items()}}))
-    found = sum(bool(results[n]["found"]) for n in drawn[:fair])
-    print(f"of the first {fair} that were drawn {found} are found")
+    print(f"of {len(begun)} that were begun {sum(bool(results[n]['found']) for n in begun)} are found")
     return 0
 
 
 def back(opt) -> int:
     came, planted = json.loads(opt.file.read_text()), faults.load("faults.json", {})["faults"]
     stand = {n: faults.key(row) for n, row in planted.items()}
-    fair = set(came["drawn"][:came["fair"]])
-    anew = {n: r for n, r in came["results"].items() if n in fair and stand.get(n) == faults.key(r)}
+    anew = {n: r for n, r in came["results"].items() if stand.get(n) == faults.key(r)}
     faults.save("results.json", anew if opt.instead else faults.load("results.json", {}) | anew)
-    print(f"{len(anew)} of {len(fair)}, {sum(bool(r['found']) for r in anew.values())} of them found")
+    print(f"{len(anew)} of {len(came['results'])}, {sum(bool(r['found']) for r in anew.values())} of them found")
     return 0
 
 

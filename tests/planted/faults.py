@@ -90,7 +90,7 @@ def plant_tree(faults: int, seed: int) -> None:
     for name, site in sites:
         line = texts[name].split("\n")[site.line - 1]
         rows.append({"file": name, "line": site.line, "digest": digest(line), "kind": site.kind,
-                     "text": " ".join(texts[name][site.start:site.end].split())})
+                     "text": " ".join(texts[name][site.start:site.end].split()), "code": line.strip()})
     table, chosen = {}, {name: {} for name in texts}
     for number, row, (name, site) in zip(numbered(rows, load("faults.json", {}).get("faults", {})), rows, sites):
         table[number] = row
@@ -190,21 +190,23 @@ def in_order(fault: dict, reached: dict, number: str) -> list[str]:
 
 
 def ask(number: str, fault: dict, reached: dict, every: dict, most: int, until: float) -> dict | None:
-    """None: the time was over before it was found, or all had been asked."""
-    asked = 0
+    """None: it was not begun before the time was over. Begun and neither found nor asked to the end, it is not found."""
+    asked, not_over = 0, fault | {"found": "", "how": "not asked to the end"}
+    if time.monotonic() > until:
+        return None
     for name in in_order(fault, reached, number):
         if name not in every:
             continue
         left = until - time.monotonic()
         if left < 0:
-            return None
+            return not_over
         if asked == most:
             return fault | {"found": "", "how": f"the nearest {asked} tests that come by"}
         asked += 1
         patience = PATIENCE_S + PATIENCE_TIMES * reached[name]["seconds"]
         wrong = run_test(every[name], {"PLANTED": number}, min(patience, left + 1))
         if wrong == "hangs" and left < patience:
-            return None
+            return not_over
         if wrong:
             return fault | {"found": name, "how": wrong}
     return fault | {"found": "", "how": f"{asked} tests come by" if asked else "no test comes by"}
@@ -361,6 +363,9 @@ def night(opt) -> int:
 
 SAMPLE = """
 // A file.
+#ifdef WEFT_SERIAL
+inline void alone() { run(7); }
+#else
 static constexpr int limit = 3;
 enum class way : int { near = 1 };
 struct point {
@@ -378,6 +383,7 @@ struct point {
     return x == far;
   }
 };
+#endif
 """
 PLANTED_IN_SAMPLE = {
     ("out", "other.see()"), ("not", "x < other.x && x > 2"), ("one", "2"), ("other", "false"), ("one", "1"),

@@ -44,6 +44,17 @@ class Site:
     before: str  # what comes in place of text[start:end], with {n} for the number and {text} for what was there
 
 
+# What the build with the faults in it leaves out: a library without threads, and what stands in for instructions.
+LEFT_OUT = re.compile(r"""^\#ifdef\ WEFT_SERIAL\n(?P<serial>.*?)^\#(?:else|endif)
+                        | ^\#ifdef\ WEFT_COMPARES_IN_MEMORY\n(?:(?!\#)[^\n]*\n)*?\#else\n(?P<instead>.*?)^\#endif""",
+                      re.VERBOSE | re.DOTALL | re.MULTILINE)
+
+
+def left_out(text: str) -> list[tuple[int, int]]:
+    spans = [(m.span("serial"), m.span("instead")) for m in LEFT_OUT.finditer(text)]
+    return [span for pair in spans for span in pair if span[0] >= 0]
+
+
 def tokens(text: str) -> list[Token]:
     result, line = [], 1
     for match in TOKEN.finditer(text):
@@ -275,7 +286,8 @@ class Finder:
 
 
 def sites(text: str) -> list[Site]:
-    found = Finder(text).find()
+    out = left_out(text)
+    found = [s for s in Finder(text).find() if not any(begin <= s.start < end for begin, end in out)]
     unique = {(s.kind, s.start, s.end): s for s in found}
     return sorted(unique.values(), key=lambda s: (s.start, -s.end))
 
