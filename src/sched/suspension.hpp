@@ -106,8 +106,7 @@ template <class M> class suspension {
                &stacks_,
                &w,
                w.running};
-    WEFT_ASSERT(to.r.kind == detail::record_kind::resume && to.r.state == detail::record_state::ready);
-    WEFT_ASSERT(w.current == nullptr);
+    WEFT_ASSERT(to.r.kind == detail::record_kind::resume && w.current == nullptr);
     WEFT_ASSERT(to.stack != nullptr && to.stack != w.running);
     fiber* mine = w.running;
     w.moves_to(*to.stack);

@@ -190,7 +190,7 @@ def in_order(fault: dict, reached: dict, number: str) -> list[str]:
 
 
 def ask(number: str, fault: dict, reached: dict, every: dict, most: int, until: float) -> dict | None:
-    """None: it was not begun before the time was over. Begun and neither found nor asked to the end, it is not found."""
+    """None: not begun before the time was over. Begun, and neither found nor asked to the end, it is not found."""
     asked, not_over = 0, fault | {"found": "", "how": "not asked to the end"}
     if time.monotonic() > until:
         return None
