@@ -241,7 +241,13 @@ if(NOT WEFT_SANITIZE)
   weft_test(faults/sample faults $<TARGET_FILE:weft_faults>)
   weft_test(faults/page faults $<TARGET_FILE:weft_faults> --check tests/faults/README.md)
   weft_test(long/faults long $<TARGET_FILE:weft_faults> --whole)
-  set_tests_properties(long/faults PROPERTIES TIMEOUT 36000)
+  add_executable(weft_refuse tests/faults/refuse/refuse.cpp)
+  target_link_libraries(weft_refuse PRIVATE weft_strict)
+  set(limits ${python} ${tests}/faults/limits.py --faults $<TARGET_FILE:weft_faults> --refuse
+             $<TARGET_FILE:weft_refuse>)
+  weft_test(faults/limits faults ${limits})
+  weft_test(long/limits long ${limits} --whole)
+  set_tests_properties(long/faults long/limits PROPERTIES TIMEOUT 36000)
 endif()
 
 # benches

@@ -37,6 +37,7 @@
 //   jump(id, from, to, after)  switches the calling worker from one fiber to another, then runs after() on the latter
 //   charge(ps, uses)  the running body took so long and moved these data; nothing on real machines
 //   renew_data(handle)  the datum behind it is other memory from now on: laid as the handle says, or else the caller's
+//   require_whole()   throws weft::error if what the machine says of times is wrong, once
 //   begin_body(record), end_body(record)   the body is called, has returned; end_member(member, task, width): that of
 //                     one member of a team, before end_body(member)
 //   enter_runtime(), leave_runtime()       the program calls in, and goes on by itself
@@ -153,6 +154,7 @@ concept machine = requires(M m, cell<std::uint8_t> lock, cell<std::uint64_t> c, 
   m.charge(v);
   m.charge(v, uses);
   m.renew_data(h);
+  m.require_whole();
   m.begin_body(r);
   m.end_body(r);
   m.end_member(r, r, id);

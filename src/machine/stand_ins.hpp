@@ -59,9 +59,9 @@ template <class M> class stand_ins {
   };
   template <class T> [[nodiscard]] static T& take(shelf<T>& from) {
     if (from.idle.empty()) {
+      from.idle.reserve(from.all.size() + 1);  // so that leave() allocates nothing
       from.all.push_back(std::make_unique<T>());
       from.idle.push_back(from.all.back().get());
-      from.idle.reserve(from.all.size());  // so that leave() allocates nothing
       M::fresh(from.idle.back(), sizeof(T));
     }
     T& x = *from.idle.back();

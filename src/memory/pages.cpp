@@ -28,7 +28,7 @@ nodeset no_nodes() { return {hwloc_bitmap_alloc(), &hwloc_bitmap_free}; }
 
 hwloc_topology_t load() noexcept {
   hwloc_topology_t raw = nullptr;
-  if (hwloc_topology_init(&raw) != 0) return nullptr;
+  if (place::affinity_is_refused() || hwloc_topology_init(&raw) != 0) return nullptr;
   if (hwloc_topology_load(raw) == 0) return raw;
   hwloc_topology_destroy(raw);
   return nullptr;

@@ -38,10 +38,14 @@ template <class M> struct crew {
 template <class M> class invitation {
  public:
   explicit invitation(std::shared_ptr<crew<M>> to) noexcept : to_(std::move(to)) {}  // counted by who makes it
-  invitation(invitation&&) noexcept = default;
+  // The first of a run, which the program makes. Until it lies in its task nobody else can know of the run, and the
+  // program is on no core, so that it could take no lock if there is no memory for the task.
+  struct first {};
+  invitation(std::shared_ptr<crew<M>> to, first) noexcept : to_(std::move(to)), is_counted_(false) {}
+  invitation(invitation&& made) noexcept : to_(std::move(made.to_)) {}
   invitation& operator=(invitation&&) = delete;
   ~invitation() {
-    if (to_ == nullptr) return;
+    if (to_ == nullptr || !is_counted_) return;
     const base::locked<M> guard(to_->lock);
     WEFT_ASSERT(to_->invited > 0);
     --to_->invited;
@@ -53,6 +57,7 @@ template <class M> class invitation {
 
  private:
   std::shared_ptr<crew<M>> to_;
+  bool is_counted_ = true;
 };
 
 template <class M> class section final : public ordered_run::executor, oldest_known {
@@ -74,7 +79,8 @@ template <class M> class section final : public ordered_run::executor, oldest_kn
     crew_->invited = 1;
     in_order_next_ = payoff_.begins_in_order();
     if (!in_order_next_) payoff_.begin_ahead(began);
-    runtime_.submit(completes(over), named("ordered section"), [i = invitation<M>(crew_)]() mutable { i.accept(); });
+    runtime_.submit(completes(over), named("ordered section"),
+                    [i = invitation<M>(crew_, typename invitation<M>::first{})]() mutable { i.accept(); });
     try {
       over.wait();
     } catch (...) {  // the scope around it is cancelled, and it never began

@@ -3,8 +3,10 @@
 #include <hwloc.h>
 #include <hwloc/distances.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <fstream>
 #include <memory>
@@ -23,6 +25,8 @@ std::vector<core> affinity_only() {
   if (sched_getaffinity(0, sizeof set, &set) == 0)
     for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu)
       if (CPU_ISSET(cpu, &set)) cores.push_back({cpu, 0, 0});
+  const long online = cores.empty() ? sysconf(_SC_NPROCESSORS_ONLN) : 0;
+  for (long cpu = 0; cpu < online; ++cpu) cores.push_back({static_cast<unsigned>(cpu), 0, 0});
   if (cores.empty()) cores.push_back({});
   return cores;
 }
@@ -38,6 +42,7 @@ using topology_owner = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_
 
 topology_owner load_topology() {
   hwloc_topology_t raw = nullptr;
+  if (affinity_is_refused()) return {nullptr, &hwloc_topology_destroy};
   if (hwloc_topology_init(&raw) != 0) return {nullptr, &hwloc_topology_destroy};
   topology_owner topology(raw, &hwloc_topology_destroy);
   // hwloc obeys variables of its own (HWLOC_SYNTHETIC, HWLOC_XMLFILE) that describe another machine: no core of which
@@ -103,6 +108,12 @@ template <class Read> void walk_up(const std::string& root, std::string path, co
 }
 
 }  // namespace
+
+bool affinity_is_refused() noexcept {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) != 0 &&
+         errno != EINVAL;  // EINVAL: there are more CPUs than in this set
+}
 
 double cgroup_quota(const std::string& proc_self_cgroup, const std::string& cgroup_root, std::string& file) {
   double quota = 0;

@@ -23,6 +23,10 @@ namespace weft::place {
 [[nodiscard]] std::vector<std::vector<unsigned>> distance_classes(const std::vector<std::uint64_t>& latencies,
                                                                   std::size_t nodes);
 
+// Whether the system does not say which cores the process may use. Who asks hwloc all the same waits for ever: it asks
+// again, with more room each time.
+[[nodiscard]] bool affinity_is_refused() noexcept;
+
 // Cores in the process's affinity mask, in topological order (neighbours share caches). Never empty.
 [[nodiscard]] std::vector<core> usable_cores();
 

@@ -101,6 +101,7 @@ template <machine::machine M> void engine<M>::wait_all() {
   start_if_paused();
   if (!waits_.for_all(w)) stall_.raise(true);
   admission_.calm();
+  machine_.require_whole();
 }
 
 template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& h) {

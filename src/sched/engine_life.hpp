@@ -242,6 +242,7 @@ template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
   } while (!strangers_leave(can_run));
   if (!can_run) say_unnoticed([&] { poison_.rethrow_below(nullptr); });
   if (!can_run && !stall_.told()) say_unnoticed([&] { stall_.report(true); });
+  say_unnoticed([&] { machine_.require_whole(); });
   // Who fulfils an event need not know of this runtime, and may still be on the way out.
   for (unsigned spins = 0; events_.calls_under_way();) M::relax(++spins);
   watch_.stop();

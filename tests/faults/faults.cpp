@@ -4,10 +4,11 @@
 // memory; and the same program after it, without a fault, is right.
 //
 //   weft_faults                         a sample by WEFT_FAULTS_SEED (the day's number), one k of WEFT_FAULTS_EACH
-//   weft_faults --whole                 every k of what the page does not call open; --open: of that, too
+//   weft_faults --whole                 every k
 //   weft_faults --front F --call C --machine M --k K [--from-on]    one run: what a failure prints to be run again
-//   weft_faults --check README.md       whether the page has each front, and calls open what is
-//   weft_faults --whole --open --write README.md                    writes the page's table
+//   weft_faults --once [--machine M]    each front once, no call fails on command: for limits set from outside
+//   weft_faults --check README.md       whether the page has each front, and no run fell
+//   weft_faults --whole --write README.md                    writes the page's table
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -19,6 +20,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <random>
 #include <string>
 #include <string_view>
@@ -38,17 +40,14 @@ enum class ending { right, told, fell };
 constexpr int status_right = 0, status_told = 10, status_wrong = 11;
 
 struct asked {
-  bool whole = false, open = false;
+  bool whole = false, once = false;
   std::string_view front, call, machine, check, write;
   long k = 0;
   bool from_on = false;
   unsigned patience_s = 300;  // a guard against hangs, and no judge of speed
 };
 
-struct tally {
-  long runs = 0, right = 0, told = 0, fell = 0;
-  faults::page::counts points{};  // the k's of each kind that there are
-};
+using faults::tally;
 
 [[nodiscard]] weft::options options_on(std::string_view machine) {
   return {.workers = machine == "host" ? 2u : 4u,
@@ -113,8 +112,12 @@ struct outcome {
   if (hung) ::kill(child, SIGKILL);
   int status = 0;
   ::waitpid(child, &status, 0);
+  // The one end that README.md names: a wait that has no stack to go on with.
+  const bool no_stack = said.find("weft: no memory for one more stack") != std::string::npos;
   if (hung)
     o.what = "hangs\n" + said;
+  else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT && no_stack)
+    o.how = ending::told;
   else if (WIFSIGNALED(status))
     o.what = "killed by signal " + std::to_string(WTERMSIG(status)) + "\n" + said;
   else if (WEXITSTATUS(status) == status_right)
@@ -163,11 +166,6 @@ void print_failure(const front& f, std::string_view machine, const plan& p, cons
   return all;
 }
 
-[[nodiscard]] bool is_asked(const asked& a, const front& f, std::string_view machine, std::string_view kind) {
-  if (!a.call.empty()) return a.call == kind;
-  return a.open || !faults::page::is_open(f.name, machine, kind);
-}
-
 // In a process of its own, for each front and machine.
 [[nodiscard]] tally try_front(const front& f, std::string_view machine, const asked& a, std::uint64_t seed) {
   tally t;
@@ -183,7 +181,7 @@ void print_failure(const front& f, std::string_view machine, const plan& p, cons
   for (std::size_t c = 0; c < std::size(t.points); ++c) t.points[c] = faults::counted(static_cast<call>(c));
   std::mt19937_64 random(seed);
   for (std::size_t c = 0; c < std::size(t.points); ++c) {
-    if (!is_asked(a, f, machine, faults::call_names[c])) continue;
+    if (!a.call.empty() && a.call != faults::call_names[c]) continue;
     for (const long k : chosen(a, t.points[c], random))
       for (const bool from_on : {false, true}) {
         if (a.k != 0 && from_on != a.from_on) continue;
@@ -232,8 +230,8 @@ void print_failure(const front& f, std::string_view machine, const plan& p, cons
     const auto next = [&] { return i + 1 < argc ? std::string_view(argv[++i]) : std::string_view(); };
     if (word == "--whole")
       a.whole = true;
-    else if (word == "--open")
-      a.open = true;
+    else if (word == "--once")
+      a.once = true;
     else if (word == "--check")
       a.check = next();
     else if (word == "--write")
@@ -262,15 +260,56 @@ void print(const char* name, std::string_view machine, const tally& t) {
   std::fflush(stdout);
 }
 
+// Each front once, in this process: where the system itself refuses something. Status 0: all right, or told.
+[[nodiscard]] int run_once(const asked& a) {
+  std::size_t count = 0;
+  const front* const fronts = faults::fronts(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!a.front.empty() && a.front != fronts[i].name) continue;
+    faults::ledger l;
+    const weft::options o = options_on(a.machine.empty() ? "host" : a.machine);
+    l.tries([&] { fronts[i].run(l, o); });
+    if (!l.balances()) return std::printf("FELL: %s\n", fronts[i].name), 1;
+    std::printf("%s: %s\n", fronts[i].name, l.anything_told() ? l.said.c_str() : "right");
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
+// A folder for what the runs write, gone with this.
+class scratch {
+ public:
+  scratch() {
+    if (::mkdtemp(path_.data()) == nullptr) std::perror("weft_faults"), std::exit(2);
+    std::filesystem::current_path(path_);
+  }
+  ~scratch() {
+    std::error_code ignored;
+    std::filesystem::current_path("/", ignored);
+    std::filesystem::remove_all(path_, ignored);
+  }
+  scratch(const scratch&) = delete;
+  scratch& operator=(const scratch&) = delete;
+
+ private:
+  std::string path_ = (std::filesystem::temp_directory_path() / "weft-faults-XXXXXX").string();
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const asked a = parse(argc, argv);
   if (!a.check.empty()) return faults::page::check(std::string(a.check)) ? 0 : 1;
+  if (a.once) {
+    const scratch here;
+    return run_once(a);
+  }
   const char* const given = std::getenv("WEFT_FAULTS_SEED");
   const std::uint64_t seed =
       given != nullptr ? std::strtoull(given, nullptr, 10) : static_cast<std::uint64_t>(std::time(nullptr) / 86'400);
   std::printf("replay: WEFT_FAULTS_SEED=%llu\n", static_cast<unsigned long long>(seed));
+  const std::string page = a.write.empty() ? "" : std::filesystem::absolute(a.write).string();
+  const scratch here;
   tally all;
   faults::page written;
   std::size_t count = 0;
@@ -281,9 +320,9 @@ int main(int argc, char** argv) {
       const tally t = serve(fronts[i], machine, a, seed + i);
       all.runs += t.runs, all.right += t.right, all.told += t.told, all.fell += t.fell;
       print(fronts[i].name, machine, t);
-      written.add(fronts[i].name, machine, t.points);
+      written.add(fronts[i].name, machine, t);
     }
   print("all", "", all);
-  if (!a.write.empty() && !written.write(std::string(a.write))) return 1;
+  if (!page.empty() && !written.write(page)) return 1;
   return all.fell == 0 ? 0 : 1;
 }

@@ -13,6 +13,7 @@
 #include <cstdarg>
 #include <cstddef>
 #include <new>
+#include <string_view>
 
 extern "C" {  // of glibc, behind the names that are defined here
 void* __libc_malloc(std::size_t);
@@ -54,6 +55,20 @@ void release(void* at) noexcept {
   if (at == nullptr) return;
   live.fetch_sub(1, std::memory_order_relaxed);
   __libc_free(at);
+}
+
+// Whether the code at `from` takes it for granted that malloc gives something: hwloc reads what it did not get, and so
+// does what the C library calls for it. Only those who promise to do without are tried: this project, SQLite, C++.
+[[nodiscard]] bool copes(const void* from) noexcept {
+  Dl_info in{};
+  if (::dladdr(from, &in) == 0 || in.dli_fname == nullptr) return true;
+  const std::string_view file = in.dli_fname;
+  for (const char* const unable : {"libhwloc", "libc.so", "libudev", "libxml2", "ld-linux"})
+    if (file.find(unable) != std::string_view::npos) return false;
+  return true;
+}
+[[nodiscard]] bool malloc_fails(const void* from) noexcept {
+  return armed.load(std::memory_order_acquire) && copes(from) && fails(call::malloc);
 }
 
 template <class Function> [[nodiscard]] Function* next(const char* name) noexcept {
@@ -112,20 +127,28 @@ void operator delete[](void* at, std::align_val_t, const std::nothrow_t&) noexce
 
 extern "C" {
 
-void* malloc(std::size_t n) { return fails(call::malloc) ? faults::refuse<void*>(ENOMEM, nullptr) : __libc_malloc(n); }
+void* malloc(std::size_t n) {
+  return faults::malloc_fails(__builtin_return_address(0)) ? faults::refuse<void*>(ENOMEM, nullptr) : __libc_malloc(n);
+}
 void* calloc(std::size_t n, std::size_t each) {
-  return fails(call::malloc) ? faults::refuse<void*>(ENOMEM, nullptr) : __libc_calloc(n, each);
+  if (faults::malloc_fails(__builtin_return_address(0))) return faults::refuse<void*>(ENOMEM, nullptr);
+  return __libc_calloc(n, each);
 }
 void* realloc(void* at, std::size_t n) {
-  return fails(call::malloc) ? faults::refuse<void*>(ENOMEM, nullptr) : __libc_realloc(at, n);
+  if (faults::malloc_fails(__builtin_return_address(0))) return faults::refuse<void*>(ENOMEM, nullptr);
+  return __libc_realloc(at, n);
 }
 void free(void* at) { __libc_free(at); }
 void* memalign(std::size_t a, std::size_t n) {
-  return fails(call::malloc) ? faults::refuse<void*>(ENOMEM, nullptr) : __libc_memalign(a, n);
+  if (faults::malloc_fails(__builtin_return_address(0))) return faults::refuse<void*>(ENOMEM, nullptr);
+  return __libc_memalign(a, n);
 }
-void* aligned_alloc(std::size_t a, std::size_t n) { return memalign(a, n); }
+void* aligned_alloc(std::size_t a, std::size_t n) {
+  if (faults::malloc_fails(__builtin_return_address(0))) return faults::refuse<void*>(ENOMEM, nullptr);
+  return __libc_memalign(a, n);
+}
 int posix_memalign(void** at, std::size_t a, std::size_t n) {
-  *at = fails(call::malloc) ? nullptr : __libc_memalign(a, n);
+  *at = faults::malloc_fails(__builtin_return_address(0)) ? nullptr : __libc_memalign(a, n);
   return *at == nullptr ? ENOMEM : 0;
 }
 

@@ -1,6 +1,7 @@
 #include "page.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -11,16 +12,6 @@ namespace faults {
 namespace {
 
 constexpr std::string_view begins = "<!-- table -->\n", ends = "<!-- end of the table -->\n";
-
-// Empty: all there are.
-struct entry {
-  std::string_view front, machine, kind;
-};
-constexpr entry open_entries[] = {
-    {"", "", "malloc"},         // hwloc and glibc end the program, or read what they did not get
-    {"", "virtual", "memory"},  // the machine itself has no way back out of an access that needs a line
-    {"", "virtual", "map"},     // the same of stacks
-};
 
 [[nodiscard]] std::string read(const std::string& path) {
   const std::ifstream in(path);
@@ -40,38 +31,27 @@ constexpr entry open_entries[] = {
   return std::string("| `").append(front).append("` | ").append(machine).append(" |");
 }
 [[nodiscard]] bool complain(const std::string& path, const std::string& what) {
-  std::fprintf(stderr, "%s: %s; write it anew with weft_faults --whole --open --write\n", path.c_str(), what.c_str());
+  std::fprintf(stderr, "%s: %s; write it anew with weft_faults --whole --write\n", path.c_str(), what.c_str());
   return false;
 }
 
-// Whether a row calls open what is.
-[[nodiscard]] bool says_what_is_open(std::string_view row, std::string_view front, std::string_view machine) {
-  std::size_t at = row_begin(front, machine).size();
-  for (const std::string_view kind : call_names) {
-    const std::size_t end = row.find('|', at);
-    if (end == std::string_view::npos) return false;
-    const bool is_said = row.substr(at, end - at).find("open") != std::string_view::npos;
-    if (is_said != page::is_open(front, machine, kind)) return false;
-    at = end + 1;
+// How many runs of a row fell; -1: it does not say.
+[[nodiscard]] long fallen(const std::string& row) {
+  std::size_t at = 0;
+  for (int column = 0; column < 6; ++column) {
+    at = row.find('|', at);
+    if (at == std::string::npos) return -1;
+    ++at;
   }
-  return true;
+  return std::strtol(row.c_str() + at, nullptr, 10);
 }
 
 }  // namespace
 
-bool page::is_open(std::string_view front, std::string_view machine, std::string_view kind) noexcept {
-  for (const entry& e : open_entries)
-    if ((e.front.empty() || e.front == front) && (e.machine.empty() || e.machine == machine) &&
-        (e.kind.empty() || e.kind == kind))
-      return true;
-  return false;
-}
-
-void page::add(std::string_view front, std::string_view machine, const counts& points) {
+void page::add(std::string_view front, std::string_view machine, const tally& t) {
   rows_ += row_begin(front, machine);
-  for (std::size_t c = 0; c < std::size(points); ++c)
-    rows_ += (points[c] == 0 ? std::string(" -") : " " + std::to_string(points[c])) +
-             (is_open(front, machine, call_names[c]) ? " open |" : " |");
+  for (const long n : {t.runs, t.right, t.told, t.fell}) rows_.append(" ").append(std::to_string(n)).append(" |");
+  for (const long n : t.points) rows_.append(" ").append(n == 0 ? "-" : std::to_string(n)).append(" |");
   rows_ += "\n";
 }
 
@@ -79,7 +59,7 @@ bool page::write(const std::string& path) const {
   std::string text = read(path);
   std::size_t from = 0, to = 0;
   if (!find_table(text, from, to)) return complain(path, "it has no table");
-  std::string head = "| front | machine |", line = "|---|---|";
+  std::string head = "| front | machine | runs | right | with an error | fell |", line = "|---|---|---|---|---|---|";
   for (const std::string_view kind : call_names) head.append(" ").append(kind).append(" |"), line += "---|";
   text.replace(from, to - from, head + "\n" + line + "\n" + rows_);
   std::ofstream out(path);
@@ -101,9 +81,8 @@ bool page::check(const std::string& path) {
       if (at == std::string::npos)
         return complain(path, std::string("the front ") + all[i].name + " has no row for " + std::string(machine));
       const std::string row = table.substr(at, table.find('\n', at) - at);
-      if (!says_what_is_open(row, all[i].name, machine))
-        return complain(path, std::string("the row of ") + all[i].name + " on " + std::string(machine) +
-                                  " does not call open what is");
+      if (fallen(row) != 0)
+        return complain(path, std::string("runs of ") + all[i].name + " on " + std::string(machine) + " fell");
     }
   if (rows != 2 + count * std::size(machines)) return complain(path, "it has rows for fronts that are no more");
   return true;

@@ -165,6 +165,7 @@ class host {
   static bool barrier_everywhere() noexcept;
   static void charge(std::uint64_t, std::span<const data_use> = {}) noexcept {}
   static void renew_data(detail::handle_state& h) noexcept;
+  static void require_whole() noexcept {}  // times are the clock's
   static void begin_body(const detail::record&) noexcept {}
   static void end_body(const detail::record&) noexcept {}
   static void end_member(const detail::record&, const detail::record&, unsigned) noexcept {}

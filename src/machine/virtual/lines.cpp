@@ -9,6 +9,7 @@ namespace {
 constexpr std::size_t first_table = 1 << 12;
 // With a thousand cores the copies take 8 bytes each; beyond this many per core nothing of interest is left to forget.
 constexpr unsigned kept_max = 1 << 14;
+constexpr lines::number stand_in = 0;  // of lines for which there is no memory
 }  // namespace
 
 lines::lines(const model::machine& m, const std::vector<unsigned>& seats, unsigned kept)
@@ -23,20 +24,28 @@ lines::lines(const model::machine& m, const std::vector<unsigned>& seats, unsign
     for (unsigned c = 0; c < m.cores.size(); ++c) far = std::max(far, m.distance(seat, c));
     farthest_.push_back(static_cast<std::uint8_t>(far));
   }
+  lines_.reserve(stand_in + 1);
 }
 
-lines::number lines::enter(std::uintptr_t a) {
-  if (2 * (known_ + 1) > table_.size()) {
-    std::vector<entry> old(2 * table_.size());
-    old.swap(table_);
-    mask_ = table_.size() - 1;
-    for (const entry& e : old) {
-      if (e.address == 0) continue;
-      std::size_t slot = hash(e.address) & mask_;
-      while (table_[slot].address != 0) slot = (slot + 1) & mask_;
-      table_[slot] = e;
-    }
+void lines::make_room() {
+  std::vector<entry> old(2 * table_.size());
+  old.swap(table_);
+  mask_ = table_.size() - 1;
+  for (const entry& e : old) {
+    if (e.address == 0) continue;
+    std::size_t slot = hash(e.address) & mask_;
+    while (table_[slot].address != 0) slot = (slot + 1) & mask_;
+    table_[slot] = e;
   }
+}
+
+lines::number lines::enter(std::uintptr_t a) noexcept {
+  if (2 * (known_ + 1) > table_.size()) try {
+      make_room();
+    } catch (const std::bad_alloc&) {
+      ran_out_ = true;
+      return stand_in;
+    }
   std::size_t slot = hash(a) & mask_;
   while (table_[slot].address != 0) slot = (slot + 1) & mask_;
   table_[slot] = {a, next_number()};
@@ -44,8 +53,13 @@ lines::number lines::enter(std::uintptr_t a) {
   return table_[slot].line;
 }
 
-lines::number lines::next_number() {
-  lines_.emplace_back();
+lines::number lines::next_number() noexcept {
+  try {
+    lines_.emplace_back();
+  } catch (const std::bad_alloc&) {
+    ran_out_ = true;
+    return stand_in;
+  }
   return static_cast<number>(lines_.size() - 1);
 }
 

@@ -25,7 +25,7 @@ class lines {
   lines(const model::machine& m, const std::vector<unsigned>& seats, unsigned kept);
 
   // The line that the address lies in.
-  [[nodiscard]] number of(const void* address) {
+  [[nodiscard]] number of(const void* address) noexcept {
     const std::uintptr_t a = reinterpret_cast<std::uintptr_t>(address) >> line_bits;
     std::size_t slot = hash(a) & mask_;
     while (table_[slot].address != a) {
@@ -71,6 +71,9 @@ class lines {
   };
   [[nodiscard]] const counts& total() const noexcept { return counts_; }
 
+  // Whether there was no memory for a line. It and those after it share one that there is: their times are wrong.
+  [[nodiscard]] bool ran_out() const noexcept { return ran_out_; }
+
  private:
   static constexpr unsigned line_bits = 6;
   static constexpr std::uint16_t nobody = 0xffff;
@@ -97,8 +100,9 @@ class lines {
   [[nodiscard]] static std::size_t hash(std::uintptr_t a) noexcept {
     return static_cast<std::size_t>(a * 0x9e3779b97f4a7c15u >> 20);
   }
-  [[nodiscard]] number enter(std::uintptr_t a);
-  [[nodiscard]] number next_number();
+  [[nodiscard]] number enter(std::uintptr_t a) noexcept;
+  void make_room();
+  [[nodiscard]] number next_number() noexcept;
   [[nodiscard]] unsigned distance(unsigned a, unsigned b) const noexcept { return distance_[a * workers_ + b]; }
   [[nodiscard]] std::uint64_t several_ps(unsigned core, number l, unsigned far) const noexcept;
 
@@ -112,6 +116,7 @@ class lines {
   std::vector<entry> table_;  // open addressing; a power of two, at most half full
   std::size_t mask_;
   std::size_t known_ = 0;  // entries in use
+  bool ran_out_ = false;
   counts counts_;
 };
 

@@ -10,6 +10,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <vector>
 
 #include "base/random.hpp"
@@ -43,6 +44,11 @@ class turns {
   template <class Event> [[nodiscard]] std::size_t next(const std::vector<Event>& awake) {
     if (!by_priority_ && quiet_) return random_.below(static_cast<std::uint32_t>(awake.size()));
     ids_.clear();
+    try {
+      ids_.reserve(awake.size());
+    } catch (const std::bad_alloc&) {
+      return 0;  // may be next as well as any other
+    }
     for (const Event& e : awake) ids_.push_back(e.id);
     return choose();
   }

@@ -10,6 +10,7 @@
 #include "base/assert.hpp"
 #include "base/limits.hpp"
 #include "model/machine_file.hpp"
+#include "weft/error.hpp"
 
 namespace weft::machine {
 
@@ -68,6 +69,8 @@ void virtual_machine::start(unsigned n, entry e, void* engine, std::size_t stack
     server_seat_ = seat;
   }
   lines_.emplace(m, seats, mode_ == mode::fine ? m.lines.kept : 0);
+  awake_.reserve(2 * std::size_t{n});  // more than enough for one event each
+  watchers_.reserve(n);
   self_ = &cores_[0];
   for (unsigned id = 1; id < n; ++id) {
     starts_[id] = {this, id};
@@ -103,11 +106,25 @@ void virtual_machine::join() {
   for (core& c : cores_) c.first.reset();
 }
 
+constexpr auto last_first = [](const auto& a, const auto& b) { return a.later_than(b); };
+
+// Where there is no memory for more, those that count no more go: the others are one for each core at most.
+void virtual_machine::make_room_for_event() {
+  try {
+    awake_.reserve(2 * awake_.size());
+  } catch (const std::bad_alloc&) {
+    std::erase_if(awake_, [&](const event& e) { return cores_[e.id].event != e.sequence; });
+    if (mode_ != mode::random) std::make_heap(awake_.begin(), awake_.end(), last_first);
+  }
+}
+
 void virtual_machine::enqueue(unsigned id) {
+  if (awake_.size() == awake_.capacity()) [[unlikely]]
+    make_room_for_event();
   cores_[id].event = sequence_;
   awake_.push_back({cores_[id].clock, sequence_++, id});
   if (mode_ == mode::random) return;
-  std::push_heap(awake_.begin(), awake_.end(), [](const event& a, const event& b) { return a.later_than(b); });
+  std::push_heap(awake_.begin(), awake_.end(), last_first);
   look_ahead();
 }
 
@@ -117,7 +134,7 @@ unsigned virtual_machine::take_next() {
     if (mode_ == mode::random)
       std::swap(awake_[turns_.next(awake_)], awake_.back());
     else
-      std::pop_heap(awake_.begin(), awake_.end(), [](const event& a, const event& b) { return a.later_than(b); });
+      std::pop_heap(awake_.begin(), awake_.end(), last_first);
     const event e = awake_.back();
     awake_.pop_back();
     if (cores_[e.id].event != e.sequence) continue;  // it has been given another time since
@@ -338,7 +355,7 @@ void virtual_machine::charge(std::uint64_t ps, std::span<const data_use> uses) {
   const char* const task = task_here();
   const std::uint64_t computing = scaled(ps, scale_of(task));
   if (uses.empty() || mode_ == mode::random) return compute(computing, task);
-  find_uses(uses);
+  if (!counts_on([&] { find_uses(uses); })) return compute(computing, task);
   move_data(computing, task);
 }
 
@@ -360,10 +377,12 @@ void virtual_machine::end_member(detail::record& member, detail::record& task, u
 void virtual_machine::pay_body(const detail::record& r, detail::record& uses, unsigned parts) {
   const std::uint64_t said = r.cost_ps == 0 ? setup_.model.runtime.body_ps : r.declared_cost_ps(setup_.model.ghz);
   const std::uint64_t computing = scaled(said, scale_of(r.name));
-  if (mode_ == mode::random || !find_uses(uses)) return compute(computing, r.name);
+  bool moves = mode_ != mode::random;
+  if (moves) counts_on([&] { moves = find_uses(uses); });
+  if (!moves || ran_out_) return compute(computing, r.name);
   for (model::use& u : uses_) u.bytes = std::max<std::uint64_t>(1, u.bytes / parts);
   move_data(computing, r.name);
-  find_homes(uses);
+  if (!ran_out_) find_homes(uses);
 }
 
 // --- sleep
@@ -447,6 +466,13 @@ model::core_times virtual_machine::times() const noexcept {
     all.running_ps += since(asleep + searching);
   }
   return all;
+}
+
+void virtual_machine::require_whole() {
+  const bool all_there = !ran_out_ && !(lines_ && lines_->ran_out());
+  if (all_there || std::exchange(told_, true)) return;
+  throw error("weft: there was no memory for all that the modelled machine '" + setup_.model.name +
+              "' must know: every task has run, but the virtual times are wrong; model.mode = \"coarse\" needs less");
 }
 
 machine_counts virtual_machine::counts() const noexcept {

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -154,6 +155,10 @@ class virtual_machine {
   };
   using stand_ins = machine::stand_ins<virtual_machine>;
   template <class T, unsigned> using by_word = by_number<T>;
+
+  // For who can tell the program: throws weft::error if the model has had no memory since this was asked last. Tasks
+  // are all right then, and the time that they took is not.
+  void require_whole();
 
   // What it is asked (machine.hpp). Nobody is outside, so that the whole is the same in every run.
   [[nodiscard]] static constexpr bool sees_calls() noexcept { return true; }
@@ -333,6 +338,17 @@ class virtual_machine {
   void compute(std::uint64_t ps, const char* task_name);
   void move_data(std::uint64_t compute_ps, const char* task_name);
   void reschedule();
+  // Calls model(), which needs memory for what it knows, unless it had none before. Returns whether it went through.
+  template <class F> bool counts_on(F model) {
+    if (ran_out_) [[unlikely]]
+      return false;
+    try {
+      model();
+      return true;
+    } catch (const std::bad_alloc&) {
+      return ran_out_ = true, false;
+    }
+  }
   [[nodiscard]] double scale_of(const char* task_name);
   [[nodiscard]] const char* task_here() const noexcept;
   [[nodiscard]] std::uint64_t computed_ps() const noexcept;
@@ -354,6 +370,7 @@ class virtual_machine {
   void sleep(unsigned id, bool dozes);
   void yield();
   void enqueue(unsigned id);
+  void make_room_for_event();
   [[nodiscard]] unsigned take_next();
   void look_ahead() noexcept;
   void give_turn();  // to the next event; returns when it is our turn again
@@ -380,6 +397,8 @@ class virtual_machine {
   std::unordered_map<std::uint64_t, std::uint32_t> regions_;
   std::vector<bool> homed_;  // [region] its handle has been told where it lies
   static constexpr std::uint64_t from_range = std::uint64_t{1} << 63;
+  bool ran_out_ = false;            // of memory for them: they move no more
+  bool told_ = false;               // require_whole() has thrown
   std::vector<unsigned> watchers_;  // cores whose searches sleep
   std::vector<model::use> uses_;    // of the body that ends
   std::vector<model::change> changed_;

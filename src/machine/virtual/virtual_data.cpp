@@ -64,8 +64,8 @@ void virtual_machine::find_homes(detail::record& r) {
 }
 
 std::uint32_t virtual_machine::region_of(std::uint64_t key, const detail::data_layout& layout, std::uint64_t range) {
+  if (homed_.size() == regions_.size()) homed_.push_back(false);  // before, so that it is never the shorter one
   const auto [at, is_new] = regions_.try_emplace(key, static_cast<std::uint32_t>(regions_.size()));
-  if (is_new) homed_.push_back(false);
   if (!is_new) return at->second;
   const bool is_said = layout.how.how() != memory_placement::kind::first_touch;
   if (is_said || (range != 0 && data().has_pages())) data().place(at->second, layout, range);
@@ -75,10 +75,12 @@ std::uint32_t virtual_machine::region_of(std::uint64_t key, const detail::data_l
 void virtual_machine::renew_data(const detail::handle_state& h) {
   const auto at = regions_.find(h.id);
   if (at == regions_.end()) return;
-  data().forget(at->second);
   homed_[at->second] = false;
-  if (const detail::data_layout layout = detail::layout_of(h); layout.how.how() != memory_placement::kind::first_touch)
-    data().place(at->second, layout);
+  counts_on([&] {
+    data().forget(at->second);
+    const detail::data_layout layout = detail::layout_of(h);
+    if (layout.how.how() != memory_placement::kind::first_touch) data().place(at->second, layout);
+  });
 }
 
 model::memory& virtual_machine::data() {
@@ -90,17 +92,20 @@ model::memory& virtual_machine::data() {
 // theirs, so the core waits for an event that the others may put off or bring forward (reschedule).
 // The model wants to be asked in order of time, so whoever is earlier goes first.
 void virtual_machine::move_data(std::uint64_t compute_ps, const char* task_name) {
-  const std::vector<model::use> mine = uses_;
+  std::vector<model::use> mine;
+  counts_on([&] { mine = uses_; });
   wait_until(self_->clock);
-  model::memory& memory = data();
   changed_.clear();
-  self_->clock =
-      memory.begin(self_->seat, mine, self_->clock, compute_ps, changed_, memory.of_units(self_->seat, task_name));
+  const bool moves = counts_on([&] {
+    model::memory& memory = data();
+    const auto units = memory.of_units(self_->seat, task_name);
+    self_->clock = memory.begin(self_->seat, mine, self_->clock, compute_ps, changed_, units);
+  });
+  if (!moves) return advance(compute_ps);
   reschedule();
   if (self_->clock >= earliest_) yield();
   changed_.clear();
-  memory_->end(self_->seat, self_->clock, changed_);
-  reschedule();
+  if (counts_on([&] { memory_->end(self_->seat, self_->clock, changed_); })) reschedule();
 }
 
 void virtual_machine::reschedule() {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 
+#include "place/topology.hpp"
 #include "weft/error.hpp"
 
 namespace weft::tool::calibrate {
@@ -21,6 +22,8 @@ using bitmap_owner = std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free
 
 topology_owner load_usable() {
   hwloc_topology_t raw = nullptr;
+  if (place::affinity_is_refused())
+    throw weft::error("calibrate: the system does not say which cores may be used (sched_getaffinity is refused)");
   if (hwloc_topology_init(&raw) != 0) throw weft::error("calibrate: hwloc cannot be used");
   topology_owner t(raw, &hwloc_topology_destroy);
   hwloc_topology_set_icache_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
