@@ -129,6 +129,12 @@ foreach(program weft_unit weft_conformance)
     long/seeds/${program} PROPERTIES TIMEOUT 36000 ENVIRONMENT "${WEFT_TEST_ENVIRONMENT};WEFT_TEST_SEEDS=100000")
 endforeach()
 
+# All numbers of workers, beside a program that spins and sleeps on the same cores.
+weft_test(long/wide/conformance long ${python} ${tests}/beside.py --build ${PROJECT_BINARY_DIR} disturb
+          $<TARGET_FILE:weft_conformance>)
+set_tests_properties(
+  long/wide/conformance PROPERTIES TIMEOUT 36000 ENVIRONMENT "${WEFT_TEST_ENVIRONMENT};WEFT_TEST_WIDE=1")
+
 # Engines on machines of their own, broken on purpose, which the suite must notice. Each compiles the whole scheduler
 # again; so they are a program of their own, `quick` does without, and once is enough: not where code is instrumented.
 if(NOT WEFT_SANITIZE)

@@ -7,6 +7,7 @@ usage: found.py --build BUILD_DIR [NAME...] [--long] [--times N] [--beside KIND]
 Without --long: each run on each machine with both creations and one policy, whose turn it is; on real cores beside
 threads that disturb, too; WEFT_TEST_QUICK has the first of these alone. With it: every combination, alone and beside.
 --times: each combination so often, with seeds from 1 on, and the sum at the end. --beside: beside that alone.
+--turns: policies are no combinations of their own, but take turns by the seed.
 """
 import argparse
 import dataclasses
@@ -52,6 +53,7 @@ class Run:
     status: int
     beside: str
     times: int
+    turns: list[str] = dataclasses.field(default_factory=list)  # policies, one for each seed
 
     def line(self, seed: int) -> str:
         given = " ".join(f"{k}={shlex.quote(v)}" for k, v in self.variables(seed).items())
@@ -59,7 +61,8 @@ class Run:
         return f"{given} {os.path.relpath(self.program, ROOT)} {self.arguments}".strip() + with_others
 
     def variables(self, seed: int) -> dict[str, str]:
-        return self.environment | ({"WEFT_SEED": str(seed)} if seed > 1 else {})
+        policy = {"WEFT_POLICY": self.turns[(seed - 1) % len(self.turns)]} if self.turns else {}
+        return self.environment | policy | ({"WEFT_SEED": str(seed)} if seed > 1 else {})
 
 
 def policies() -> list[str]:
@@ -103,14 +106,15 @@ def in_turn(name: str, items: list[str], turn: int) -> str:
     return items[(zlib.crc32(name.encode()) + turn) % len(items)]
 
 
-def whole(program: pathlib.Path, h: Head, kinds: list[str]) -> list[Run]:
+def whole(program: pathlib.Path, h: Head, kinds: list[str], in_turns: bool = False) -> list[Run]:
     result = []
+    turns = h.policies if in_turns and OWN not in h.policies else []
     for arguments, machine, creation, policy, workers in itertools.product(
-            h.runs + h.long, h.machines, h.creations, h.policies, h.workers):
+            h.runs + h.long, h.machines, h.creations, [OWN] if turns else h.policies, h.workers):
         if possible(creation, workers):
             for kind in kinds if machine in ("host", OWN) and not h.alone else ["nothing"]:
                 result.append(Run(program, arguments, environment(h, machine, creation, policy, workers), h.status,
-                                  kind, 1))
+                                  kind, 1, turns))
     return result
 
 
@@ -198,6 +202,7 @@ def main() -> int:
     args.add_argument("--times", type=int, default=0)
     args.add_argument("--beside", choices=["nothing", *KINDS])
     args.add_argument("--host-only", action="store_true", help="no modelled machines: what ThreadSanitizer can see")
+    args.add_argument("--turns", action="store_true")
     args.add_argument("--list", action="store_true")
     args.add_argument("--self-test", action="store_true")
     opt = args.parse_args()
@@ -209,7 +214,7 @@ def main() -> int:
         h, program = head(PROGRAMS / f"{name}.cpp"), build / "found" / name
         if opt.long or opt.times or opt.beside:
             kinds = [opt.beside] if opt.beside else ["nothing", "busy", "disturb"]
-            runs = whole(program, h if opt.long else dataclasses.replace(h, long=[]), kinds)
+            runs = whole(program, h if opt.long else dataclasses.replace(h, long=[]), kinds, opt.turns)
         else:
             runs = short(program, h, "WEFT_TEST_QUICK" in os.environ, opt.host_only)
         if opt.list:
