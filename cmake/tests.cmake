@@ -246,7 +246,7 @@ if(NOT WEFT_SANITIZE)
   target_link_libraries(weft_faults PRIVATE weft::weft weft_strict Threads::Threads ${CMAKE_DL_LIBS})
   weft_test(faults/sample faults $<TARGET_FILE:weft_faults>)
   weft_test(faults/page faults $<TARGET_FILE:weft_faults> --check tests/faults/README.md)
-  weft_test(long/faults long $<TARGET_FILE:weft_faults> --whole)
+  weft_test(long/faults long $<TARGET_FILE:weft_faults> --whole --at-once 2)
   add_executable(weft_refuse tests/faults/refuse/refuse.cpp)
   target_link_libraries(weft_refuse PRIVATE weft_strict)
   set(limits ${python} ${tests}/faults/limits.py --faults $<TARGET_FILE:weft_faults> --refuse

@@ -4,11 +4,12 @@
 // memory; and the same program after it, without a fault, is right.
 //
 //   weft_faults                         a sample by WEFT_FAULTS_SEED (the day's number), one k of WEFT_FAULTS_EACH
-//   weft_faults --whole                 every k
-//   weft_faults --front F --call C --machine M --k K [--from-on]    one run: what a failure prints to be run again
+//   weft_faults --whole                 every k; of more than 1,000 of one kind some 500. --at-once N: N fronts at a
+//   time weft_faults --front F --call C --machine M --k K [--from-on]    one run: what a failure prints to be run again
 //   weft_faults --once [--machine M]    each front once, no call fails on command: for limits set from outside
 //   weft_faults --check README.md       whether the page has each front, and no run fell
 //   weft_faults --whole --write README.md                    writes the page's table
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -20,6 +21,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <random>
 #include <string>
@@ -37,6 +39,7 @@ using faults::front;
 using faults::plan;
 
 enum class ending { right, told, fell };
+constexpr long many = 1000;  // k's of one kind: of more some hundreds are drawn
 constexpr int status_right = 0, status_told = 10, status_wrong = 11;
 
 struct asked {
@@ -44,6 +47,7 @@ struct asked {
   std::string_view front, call, machine, check, write;
   long k = 0;
   bool from_on = false;
+  std::size_t at_once = 1;
   unsigned patience_s = 300;  // a guard against hangs, and no judge of speed
 };
 
@@ -160,7 +164,8 @@ void print_failure(const front& f, std::string_view machine, const plan& p, cons
   std::vector<long> all;
   if (a.k != 0) return {a.k};
   const char* const each_text = std::getenv("WEFT_FAULTS_EACH");
-  const unsigned long each = a.whole ? 1 : each_text != nullptr ? std::strtoul(each_text, nullptr, 10) : 40;
+  unsigned long each = a.whole ? 1 : each_text != nullptr ? std::strtoul(each_text, nullptr, 10) : 40;
+  if (points > many) each *= static_cast<unsigned long>(points) / (many / 2);
   for (long k = 1; k <= points; ++k)
     if (each <= 1 || random() % each == 0) all.push_back(k);
   return all;
@@ -196,30 +201,38 @@ void print_failure(const front& f, std::string_view machine, const plan& p, cons
   return t;
 }
 
-// As try_front(), in a child; what it counted comes through a pipe.
-[[nodiscard]] tally serve(const front& f, std::string_view machine, const asked& a, std::uint64_t seed) {
+// A child that does try_front(); what it counted comes through a pipe.
+struct server {
+  std::string_view front, machine;
+  pid_t child = -1;
+  int from = -1;
+};
+[[nodiscard]] server serve(const front& f, std::string_view machine, const asked& a, std::uint64_t seed) {
   int ends[2];
-  tally t;
-  if (::pipe(ends) != 0) std::abort();
+  if (::pipe2(ends, O_CLOEXEC) != 0) std::abort();
   std::fflush(stdout);
-  const pid_t server = ::fork();
-  if (server == 0) {
-    t = try_front(f, machine, a, seed);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(ends[0]);
+    const tally t = try_front(f, machine, a, seed);
     std::fflush(stdout);
     if (::write(ends[1], &t, sizeof t) != sizeof t) ::_exit(1);
     ::_exit(0);
   }
   ::close(ends[1]);
-  const bool whole = ::read(ends[0], &t, sizeof t) == sizeof t;
-  ::close(ends[0]);
+  return {f.name, machine, child, ends[0]};
+}
+[[nodiscard]] tally what_came_of(const server& s) {
+  tally t;
+  const bool whole = ::read(s.from, &t, sizeof t) == sizeof t;
+  ::close(s.from);
   int status = 0;
-  ::waitpid(server, &status, 0);
-  if (!whole || status != 0) {
-    std::printf("FELL: %s on %.*s without any fault, status %d\n", f.name, static_cast<int>(machine.size()),
-                machine.data(), status);
-    t = {};
-    ++t.fell;
-  }
+  ::waitpid(s.child, &status, 0);
+  if (whole && status == 0) return t;
+  std::printf("FELL: %.*s on %.*s without any fault, status %d\n", static_cast<int>(s.front.size()), s.front.data(),
+              static_cast<int>(s.machine.size()), s.machine.data(), status);
+  t = {};
+  ++t.fell;
   return t;
 }
 
@@ -246,6 +259,8 @@ void print_failure(const front& f, std::string_view machine, const plan& p, cons
       a.machine = next();
     else if (word == "--k")
       a.k = std::strtol(next().data(), nullptr, 10);
+    else if (word == "--at-once")
+      a.at_once = std::max<std::size_t>(1, std::strtoul(next().data(), nullptr, 10));
     else if (word == "--patience")
       a.patience_s = static_cast<unsigned>(std::strtoul(next().data(), nullptr, 10));
     else
@@ -254,9 +269,9 @@ void print_failure(const front& f, std::string_view machine, const plan& p, cons
   return a;
 }
 
-void print(const char* name, std::string_view machine, const tally& t) {
-  std::printf("%-12s %-8.*s %6ld runs: %6ld right, %6ld with an error, %4ld fell\n", name,
-              static_cast<int>(machine.size()), machine.data(), t.runs, t.right, t.told, t.fell);
+void print(std::string_view name, std::string_view machine, const tally& t) {
+  std::printf("%-12.*s %-8.*s %6ld runs: %6ld right, %6ld with an error, %4ld fell\n", static_cast<int>(name.size()),
+              name.data(), static_cast<int>(machine.size()), machine.data(), t.runs, t.right, t.told, t.fell);
   std::fflush(stdout);
 }
 
@@ -314,14 +329,22 @@ int main(int argc, char** argv) {
   faults::page written;
   std::size_t count = 0;
   const front* const fronts = faults::fronts(count);
+  std::deque<server> under_way;
+  const auto end_first = [&] {
+    const server s = under_way.front();
+    under_way.pop_front();
+    const tally t = what_came_of(s);
+    all.runs += t.runs, all.right += t.right, all.told += t.told, all.fell += t.fell;
+    print(s.front, s.machine, t);
+    written.add(s.front, s.machine, t);
+  };
   for (std::size_t i = 0; i < count; ++i)
     for (const std::string_view machine : faults::page::machines) {
       if ((!a.front.empty() && a.front != fronts[i].name) || (!a.machine.empty() && a.machine != machine)) continue;
-      const tally t = serve(fronts[i], machine, a, seed + i);
-      all.runs += t.runs, all.right += t.right, all.told += t.told, all.fell += t.fell;
-      print(fronts[i].name, machine, t);
-      written.add(fronts[i].name, machine, t);
+      if (under_way.size() == a.at_once) end_first();
+      under_way.push_back(serve(fronts[i], machine, a, seed + i));
     }
+  while (!under_way.empty()) end_first();
   print("all", "", all);
   if (!page.empty() && !written.write(page)) return 1;
   return all.fell == 0 ? 0 : 1;
