@@ -203,7 +203,7 @@ template <class M> class stealing final : public source<M> {
   [[nodiscard]] bool leaves_tiny_ones() noexcept { return tempo_.tiny(); }
 
   // Whether bodies are long enough to be left to another worker for the sake of who would wait for their end.
-  [[nodiscard]] bool worth_the_way() noexcept { return tempo_.worth_order(); }
+  [[nodiscard]] bool worth_the_way() noexcept { return tempo_.worth_the_way(); }
 
   // w looks elsewhere now and then: with tiny bodies it asks anew whether others move, and lets the main thread be.
   // submitters_wait: at the window.

@@ -26,6 +26,7 @@ struct pace {
   unsigned short_bodies = 0;   // in a row, while coarse
   bool runs_nested = false;    // the body timed last was of a task that another task has submitted
   unsigned waited_lately = 0;  // timed bodies until it is forgotten that one here has waited
+  unsigned long_lately = 0;    // the same of one that was worth a way (worth_the_way)
 
   void time_next() noexcept { timed = watched = true; }
 };
@@ -62,6 +63,12 @@ template <class M> class tempo {
   // out of each other's way. A hint.
   [[nodiscard]] bool worth_order() noexcept { return M::load(body_ns_, base::relaxed) >= base::cached_body_ns; }
 
+  // Whether a body may be so long that who must go on soon rather leaves it to another worker, though that takes a
+  // wake-up: one was, lately, or nothing has run yet. A hint.
+  [[nodiscard]] bool worth_the_way() noexcept {
+    return M::load(some_long_, base::relaxed) != 0 || M::load(body_ns_, base::relaxed) == unknown_ns;
+  }
+
   // A body has waited. Who: p's worker. Order: relaxed; another worker that has forgotten its own may clear the word,
   // and it is set again before long. Cost: the line of that word, once in so many timed bodies.
   void waited(pace& p) noexcept {
@@ -94,6 +101,7 @@ template <class M> class tempo {
     const std::uint32_t now = before == unknown_ns ? ns : towards(before, ns);
     if (now != before && !(now > before && is_disturbed(ns))) M::store(body_ns_, now, base::relaxed);
     if (p.waited_lately != 0 && --p.waited_lately == 0) M::store(some_wait_, 0u, base::relaxed);
+    remember_long(p, body_ps);
     const bool is_long = body_ps >= base::long_body_ps;
     p.short_bodies = is_long ? 0 : p.short_bodies + 1;
     p.coarse = is_long || (p.coarse && p.short_bodies < base::short_bodies_max);
@@ -102,6 +110,15 @@ template <class M> class tempo {
   }
 
  private:
+  // Order and cost as in waited().
+  void remember_long(pace& p, std::uint64_t body_ps) noexcept {
+    if (body_ps >= base::worth_the_way_ps) {
+      p.long_lately = bodies_remembered;
+      if (M::load(some_long_, base::relaxed) == 0) M::store(some_long_, 1u, base::relaxed);
+    } else if (p.long_lately != 0 && --p.long_lately == 0) {
+      M::store(some_long_, 0u, base::relaxed);
+    }
+  }
   // Whether a body of that length may be one that others were in the way of. So many are passed over at most after each
   // rest.
   [[nodiscard]] bool is_disturbed(std::uint32_t ns) noexcept {
@@ -121,6 +138,7 @@ template <class M> class tempo {
   std::uint64_t clock_ps_ = 0;
   alignas(64) detail::cell<std::uint32_t> body_ns_{unknown_ns};
   detail::cell<std::uint32_t> some_wait_;
+  detail::cell<std::uint32_t> some_long_;
   detail::cell<std::uint32_t> tiny_below_ns_{base::worth_stealing_ns};
   // A line of its own: a thief reads the one above, and this one is written with each rest.
   alignas(64) detail::cell<std::uint32_t> resting_;

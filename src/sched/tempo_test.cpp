@@ -58,6 +58,22 @@ TEST_CASE("tempo: where bodies wait short ones are not tiny, until none has wait
   CHECK((bodies > 8 && bodies < 1000));
 }
 
+TEST_CASE("tempo: a body is left to others for the way's sake where one was long lately, or none has run") {
+  host_tempo t;
+  pace p;
+  CHECK(t.worth_the_way());  // nobody knows
+  t.ran(p, 5'000'000);
+  CHECK_FALSE(t.worth_the_way());
+  t.ran(p, base::worth_the_way_ps - 1);
+  CHECK_FALSE(t.worth_the_way());
+  t.ran(p, base::worth_the_way_ps);
+  CHECK(t.worth_the_way());
+  for (int i = 0; i < 63; ++i) t.ran(p, 5'000'000);
+  CHECK(t.worth_the_way());
+  t.ran(p, 5'000'000);
+  CHECK_FALSE(t.worth_the_way());
+}
+
 TEST_CASE("tempo: a worker is coarse until enough short bodies came in a row") {
   host_tempo t;
   pace p;
