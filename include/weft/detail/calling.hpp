@@ -157,16 +157,22 @@ template <class Closure, class... Clauses> void invoke(record& r, errand what) {
   if (what != errand::destroy) caller<Clauses...>::call(guard.c.body, r.accesses(), guard.c.beside());
 }
 
+// Whether r was refused before it was registered, by its submitter or by who creates: its accesses name nothing then.
+[[nodiscard]] inline bool was_refused(record& r) noexcept {
+  return r.state == record_state::filling ||
+         (r.access_count != 0 && (r.accesses()[0].handle_and_kind & handle_address_mask) == 0);
+}
 template <std::size_t Stretches, class Closure, class... Clauses> void invoke_streams(record& r, errand what) {
   struct at_end {
     Closure& c;
+    record& r;
     bool destroys;
     ~at_end() {
       if (!destroys) return;
-      close_stretches(c.stretches, Stretches);
+      was_refused(r) ? unmatch(c.stretches, Stretches) : close_stretches(c.stretches, Stretches);
       c.~Closure();
     }
-  } guard{*std::launder(static_cast<Closure*>(r.closure())), what != errand::call};
+  } guard{*std::launder(static_cast<Closure*>(r.closure())), r, what != errand::call};
   if (what == errand::destroy) return;
   open_stretches(guard.c.stretches, Stretches);
   caller<Clauses...>::call(guard.c.body, r.accesses(), guard.c.beside());
