@@ -52,13 +52,12 @@ inline constexpr std::uint32_t requests_max = 4096;       // of the main thread,
 inline constexpr std::size_t window_tasks_first = 4096;   // records that stay in the second-level cache: 512 KiB
 inline constexpr std::uint64_t patience_first_ns =
     2'000'000;  // below options::window a blocked submitter looks so often
-inline constexpr std::uint64_t worth_the_way_ps =
-    100'000'000;                                       // a few wake-ups: a body that others are woken for, not to wait
-inline constexpr std::uint64_t cached_body_ns = 1000;  // bodies longer than this gain nothing from warm records
-inline constexpr std::uint64_t mean_body_max_ns = 2000;          // a longer body counts as this
-inline constexpr std::uint64_t patience_ns = 20'000'000;         // at options::window: so often, whether anything moves
-inline constexpr std::uint64_t patience_busy_ns = 1'000'000;     // cores that did more than this meanwhile compute
-inline constexpr std::uint64_t patience_look_ns = 25'000;        // ... and this for each thread that looks in vain
+inline constexpr std::uint64_t worth_the_way_ps = 1'000'000'000;  // of a body: fifty wake-ups
+inline constexpr std::uint64_t cached_body_ns = 1000;         // bodies longer than this gain nothing from warm records
+inline constexpr std::uint64_t mean_body_max_ns = 2000;       // a longer body counts as this
+inline constexpr std::uint64_t patience_ns = 20'000'000;      // at options::window: so often, whether anything moves
+inline constexpr std::uint64_t patience_busy_ns = 1'000'000;  // cores that did more than this meanwhile compute
+inline constexpr std::uint64_t patience_look_ns = 25'000;     // ... and this for each thread that looks in vain
 inline constexpr std::uint64_t patience_alone_ns = 200'000'000;  // the same where others move: long beside a time slice
 inline constexpr unsigned denials_max = 3;  // times told in vain before a task with several adds reserves; two bits
 inline constexpr std::uint64_t barrier_patience_ps = 5'000'000;  // about twice what a wait that is set aside takes

@@ -17,10 +17,6 @@ namespace {
 // Of operator new, in this whole program. The call that brings `calls_left` to 0 is refused, and none after it.
 std::atomic<long> blocks{0}, calls_left{-1};
 
-bool is_refused() noexcept {
-  return calls_left.load(std::memory_order_relaxed) > 0 && calls_left.fetch_sub(1, std::memory_order_relaxed) == 1;
-}
-
 }  // namespace
 
 #if defined(__has_feature)
@@ -30,6 +26,9 @@ bool is_refused() noexcept {
 #endif
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !WEFT_HAS_FEATURE(address_sanitizer) &&         \
     !WEFT_HAS_FEATURE(thread_sanitizer)  // theirs tell more
+static bool is_refused() noexcept {
+  return calls_left.load(std::memory_order_relaxed) > 0 && calls_left.fetch_sub(1, std::memory_order_relaxed) == 1;
+}
 void* operator new(std::size_t bytes) {
   void* const p = is_refused() ? nullptr : std::malloc(bytes != 0 ? bytes : 1);
   if (p == nullptr) throw std::bad_alloc();
