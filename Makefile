@@ -12,7 +12,7 @@ TODAY := $(shell date -u +%Y-%m-%d)
 help:
 	@echo 'make build    install what is missing (apt), build the weft tool, $(WEFT), and the examples'
 	@echo 'make demo     factor a real matrix, then one of size N=$(N), and say how long it took'
-	@echo 'make test     everything: release, sanitizers, clang, install, format (some 25 minutes on 2 cores)'
+	@echo 'make test     everything: release, sanitizers, clang, install, format (some 30 minutes on 2 cores)'
 	@echo 'make test-long  beside it, for the night: stress tenfold, unit optimised, many seeds, all orders under ThreadSanitizer'
 	@echo 'make bench    nanoseconds per task, in turns with OpenMP, oneTBB, StarPU and rayon (installs them; 10 minutes)'
 	@echo 'make validate virtual times beside real ones, of this computer (up to 20 minutes, on a quiet machine)'
