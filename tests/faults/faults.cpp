@@ -11,11 +11,13 @@
 //   weft_faults --whole --write README.md                    writes the page's table
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <barrier>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -26,6 +28,7 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "inject.hpp"
@@ -171,11 +174,34 @@ void print_failure(const front& f, std::string_view machine, const plan& p, cons
   return all;
 }
 
+// Memory keeps a shelf for each thread at each node that was ever busy beside others. Who is busy beside whom is
+// chance, so that all shelves are made before anybody counts blocks.
+void make_shelves() {
+  constexpr int threads = 8;
+  cpu_set_t all;
+  if (::sched_getaffinity(0, sizeof all, &all) != 0) return;
+  std::barrier all_there(threads);
+  std::vector<std::thread> busy;
+  for (int t = 0; t < threads; ++t)
+    busy.emplace_back([&] {
+      for (int core = 0; core < CPU_SETSIZE; ++core) {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(core, &one);
+        if (CPU_ISSET(core, &all) == 0 || ::sched_setaffinity(0, sizeof one, &one) != 0) continue;
+        weft::detail::give_back(weft::detail::take_here(64, 8), 64, 8);
+      }
+      all_there.arrive_and_wait();
+    });
+  for (std::thread& t : busy) t.join();
+}
+
 // In a process of its own, for each front and machine.
 [[nodiscard]] tally try_front(const front& f, std::string_view machine, const asked& a, std::uint64_t seed) {
   tally t;
   bool told = false;
   bool right = true;
+  make_shelves();
   for (int warm = 0; warm < 2; ++warm) right = run(f, machine, {}, told) && right;
   const long before = faults::live_blocks();
   right = run(f, machine, {}, told) && right;
