@@ -47,29 +47,34 @@ class earliest {
   return nullptr;
 }
 
-// An async of s is over, or is called. Returns what it threw, or what was submitted in it.
-[[nodiscard]] std::exception_ptr bring_back(here& at, light_scope& s, kept_async& b) {
-  std::exception_ptr e;
+// An async of s that has been called, and threw e if that is not null: what was submitted in it comes before e.
+void tell_of_called(here& at, light_scope& s, const std::exception_ptr& e, earliest& thrown) {
+  if (e != nullptr) at.on->engine->failed(*at.on, e);
+  thrown.tell(e);
+  thrown.tell(thrown_in_full(at, s));
+}
+
+// An async of s is over, or is called.
+void bring_back(here& at, light_scope& s, kept_async& b, earliest& thrown) {
   try {
-    if (!taken_back(at, b) && !join_slowly(*at.on, b)) return e;
+    if (!taken_back(at, b) && !join_slowly(*at.on, b)) return;
   } catch (...) {
-    return std::current_exception();
+    return thrown.tell(std::current_exception());
   }
+  std::exception_ptr e;
   try {
     b.call(&at, b);
   } catch (...) {
     e = std::current_exception();
-    at.on->engine->failed(*at.on, e);
   }
-  const std::exception_ptr below = thrown_in_full(at, s);
-  return e != nullptr ? e : below;
+  tell_of_called(at, s, e, thrown);
 }
 
 void bring_back_rest(here& at, light_scope& s, earliest& thrown) {
   while (s.left != 0) {
     give_back(at, s, s.left);
     --s.left;
-    thrown.tell(bring_back(at, s, s.async(s.left)));
+    bring_back(at, s, s.async(s.left), thrown);
   }
 }
 
@@ -142,13 +147,11 @@ void skip_async(here& at, light_scope& s, kept_async& b) {
 void end_light(here& at, light_scope& s, const std::exception_ptr& e) {
   if (s.now == light_scope::phase::over) return;
   earliest thrown;
-  thrown.tell(e);
   if (s.now == light_scope::phase::body) {
+    thrown.tell(e);
     bring_back_all(at, s, thrown);
   } else {
-    if (e != nullptr) at.on->engine->failed(*at.on, e);
-    const std::exception_ptr below = thrown_in_full(at, s);
-    if (e == nullptr) thrown.tell(below);
+    tell_of_called(at, s, e, thrown);
     bring_back_rest(at, s, thrown);
   }
   if (s.has_skipped) thrown.tell(base::exception_or_bad_alloc([] { return cancelled_error(); }));

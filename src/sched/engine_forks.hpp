@@ -154,11 +154,12 @@ template <machine::machine M> detail::record* engine<M>::run_branch(worker& w, b
   try {
     if (b.has_children) waits_.for_children(static_cast<worker&>(*current_worker()));
   } catch (...) {
+    const std::exception_ptr below = std::current_exception();
     if (thrown == nullptr) {
       b.invoke(b, detail::errand::destroy);
-      thrown = std::current_exception();
-      poison_.cancels(b, thrown);
+      poison_.cancels(b, below);
     }
+    if (thrown == nullptr || !detail::is_cancelled_error(below)) thrown = below;  // a child comes first
   }
   worker& here = static_cast<worker&>(*current_worker());
   recording_.strands().ends(here);

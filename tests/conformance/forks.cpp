@@ -170,6 +170,17 @@ TEST_CASE("forks: what the first throws comes first, and nothing is left behind"
     CHECK(in_task == "second");
     rt.submit([&] { weft::fork_join(works, throws("of the task")); });
     CHECK_THROWS_WITH_AS(rt.wait(), "of the task", std::runtime_error);
+    // What was submitted in a branch is a child of the task where the branch is called, and the branch's own elsewhere:
+    // it comes before what the branch throws behind it.
+    const auto takes_long = [](weft::here& at) { weft::charge(1e6), static_cast<void>(fib(at, 10)); };
+    rt.submit([&] {
+      weft::fork_join(takes_long, [&] {
+        rt.submit([] { throw std::runtime_error("submitted"); });
+        weft::charge(1e5);
+        throw std::runtime_error("the branch");
+      });
+    });
+    CHECK_THROWS_WITH_AS(rt.wait(), "submitted", std::runtime_error);
   });
 }
 

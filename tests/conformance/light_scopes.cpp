@@ -163,6 +163,17 @@ TEST_CASE("light scopes: the first exception in program order, whoever ran what"
                 throw std::runtime_error("the body");
               });
             }) == "the body");
+      for (const char* other : {"", "later"})  // by the async called last, and by one before
+        CHECK(thrown_by([&] {
+                weft::finish([&] {
+                  weft::async([&] {
+                    rt.submit(fails("submitted in the async"));
+                    throw std::runtime_error("the async");
+                  });
+                  if (*other != 0) weft::async(fails(other));
+                  pause();
+                });
+              }) == "submitted in the async");
       CHECK(ran == 2 + 1 + 12 + 1);
       CHECK(alive == 1);
     }
