@@ -6,6 +6,7 @@
 
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
+#include "base/plain.hpp"
 #include "weft/detail/handle_state.hpp"
 #include "weft/memory_placement.hpp"
 
@@ -22,9 +23,9 @@ static_assert(bytes_max < found_bit);
 
 struct alignas(16) block {
   cell<const char*> name;
-  std::uint64_t bytes;
-  data_layout layout;
-  const void* begin;
+  base::plain<std::uint64_t> bytes;
+  base::plain<data_layout> layout;
+  base::plain<const void*> begin;
 };
 
 [[nodiscard]] std::uint64_t payload(std::uint64_t about) noexcept { return about >> home_bits; }
@@ -46,10 +47,13 @@ void set_payload(handle_state& h, std::uint64_t value, bool keeps = false) noexc
 // Without memory the size stays: a modelled machine needs it, and a report has the handle's number.
 void set_all(handle_state& h, const char* name, std::uint64_t bytes, const data_layout& layout = {},
              const void* begin = nullptr) noexcept {
-  block* const b = new (std::nothrow) block{{name}, bytes, layout, begin};
+  block* const b = new (std::nothrow) block{{name}, {}, {}, {}};
   const bool was_sized = h.sized;
   h.sized = 1;
   if (b == nullptr) return set_payload(h, bytes, was_sized);
+  b->bytes.write() = bytes;
+  b->layout.write() = layout;
+  b->begin.write() = begin;
   const auto address = reinterpret_cast<std::uintptr_t>(b);
   WEFT_ASSERT(address >> (46 + 4) == 0 && address % alignof(block) == 0);
   set_payload(h, block_bit | address >> 4, was_sized);
@@ -110,12 +114,12 @@ std::uint64_t bytes_of(const handle_state& h) noexcept {
   if (!h.sized) return 0;
   const std::uint64_t about = peek_acquire(h.about);
   const block* const b = block_in(h, about);
-  return b != nullptr ? b->bytes : payload(about) & ~found_bit;
+  return b != nullptr ? b->bytes.read() : payload(about) & ~found_bit;
 }
 
 const void* address_of(const handle_state& h) noexcept {
   const block* const b = block_in(h, peek_acquire(h.about));
-  return b != nullptr ? b->begin : nullptr;
+  return b != nullptr ? b->begin.read() : nullptr;
 }
 
 const char* name_in(const handle_state& h) noexcept {
@@ -130,7 +134,7 @@ std::uint16_t home_of(const handle_state& h) noexcept {
 
 data_layout layout_of(const handle_state& h) noexcept {
   const block* const b = block_in(h, peek_acquire(h.about));
-  if (b != nullptr && b->layout != data_layout{}) return b->layout;
+  if (b != nullptr && b->layout.read() != data_layout{}) return b->layout.read();
   const std::uint16_t home = home_of(h);
   return home == no_home || is_home_found(h) ? data_layout{}
                                              : data_layout{memory_placement::on_node(home), 0, bytes_of(h)};

@@ -104,33 +104,37 @@ template <class M> [[nodiscard]] bool available(handle_state& h, std::uint64_t r
 // Whether `required` is still to come; then the access that brings or passes it will go the long way. Who: holder of
 // h's lock, which it keeps until it has listed who waits. The alarm is set in one operation on the word that finish()
 // advances, with the version it was computed for: one of the two sees the other. One that rings earlier may stay.
+// Order: acquire, for who finds that the version is there; what the list holds is under the lock, and who goes the long
+// way takes that.
 template <class M>
 [[nodiscard, gnu::always_inline]] inline bool set_alarm(handle_state& h, std::uint64_t required) noexcept {
   WEFT_DEBUG_ASSERT(is_locked(h));
   std::uint64_t word = M::load(h.word, base::acquire);
   while (!reached(version_in(word), required)) {
     const std::uint64_t alarm = alarm_for(version_in(word), required);
-    if (alarm_in(word) <= alarm || M::compare_exchange(h.word, word, word - alarm_in(word) + alarm, base::acq_rel))
+    if (alarm_in(word) <= alarm || M::compare_exchange(h.word, word, word - alarm_in(word) + alarm, base::acquire))
       return true;
   }
   return false;
 }
 
-// The same for one whose version is there and who waits for exclusive access.
+// The same for one whose version is there and who waits for exclusive access. Order: relaxed, for the same reason; who
+// reads the version from here acquires what its release sequence began with.
 template <class M> void set_alarm_now(handle_state& h) noexcept {
   WEFT_ASSERT(is_locked(h));
   std::uint64_t word = M::load(h.word, base::relaxed);
-  while (alarm_in(word) != 0 && !M::compare_exchange(h.word, word, word - alarm_in(word), base::acq_rel)) {
+  while (alarm_in(word) != 0 && !M::compare_exchange(h.word, word, word - alarm_in(word), base::relaxed)) {
   }
 }
 
 // Advances the version, unless that reaches what the alarm is set for. Returns whether it did. Cost: one
-// compare-exchange.
+// compare-exchange. Order: release, pairs with available(). A read-modify-write, so the sequences of those who finished
+// before go on, and whoever acquires has them all.
 template <class M>
 [[nodiscard, gnu::always_inline]] inline bool finish_short(handle_state& h, std::uint64_t amount = 1) noexcept {
   std::uint64_t word = M::load(h.word, base::relaxed);
   while (alarm_in(word) >= amount)
-    if (M::compare_exchange(h.word, word, advanced(word, amount), base::acq_rel)) [[likely]]
+    if (M::compare_exchange(h.word, word, advanced(word, amount), base::release)) [[likely]]
       return true;
   return false;
 }

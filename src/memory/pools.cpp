@@ -59,9 +59,9 @@ pools::pools(unsigned nodes, page_source& source, const keep& rule)
 
 pools::~pools() {
   for (detail::cell<locker*>& c : lockers_) {
-    locker* const l = detail::peek_acquire(c);
+    locker* const l = detail::peek(c);  // who ends the pools comes behind all who used them
     if (l == nullptr) continue;
-    for (unsigned n = 0; n < nodes(); ++n) delete detail::peek_acquire(l->at[n]);
+    for (unsigned n = 0; n < nodes(); ++n) delete detail::peek(l->at[n]);
     delete l;
   }
 }
@@ -212,15 +212,16 @@ void pools::trim() noexcept {
   s.count[c] = static_cast<std::uint8_t>(s.count[c] - half);
 }
 
-// From the first time that the system tells, that node. Of several who ask at a time one is believed.
+// From the first time that the system tells, that node. Of several who ask at a time one is believed. Relaxed:
+// a number and no more.
 unsigned pools::ask(chunk& c, const std::byte* block, whereabouts& where) noexcept {
   const auto place = base::shared(where.node_and_1);
-  std::uint32_t known = place.load(base::acquire);
+  std::uint32_t known = place.load(base::relaxed);
   if (known != 0) return known - 1;
   const auto found = source_.node_of(block);
   if (!found) return c.node();
   WEFT_ASSERT(*found < nodes());
-  if (!place.compare_exchange_strong(known, *found + 1, base::acq_rel, base::acquire)) return known - 1;
+  if (!place.compare_exchange_strong(known, *found + 1, base::relaxed, base::relaxed)) return known - 1;
   if (*found == c.node()) return *found;
   base::shared(strays_).fetch_add(1, base::relaxed);
   in_use_[c.node()].add(-as_signed(c.block_bytes()));

@@ -131,13 +131,13 @@ class admitted_tasks {
   void give_label(task& t) noexcept {
     const std::uint64_t low = t.previous == nullptr ? 0 : detail::peek(t.previous->label);
     WEFT_ASSERT(low < ~std::uint64_t{0} - shift);  // one that wraps would be the first of all to precedes()
-    if (t.next == nullptr) return detail::poke_release(t.label, low + step);
+    if (t.next == nullptr) return detail::poke(t.label, low + step);  // others hear of t by a lock
     if (detail::peek(t.next->label) - low < 2)
       for (task* moved = last_; moved != &t; moved = moved->previous) {
         WEFT_ASSERT(detail::peek(moved->label) < ~std::uint64_t{0} - shift);
         detail::poke_release(moved->label, detail::peek(moved->label) + shift);  // pairs with precedes()
       }
-    detail::poke_release(t.label, low + std::min(step, (detail::peek(t.next->label) - low) / 2));
+    detail::poke(t.label, low + std::min(step, (detail::peek(t.next->label) - low) / 2));
     WEFT_ASSERT(low < detail::peek(t.label) && detail::peek(t.label) < detail::peek(t.next->label));
   }
 

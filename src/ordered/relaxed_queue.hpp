@@ -3,6 +3,7 @@
 // random heaps and takes from the one whose first is earlier. So workers seldom meet.
 //
 // A heap's `first` is what a look may go by; it is changed under the heap's lock, and a look that is late costs a try.
+// Order: relaxed, since the calls themselves are only seen under the lock.
 // Who: any thread; `rng` is its own.
 #pragma once
 #include <algorithm>
@@ -56,7 +57,7 @@ template <class M> class relaxed_queue {
     const unsigned from = count_ == 1 ? 0 : rng.below(count_);
     for (unsigned i = 0; i < count_; ++i) {
       heap& h = heaps_[(from + i) % count_];
-      if (M::load(h.first, base::acquire) != nothing && take_from(h, out)) return true;
+      if (M::load(h.first, base::relaxed) != nothing && take_from(h, out)) return true;
     }
     return false;
   }
@@ -122,7 +123,7 @@ template <class M> class relaxed_queue {
   void announce(heap& h) noexcept {
     WEFT_ASSERT(base::held(h.lock));  // else a call that others do not see would be left behind
     const std::uint64_t first = h.entries.empty() ? nothing : std::min(h.entries.front().timestamp, nothing - 1);
-    if (detail::peek(h.first) != first) M::store(h.first, first, base::release);
+    if (detail::peek(h.first) != first) M::store(h.first, first, base::relaxed);
   }
 
   unsigned count_;

@@ -57,7 +57,7 @@ template <class M> class runner final : public detail::ordered_hooks {
     }
     ended_ns = runtime_.now_ns();
     t.body_ns = ended_ns - began;
-    if (M::load(t.stale, base::acquire) != 0) came_to_ = outcome::stale;
+    if (M::load(t.stale, base::relaxed) != 0) came_to_ = outcome::stale;
     if (came_to_ == outcome::published)
       publish(t);
     else
@@ -98,9 +98,9 @@ template <class M> class runner final : public detail::ordered_hooks {
     WEFT_ASSERT(t.now == phase::running && !in_order_);
     task_ = &t;
     ++t.runs;
-    if (t.published) M::store(t.redone, std::uint32_t{1}, base::release);
+    if (t.published) M::store(t.redone, std::uint32_t{1}, base::relaxed);
     t.last_run().for_each([this](word_access& a) { versions_.forget_read(a); });
-    M::store(t.stale, std::uint32_t{0}, base::release);  // of what this run reads nothing is known yet
+    M::store(t.stale, std::uint32_t{0}, base::relaxed);  // of what this run reads nothing is known yet
     t.this_run().clear();
     footprint_.begin(t);
     created.clear();
@@ -123,7 +123,7 @@ template <class M> class runner final : public detail::ordered_hooks {
     t.last_run().clear();
     t.live = static_cast<std::uint8_t>(1 - t.live);
     t.published = true;
-    M::store(t.redone, std::uint32_t{0}, base::release);
+    M::store(t.redone, std::uint32_t{0}, base::relaxed);
   }
   // All that comes before t has happened, so what t did has happened, too.
   void happen(task& t) {

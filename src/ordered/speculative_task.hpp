@@ -121,6 +121,7 @@ struct alignas(64) task {
   bool published = false;    // there was one
   // Where it is among the admitted ones (commit_order.hpp). Written under the section's lock, read by anybody.
   detail::cell<std::uint64_t> label;
+  // Order: relaxed. Each says what it says by its value; versions, readers and children are under locks.
   detail::cell<std::uint32_t> stale;   // what its last run read is not so any more, or it is dead
   detail::cell<std::uint32_t> redone;  // what it has published is of a run before the one that is going on
   task* next = nullptr;                // among the admitted

@@ -135,7 +135,7 @@ template <class M> class task_board {
       t->children.clear();
       if (t->now == phase::running) {
         t->dead = true;
-        M::store(t->stale, std::uint32_t{1}, base::release);
+        M::store(t->stale, std::uint32_t{1}, base::relaxed);
       } else {
         leave_heap(*t);
         undo(*t);
@@ -252,7 +252,7 @@ template <class M> class task_board {
       t.children.clear();
       if (t.now == phase::running) {
         t.dead = true;
-        M::store(t.stale, std::uint32_t{1}, base::release);
+        M::store(t.stale, std::uint32_t{1}, base::relaxed);
         continue;
       }
       if (t.now == phase::pending) {
@@ -297,8 +297,8 @@ template <class M> class task_board {
     }
     last.clear();
     t.published = false;
-    M::store(t.stale, std::uint32_t{0}, base::release);
-    M::store(t.redone, std::uint32_t{0}, base::release);
+    M::store(t.stale, std::uint32_t{0}, base::relaxed);
+    M::store(t.redone, std::uint32_t{0}, base::relaxed);
     throw_away(t.allocated);
     t.released.clear();
     t.error = nullptr;

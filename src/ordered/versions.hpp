@@ -178,7 +178,7 @@ template <class M> class versions {
            v = v->next_version)
         if (v->word == from.word && precedes(*v->by, *r->by)) theirs = static_cast<byte_mask>(theirs & ~v->written);
       if (theirs == 0 || detail::peek(r->by->stale) != 0) continue;
-      M::store(r->by->stale, std::uint32_t{1}, base::release);  // its thread and those that read its values see it
+      M::store(r->by->stale, std::uint32_t{1}, base::relaxed);  // its thread and those that read its values see it
       stale.push_back({r->by, r->by->generation});
     }
   }

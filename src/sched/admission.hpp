@@ -187,7 +187,7 @@ template <class M> class admission final : public source<M>, private window_need
     return r;
   }
   [[nodiscard]] bool take_leave_to_exceed() noexcept {
-    return M::load(beyond_window_, base::relaxed) != 0 && M::exchange(beyond_window_, 0u, base::acq_rel) != 0;
+    return M::load(beyond_window_, base::relaxed) != 0 && M::exchange(beyond_window_, 0u, base::relaxed) != 0;
   }
   void wake_set_aside() noexcept {
     for (const auto& w : use_.all)

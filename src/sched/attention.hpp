@@ -19,17 +19,19 @@ template <class M> class attention {
   [[nodiscard]] bool called() noexcept { return (M::load(word_, base::relaxed) & ~cancelled_bit) != 0; }
   // The same for a search, whose look must not be older than what it was woken for. Order: seq_cst.
   [[nodiscard]] bool called_now() noexcept { return (M::load(word_, base::seq_cst) & ~cancelled_bit) != 0; }
-  // Order: seq_cst, so that a worker that took what was submitted after pause() sees the pause.
+  // Order: seq_cst, for the last look before falling asleep: pairs with start().
   [[nodiscard]] bool paused() noexcept { return (M::load(word_, base::seq_cst) & paused_bit) != 0; }
 
-  void pause() noexcept { static_cast<void>(M::fetch_or(word_, paused_bit, base::seq_cst)); }
+  // Order: relaxed; whoever takes what is submitted after this has it from who submits it.
+  void pause() noexcept { static_cast<void>(M::fetch_or(word_, paused_bit, base::relaxed)); }
   // The caller wakes who sleeps.
   void start() noexcept { static_cast<void>(M::fetch_and(word_, ~paused_bit, base::seq_cst)); }
 
-  // Who: before it pushes an urgent task; after it has popped one.
+  // Who: before it pushes an urgent task; after it has popped one. Order of the latter: relaxed; behind the former by
+  // the queue's lock, and nobody relies on being told of less.
   void add_urgent() noexcept { static_cast<void>(M::fetch_add(word_, 1u, base::seq_cst)); }
   void remove_urgent() noexcept {
-    const std::uint32_t before = M::fetch_sub(word_, 1u, base::seq_cst);
+    const std::uint32_t before = M::fetch_sub(word_, 1u, base::relaxed);
     WEFT_ASSERT((before & ~(paused_bit | cancelled_bit)) != 0);
   }
 

@@ -142,7 +142,7 @@ template <class M> class creation final : public source<M> {
 
   [[nodiscard]] detail::record* take(worker<M>& w) override {
     WEFT_ASSERT(w.role != role::creator);
-    while (M::load(away_, base::seq_cst) != 0 && create_one(w)) {
+    while (M::load(away_, base::relaxed) != 0 && create_one(w)) {  // who falls asleep asks again: visible()
       w.own_deferred = true;
       if (use_.attention.paused()) continue;  // creation goes on, as inline
       if (detail::record* r = use_.own.take(w)) return r;
@@ -202,7 +202,7 @@ template <class M> class creation final : public source<M> {
   // The ring is full. The creator is at it; where there is none, the caller creates.
   [[gnu::noinline]] void hand_over_later(worker<M>& w, detail::record* r) {
     for (unsigned spins = 0; !requests_.put(r);)
-      if (M::load(away_, base::seq_cst) == 0 || !create_one(w)) M::relax(++spins);
+      if (M::load(away_, base::relaxed) == 0 || !create_one(w)) M::relax(++spins);
     wake_who_creates();
   }
 

@@ -25,7 +25,7 @@ template <class M> class crew {
     static constinit detail::cell<worker<M>*> all;  // so that they are no leak
     const auto first = base::shared(all);
     w->next_guest = first.load(base::relaxed);
-    while (!first.compare_exchange_strong(w->next_guest, w, base::release, base::relaxed)) {
+    while (!first.compare_exchange_strong(w->next_guest, w, base::relaxed, base::relaxed)) {
     }
   }
   crew(const crew&) = delete;

@@ -45,7 +45,7 @@ template <class M> class deque : public theft<M> {
     detail::poke(w.deque.bottom, 0u);
     detail::poke(w.deque.split, 0u);
     w.deque.limit = slots;
-    M::store(w.shared, std::uint64_t{0}, base::release);
+    M::store(w.shared, std::uint64_t{0}, base::relaxed);
     if (thieves) theft<M>::starve(w);
   }
 
@@ -245,18 +245,18 @@ template <class M> class deque : public theft<M> {
       return M::load(d.slots[(end - 1) & d.mask], base::relaxed);
     }
     const std::uint32_t lap = d.mask + 1;
-    std::uint64_t word = M::load(w.shared, base::acquire);
+    std::uint64_t word = M::load(w.shared, base::relaxed);  // as in overflow(): at_end has what is there
     for (;;) {
       const shared_part s = shared_part::of(word);
       if (s.size == 0) return nullptr;
       if (s.size == 1) {
         record* last = M::load(d.slots[s.top & d.mask], base::relaxed);
-        if (!M::compare_exchange(w.shared, word, s.without_oldest(1).word(), base::acq_rel)) continue;
+        if (!M::compare_exchange(w.shared, word, s.without_oldest(1).word(), base::relaxed)) continue;
         theft<M>::starve(w);
         return last;
       }
       const std::uint32_t back = only_one ? 1 : s.size / 2;
-      if (!M::compare_exchange(w.shared, word, shared_part{s.top + lap, s.size - back}.word(), base::acq_rel)) continue;
+      if (!M::compare_exchange(w.shared, word, shared_part{s.top + lap, s.size - back}.word(), base::relaxed)) continue;
       detail::poke(d.split, end + lap - back);
       d.limit += lap;
       detail::poke(d.bottom, end + lap - 1);
@@ -304,17 +304,17 @@ template <class M> class deque : public theft<M> {
   static void overflow(detail::worker& w) noexcept {
     detail::deque_owner& d = w.deque;
     const std::uint32_t half = (d.mask + 1) / 2;
-    std::uint64_t word = M::load(w.shared, base::acquire);
+    std::uint64_t word = M::load(w.shared, base::relaxed);
     if (const std::uint32_t shared = shared_part::of(word).size; shared < half) {
       const std::uint32_t split = detail::peek(d.split);
       const std::uint32_t more = std::min(half - shared, detail::peek(d.bottom) - split);  // thieves may be at work
       publish(w, split, more);
       detail::poke(d.split, split + more);
-      word = M::load(w.shared, base::acquire);
+      word = M::load(w.shared, base::relaxed);
     }
     shared_part s = shared_part::of(word);
     std::uint32_t n = std::min(s.size, half);
-    while (n != 0 && !M::compare_exchange(w.shared, word, s.without_oldest(n).word(), base::acq_rel)) {
+    while (n != 0 && !M::compare_exchange(w.shared, word, s.without_oldest(n).word(), base::relaxed)) {
       s = shared_part::of(word);
       n = std::min(s.size, half);
     }

@@ -44,13 +44,14 @@ template <class M> class gang {
   [[nodiscard]] step answers(unsigned i, answer a) noexcept {
     WEFT_ASSERT(i < count_ && a != answer::none);
     answer before = answer::none;
-    if (!M::compare_exchange(seats_[i].answered, before, a, base::acq_rel)) return step::too_late;
+    if (!M::compare_exchange(seats_[i].answered, before, a, base::relaxed)) return step::too_late;
     const std::uint32_t missing = M::fetch_sub(missing_, std::uint32_t{1}, base::acq_rel);
     WEFT_ASSERT(missing != 0 && missing <= count_);
     return missing == 1 ? step::complete : step::others_missing;
   }
-  // Who: from here on, whoever completes it or is called by it.
-  [[nodiscard]] bool is_held(unsigned i) noexcept { return M::load(seats_[i].answered, base::acquire) == answer::held; }
+  // Who: from here on, whoever completes it or is called by it. Order: relaxed; the
+  // subtractions of answers() have brought them all.
+  [[nodiscard]] bool is_held(unsigned i) noexcept { return M::load(seats_[i].answered, base::relaxed) == answer::held; }
   [[nodiscard]] unsigned first() noexcept {
     unsigned i = 0;
     while (!is_held(i)) ++i;
@@ -63,13 +64,14 @@ template <class M> class gang {
     detail::cell<call>& mine = seats_[i].called;
     if (const call c = look(machine, mine, patience_ps); c != call::awake) return take(mine);
     call seen = call::awake;
-    if (M::compare_exchange(mine, seen, call::asleep, base::acq_rel)) machine.park(seats_[i].worker);
+    // Order: relaxed; take() sees what came with the call.
+    if (M::compare_exchange(mine, seen, call::asleep, base::relaxed)) machine.park(seats_[i].worker);
     return take(mine);
   }
   // Calls the worker of seat i. Who: it has taken what it was called for before, or was never called.
   void tell(M& machine, unsigned i, call c) noexcept {
     const unsigned id = seats_[i].worker;  // the gang may be gone once it is told that it is over
-    const call before = M::exchange(seats_[i].called, c, base::acq_rel);
+    const call before = M::exchange(seats_[i].called, c, base::release);  // pairs with take()
     WEFT_ASSERT(before == call::awake || before == call::asleep);
     if (before == call::asleep) machine.wake(id);
   }
@@ -81,16 +83,16 @@ template <class M> class gang {
     std::uint16_t worker = 0;
   };
   [[nodiscard]] static call look(M& machine, detail::cell<call>& mine, std::uint64_t patience_ps) noexcept {
-    call c = M::load(mine, base::acquire);
+    call c = M::load(mine, base::relaxed);
     if (patience_ps == 0 || c != call::awake) return c;
     const std::uint64_t until = machine.now_ps() + patience_ps;
-    for (unsigned spins = 0; (c = M::load(mine, base::acquire)) == call::awake && machine.now_ps() < until;)
+    for (unsigned spins = 0; (c = M::load(mine, base::relaxed)) == call::awake && machine.now_ps() < until;)
       M::relax(++spins);
     return c;
   }
   // Before what it was called for is begun, so that it can be called again when that is done.
   [[nodiscard]] static call take(detail::cell<call>& mine) noexcept {
-    const call c = M::exchange(mine, call::awake, base::acq_rel);
+    const call c = M::exchange(mine, call::awake, base::acquire);  // pairs with tell()
     WEFT_ASSERT(c != call::awake && c != call::asleep);
     return c;
   }

@@ -72,7 +72,7 @@ template <class M> struct gate {
     const std::uint32_t after = (before / one_barrier + 1) * one_barrier | failed;
     M::store(t.next, std::uint64_t{0}, base::relaxed);
     M::store(t.present, members_in(present) * (one_member + 1), base::relaxed);
-    if ((before & aside_bit) == 0 && M::compare_exchange(t.phase, before, after, base::acq_rel)) return nullptr;
+    if ((before & aside_bit) == 0 && M::compare_exchange(t.phase, before, after, base::release)) return nullptr;
     base::locked<M> guard(t.lock);  // until the phase has changed: a quick one may be in the next barrier then
     record* const all = t.aside;
     WEFT_ASSERT(all != nullptr && (M::load(t.phase, base::relaxed) & aside_bit) != 0);
@@ -80,11 +80,12 @@ template <class M> struct gate {
     M::store(t.phase, after, base::release);
     return all;
   }
-  // r stands for a member that waits in the barrier that began as `now`. Returns false if that is over.
+  // r stands for a member that waits in the barrier that began as `now`. Returns false if that is over. Order:
+  // acquire, for that case; the list is under the lock.
   [[nodiscard]] static bool lists(team& t, record* r, std::uint32_t now) noexcept {
     base::locked<M> guard(t.lock);
     std::uint32_t seen = now;
-    if (!M::compare_exchange(t.phase, seen, now | aside_bit, base::acq_rel) && seen != (now | aside_bit)) return false;
+    if (!M::compare_exchange(t.phase, seen, now | aside_bit, base::acquire) && seen != (now | aside_bit)) return false;
     r->waiting.next = t.aside;
     t.aside = r;
     return true;

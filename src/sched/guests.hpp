@@ -76,13 +76,14 @@ template <class M> class guests {
     return order_bit | (M::fetch_add(submitted_, std::uint64_t{1}, base::relaxed) + 1);
   }
 
-  // Sums over all guests there have been. Who: any thread. Order: acquire, as quiescence.hpp wants it.
-  [[nodiscard]] std::uint64_t created() noexcept { return sum(&detail::worker::created); }
-  [[nodiscard]] std::uint64_t finished() noexcept { return sum(&detail::worker::finished); }
+  // Sums over all guests there have been. Who: any thread. Order: as quiescence.hpp wants it.
+  [[nodiscard]] std::uint64_t created() noexcept { return sum(&detail::worker::created, base::relaxed); }
+  [[nodiscard]] std::uint64_t finished() noexcept { return sum(&detail::worker::finished, base::acquire); }
 
+  // Order: relaxed; who relies on it that there is none has the lock.
   void begin_call() noexcept {
     base::locked<M> guard(waits_lock_);
-    static_cast<void>(M::fetch_add(calls_, 1u, base::seq_cst));
+    static_cast<void>(M::fetch_add(calls_, 1u, base::relaxed));
   }
   void end_call() noexcept {
     const std::uint32_t before = M::fetch_sub(calls_, 1u, base::seq_cst);
@@ -137,10 +138,9 @@ template <class M> class guests {
   }
 
  private:
-  [[nodiscard]] std::uint64_t sum(detail::cell<std::uint64_t> detail::worker::*counter) noexcept {
+  [[nodiscard]] std::uint64_t sum(detail::cell<std::uint64_t> detail::worker::*counter, base::order o) noexcept {
     std::uint64_t n = 0;
-    for (worker<M>* g = M::load(all_, base::acquire); g != nullptr; g = g->next_guest)
-      n += M::load(g->*counter, base::acquire);
+    for (worker<M>* g = M::load(all_, base::acquire); g != nullptr; g = g->next_guest) n += M::load(g->*counter, o);
     return n;
   }
 

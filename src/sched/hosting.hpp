@@ -259,7 +259,7 @@ template <class M> class hosting {
   void work(hosted_gang& g, unsigned i) noexcept {
     const auto thread = std::find(g.seat_of.begin(), g.seat_of.end(), i) - g.seat_of.begin();
     g.job(g.job_argument, static_cast<unsigned>(thread));
-    static_cast<void>(M::fetch_sub(g.working, std::uint32_t{1}, base::acq_rel));
+    static_cast<void>(M::fetch_sub(g.working, std::uint32_t{1}, base::release));  // pairs with at_once()
   }
 
   // --- kept for the next

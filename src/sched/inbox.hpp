@@ -51,7 +51,8 @@ template <class M> class inbox {
     static_cast<void>(M::fetch_add(waiting_, n, base::seq_cst));
   }
 
-  // The oldest record, or nullptr. Cost: one load while empty.
+  // The oldest record, or nullptr. Order of what lowers the count, here and below: release, for none(). Nobody relies
+  // on being told of what is taken. Cost: one load while empty.
   [[nodiscard]] detail::record* pop() noexcept {
     if (empty()) return nullptr;
     base::locked<M> guard(lock_);
@@ -59,7 +60,7 @@ template <class M> class inbox {
     if (r == nullptr) return nullptr;
     WEFT_ASSERT(detail::peek(waiting_) != 0 && (r->waiting.next != nullptr || r == tail_));
     head_ = r->waiting.next;
-    static_cast<void>(M::fetch_sub(waiting_, std::uint32_t{1}, base::seq_cst));
+    static_cast<void>(M::fetch_sub(waiting_, std::uint32_t{1}, base::release));
     return r;
   }
 
@@ -78,11 +79,12 @@ template <class M> class inbox {
     head_ = last->waiting.next;
     WEFT_ASSERT((head_ == nullptr) == (here == n));
     last->waiting.next = nullptr;
-    static_cast<void>(M::fetch_sub(waiting_, n, base::seq_cst));
+    static_cast<void>(M::fetch_sub(waiting_, n, base::release));
     return first;
   }
 
-  // As empty(), for whoever is no worker of this machine: takes no modelled time.
+  // As empty(), for whoever is no worker of this machine: takes no modelled time. Order: acquire; what was done before
+  // the last was taken comes before.
   [[nodiscard]] bool none() noexcept { return base::shared(waiting_).load(base::acquire) == 0; }
   [[nodiscard]] bool empty() noexcept { return size() == 0; }
   [[nodiscard]] std::uint32_t size() noexcept { return M::load(waiting_, base::seq_cst); }

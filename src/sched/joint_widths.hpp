@@ -12,6 +12,7 @@
 
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
+#include "base/plain.hpp"
 #include "sched/joint_table.hpp"
 #include "weft/detail/record.hpp"
 
@@ -74,7 +75,7 @@ template <class M> class joint_widths {
   // The width of a team whose kind is among others; joint_table::own: as its own table says.
   [[nodiscard]] std::uint32_t width(stamp& s, unsigned widest) {
     if (M::load(is_open_, base::relaxed) == 0 && M::exchange(is_open_, 1u, base::relaxed) == 0)
-      begin(table_.open(widest, M::load(peak_, base::relaxed)));
+      begin(table_.write().open(widest, M::load(peak_, base::relaxed)));
     s.was_told = true;
     if (M::load(settles_, base::relaxed) != 0) return M::load(width_, base::relaxed);
     const auto ticket = static_cast<std::int32_t>(M::fetch_sub(tickets_, 1u, base::acquire));
@@ -93,8 +94,8 @@ template <class M> class joint_widths {
     }
     // acquire: the table, from who began the batch (begin()).
     if (M::fetch_sub(left_, 1u, base::acquire) == 1)
-      begin(
-          table_.next(M::load(took_ps_, base::relaxed), M::load(worth_, base::relaxed), M::load(peak_, base::relaxed)));
+      begin(table_.write().next(M::load(took_ps_, base::relaxed), M::load(worth_, base::relaxed),
+                                M::load(peak_, base::relaxed)));
   }
 
  private:
@@ -138,7 +139,7 @@ template <class M> class joint_widths {
   detail::cell<std::uint32_t> left_;  // of the batch; below 0 while somebody is with the table
   detail::cell<std::uint64_t> took_ps_;
   detail::cell<std::uint64_t> worth_;
-  joint_table table_;
+  base::plain<joint_table> table_;
 };
 
 }  // namespace weft::sched

@@ -22,7 +22,7 @@ template <class M> class kept {
   static branch* mend(detail::worker& w) noexcept {
     branch* const newest = detail::peek(w.kept);
     // An exchange, so that what comes after sees what whoever cancels has done before.
-    if (M::exchange(w.claimed, std::uint8_t{0}, base::acq_rel) == 0) return newest;
+    if (M::exchange(w.claimed, std::uint8_t{0}, base::acquire) == 0) return newest;
     branch* const first = unless_gone(newest);
     detail::poke_release(w.kept, first);
     for (branch* b = first; b != nullptr;) {

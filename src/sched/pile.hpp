@@ -21,12 +21,13 @@ template <class M> class pile {
     put(top_, r);
     static_cast<void>(M::fetch_add(waiting_, std::uint32_t{1}, base::seq_cst));
   }
-  // The newest, or nullptr. Cost: one load while empty.
+  // The newest, or nullptr. Order of what lowers the count, here and below: relaxed; nobody relies on being told of
+  // what is taken. Cost: one load while empty.
   [[nodiscard]] detail::record* pop() noexcept {
     if (empty()) return nullptr;
     base::locked<M> guard(lock_);
     detail::record* const r = take(top_, bottom_);
-    if (r != nullptr) static_cast<void>(M::fetch_sub(waiting_, std::uint32_t{1}, base::seq_cst));
+    if (r != nullptr) static_cast<void>(M::fetch_sub(waiting_, std::uint32_t{1}, base::relaxed));
     return r;
   }
   // The oldest, at most `most` and at most half, but one at least if there is any. Returns them linked by `next`, the
@@ -44,7 +45,7 @@ template <class M> class pile {
       end = &(*end)->waiting.next;
     }
     *end = nullptr;
-    if (count != 0) static_cast<void>(M::fetch_sub(waiting_, count, base::seq_cst));
+    if (count != 0) static_cast<void>(M::fetch_sub(waiting_, count, base::relaxed));
     return first;
   }
 

@@ -17,7 +17,7 @@ template <class M> class pull {
   // that the owner did not share. Cost: two barriers on all threads. Errors: false also where the owner is at its end
   // at the moment, or the system has no such barrier; the owner then sees `starved`.
   static bool from(detail::worker& owner) noexcept {
-    if (M::exchange(owner.pulled, std::uint8_t{1}, base::acq_rel) != 0) return true;
+    if (M::exchange(owner.pulled, std::uint8_t{1}, base::acquire) != 0) return true;
     if (!deque::stealable(owner)) deque::starve(owner);
     const bool got = M::barrier_everywhere() && detail::peek_acquire(owner.inside) == 0 && take_over(owner);
     WEFT_ASSERT(detail::peek(owner.pulled) != 0);

@@ -4,7 +4,8 @@
 //
 // Finished counts are read before created ones: finished <= created at every instant and both only grow, so equal sums
 // mean that nothing was live in between. A task is counted before it is registered: it may be done before registration
-// returns, and a count of finished tasks that runs ahead would look like the end.
+// returns, and a count of finished tasks that runs ahead would look like the end. Order: finished counts are released
+// and acquired. With them come the created counts of their tasks, which are relaxed for that reason.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -33,7 +34,7 @@ template <class M> class quiescence {
     }
     const std::uint64_t count = detail::peek(w.created) + 1;
     r.order = w.role != role::guest ? count : guests_.next_order();
-    M::store(w.created, count, base::release);
+    M::store(w.created, count, base::relaxed);
   }
   // The same for an internal task that must come directly before one that is counted already. It belongs to that one's
   // parent, which cannot be done yet; who creates it is nobody's child.
@@ -43,7 +44,7 @@ template <class M> class quiescence {
     if (r.parent != nullptr)
       children<M>::added_elsewhere(*r.parent);
     else
-      M::store(w.created, detail::peek(w.created) + 1, base::release);
+      M::store(w.created, detail::peek(w.created) + 1, base::relaxed);
   }
   // A top-level task is wholly done on w. Order: release, pairs with reached().
   [[gnu::always_inline]] void finished(worker<M>& w) noexcept {
@@ -55,12 +56,12 @@ template <class M> class quiescence {
     children<M>::withdrawn(*r.parent);
   }
 
-  // Whether every top-level task is wholly done. Order: acquire on each count.
+  // Whether every top-level task is wholly done. Order: acquire on each count of finished ones.
   [[nodiscard]] bool reached() noexcept {
     std::uint64_t finished = guests_.finished();
     for (const auto& w : crew_) finished += M::load(w->finished, base::acquire);
     std::uint64_t created = guests_.created();
-    for (const auto& w : crew_) created += M::load(w->created, base::acquire);
+    for (const auto& w : crew_) created += M::load(w->created, base::relaxed);
     WEFT_ASSERT(finished <= created);
     return finished == created;
   }
@@ -84,13 +85,14 @@ template <class M> class quiescence {
   [[nodiscard]] bool is_over_for_some() noexcept { return M::load(waiting_, base::seq_cst) != 0 && reached(); }
   // The same as the last look of a worker that has announced sleep. The counts are not seq_cst, so to have looked at
   // one word before or after the waiter does not tell what the other one counted; an addition of nothing does: the
-  // later of it and the waiter's exchange has what came before the other. Two that fall asleep have that by their
-  // announcements.
+  // later of it and the waiter's exchange has what came before the other. Order: release; the load that
+  // follows reads it, or what came after it, and acquires what its release sequence began with.
   [[nodiscard]] bool is_over_at_last() noexcept {
-    static_cast<void>(M::unseen::fetch_add(waiting_, 0u, base::acq_rel));
+    static_cast<void>(M::unseen::fetch_add(waiting_, 0u, base::release));
     return is_over_for_some();
   }
-  [[nodiscard]] bool is_awaited() noexcept { return M::load(waiting_, base::seq_cst) != 0; }
+  // A look, and nobody relies on it.
+  [[nodiscard]] bool is_awaited() noexcept { return M::load(waiting_, base::relaxed) != 0; }
   // Who has the lock ends the waits, or is about to look whether they can end: so many come here at once that they
   // would wait for each other for longer than that takes. A look, and nobody relies on it.
   [[nodiscard]] bool is_up_to_caller() noexcept { return is_awaited() && M::load(lock_, base::relaxed) == 0; }
@@ -99,11 +101,12 @@ template <class M> class quiescence {
     waiters_.push(self);
     static_cast<void>(M::exchange(waiting_, waiters_.size(), base::seq_cst));
   }
-  // Returns whether x was still listed.
+  // Returns whether x was still listed. Order of what lowers the number, here and below: relaxed; nobody relies on
+  // being told of less.
   [[nodiscard]] bool delist(waiter& x) noexcept {
     base::locked<M> guard(lock_);
     const bool listed = waiters_.erase(x);
-    static_cast<void>(M::exchange(waiting_, waiters_.size(), base::seq_cst));
+    static_cast<void>(M::exchange(waiting_, waiters_.size(), base::relaxed));
     return listed;
   }
   // Those who wait, if it is over for them; the caller lets them go. Asked again with the list in hand: since the
@@ -113,7 +116,7 @@ template <class M> class quiescence {
     base::locked<M> guard(lock_);
     if (!reached()) return {};
     const list over = std::exchange(waiters_, {});
-    static_cast<void>(M::exchange(waiting_, 0u, base::seq_cst));
+    static_cast<void>(M::exchange(waiting_, 0u, base::relaxed));
     return over;
   }
 

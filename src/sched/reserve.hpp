@@ -87,7 +87,7 @@ template <class M> class reserve {
       if (waited < base::patience_ns) continue;
       const progress now = look();
       const std::uint64_t busy = machine_.reserve_busy_ns();
-      const bool hangs = busy == reserve_busy && !M::load(blocked_, base::acquire);
+      const bool hangs = busy == reserve_busy && !M::load(blocked_, base::relaxed);
       alone = hangs ? alone + waited : 0;
       if ((hangs && before.stands(now)) || alone >= base::patience_alone_ns) return give_up(turn);
       before = now;
@@ -111,8 +111,9 @@ template <class M> class reserve {
 
   // --- the reserve's own thread ---
 
+  // Order: relaxed; who has none looks under the lock.
   [[nodiscard]] bool has_turn() noexcept {
-    return detail::peek(held_) != no_id && M::load(recalled_, base::acquire) == 0;
+    return detail::peek(held_) != no_id && M::load(recalled_, base::relaxed) == 0;
   }
   // Between two bodies. Returns whether it may run the next one, under an id that is lent.
   [[nodiscard]] bool next_turn() noexcept {
@@ -159,7 +160,7 @@ template <class M> class reserve {
     M::block(called_);
   }
   // Its body waits for room, or has it.
-  void set_blocked(bool yes) noexcept { M::store(blocked_, yes, base::release); }
+  void set_blocked(bool yes) noexcept { M::store(blocked_, yes, base::relaxed); }
 
   // The runtime ends. Who: anyone.
   void release() noexcept { M::signal(called_); }
@@ -201,7 +202,7 @@ template <class M> class reserve {
     return std::exchange(wakes_, nullptr);
   }
   void set_recalled(bool yes) noexcept {
-    M::store(recalled_, std::uint8_t{yes}, base::release);
+    M::store(recalled_, std::uint8_t{yes}, base::relaxed);
     M::store(*tick_limit_, yes ? 1u : ticks_, base::relaxed);
   }
   // turn: which one the caller waits for, if it has to.

@@ -130,7 +130,7 @@ template <class M> class search {
     unsigned spins = 0;
     do {
       if (detail::record* r = look(w)) return r;
-      if (M::load(stopping_, base::acquire) != 0) return nullptr;
+      if (M::load(stopping_, base::relaxed) != 0) return nullptr;
       M::search_pause(++spins, until);
       if (spins == base::vain_looks) use_.stealing.watch_main(w);
     } while (use_.machine.now_ps() < until);
@@ -246,7 +246,7 @@ template <class M> class search {
     do {
       const std::uint64_t before = use_.creation.created_so_far();
       if (detail::record* r = look(w)) return r;
-      if (M::load(stopping_, base::acquire) != 0) return nullptr;
+      if (M::load(stopping_, base::relaxed) != 0) return nullptr;
       if (use_.creation.created_so_far() != before)
         until = use_.machine.now_ps() + search_ps_;
       else

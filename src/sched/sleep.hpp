@@ -35,18 +35,20 @@ template <class M> class sleep {
   // Counts the caller as a searcher, on whom those rely who make work visible, unless there is one already (with few
   // workers: unless all are). The count is one line for all, so whoever is not counted searches all the same, and who
   // loses the exchange has seen that there is another. While nobody sleeps there is nobody to be woken either, so with
-  // many workers nobody is counted. A searcher must call found() or give_up().
+  // many workers nobody is counted. A searcher must call found() or give_up(). Order of what raises the count, here and
+  // below: relaxed. Whoever relies on a searcher relies on what that does when it has lowered the count, by a seq_cst
+  // one.
   [[nodiscard]] bool begin_search() noexcept {
     if (searchers_max_ < workers_ && !any_asleep()) return false;
     std::uint32_t others = M::load(searching_, base::relaxed);
-    return others < searchers_max_ && M::compare_exchange(searching_, others, others + 1, base::seq_cst);
+    return others < searchers_max_ && M::compare_exchange(searching_, others, others + 1, base::relaxed);
   }
   // Counts the caller as the one searcher, whoever sleeps, if there is none.
   [[nodiscard]] bool search_alone() noexcept {
     relied_on();
     std::uint32_t none = 0;
-    return M::load(searching_, base::seq_cst) == 0 &&
-           M::compare_exchange(searching_, none, std::uint32_t{1}, base::seq_cst);
+    return M::load(searching_, base::relaxed) == 0 &&
+           M::compare_exchange(searching_, none, std::uint32_t{1}, base::relaxed);
   }
   // Whether somebody searches, or nobody sleeps: so somebody will look for what is private to the main thread before
   // all sleep (deque.md, "Collecting"). Order: seq_cst.
@@ -113,7 +115,7 @@ template <class M> class sleep {
   // Declares worker `id` asleep. It must then look everywhere once more, and park or retract.
   // Returns whether every worker now sleeps.
   [[nodiscard]] bool announce(unsigned id) noexcept {
-    static_cast<void>(M::fetch_add(announcements_, std::uint64_t{1}, base::seq_cst));
+    static_cast<void>(M::fetch_add(announcements_, std::uint64_t{1}, base::release));  // pairs with announcements()
     const bool slept = id == apart_ ? M::exchange(apart_asleep_, std::uint8_t{1}, base::seq_cst) != 0
                                     : (M::fetch_or(asleep_[id / 64], bit(id), base::seq_cst) & bit(id)) != 0;
     WEFT_ASSERT(!slept);  // whoever announces is awake
@@ -132,19 +134,21 @@ template <class M> class sleep {
     return std::min(1.0, static_cast<double>(asleep) / workers_);
   }
   // How often anyone has announced sleep: unchanged between two all_asleep() means that nobody ran in between.
-  [[nodiscard]] std::uint64_t announcements() noexcept { return M::load(announcements_, base::seq_cst); }
+  // Order: acquire; who then looks for what is visible sees all that was so before those announcements.
+  [[nodiscard]] std::uint64_t announcements() noexcept { return M::load(announcements_, base::acquire); }
   [[nodiscard]] bool all_asleep() noexcept { return all_set(0); }
   // Whether every worker but number 0 sleeps, whose thread may be in the program instead.
   [[nodiscard]] bool all_asleep_but_first() noexcept { return all_set(1); }
-  // Whoever looks for a stall must look again: counts as an announcement.
-  void look_again() noexcept { static_cast<void>(M::fetch_add(announcements_, std::uint64_t{1}, base::seq_cst)); }
+  // Whoever looks for a stall must look again: counts as an announcement. Order: release.
+  void look_again() noexcept { static_cast<void>(M::fetch_add(announcements_, std::uint64_t{1}, base::release)); }
   // Whether no worker sleeps or searches: all run something. A guess while they go on.
-  [[nodiscard]] bool nobody_idle() noexcept { return !any_asleep() && M::load(searching_, base::seq_cst) == 0; }
+  [[nodiscard]] bool nobody_idle() noexcept { return !any_asleep() && M::load(searching_, base::relaxed) == 0; }
   // The reserve comes or goes. While it is away it neither sleeps nor searches and nobody wakes it. Who: whoever calls
   // it or itself, under the engine's lock for that. Counts as an announcement: who looks for a stall must look again.
+  // Order: release; all_asleep() loads it again, by seq_cst, when it has gone.
   void set_reserve_away(bool away) noexcept {
     look_again();
-    M::store(reserve_away_, std::uint32_t{away ? 1u : 0u}, base::seq_cst);
+    M::store(reserve_away_, std::uint32_t{away ? 1u : 0u}, base::release);
   }
   // Takes the announcement back. False: somebody has claimed the worker already and a wake is on its way, with the
   // worker counted as a searcher.
@@ -157,7 +161,7 @@ template <class M> class sleep {
       if (M::load(searching_, base::seq_cst) != 0) return;  // spares the exchange, which takes the line away
       std::uint32_t none = 0;
       // The woken worker is counted as a searcher from here on, so that others do not wake a second one for this.
-      if (!M::compare_exchange(searching_, none, std::uint32_t{1}, base::seq_cst)) return;
+      if (!M::compare_exchange(searching_, none, std::uint32_t{1}, base::relaxed)) return;
       if (wake_one(machine)) return;
       give_up();  // and look again: somebody may have relied on our count while we found no sleeper
     }
@@ -167,9 +171,9 @@ template <class M> class sleep {
   // soon: so many workers wake in the time of a few wakes, and not one after the other.
   void spread(M& machine, unsigned surplus) noexcept {
     for (unsigned n = std::min(surplus, base::wakes_at_once); n > 0 && any_asleep(); --n) {
-      std::uint32_t others = M::load(searching_, base::seq_cst);
+      std::uint32_t others = M::load(searching_, base::relaxed);
       if (others >= std::min(surplus, waking_max_)) return;
-      if (!M::compare_exchange(searching_, others, others + 1, base::seq_cst)) return;  // somebody else wakes or finds
+      if (!M::compare_exchange(searching_, others, others + 1, base::relaxed)) return;  // somebody else wakes or finds
       if (!wake_one(machine)) return found(machine);  // somebody may have relied on our count
     }
   }
@@ -182,7 +186,7 @@ template <class M> class sleep {
   // Wakes worker `id` if it sleeps. For work that only `id` can do. Same order as notify().
   void notify(M& machine, unsigned id) noexcept {
     if (!claim(id)) return;
-    if (id != apart_) static_cast<void>(M::fetch_add(searching_, std::uint32_t{1}, base::seq_cst));
+    if (id != apart_) static_cast<void>(M::fetch_add(searching_, std::uint32_t{1}, base::relaxed));
     machine.wake(id);
   }
 
@@ -206,12 +210,14 @@ template <class M> class sleep {
   }
   [[nodiscard, gnu::always_inline]] bool claim_apart() noexcept {
     return M::load(apart_asleep_, base::seq_cst) != 0 &&
-           M::exchange(apart_asleep_, std::uint8_t{0}, base::seq_cst) != 0;
+           M::exchange(apart_asleep_, std::uint8_t{0}, base::relaxed) != 0;
   }
+  // Order: release, pairs with the announcement of who takes its bit for gone, or sets it after: that sees what was
+  // made visible before.
   [[nodiscard]] bool claim(unsigned id) noexcept {
     if (id == apart_) [[unlikely]]
       return claim_apart();
-    return (M::fetch_and(asleep_[id / 64], ~bit(id), base::seq_cst) & bit(id)) != 0;
+    return (M::fetch_and(asleep_[id / 64], ~bit(id), base::release) & bit(id)) != 0;
   }
   [[nodiscard]] bool any_asleep() noexcept {
     for (unsigned w = 0; w < words_; ++w)
@@ -219,12 +225,13 @@ template <class M> class sleep {
     return false;
   }
   // Lowest id first: it keeps the same few workers warm and is the same on every run. Who is expected comes last.
+  // Order: relaxed; who finds nobody looks again by any_asleep().
   [[nodiscard]] bool wake_one(M& machine) noexcept {
     bool passed_over = false;
     do {
       const bool all = std::exchange(passed_over, false);
       for (unsigned w = 0; w < words_; ++w) {
-        std::uint64_t set = M::load(asleep_[w], base::seq_cst);
+        std::uint64_t set = M::load(asleep_[w], base::relaxed);
         const std::uint64_t last = all ? 0 : set & detail::peek(expected_[w]);
         passed_over |= last != 0;
         for (set &= ~last; set != 0; set &= set - 1) {

@@ -120,7 +120,7 @@ template <class M> class stall {
     standstill before = look_for_standstill();
     while (!M::block_for(self.signal, base::standstill_ns)) {
       const standstill now = look_for_standstill();
-      if (now.still && now == before && M::exchange(standstill_told_, 1u, base::acq_rel) == 0) report_standstill(self);
+      if (now.still && now == before && M::exchange(standstill_told_, 1u, base::relaxed) == 0) report_standstill(self);
       before = now;
     }
   }

@@ -31,7 +31,8 @@ struct loot {
 template <class M> class theft {
  public:
   // Takes the how_many(n) oldest of n shared tasks, 1 <= how_many(n) <= n, or fewer if `out` has no more room.
-  // insists: whether another thief is there or not. Who: any thief. Order: acquire on success, pairs with give().
+  // insists: whether another thief is there or not. Who: any thief. Order: acquire, pairs with give(); then
+  // release, so that the slots were read before who acquires the word writes them anew.
   // Cost: three loads, one for each task, two read-modify-writes. Errors: empty; lost to another thief or the owner, or
   // sent away by a thief that is there (retrying is fair).
   template <class HowMany>
@@ -61,17 +62,18 @@ template <class M> class theft {
     return shared_part::of(M::load(victim.shared, base::seq_cst)).size != 0;
   }
 
-  // Says to the owner that thieves find nothing there. Order: release, comes behind publish()'s stores. Of two words on
+  // Says to the owner that thieves find nothing there. Order: relaxed; who emptied the shared part has the word from
+  // publish(), whose stores come before. Of two words on
   // one line a modelled machine sees one.
   static void starve(detail::worker& victim) noexcept {
-    M::unseen::store(victim.asked, std::uint8_t{1}, base::release);
-    M::store(victim.starved, std::uint8_t{1}, base::release);
+    M::unseen::store(victim.asked, std::uint8_t{1}, base::relaxed);
+    M::store(victim.starved, std::uint8_t{1}, base::relaxed);
   }
 
  private:
   template <class HowMany>
   static steal_result take(detail::worker& victim, loot& out, HowMany how_many, std::uint32_t most) noexcept {
-    std::uint64_t word = M::load(victim.shared, base::seq_cst);
+    std::uint64_t word = M::load(victim.shared, base::acquire);  // pairs with publish(), for the tasks
     shared_part s = shared_part::of(word);
     if (s.size == 0) return steal_result::empty;
     const std::uint32_t n = std::min<std::uint32_t>(how_many(s.size), most);
@@ -80,7 +82,7 @@ template <class M> class theft {
     detail::ring* r = M::load(victim.shared_ring, base::acquire);
     // May be stale, but then top is another one and the exchange fails: while it stands, its slots do not change.
     for (std::uint32_t i = 0; i < n; ++i) out.tasks[i] = M::load(r->slots()[(top + i) & r->mask], base::relaxed);
-    while (!M::compare_exchange(victim.shared, word, s.without_oldest(n).word(), base::acq_rel)) {
+    while (!M::compare_exchange(victim.shared, word, s.without_oldest(n).word(), base::release)) {
       s = shared_part::of(word);
       if (s.top != top || s.size < n) return steal_result::lost;  // else the owner has shared more
     }

@@ -54,13 +54,13 @@ template <class M> class watch final : public event_watch {
   // Looks more often.
   [[nodiscard]] bool events_may_come() override {
     if (!M::has_helpers()) return false;
-    if (M::load(told_of_events_, base::relaxed) == 0 && M::exchange(hurried_, 1u, base::acq_rel) == 0) wake();
+    if (M::load(told_of_events_, base::relaxed) == 0 && M::exchange(hurried_, 1u, base::relaxed) == 0) wake();
     return true;
   }
   // Who: the thread that ends the runtime, before it joins the machine's threads.
   void stop() noexcept {
     if (!M::has_helpers()) return;
-    M::store(stopping_, 1u, base::release);
+    M::store(stopping_, 1u, base::relaxed);  // who is called sees it
     M::signal(called_);
   }
 
@@ -85,10 +85,10 @@ template <class M> class watch final : public event_watch {
   void run() {
     sight before = look();
     std::uint64_t since_ps = use_.machine.now_ps();
-    while (M::load(stopping_, base::acquire) == 0) {
+    while (M::load(stopping_, base::relaxed) == 0) {
       static_cast<void>(M::block_for(called_, period_ns()));
-      static_cast<void>(M::exchange(called_, 0u, base::acq_rel));
-      if (M::load(stopping_, base::acquire) != 0) return;
+      static_cast<void>(M::exchange(called_, 0u, base::acquire));
+      if (M::load(stopping_, base::relaxed) != 0) return;
       const sight now = look();
       const std::uint64_t now_ps = use_.machine.now_ps();
       if (now == before) {

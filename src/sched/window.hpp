@@ -81,9 +81,10 @@ template <class M> class window {
   [[nodiscard]] std::size_t limit() const noexcept { return detail::peek(limit_); }
 
   // A submitter waits for room from here to goes(). Order: seq_cst, before its first look for room; who gives a batch
-  // back asks anyone() after that. One of the two sees the other.
+  // back asks anyone() after that. One of the two sees the other. To go is relaxed: who waits
+  // no more need not be woken.
   void comes() noexcept { static_cast<void>(M::fetch_add(waiting_, 1u, base::seq_cst)); }
-  void goes() noexcept { static_cast<void>(M::fetch_sub(waiting_, 1u, base::seq_cst)); }
+  void goes() noexcept { static_cast<void>(M::fetch_sub(waiting_, 1u, base::relaxed)); }
   [[nodiscard]] bool anyone() noexcept { return M::load(waiting_, base::seq_cst) != 0; }
   [[nodiscard]] bool anyone_lately() const noexcept { return detail::peek(waiting_) != 0; }
 

@@ -3,18 +3,23 @@
 
 An access is a call in src or include that names an order other than relaxed. Each is weakened by one step when
 weft_weak starts (sites.hpp), and the models that come by it run. So the table says of each access and step: a test that
-fails, or that none does, or that no test comes by.
+fails, or that none does, or that no test comes by. Of the latter two reasons.json says why the order stays all the
+same.
 
   orders.py                                            holds the table against the code: each access and row the other
   orders.py --weak build/release/weft_weak --sample 5  and runs so many rows with a test again
   orders.py --weak ... --renew                         runs all, and writes the table anew; with --missing what has
                                                        no row, with --undefended those where no test fails, with
-                                                       --unreached those that no test came by
+                                                       --unreached those that no test came by; with --among TESTS only
+                                                       by those, and what they do not come by keeps its verdict
+  orders.py --page                                     writes it anew with the verdicts that it has
 
-Models are cases of weft_weak, by file. Whole programs are those of weft_weak_whole beside it, one by one.
+Models are cases of weft_weak, by file. Two sides are cases of it, one by one, and so are whole programs, of
+weft_weak_whole beside it.
 """
 import argparse
 import concurrent.futures
+import json
 import os
 import pathlib
 import random
@@ -26,10 +31,12 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TABLE = ROOT / "tests/weak/orders.md"
+REASONS = ROOT / "tests/weak/reasons.json"  # why an order stays that no test defends: {sentence: [beginnings of rows]}
 STEPS = {"seq_cst": {"load": ["acquire"], "store": ["release"], "modify": ["acq_rel"]},
          "acq_rel": {"modify": ["acquire", "release"]},
          "acquire": {"load": ["relaxed"], "modify": ["relaxed"]},
          "release": {"store": ["relaxed"], "modify": ["relaxed"]}}
+SIDES = "two sides: "
 NOBODY, UNREACHED = "none", "no test comes by"
 # Definitions of the operations, machines, and the models' own words: what is behind the seam and not on it.
 APART = ("src/base/atomic.hpp", "include/weft/detail/cell.hpp", "src/machine/")
@@ -160,8 +167,18 @@ def table():
             file = line[3:].strip("` ")
         cells = [c.strip() for c in re.split(r"(?<!\\)\|", line)[1:-1]]
         if file and len(cells) == 5 and cells[0] not in ("function", "---"):
-            rows[(file, cells[0].strip("`"), cells[1].strip("`"), cells[2], cells[3])] = cells[4]
+            rows[(file, cells[0].strip("`"), cells[1].strip("`"), cells[2], cells[3])] = cells[4].split("; ")[0]
     return rows
+
+
+def reasons():
+    """[(beginning of a row, why)]"""
+    return [(row, why) for why, begins in json.loads(REASONS.read_text()).items() for row in begins]
+
+
+def reason_of(key, told):
+    text = " ".join(key)
+    return next((why for begin, why in told if text.startswith(begin)), None)
 
 
 def rows_of_code(found):
@@ -174,33 +191,39 @@ def counts(verdicts):
     return len(verdicts) - unreached - none, none, unreached
 
 
+def unexplained(verdicts):
+    told = reasons()
+    return [k for k, v in verdicts.items() if v in (NOBODY, UNREACHED) and reason_of(k, told) is None]
+
+
 HEAD = """# The table of orders
 
 Each access to a shared word that names an order other than relaxed, in `src` and `include`, and each weaker order next
 to its own: a test that fails with that, by the seed in brackets. `tests/weak/orders.py` writes this page and holds it
 against the code; `make test` runs some of the rows again, `make test-long` all. What "none" means: the tests that
-come by the access pass with the weaker order, with {seeds} seeds each or more. So the order is not shown to be
-needed, and not shown to be superfluous either. "no test comes by" means that only tests on other
-machines do, which do not see orders.
+come by the access pass with the weaker order, with {seeds} seeds each or more. "no test comes by" means that only
+tests on other machines do, which do not see orders. Behind either stands why the order stays all the same.
 
-| accesses | steps | a test fails | none does | no test comes by |
-|---|---|---|---|---|
-| {accesses} | {steps} | {defended} | {none} | {unreached} |
+| accesses | steps | a test fails | none does | no test comes by | without a test or a reason |
+|---|---|---|---|---|---|
+| {accesses} | {steps} | {defended} | {none} | {unreached} | {open} |
 """
 
 
 def write(found, verdicts, seeds):
     rows = rows_of_code(found)
     defended, none, unreached = counts(list(verdicts.values()))
+    told = reasons()
     text = HEAD.format(seeds=seeds, accesses=len({a.key() for a in rows.values()}), steps=len(rows), defended=defended,
-                       none=none, unreached=unreached)
+                       none=none, unreached=unreached, open=len(unexplained(verdicts)))
     file = None
     for key, a in rows.items():
         if a.file != file:
             file = a.file
             text += f"\n## `{file}`\n| function | access | order | weaker | a test that fails |\n"
             text += "|---|---|---|---|---|\n"
-        text += f"| `{key[1]}` | `{key[2]}` | {key[3]} | {key[4]} | {verdicts[key]} |\n"
+        why = reason_of(key, told) if verdicts[key] in (NOBODY, UNREACHED) else None
+        text += f"| `{key[1]}` | `{key[2]}` | {key[3]} | {key[4]} | {verdicts[key]}{'; ' + why if why else ''} |\n"
     TABLE.write_text(text)
 
 
@@ -223,22 +246,30 @@ class Weak:
 
     def tests(self):
         """Models as "deque_model", whole programs as "weak memory: waits"."""
+        sides = (ROOT / "tests/weak/sides").glob("*.cpp")
         models = {p.name.removesuffix("_test.cpp") for p in (ROOT / "src").rglob("*_model_test.cpp")}
         cases = (ROOT / "tests/weak/whole").glob("*.cpp")
-        return sorted(models) + [c for p in sorted(cases) for c in re.findall(r'TEST_CASE\("(.*?)"\)', p.read_text())]
+        files = [*sorted(sides), *sorted(cases)]
+        return sorted(models) + [c for p in files for c in re.findall(r'TEST_CASE\("(.*?)"\)', p.read_text())]
 
     def of(self, test):
         """The call of what must pass."""
+        one = f"--test-case={test.replace(',', '?')}"
         if test.startswith("weak memory: "):
-            return [self.program + "_whole", f"--test-case={test}"]
+            return [self.program + "_whole", one]
+        if test.startswith(SIDES):
+            return [self.program, one]
         return [self.program, f"--source-file=*/{test}_test.cpp",
                 "--test-case-exclude=*must fail*,*is caught,*are caught,*planted flaw"]
+
+    def seeds_of(self, test):
+        return None if test.startswith(SIDES) else self.seeds  # those are short, and have enough of their own
 
     def places(self, model, seed=None):
         """The places that a model comes by: {(file, line, column)}, and the time it took."""
         with tempfile.NamedTemporaryFile(mode="r", suffix=".sites") as out:
             before = time.monotonic()
-            code, text = self.run(self.of(model), WEFT_SITES=out.name, WEFT_TEST_SEEDS=self.seeds,
+            code, text = self.run(self.of(model), WEFT_SITES=out.name, WEFT_TEST_SEEDS=self.seeds_of(model),
                                   WEFT_TEST_SEED=seed)
             if code != 0:
                 sys.exit(f"{model} fails as it is, or takes longer than {self.patience_s} s:\n{text[-2000:]}")
@@ -254,7 +285,8 @@ class Weak:
     def fails(self, place, weaker, model):
         """What the table says if the model fails, else None."""
         name = "%s:%d:%d" % place
-        code, text = self.run(self.of(model), WEFT_WEAKEN=f"{name}={weaker}", WEFT_TEST_SEEDS=self.seeds)
+        code, text = self.run(self.of(model), WEFT_WEAKEN=f"{name}={weaker}",
+                              WEFT_TEST_SEEDS=self.seeds_of(model))
         if code in (None, 0):
             return None
         seed = re.search(r"WEFT_TEST_SEED=(\d+)", text)
@@ -285,11 +317,11 @@ def places_of(found, places):
     return of
 
 
-def renew(weak, found, keep, at_once, until):
+def renew(weak, found, keep, at_once, until, among):
     """What is not asked before `until` keeps its verdict."""
     rows = rows_of_code(found)
     verdicts = {k: keep.get(k, table().get(k, NOBODY)) for k in rows}
-    tests = weak.tests()
+    tests = [t for t in weak.tests() if re.search(among, t)]
     with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
         by_model = dict(zip(tests, pool.map(weak.places, tests)))
         of = {m: places_of(found, by_model[m][0]) for m in by_model}
@@ -303,7 +335,7 @@ def renew(weak, found, keep, at_once, until):
                         return key, verdicts[key]
                     if failed := weak.fails(place, key[4], model):
                         return key, failed
-            return key, NOBODY if reach else UNREACHED
+            return key, NOBODY if reach else verdicts[key] if among else UNREACHED
 
         asked = [k for k in rows if k not in keep]
         random.Random(weak.seeds).shuffle(asked)  # if there is no time for all
@@ -338,6 +370,8 @@ def main():
     p.add_argument("--undefended", action="store_true")
     p.add_argument("--unreached", action="store_true")
     p.add_argument("--only", default="")
+    p.add_argument("--among", default="")
+    p.add_argument("--page", action="store_true")
     p.add_argument("--seconds", type=float, help="then what has not been asked is left as it is")
     a = p.parse_args()
     found = accesses()
@@ -350,10 +384,16 @@ def main():
         if a.only:
             keep = {k: told.get(k, NOBODY) for k in rows if not re.search(a.only, k[0])}
         until = time.monotonic() + (a.seconds or float("inf"))
-        renew(Weak(a.weak, a.seeds, a.patience, until), found, keep, a.at_once, until)
+        renew(Weak(a.weak, a.seeds, a.patience, until), found, keep, a.at_once, until, a.among)
+        return 0
+    if a.page:
+        write(found, {k: told.get(k, NOBODY) for k in rows}, a.seeds)
         return 0
     wrong = [f"no row: {' '.join(k)}" for k in rows if k not in told]
     wrong += [f"no such access: {' '.join(k)}" for k in told if k not in rows]
+    wrong += [f"neither a test nor a reason: {' '.join(k)}" for k in unexplained(told)]
+    wrong += [f"a reason for no row: {b}" for b, _ in reasons()
+              if not any(" ".join(k).startswith(b) for k, v in told.items() if v in (NOBODY, UNREACHED))]
     if a.sample:
         wrong += sample(Weak(a.weak, a.seeds, a.patience), found, a.sample, a.seed or TABLE.read_text())
     for line in wrong:
