@@ -114,7 +114,7 @@ def make(opt) -> int:
     plant_tree(opt.faults, opt.seed)
     flags = "-O1 -D_GLIBCXX_ASSERTIONS -w -Wno-narrowing"
     for command in (["cmake", "--preset", "dev", "--log-level=WARNING", f"-DCMAKE_CXX_FLAGS_DEBUG={flags}"],
-                    ["cmake", "--build", str(BUILD), f"-j{opt.jobs}", "--target", *TARGETS, "--", "-k", "0"]):
+                    ["cmake", "--build", str(BUILD), f"-j{opt.jobs}", "--target", *opt.targets, "--", "-k", "0"]):
         if subprocess.run(command, cwd=TREE, check=False).returncode != 0:
             return 1
     return 0
@@ -426,6 +426,7 @@ def main() -> int:
     args.add_argument("--lost", action="store_true", help="also what survived before")
     args.add_argument("--long", action="store_true", help="also tests that quick leaves out")
     args.add_argument("--refresh", action="store_true")
+    args.add_argument("--targets", nargs="*", default=TARGETS, help="of make: whose tests are asked")
     opt = args.parse_args()
     return {"make": make, "reach": reach, "run": run, "page": page, "check": check, "night": night,
             "self-test": self_test}[opt.what](opt)
