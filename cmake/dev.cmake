@@ -73,8 +73,8 @@ target_link_libraries(weft PRIVATE $<BUILD_INTERFACE:weft_strict>)
 # Most of what a file takes to compile is the headers that all of them include, and the templates in these. Where one
 # builds everything, and waits for it, headers are compiled once, and the files of a folder as one. Not in `dev`, nor
 # where Weft is built to be installed (tests/install): there a missing #include and a shadowed name show. The test
-# `includes` looks at each file of the library for them, long/includes at all. Files named as ALONE use a name otherwise
-# than their neighbours, or take long enough by themselves.
+# long/includes looks at each file for them. Files named as ALONE use a name otherwise than their neighbours, or take
+# long enough by themselves.
 function(weft_at_once target)
   cmake_parse_arguments(arg "" "" "HEADERS;ALONE" ${ARGN})
   if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT WEFT_SANITIZE)

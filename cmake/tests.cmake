@@ -233,10 +233,9 @@ endif()
 if(WEFT_APPS AND CMAKE_BUILD_TYPE STREQUAL "Release")
   weft_program(numa_guest tests numa_guest tests/numa/guest.cpp)
   target_include_directories(numa_guest PRIVATE src)
-  foreach(nodes 4 8)
-    weft_test(numa/${nodes}-nodes numa ${python} ${tests}/numa/boot.py --guest $<TARGET_FILE:numa_guest>
-              --nodes ${nodes})
-  endforeach()
+  set(numa_boot ${python} ${tests}/numa/boot.py --guest $<TARGET_FILE:numa_guest> --nodes)
+  weft_test(numa/4-nodes numa ${numa_boot} 4)
+  weft_test(long/numa/8-nodes long ${numa_boot} 8)
 endif()
 
 find_package(OpenMP QUIET COMPONENTS CXX)
@@ -451,10 +450,6 @@ weft_test(serial/elision conformance weft_serial)
 # what compiling costs
 weft_test(header_cost tidy ${python} ${tests}/header_cost.py --compiler ${CMAKE_CXX_COMPILER} --include
           ${PROJECT_SOURCE_DIR}/include)
-if(CMAKE_BUILD_TYPE STREQUAL "Release") # where weft_at_once joins files
-  weft_test(includes tidy ${python} ${tests}/includes.py --build ${PROJECT_BINARY_DIR} --target weft)
-  set_tests_properties(includes PROPERTIES COST 60)
-endif()
 weft_test(long/includes long ${python} ${tests}/includes.py --build ${PROJECT_BINARY_DIR})
 
 # install
