@@ -14,20 +14,10 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "composed_parts.hpp"
 #include "weft/weft.hpp"
 
 namespace composed {
-
-using number = std::uint64_t;
-
-[[nodiscard]] inline number mix(number a, number b) {
-  number x = (a ^ (b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2))) * 0xbf58476d1ce4e5b9u;
-  return x ^ (x >> 29);
-}
-
-struct failure {
-  unsigned id;
-};
 
 struct cell {
   number ordered = 1;  // of reads and writes: their order matters
@@ -76,12 +66,13 @@ struct job {
   [[nodiscard]] bool waits_for_children() const { return subtasks || team_most > 0 || by != fulfils::none; }
 };
 
-enum class act : std::uint8_t { submit, wait, look, finish, cancel, fork, loop, graph, section };
+enum class act : std::uint8_t { submit, wait, look, finish, cancel, fork, loop, graph, section, part };
 struct statement {
   act what = act::submit;
   std::vector<std::unique_ptr<job>> jobs;  // one; of a graph some
   std::unique_ptr<block> inside;           // of a finish
   unsigned cell = 0, size = 0, salt = 0;
+  part which = part::count;   // of act::part
   std::vector<bool> at_once;  // of a graph's runs: whether the submitter waits
   number right = 0, got = 0;  // what is looked at or computed
   unsigned right_catch = 0, caught = 0;
@@ -156,8 +147,12 @@ class generator {
     statement s;
     const unsigned d = draw_.below(100);
     s.salt = draw_.below(1000);
-    if (d < 64) {
+    if (d < 58) {
       s.jobs.push_back(task(b, depth, true));
+    } else if (d < 64) {
+      s.what = act::part;
+      s.which = static_cast<part>(draw_.below(alone_outside(depth) ? parts_anywhere : parts));
+      s.size = draw_.below(16);
     } else if (d < 71 && !in_finish_ && !alone_outside(depth) && (depth > 0 || !failing_ || dry_)) {
       s.what = act::wait;
     } else if (d < 78) {
@@ -289,15 +284,9 @@ class generator {
 
 // ---- what is computed without tasks, by forks and loops or one after the other
 
-[[nodiscard]] inline number leaf(number salt, unsigned i) { return mix(salt, i); }
 [[nodiscard]] inline number tree(number salt, unsigned depth) {
   if (depth == 0) return salt % 3 == 0 ? leaf(salt, 1) + leaf(salt, 2) + leaf(salt, 3) : mix(salt, 9);
   return mix(tree(mix(salt, 1), depth - 1), tree(mix(salt, 2), depth - 1));
-}
-[[nodiscard]] inline number loop(number salt, unsigned n) {
-  number sum = 0;
-  for (unsigned i = 0; i < n; ++i) sum += leaf(salt, i);
-  return sum;
 }
 [[nodiscard]] inline number section(number salt, unsigned n) {
   number x = salt;
@@ -327,6 +316,7 @@ class expectation {
       case act::fork: s.right = tree(s.salt, s.size); break;
       case act::loop: s.right = loop(s.salt, s.size); break;
       case act::section: s.right = section(s.salt, s.size); break;
+      case act::part: s.right = right_of(s.which, s.salt, s.size); break;
       case act::graph:
         for (std::size_t i = 0; i < s.at_once.size(); ++i)
           for (const auto& j : s.jobs) also(run(*j));

@@ -46,8 +46,8 @@ namespace composed {
 }
 
 [[nodiscard]] inline std::string in_words(const block& b, unsigned depth) {
-  static constexpr const char* names[] = {"submit", "wait", "look",  "finish", "cancel",
-                                          "fork",   "loop", "graph", "section"};
+  static constexpr const char* names[] = {"submit", "wait", "look",  "finish",  "cancel",
+                                          "fork",   "loop", "graph", "section", "part"};
   std::string text;
   for (const statement& s : b.statements) {
     text += std::string(2 * depth, ' ') + names[static_cast<unsigned>(s.what)];
@@ -55,6 +55,7 @@ namespace composed {
       text += " " + in_words(*s.jobs[0], depth);
       continue;
     }
+    if (s.what == act::part) text += " " + std::to_string(static_cast<unsigned>(s.which));
     if (s.what == act::look) text += " cell " + std::to_string(s.cell);
     if (s.right_catch != 0 || s.caught != 0)
       text += "; right: throws " + std::to_string(s.right_catch) + "; was: threw " + std::to_string(s.caught);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "composed.hpp"
+#include "composed_parts.hpp"
 
 namespace composed {
 
@@ -28,6 +29,7 @@ class performer {
       case act::loop: s.got = loop_side_by_side(s.salt, s.size); break;
       case act::section: s.got = section_in_order(s.salt, s.size); break;
       case act::graph: run_graph(s); break;
+      case act::part: s.got = part_performer(rt_).run(s.which, s.salt, s.size); break;
       }
     }
   }
@@ -301,11 +303,13 @@ class performer {
 }
 
 [[nodiscard]] inline std::string verdict(block& b) {
-  static constexpr const char* names[] = {"submit", "wait", "look",  "finish", "cancel",
-                                          "fork",   "loop", "graph", "section"};
+  static constexpr const char* names[] = {"submit", "wait", "look",  "finish",  "cancel",
+                                          "fork",   "loop", "graph", "section", "part"};
   for (statement& s : b.statements) {
     const std::string name = names[static_cast<unsigned>(s.what)];
-    if (s.got != s.right) return name + ": " + std::to_string(s.got) + ", not " + std::to_string(s.right);
+    if (s.got != s.right)
+      return name + (s.what == act::part ? " " + std::to_string(static_cast<unsigned>(s.which)) : "") + ": " +
+             std::to_string(s.got) + ", not " + std::to_string(s.right);
     if (s.caught != s.right_catch)
       return name + " threw " + std::to_string(s.caught) + ", not " + std::to_string(s.right_catch);
     for (const auto& j : s.jobs)

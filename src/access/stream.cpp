@@ -95,7 +95,10 @@ void take_memory_now(stream_buffer& b) {
   h.group_start = b.base;  // as if a write were registered: that of the push, or of all that are to come
   h.group_kind = detail::kind_write;
   h.registered += early ? end - begin : 1;
-  h.engine = s.engine;
+  if (h.engine != s.engine) {
+    if (s.engine != nullptr) s.engine->is_new(h);
+    h.engine = s.engine;
+  }
   if (s.newest != nullptr) s.newest->next = &b;
   s.newest = &b;
   if (s.oldest == nullptr) s.oldest = &b;

@@ -148,6 +148,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   [[nodiscard]] run_counts statistics() const noexcept override;
   void charge(std::uint64_t ps, std::span<const data_use> uses) override;
   void renew_data(detail::handle_state& h) override { machine_.renew_data(h); }
+  void is_new(detail::handle_state& h) noexcept override;
   void charge_program(std::uint64_t ps) noexcept override;
   [[nodiscard]] bool can_end() noexcept override;
   [[nodiscard]] const char* trace_path() const noexcept override { return recording_.path(); }

@@ -164,6 +164,12 @@ template <machine::machine M> void engine<M>::drain(detail::handle_state& h) noe
   if (M::load(h.poisoned, base::relaxed)) failures_.forget(h);
 }
 
+// As registration does for other handles; those of streams are known to the engine before anybody registers them.
+template <machine::machine M> void engine<M>::is_new(detail::handle_state& h) noexcept {
+  const visit v(*this);
+  M::fresh(&h, sizeof h);
+}
+
 template <machine::machine M> void engine<M>::await_creation() noexcept {
   if (!creation_.on()) return;
   if (!M::admits_strangers() && &detail::this_worker != detail::peek(owner_thread_))

@@ -28,8 +28,8 @@ namespace weft::sched {
 
 template <class M> class widths {
  public:
-  // One kind of task; its fields are for this class.
-  struct kind {
+  // One kind of task; its fields are for this class. In whole lines, so that where it lies has no say in modelled time.
+  struct alignas(64) kind {
     const char* name;
     void (*body)(detail::record&, detail::errand);
     unsigned size_class;

@@ -80,6 +80,8 @@ struct engine_base {
   virtual void heal(graph_state& g) = 0;
   // For streams: the datum behind h is other memory from now on. Who: a body that is to write it first.
   virtual void renew_data(handle_state& h) = 0;
+  // h is no tasks' yet that this knows, and where it lies may be another each time. Who: whoever is to make it known.
+  virtual void is_new(handle_state& h) noexcept = 0;
   // For weft::pipeline.
   [[nodiscard]] virtual pipeline_gates& pipelines() noexcept = 0;
   // What hints want, as record::near keeps it.
