@@ -136,6 +136,7 @@ template <class M> class waits {
         throw error("weft: a task waits for handle " + access::name_of(h) +
                     ", which it uses itself; it would never end");
     bool elsewhere = false;
+    M::fresh_unless(h.engine, engine_, &h, sizeof h);
     {
       base::locked<M> guard(h.lock);
       if (h.engine == nullptr) return false;
