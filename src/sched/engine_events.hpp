@@ -42,7 +42,9 @@ template <machine::machine M> void engine<M>::wait_event(event_state& s) {
 }
 
 // Where others may look at it, it is a word that moves between cores.
-template <machine::machine M> bool engine<M>::fulfilled(event_state& s) { return M::load(s.over, base::acquire); }
+template <machine::machine M> bool engine<M>::fulfilled(event_state& s) {
+  return M::unseen::load(s.over, base::acquire);
+}
 
 template <machine::machine M> void engine<M>::settle(const event_end& of) {
   check_process();
