@@ -55,11 +55,17 @@ TEST_CASE("groups: one who is absent is replaced, unless there are too few") {
   CHECK(around(g, 15, 2) == list{15, 12});  // a team that it takes itself
   CHECK(around(g, 15, 1) == list{15});
   CHECK(around(g, 15, 15, 0).size() == 15);
+  for (unsigned width = 1; width <= 15; ++width) {
+    const list members = around(g, 15, width);
+    CHECK(members.front() == 15);
+    CHECK(std::is_sorted(members.begin() + 1, members.end()));
+  }
   for (unsigned worker = 0; worker < 15; ++worker)
     for (unsigned width = 1; width <= 15; ++width) {
       const list members = around(g, worker, width, 0);
       CHECK(members.size() == width);
       CHECK(members.front() == worker);
+      CHECK(std::is_sorted(members.begin() + 1, members.end()));
       CHECK(std::set<std::uint16_t>(members.begin(), members.end()).size() == width);
       CHECK(std::count(members.begin(), members.end(), 15) == 0);
       if (worker != 0 && width < 15) CHECK(std::count(members.begin(), members.end(), 0) == 0);
