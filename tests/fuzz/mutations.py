@@ -1,5 +1,6 @@
 """Ways to spoil a file, each a function of the file and a random.Random: of bytes, of text with numbers and names in
 it, of TOML, of XML, and of the rows and columns of a database. What comes out is the same for the same seed."""
+import fractions
 import random
 import re
 import sqlite3
@@ -71,7 +72,7 @@ def a_near_number(text, r):
         return text
     one = r.choice(found)
     by = r.choice((0, 0.5, 0.9, 1.01, 2, 10, 1000, 1e6))
-    new = f"{float(one[0]) * by:.6f}".rstrip("0") + "0" if one[1] else str(int(int(one[0]) * by))
+    new = f"{float(one[0]) * by:.6f}".rstrip("0") + "0" if one[1] else str(int(int(one[0]) * fractions.Fraction(by)))
     return text[:one.start()] + new + text[one.end():]
 
 
