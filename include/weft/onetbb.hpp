@@ -29,6 +29,11 @@ namespace weft {
 
 namespace detail {
 
+// oneTBB asks once how many CPUs there are, and takes the mask of the process's first thread for it. While a runtime
+// runs that thread may be bound for a moment, and oneTBB would have no threads for ever. So it asks before main()
+// begins.
+inline const int onetbb_cpus = tbb::info::default_concurrency();
+
 // Binds each thread of an arena to the CPU of its slot, and puts it back. Threads that TBB made in a guest are put back
 // to what they were made with.
 class onetbb_places : public tbb::task_scheduler_observer {
@@ -111,7 +116,6 @@ class onetbb_arena {
 // end. Cost: beside that of guest(), the first time of so many at once an arena, and until its threads have found that
 // nothing is left in it.
 template <class F> void onetbb_guest(team_context& t, F&& f) {
-  static_cast<void>(tbb::info::default_concurrency());  // asks how many CPUs there are, which in a guest are few
   guest(t, [&](guest_context& g) {
     const detail::onetbb_arena arena(g.threads());
     detail::onetbb_places places(arena.get(), g);
