@@ -203,12 +203,22 @@ struct a_chunk_of_buffers {
   detail::stream_buffer* second;
 };
 
-// Who takes a group to close it says so before it is off the list; who sees neither sees the task that closed it.
-struct an_open_reduction {
-  explicit an_open_reduction(M&) {
+// A group of reduces that is listed, and the task that closes it.
+struct a_listed_group {
+  a_listed_group() {
     closers.add([this] { return &closer; });
     open.add(h, closers);
   }
+  const char* wrong() { return nullptr; }
+  record closer;
+  detail::handle_state h;
+  access::closers closers;
+  access::open_reductions<M> open;
+  datum task;
+};
+// Who takes a group to close it says so before it is off the list; who sees neither sees the task that closed it.
+struct an_open_reduction : a_listed_group {
+  explicit an_open_reduction(M&) {}
   void side(unsigned core) {
     if (core == 1) {
       static_cast<void>(open.take_first());
@@ -218,20 +228,10 @@ struct an_open_reduction {
       static_cast<void>(task.read());
     }
   }
-  const char* wrong() { return nullptr; }
-  record closer;
-  detail::handle_state h;
-  access::closers closers;
-  access::open_reductions<M> open;
-  datum task;
 };
 // Nobody opens one after the task that did: who knows of that sees the list.
-struct a_reduction_that_is_closed {
-  explicit a_reduction_that_is_closed(M&) {
-    closers.add([this] { return &closer; });
-    open.add(h, closers);
-    static_cast<void>(open.take_first());
-  }
+struct a_reduction_that_is_closed : a_listed_group {
+  explicit a_reduction_that_is_closed(M&) { static_cast<void>(open.take_first()); }
   void side(unsigned core) {
     if (core == 1) {
       task.write() = 1;
@@ -240,12 +240,6 @@ struct a_reduction_that_is_closed {
       static_cast<void>(task.read());
     }
   }
-  const char* wrong() { return nullptr; }
-  record closer;
-  detail::handle_state h;
-  access::closers closers;
-  access::open_reductions<M> open;
-  datum task;
 };
 
 }  // namespace
