@@ -52,6 +52,7 @@ template <class Source, class... Stages> class pipeline_run {
                 "weft: the first stage of a pipeline returns an std::optional, which is empty when there are no more");
   using item = std::remove_cvref_t<decltype(*std::declval<made&>())>;
   using stages = chain<1, item, Stages...>;
+  static constexpr std::uint32_t stage_count = sizeof...(Stages) + 1;
 
  public:
   pipeline_run(in_flight_limit limit, stage<Source, true>& source, Stages&... others) noexcept
@@ -75,10 +76,9 @@ template <class Source, class... Stages> class pipeline_run {
   void run(here& at) {
     if (at.on->engine == nullptr) return run_serially();
     gates_ = &at.on->engine->pipelines();
-    const bool may_share = limit_ != 1 && gates_->workers() > 1;
-    while (alone(at, may_share) == pause::worth_sharing && !share(at)) {
-    }
-    if (cancelled_) throw cancelled_error();
+    if (pass_book* const book = at.on->engine->passes(); book != nullptr) [[unlikely]]
+      return run_recorded(at, *book);
+    run_all(at);
   }
 #endif
 
@@ -87,7 +87,7 @@ template <class Source, class... Stages> class pipeline_run {
   [[gnu::always_inline]] bool one() {
     made x = source_();
     if (!x.has_value()) return false;
-    stages_.through(*x);
+    stages_.through(*x, unwatched());
     return true;
   }
   void run_serially() {
@@ -101,18 +101,125 @@ template <class Source, class... Stages> class pipeline_run {
     std::byte bytes[stages::bytes];
   };
 
+  void run_recorded(here& at, pass_book& book) {
+    number_ = book.begins(bit_of_stage(0) | stages_.serial(), stage_count, limit_);
+    if (number_ == 0) return run_all(at);
+    book_ = &book;
+    struct at_end {
+      pass_book& book;
+      ~at_end() { book.ends(); }
+    } const over{book};
+    run_all(at);
+  }
+  void run_all(here& at) {
+    const bool may_share = limit_ != 1 && gates_->workers() > 1;
+    while (alone(at, may_share) == pause::worth_sharing && !share(at)) {
+    }
+    if (cancelled_) throw cancelled_error();
+  }
+
+  // A pass, while it goes on. Without a book it is nothing.
+  class pass {
+   public:
+    pass(pipeline_run& of, std::uint64_t item, std::uint32_t stage) noexcept : of_(of), item_(item), stage_(stage) {
+      if (of_.book_ != nullptr) [[unlikely]]
+        entered_ = of_.book_->enters();
+    }
+    ~pass() {
+      if (of_.book_ != nullptr) [[unlikely]]
+        of_.book_->leaves(entered_, of_.number_, {stage_, 1, item_});
+    }
+    pass(const pass&) = delete;
+    pass& operator=(const pass&) = delete;
+
+   private:
+    pipeline_run& of_;
+    void* entered_ = nullptr;
+    const std::uint64_t item_;
+    const std::uint32_t stage_;
+  };
+  struct watched {
+    pipeline_run& of;
+    std::uint64_t item;
+    [[nodiscard]] pass operator()(std::uint32_t stage) const noexcept { return {of, item, stage}; }
+  };
+
+  // Short items of the caller, one after the other, as one pass through all stages: to tell them apart costs more than
+  // they take.
+  class together {
+   public:
+    explicit together(pipeline_run& of) noexcept : of_(of) {}
+    ~together() { ends(); }
+    together(const together&) = delete;
+    together& operator=(const together&) = delete;
+    void begins(std::uint64_t now) noexcept {
+      is_open_ = true;
+      since_ = now;
+      first_ = of_.next_;
+      entered_ = of_.book_->enters();
+    }
+    void ends() noexcept {
+      if (!is_open_) return;
+      is_open_ = false;
+      const auto items = static_cast<std::uint32_t>(of_.next_ - first_);
+      of_.book_->leaves(entered_, of_.number_, {pipeline_pass::all_stages, items, first_});
+    }
+    // Whether the next items belong to it, too.
+    [[nodiscard]] bool lasts(std::uint64_t now) const noexcept {
+      return is_open_ && of_.pace_.is_short() && now - since_ < pipeline_pace::look_max;
+    }
+
+   private:
+    pipeline_run& of_;
+    bool is_open_ = false;
+    std::uint64_t since_ = 0, first_ = 0;
+    void* entered_ = nullptr;
+  };
+
+  [[nodiscard]] made make(std::uint64_t n) {
+    const pass inside(*this, n, 0);
+    return source_();
+  }
+  bool one_watched() {
+    made x = make(next_);
+    if (!x.has_value()) return false;
+    stages_.through(*x, watched{*this, next_});
+    return true;
+  }
+
+  // So many of the next items. Returns `worth_sharing` if that is all there is to say.
+  template <class One> [[gnu::always_inline]] pause some(std::uint32_t n, One next_one) {
+    for (std::uint32_t i = 0; i != n; ++i) {
+      if (!next_one()) return pause::ended;
+      ++next_;
+      if (peek(state_.helped) != 0) [[unlikely]]
+        return pause::helped;
+    }
+    return pause::worth_sharing;
+  }
+
+  // The same where a trace is recorded. Of short items one is told apart now and then, for what each stage takes.
+  [[gnu::noinline]] pause some_recorded(together& short_ones, std::uint64_t now) {
+    const auto next_one = [this] { return one(); };
+    const auto next_apart = [this] { return one_watched(); };
+    const std::uint32_t n = pace_.items;
+    if (short_ones.lasts(now)) return some(n, next_one);
+    short_ones.ends();
+    if (!pace_.is_short()) return some(n, next_apart);
+    if (const pause p = some(1, next_apart); p != pause::worth_sharing) return p;
+    short_ones.begins(gates_->now_ps());
+    return some(n - 1, next_one);
+  }
+
   // The caller carries all items itself and nobody else is in the pipeline: no stage is asked whose turn it is. It
   // looks up only whether somebody has come, and now and then at the clock.
   pause alone(here& at, bool may_share) {
     std::uint64_t before = gates_->now_ps();
+    together short_ones(*this);
     for (;;) {
-      const std::uint32_t n = pace_.items;
-      for (std::uint32_t i = 0; i != n; ++i) {
-        if (!one()) return pause::ended;
-        ++next_;
-        if (peek(state_.helped) != 0) [[unlikely]]
-          return pause::helped;
-      }
+      const pause p =
+          book_ == nullptr ? some(pace_.items, [this] { return one(); }) : some_recorded(short_ones, before);
+      if (p != pause::worth_sharing) return p;
       if (weft::cancelled()) {
         cancelled_ = true;
         return pause::ended;
@@ -159,7 +266,6 @@ template <class Source, class... Stages> class pipeline_run {
     const std::uint32_t workers = gates_->workers(), most = per_worker_max * workers;
     const std::uint32_t slots = limit_ == 0 ? per_worker * workers : limit_ < most ? limit_ : most;
     state_.slots = new pipeline_slot[slots];
-    constexpr std::uint32_t stage_count = sizeof...(Stages) + 1;
     const bool is_near = stage_count <= pipeline_state::turns_near;
     state_.turns = is_near ? state_.near_turns : new std::uint64_t[stage_count];
     state_.slot_count = slots;
@@ -169,7 +275,11 @@ template <class Source, class... Stages> class pipeline_run {
 
   void call_another(here& at) {
     gates_->ask(state_);
-    async(at, [this](here& x) { carry_items(x, true); });
+    async(at, [this](here& x) {
+      if (book_ != nullptr) [[unlikely]]
+        book_->helps(number_);
+      carry_items(x, true);
+    });
   }
 
   void carry_items(here& at, bool is_first) {
@@ -195,7 +305,7 @@ template <class Source, class... Stages> class pipeline_run {
       cancelled_ = true;
       return gates_->produced(state_, false);
     }
-    made x = source_();
+    made x = make(n);
     if (!x.has_value()) return gates_->produced(state_, false);
     if (gates_->produced(state_, true) && somebody_starves(at)) call_another(at);
     return carry<1>(stages_, *x, n);
@@ -206,7 +316,7 @@ template <class Source, class... Stages> class pipeline_run {
       gates_->over(state_, n);
       return false;
     } else {
-      if constexpr (chain<K, In, Left...>::is_serial) {
+      if (c.here.is_serial()) {
         pipeline_turn t = gates_->arrive(state_, n, K);
         if (t == pipeline_turn::later) {
           new (room_of(n)) In(static_cast<In&&>(x));
@@ -220,26 +330,26 @@ template <class Source, class... Stages> class pipeline_run {
           return false;
         }
       }
-      return pass<K>(c, x, n);
+      return pass_on<K>(c, x, n);
     }
   }
 
   // It is the item's turn.
-  template <std::uint32_t K, class In, class... Left> bool pass(chain<K, In, Left...>& c, In& x, std::uint64_t n) {
+  template <std::uint32_t K, class In, class... Left> bool pass_on(chain<K, In, Left...>& c, In& x, std::uint64_t n) {
     using here_on = chain<K, In, Left...>;
-    using traits = typename here_on::traits;
+    const watched around{*this, n};
     if constexpr (here_on::is_last) {
-      static_cast<void>(traits::call(c.body, x));
-      if constexpr (here_on::is_serial) return gates_->leave(state_, n, K, true);
+      c.call(x, around);
+      if (c.here.is_serial()) return gates_->leave(state_, n, K, true);
       gates_->over(state_, n);
       return false;
-    } else if constexpr (traits::hands_on) {
-      c.body(x);
-      if constexpr (here_on::is_serial) static_cast<void>(gates_->leave(state_, n, K, false));
+    } else if constexpr (here_on::traits::hands_on) {
+      c.hand_on(x, around);
+      if (c.here.is_serial()) static_cast<void>(gates_->leave(state_, n, K, false));
       return carry<K + 1>(c.rest, x, n);
     } else {
-      typename here_on::out y = traits::call(c.body, x);
-      if constexpr (here_on::is_serial) static_cast<void>(gates_->leave(state_, n, K, false));
+      typename here_on::out y = c.call(x, around);
+      if (c.here.is_serial()) static_cast<void>(gates_->leave(state_, n, K, false));
       return carry<K + 1>(c.rest, y, n);
     }
   }
@@ -260,7 +370,7 @@ template <class Source, class... Stages> class pipeline_run {
         const at_end guard{there};
         return static_cast<In&&>(there);
       }();
-      return pass<K>(c, x, n);
+      return pass_on<K>(c, x, n);
     }
     return false;
   }
@@ -283,6 +393,8 @@ template <class Source, class... Stages> class pipeline_run {
   pipeline_gates* gates_ = nullptr;
   pipeline_pace pace_;
   std::uint64_t next_ = 0;
+  pass_book* book_ = nullptr;  // of a trace, which has the pipeline by this number
+  std::uint32_t number_ = 0;
   room* rooms_ = nullptr;
   pipeline_state state_;
 #endif

@@ -41,6 +41,7 @@
 #include "sched/hosting.hpp"
 #include "sched/locality.hpp"
 #include "sched/ordering.hpp"
+#include "sched/passes.hpp"
 #include "sched/pipelines.hpp"
 #include "sched/placement.hpp"
 #include "sched/poison.hpp"
@@ -136,6 +137,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
       count_one(static_cast<worker&>(*current_worker()).pipelines);
     return pipelines_;
   }
+  [[nodiscard]] detail::pass_book* passes() noexcept override { return recording_.on() ? &passes_ : nullptr; }
   [[nodiscard]] bool try_exclusive(detail::handle_state& h) override;
   void release_exclusive(detail::handle_state& h) override;
   [[nodiscard]] void* workspace(std::size_t bytes) override;
@@ -296,6 +298,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   scopes<M> scopes_{waits_, stall_, quiescence_};
   graphs<M> graphs_{placement_, ordering_, tempo_};
   sched::pipelines<M, crew<M>> pipelines_{machine_, crew_};
+  sched::passes<M> passes_{machine_, recording_.strands()};
   search<M> search_;
   std::unique_ptr<quiescent_source> quiescent_source_;
   detail::cell<const void*> owner_thread_;  // identity of the thread that made the runtime, or of the one that ends it

@@ -31,6 +31,25 @@ template <class M> class strands {
     count_one(w.elsewhere);
     begins(w, trace::strand_of::branch, id);
   }
+  // A pass of a pipeline, inside of what w is in, which goes on behind it.
+  void begins_pass(worker<M>& w) noexcept {
+    if (w.trace == nullptr) return;
+    const std::uint32_t task = w.current != nullptr ? w.current->trace_id() : 0;
+    trace::strand* const outer = w.strand;
+    w.strand =
+        new (std::nothrow) trace::strand(0, task, trace::strand_of::pass, machine_.now_ps(), trace::no_time, outer);
+  }
+  // A pipeline begins in the body on w, and is over. Returns whether there is a strand that knows of it.
+  [[nodiscard]] bool pipeline_begins(worker<M>& w, std::uint32_t id) noexcept {
+    if (!has_one(w)) return false;
+    w.strand->enters(machine_.now_ps());
+    w.strand->pipeline_begins(id);
+    return true;
+  }
+  void pipeline_is_over(worker<M>& w) noexcept {
+    w.strand->pipeline_is_over();
+    w.strand->leaves(machine_.now_ps());
+  }
   // What the strand on w is of is over.
   void ends(worker<M>& w) noexcept {
     if (w.trace == nullptr || w.strand == nullptr) return;
@@ -38,29 +57,27 @@ template <class M> class strands {
     const std::uint64_t now = machine_.now_ps();
     s.enters(now);
     s.ends(now);
-    if (s.of() != trace::strand_of::body) stayed(w, now);
+    if (s.of() != trace::strand_of::body) stayed(w, s, now);
     w.trace->tell(s);
     delete w.strand;
     w.strand = nullptr;
   }
-  // Its stack was on w until now.
-  void stayed(worker<M>& w, std::uint64_t now_ps) noexcept {
-    w.trace->add({.time = w.strand->stay_ps(),
-                  .value = now_ps,
-                  .task = w.strand->task(),
-                  .other = w.strand->id(),
-                  .kind = trace::event_kind::stay});
+  // The stack of s was on w until now.
+  void stayed(worker<M>& w, const trace::strand& s, std::uint64_t now_ps) noexcept {
+    w.trace->add(
+        {.time = s.stay_ps(), .value = now_ps, .task = s.task(), .other = s.id(), .kind = trace::event_kind::stay});
   }
 
   // The stack on w begins to wait, and goes on, perhaps elsewhere; or had nothing to wait for. Where it has a strand.
   void waits(worker<M>& w, std::uint64_t now_ps) noexcept {
     w.strand->enters(now_ps);
-    if (w.strand->of() == trace::strand_of::branch) stayed(w, now_ps);
+    if (const trace::strand* s = w.strand->of_stack(); s != nullptr && s->of() == trace::strand_of::branch)
+      stayed(w, *s, now_ps);
   }
   void goes_on(worker<M>& w, trace::reason why) noexcept {
     const std::uint64_t now = machine_.now_ps();
     put(w, why);
-    w.strand->stays_from(now);
+    if (trace::strand* s = w.strand->of_stack(); s != nullptr) s->stays_from(now);
     w.strand->leaves(now);
   }
   void passed(worker<M>& w, std::uint64_t now_ps, trace::reason why) noexcept {

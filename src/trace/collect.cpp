@@ -30,6 +30,7 @@ class collector {
     if (out_.lost != 0) leave_out_halves();
     sort_rows();
     number_strands();
+    number_pipelines();
     numbers_ = {};
     complete_versions(out_.accesses);
     return std::move(out_);
@@ -83,6 +84,9 @@ class collector {
     out_.strands.reserve(count(event_kind::strand) + 1);
     out_.steps.reserve(count(event_kind::step));
     out_.stays.reserve(count(event_kind::stay));
+    out_.pipelines.reserve(count(event_kind::pipeline) + 1);
+    out_.helpers.reserve(count(event_kind::helper));
+    out_.passes.reserve(count(event_kind::pass));
   }
 
   // What was submitted since the events were counted has no number, and no rows.
@@ -167,12 +171,34 @@ class collector {
       out_.steps.push_back({e.other, e.position, static_cast<step_kind>(e.detail), e.time, e.value});
       break;
     case event_kind::stay: out_.stays.push_back({e.other, worker, ns(e.time), ns(e.value)}); break;
+    case event_kind::pipeline:
+    case event_kind::helper:
+    case event_kind::pass:
+    case event_kind::more: add_pipeline(e, task, worker); break;
     case event_kind::located: out_.located.push_back({task, e.time, e.value}); break;
     case event_kind::member: out_.tasks[task].rank = static_cast<std::int32_t>(e.position); break;
     case event_kind::counted: out_.counts.push_back({task, e.detail, e.value}); break;
     case event_kind::nothing:
     case event_kind::slept: break;
     }
+  }
+
+  void add_pipeline(const event& e, std::uint32_t task, unsigned worker) {
+    if (e.kind == event_kind::pipeline)
+      out_.pipelines.push_back({e.other, task, ns(e.time), e.value, e.detail, e.position});
+    if (e.kind == event_kind::helper) out_.helpers.push_back({task, e.other});
+    if (e.kind == event_kind::pass)
+      out_.passes.push_back({.pipeline = e.other,
+                             .task = task,
+                             .item = std::uint64_t{e.worker} << 32 | e.position,
+                             .from_ns = ns(e.time),
+                             .to_ns = ns(e.value),
+                             .took_ps = e.value - e.time,
+                             .worker = static_cast<std::uint16_t>(worker),
+                             .stage = e.detail});
+    if (e.kind != event_kind::more || out_.passes.empty() || out_.passes.back().task != task) return;
+    out_.passes.back().items = static_cast<std::uint32_t>(e.value);
+    out_.passes.back().strand = e.other;
   }
 
   void meet(std::uint32_t handle) {
@@ -193,6 +219,7 @@ class collector {
     out_.tasks.resize(kept);
     for (task_row& t : out_.tasks) t.parent = now[t.parent];
     for (strand_row& s : out_.strands) s.task = now[s.task];
+    for (pipeline_row& p : out_.pipelines) p.task = now[p.task];
     numbers_.change([&now](std::uint32_t number) { return now[number]; });
     const auto renumber = [&now](auto& rows, bool none_allowed) {
       std::erase_if(rows, [&](auto& row) {
@@ -208,6 +235,8 @@ class collector {
     renumber(out_.counts, false);
     renumber(out_.teams, false);
     renumber(out_.located, false);
+    renumber(out_.helpers, false);
+    renumber(out_.passes, false);
   }
 
   void sort_rows() {
@@ -238,7 +267,35 @@ class collector {
     add_up_counts();
   }
 
-  // Until here they are called by the recorders' numbers, and so is what their steps name.
+  // Until here they are called by the recorders' numbers.
+  void number_pipelines() {
+    std::sort(out_.pipelines.begin() + 1, out_.pipelines.end(), [](const pipeline_row& a, const pipeline_row& b) {
+      return std::tie(a.began_ns, a.id) < std::tie(b.began_ns, b.id);
+    });
+    std::unordered_map<std::uint32_t, std::uint32_t> known;
+    for (std::uint32_t i = 1; i < out_.pipelines.size(); ++i) known.emplace(out_.pipelines[i].id, i);
+    const auto renumber = [&known](auto& rows) {
+      std::erase_if(rows, [&known](auto& row) {
+        const auto found = known.find(row.pipeline);
+        row.pipeline = found == known.end() ? 0 : found->second;
+        return row.pipeline == 0;
+      });
+    };
+    renumber(out_.helpers);
+    renumber(out_.passes);
+    for (step_row& s : out_.steps)
+      if (s.kind == step_kind::pipeline) {
+        const auto found = known.find(static_cast<std::uint32_t>(s.which));
+        s.which = found == known.end() ? 0 : found->second;
+      }
+    std::sort(out_.helpers.begin(), out_.helpers.end(),
+              [](const helper_row& a, const helper_row& b) { return a.task < b.task; });
+    std::sort(out_.passes.begin(), out_.passes.end(), [](const pass_row& a, const pass_row& b) {
+      return std::tie(a.pipeline, a.item, a.stage, a.from_ns) < std::tie(b.pipeline, b.item, b.stage, b.from_ns);
+    });
+  }
+
+  // The same, and so is what their steps name.
   void number_strands() {
     std::sort(out_.strands.begin() + 1, out_.strands.end(), [](const strand_row& a, const strand_row& b) {
       return std::tie(a.began_ns, a.id) < std::tie(b.began_ns, b.id);
@@ -254,6 +311,7 @@ class collector {
     };
     renumber(out_.steps);
     renumber(out_.stays);
+    for (pass_row& x : out_.passes) x.strand = known(x.strand);
     for (step_row& s : out_.steps) {
       if (s.kind == step_kind::fork || s.kind == step_kind::taken) s.which = known(s.which);
       if (s.kind == step_kind::submits) s.which = number_of(static_cast<std::uint32_t>(s.which));
@@ -283,7 +341,7 @@ class collector {
   const std::vector<recorder*>& recorders_;
   std::uint64_t start_ps_;
   contents out_;
-  std::array<std::size_t, 16> events_{};           // by kind
+  std::array<std::size_t, 32> events_{};           // by kind
   id_numbers numbers_;                             // from the recorders' ids
   std::vector<std::vector<std::uint32_t>> names_;  // by recorder, from its numbers
   std::map<std::uint32_t, std::string> handle_names_;

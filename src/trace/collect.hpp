@@ -128,6 +128,35 @@ struct stay_row {
   std::uint64_t to_ns;
 };
 
+// A pipeline, by the body that called it.
+struct pipeline_row {
+  std::uint32_t id;  // the recorders'; its number is where it stands, from 1
+  std::uint32_t task;
+  std::uint64_t began_ns;
+  std::uint64_t serial;  // bit s: of stage s
+  unsigned stages;
+  std::uint32_t in_flight;  // 0: no limit was asked for
+};
+
+// Carries items of that pipeline, and does nothing else.
+struct helper_row {
+  std::uint32_t task;
+  std::uint32_t pipeline;
+};
+
+struct pass_row {
+  std::uint32_t pipeline;
+  std::uint32_t task;
+  std::uint64_t item;  // the first
+  std::uint32_t items = 1;
+  std::uint32_t strand = 0;  // 0: it only computed
+  std::uint64_t from_ns;
+  std::uint64_t to_ns;
+  std::uint64_t took_ps;
+  std::uint16_t worker;  // where it ended
+  std::uint8_t stage;    // 255: all, one after the other
+};
+
 // A run of an ordered section, as weft::ordered_counts has it.
 struct section_row {
   std::string executor;
@@ -141,22 +170,25 @@ struct section_row {
 };
 
 struct contents {
-  std::vector<std::string> names{std::string()};  // by number, from 1
-  std::map<std::uint32_t, handle_row> handles;    // by id
-  std::map<std::uint8_t, std::uint8_t> kinds;     // of accesses that occur, by kind_code(): their flags
-  std::vector<task_row> tasks{task_row{}};        // by number, from 1
-  std::vector<access_row> accesses;               // by task and position
-  std::vector<wait_row> waits;                    // by task and time
-  std::vector<passed_row> passed;                 // by task and time
-  std::vector<steal_row> steals;                  // by time
-  std::vector<sleep_row> sleeps;                  // by worker and time
-  std::vector<count_row> counts;                  // by task and counter
-  std::vector<team_row> teams;                    // by task
-  std::vector<located_row> located;               // by task
-  std::vector<section_row> sections;              // by time
-  std::vector<strand_row> strands{strand_row{}};  // by number, from 1, in the order in which they began
-  std::vector<step_row> steps;                    // by strand and position
-  std::vector<stay_row> stays;                    // by strand and time
+  std::vector<std::string> names{std::string()};        // by number, from 1
+  std::map<std::uint32_t, handle_row> handles;          // by id
+  std::map<std::uint8_t, std::uint8_t> kinds;           // of accesses that occur, by kind_code(): their flags
+  std::vector<task_row> tasks{task_row{}};              // by number, from 1
+  std::vector<access_row> accesses;                     // by task and position
+  std::vector<wait_row> waits;                          // by task and time
+  std::vector<passed_row> passed;                       // by task and time
+  std::vector<steal_row> steals;                        // by time
+  std::vector<sleep_row> sleeps;                        // by worker and time
+  std::vector<count_row> counts;                        // by task and counter
+  std::vector<team_row> teams;                          // by task
+  std::vector<located_row> located;                     // by task
+  std::vector<section_row> sections;                    // by time
+  std::vector<strand_row> strands{strand_row{}};        // by number, from 1, in the order in which they began
+  std::vector<step_row> steps;                          // by strand and position
+  std::vector<stay_row> stays;                          // by strand and time
+  std::vector<pipeline_row> pipelines{pipeline_row{}};  // by number, from 1, in the order in which they began
+  std::vector<helper_row> helpers;                      // by task
+  std::vector<pass_row> passes;                         // by pipeline, item and stage
   std::uint64_t lost = 0;
 };
 

@@ -28,7 +28,12 @@ enum class event_kind : std::uint8_t {
            // packed_time() of what the main program computed before
   step,    // of a strand: time: computing before it, value: which, task, other: the strand, position, detail: step_kind
   stay,    // of a strand on a worker: time: from, value: to, task, other: the strand
-  located,  // task, time: bytes of its data on the memory node of its worker, value: on others
+  pipeline,  // time: its begin, task, other: its number, value: bit s if stage s is serial, position: the limit of
+             // items in flight, 0: none was asked for, detail: stages
+  helper,    // task: carries items of pipeline `other`, and does nothing else
+  pass,      // time: from, value: to, task, other: pipeline, position: item, worker: its upper half, detail: stage
+  more,      // of the pass just before: value: items, other: its strand, 0: it has none
+  located,   // task, time: bytes of its data on the memory node of its worker, value: on others
 };
 
 // What the clauses of a task come to, beside accesses, name and pin.
@@ -53,10 +58,12 @@ enum class step_kind : std::uint8_t {
   waits_children,
   waits_all,
   waits_handle,
+  pipeline,  // which: its number
 };
 
-// What a strand is of: a task's body from its first fork on; a branch that ran elsewhere; forks of the main program.
-enum class strand_of : std::uint8_t { body, branch, program };
+// What a strand is of: a task's body from its first fork on; a branch that ran elsewhere; forks of the main program; a
+// pass of a pipeline that did more than compute.
+enum class strand_of : std::uint8_t { body, branch, program, pass };
 
 // What a thief has taken: a task that begins, a stack that goes on, the second half of a fork.
 enum class booty : std::uint8_t { task, stack, branch };

@@ -105,7 +105,14 @@ void strand::loop_is_over(std::uint64_t now_ps) noexcept {
   if (!open_.empty() && open_.back().is_loop) closes(now_ps - open_.back().entered_ps, step_kind::looped);
 }
 
+void strand::pipeline_begins(std::uint32_t which) noexcept {
+  does(step_kind::pipeline, which);
+  in_pipeline_ = true;
+}
+void strand::pipeline_is_over() noexcept { in_pipeline_ = false; }
+
 void strand::does(step_kind kind, std::uint64_t which) noexcept {
+  if (in_pipeline_) return;
   if (!open_.empty()) open_.back().has_more = true;
   put(kind, which);
 }

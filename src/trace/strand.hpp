@@ -30,13 +30,28 @@ class strand {
 
   // task: whose body it is, or in which it was forked; 0: the main program. own_ps: what that computed before; no_time:
   // of others.
-  strand(std::uint32_t id, std::uint32_t task, strand_of of, std::uint64_t now_ps,
-         std::uint64_t own_ps = no_time) noexcept
-      : id_(id), task_(task), of_(of), began_ps_(now_ps), own_before_ps_(own_ps), since_ps_(now_ps), stay_ps_(now_ps) {}
+  // outer: of a pass, the strand of the body in which it is.
+  strand(std::uint32_t id, std::uint32_t task, strand_of of, std::uint64_t now_ps, std::uint64_t own_ps = no_time,
+         strand* outer = nullptr) noexcept
+      : outer_(outer), id_(id), task_(task), of_(of), began_ps_(now_ps), own_before_ps_(own_ps), since_ps_(now_ps),
+        stay_ps_(now_ps) {}
   strand(const strand&) = delete;
   strand& operator=(const strand&) = delete;
 
   [[nodiscard]] std::uint32_t id() const noexcept { return id_; }
+  // A pass gets its number when there is something to tell of it.
+  void is_called(std::uint32_t id) noexcept { id_ = id; }
+  [[nodiscard]] strand* outer() const noexcept { return outer_; }
+  // The one that is of the stack: a task's, a branch's or the program's; nullptr: that has none.
+  [[nodiscard]] strand* of_stack() noexcept {
+    strand* s = this;
+    while (s != nullptr && s->of_ == strand_of::pass) s = s->outer_;
+    return s;
+  }
+  // Whether it has computed from its begin until now, which is behind enters(), and done nothing else.
+  [[nodiscard]] bool only_computed(std::uint64_t now_ps) const noexcept {
+    return is_whole_ && steps_.empty() && own_ps_ == now_ps - began_ps_;
+  }
   [[nodiscard]] std::uint32_t task() const noexcept { return task_; }
   [[nodiscard]] strand_of of() const noexcept { return of_; }
   [[nodiscard]] std::uint64_t began_ps() const noexcept { return began_ps_; }
@@ -62,6 +77,10 @@ class strand {
   void looks_in_loop(std::uint64_t now_ps, std::uint64_t left, bool begins) noexcept;
   void loop_is_over(std::uint64_t now_ps) noexcept;
   void does(step_kind kind, std::uint64_t which) noexcept;  // submits, waits
+  // A pipeline begins, and is over. What its items do is in strands of passes; what is submitted and waited for between
+  // those is the pipeline's own.
+  void pipeline_begins(std::uint32_t which) noexcept;
+  void pipeline_is_over() noexcept;
   void ends(std::uint64_t now_ps) noexcept;
 
   // When its stack came to the worker it is on. Who: whoever records that.
@@ -84,13 +103,16 @@ class strand {
   void coarsen();
   void give_up() noexcept;
 
-  const std::uint32_t id_, task_;
+  strand* const outer_;
+  std::uint32_t id_;
+  const std::uint32_t task_;
   const strand_of of_;
   const std::uint64_t began_ps_, own_before_ps_;
   std::uint64_t since_ps_, own_ps_ = 0, stay_ps_;
   std::uint64_t grain_ps_ = first_grain_ps;
   unsigned depth_ = 0;
   bool is_whole_ = true;
+  bool in_pipeline_ = false;
   bool coarsens_ = false;
   std::vector<step> steps_;
   std::vector<open> open_;

@@ -14,6 +14,7 @@
 #include "trace/database_file.hpp"
 #include "trace/seal.hpp"
 #include "weft/clause.hpp"
+#include "weft/detail/pipeline_state.hpp"
 #include "weft/error.hpp"
 #include "weft/version.hpp"
 
@@ -41,6 +42,10 @@ CREATE TABLE strands(id INTEGER PRIMARY KEY, task INTEGER, of TEXT, began_ns INT
 CREATE TABLE steps(strand INTEGER, position INTEGER, step TEXT, own_ps INTEGER, which INTEGER,
                    PRIMARY KEY(strand, position)) WITHOUT ROWID;
 CREATE TABLE stays(strand INTEGER, worker INTEGER, from_ns INTEGER, to_ns INTEGER);
+CREATE TABLE pipelines(id INTEGER PRIMARY KEY, task INTEGER, stages TEXT, in_flight INTEGER, began_ns INTEGER);
+CREATE TABLE helpers(task INTEGER PRIMARY KEY, pipeline INTEGER);
+CREATE TABLE passes(pipeline INTEGER, item INTEGER, stage INTEGER, items INTEGER, task INTEGER, worker INTEGER,
+                    from_ns INTEGER, to_ns INTEGER, ps INTEGER, strand INTEGER);
 CREATE TABLE waits(task INTEGER, why TEXT, handle INTEGER, from_worker INTEGER, from_ns INTEGER, to_worker INTEGER,
                    to_ns INTEGER, own_ns INTEGER);
 CREATE TABLE passed(task INTEGER, why TEXT, handle INTEGER, worker INTEGER, time_ns INTEGER, own_ns INTEGER);
@@ -74,9 +79,10 @@ CREATE VIEW segments AS
 constexpr const char* why_text[] = {"children", "all", "handle", "window", "event", "join", "barrier", "spawn"};
 constexpr const char* booty_text[] = {"task", "stack", "branch"};
 constexpr const char* aim_text[] = {"fixed", "time", "cost"};
-constexpr const char* strand_of_text[] = {"body", "branch", "program"};
-constexpr const char* step_text[] = {"fork",   "join", "taken",   "over",           "loop",      "look",
-                                     "looped", "end",  "submits", "waits children", "waits all", "waits handle"};
+constexpr const char* strand_of_text[] = {"body", "branch", "program", "pass"};
+constexpr const char* step_text[] = {"fork",      "join",         "taken",   "over",    "loop",
+                                     "look",      "looped",       "end",     "submits", "waits children",
+                                     "waits all", "waits handle", "pipeline"};
 constexpr const char* outcome_text[] = {"done", "failed", "skipped"};
 
 struct close_database {
@@ -215,6 +221,7 @@ void write_meta(sqlite3* db, const facts& about, const contents& rows) {
                              [id](const wait_row& x) { return x.from_worker == id || x.to_worker == id; }) ||
          std::ranges::any_of(rows.steals, [id](const steal_row& x) { return x.thief == id || x.victim == id; }) ||
          std::ranges::any_of(rows.stays, [id](const stay_row& x) { return x.worker == id; }) ||
+         std::ranges::any_of(rows.passes, [id](const pass_row& x) { return x.worker == id; }) ||
          std::ranges::any_of(rows.sleeps, [id](const sleep_row& x) { return x.worker == id; });
 }
 
@@ -334,6 +341,22 @@ void write_strands(sqlite3* db, const contents& rows) {
   for (const stay_row& s : rows.stays) add_stay(s.strand, s.worker, s.from_ns, s.to_ns);
 }
 
+void write_pipelines(sqlite3* db, const contents& rows) {
+  inserter add_pipeline(db, "pipelines", 5);
+  for (std::uint32_t i = 1; i < rows.pipelines.size(); ++i) {
+    const pipeline_row& p = rows.pipelines[i];
+    std::string stages;
+    for (unsigned s = 0; s < p.stages; ++s) stages += (p.serial >> s & 1) != 0 ? 's' : 'p';
+    add_pipeline(i, inserter::not_0(p.task), stages, inserter::not_0(p.in_flight), p.began_ns);
+  }
+  inserter add_helper(db, "helpers", 2);
+  for (const helper_row& h : rows.helpers) add_helper(h.task, h.pipeline);
+  inserter add_pass(db, "passes", 10);
+  for (const pass_row& p : rows.passes)
+    add_pass(p.pipeline, p.item, inserter::unless{p.stage, detail::pipeline_pass::all_stages}, p.items, p.task,
+             std::uint32_t{p.worker}, p.from_ns, p.to_ns, p.took_ps, inserter::not_0(p.strand));
+}
+
 void write_tables(int file, const facts& about, const contents& rows, const std::function<void(double)>& tell) {
   sqlite3* opened = nullptr;
   const int result = open_database(file, &opened);
@@ -352,6 +375,7 @@ void write_tables(int file, const facts& about, const contents& rows, const std:
   write_accesses(db.get(), rows, told);
   write_events(db.get(), about, rows);
   write_strands(db.get(), rows);
+  write_pipelines(db.get(), rows);
   execute(db.get(), views);
   execute(db.get(), "INSERT INTO meta VALUES('complete', '1'); COMMIT;");
 }

@@ -1,4 +1,4 @@
-// A program whose parallel work a trace of tasks does not show: forks, loops, a sort, a pipeline, an ordered section.
+// A program whose parallel work a trace of tasks does not show: forks, loops, a sort, pipelines, an ordered section.
 // Prints how long it took, in nanoseconds of the machine it ran on. What tests/tool/forked_test.py compares with what
 // a trace of it, recorded with other workers, predicts.
 //   forked SHAPE
@@ -86,6 +86,53 @@ void run_pipeline(weft::runtime& rt) {
   rt.wait();
 }
 
+// One stage binds, and it is serial: more workers than three have nothing to do.
+void run_serial_pipeline(weft::runtime& rt) {
+  rt.submit(weft::named("pipeline"), [] {
+    int next = 0;
+    std::uint64_t sum = 0;
+    weft::pipeline(weft::in_flight(12), weft::serial([&]() -> std::optional<int> {
+                     weft::charge(900);
+                     return next < 500 ? std::optional(next++) : std::nullopt;
+                   }),
+                   weft::parallel([](int x) {
+                     weft::charge(static_cast<double>(mixed(static_cast<std::uint64_t>(x)) % 16000));
+                     return x;
+                   }),
+                   weft::serial([&](int x) { return weft::charge(7000), x; }), weft::serial([&](int x) {
+                     weft::charge(300);
+                     sum = sum * 31 + static_cast<std::uint64_t>(x);
+                   }));
+  });
+  rt.wait();
+}
+
+// Many short items, which one worker carries alone; then stages fork, submit and wait.
+void run_busy_pipeline(weft::runtime& rt) {
+  rt.submit(weft::named("pipeline"), [&rt] {
+    weft::charge(4000);
+    int next = 0;
+    weft::pipeline(weft::serial([&]() -> std::optional<int> {
+                     weft::charge(200);
+                     return next < 2300 ? std::optional(next++) : std::nullopt;
+                   }),
+                   weft::parallel([&rt](int x) {
+                     weft::charge(100);
+                     if (x < 2000) return x;
+                     static_cast<void>(weft::fork_join([](weft::here& at) { return fib(at, 14); }, [] { return 0; }));
+                     if (x % 4 == 0)
+                       weft::finish([&rt] {
+                         rt.submit(weft::named("beside"), [] { weft::charge(9000); });
+                         weft::charge(2000);
+                       });
+                     return x;
+                   }),
+                   weft::serial([](int) { weft::charge(100); }));
+    weft::charge(4000);
+  });
+  rt.wait();
+}
+
 void step(weft::ordered_context& x, std::uint64_t now, std::uint64_t* cells, std::uint64_t at, std::uint64_t left) {
   x.work(4000);
   x.store(cells[at], x.load(cells[at]) + now);
@@ -101,8 +148,14 @@ void run_ordered(weft::runtime& rt) {
 constexpr struct {
   const char* name;
   void (*run)(weft::runtime&);
-} shapes[] = {{"fib", run_fib},   {"uts", run_uts},           {"sort", run_sort},
-              {"loop", run_loop}, {"pipeline", run_pipeline}, {"ordered", run_ordered}};
+} shapes[] = {{"fib", run_fib},
+              {"uts", run_uts},
+              {"sort", run_sort},
+              {"loop", run_loop},
+              {"pipeline", run_pipeline},
+              {"serial-pipeline", run_serial_pipeline},
+              {"busy-pipeline", run_busy_pipeline},
+              {"ordered", run_ordered}};
 
 }  // namespace
 
@@ -115,6 +168,6 @@ int main(int argc, char** argv) {
     std::printf("%.0f\n", rt.now_ns() - from);
     return 0;
   }
-  std::fputs("usage: forked fib|uts|sort|loop|pipeline|ordered\n", stderr);
+  std::fputs("usage: forked fib|uts|sort|loop|pipeline|serial-pipeline|busy-pipeline|ordered\n", stderr);
   return 2;
 }

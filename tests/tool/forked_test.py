@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a trace says of forks, loops and sorts, beside the truth: the same program run on that machine.
+"""What a trace says of forks, loops, sorts and pipelines, beside the truth: the same program run on that machine.
 
 Each shape is recorded with 1, 2 and 8 modelled workers, and from each trace weft sim predicts how long it takes with 1,
 8 and 64. The truth is the program itself with so many.
@@ -79,6 +79,24 @@ class Forked(unittest.TestCase):
     def test_loop(self):
         self.predicts("loop")
 
+    def test_pipeline(self):
+        self.predicts("pipeline")
+
+    def test_pipeline_that_a_serial_stage_binds(self):
+        self.predicts("serial-pipeline")
+
+    def test_pipeline_whose_stages_fork_submit_and_wait(self):
+        self.predicts("busy-pipeline")
+
+    def test_report_of_pipelines(self):
+        """What one worker did has the parallelism of the stages; who helps is at work, and in no chain of its own."""
+        for shape, least, most in (("pipeline", 20, 40), ("serial-pipeline", 2, 2.7)):
+            for workers in (1, 8):
+                told = json.loads(weft("report", self.record(shape, workers), "--json"))
+                self.assertIsNone(told["unseen"])
+                self.assertGreater(told["parallelism"], least, (shape, workers))
+                self.assertLess(told["parallelism"], most, (shape, workers))
+
     def test_report(self):
         """Branches that ran elsewhere are time in bodies, and one worker's record shows the parallelism there is."""
         for shape in ("fib", "uts", "sort", "loop"):
@@ -91,14 +109,14 @@ class Forked(unittest.TestCase):
             self.assertGreater(eight["utilisation"], 0.9 * real, shape)
 
     def test_whatif(self):
-        for shape in ("fib", "loop"):
+        for shape in ("fib", "loop", "pipeline"):
             told = weft("whatif", self.record(shape, 1), "--workers", "1,8")
             self.assertNotIn("nan", told)
             self.assertIn("best with 8 workers", told)
 
     def test_what_is_not_shown_is_said(self):
-        """A pipeline and an ordered section are no part of a replay yet: then nothing is advised."""
-        for shape, words in (("ordered", "1 ordered section of "), ("pipeline", "1 pipeline")):
+        """An ordered section is no part of a replay yet: then nothing is advised."""
+        for shape, words in (("ordered", "1 ordered section of "),):
             trace = self.record(shape, 1)
             self.assertIn(words, weft("report", trace))
             told = weft("whatif", trace, "--workers", "1,8")

@@ -79,6 +79,8 @@ struct pipeline_pace {
       items *= 2;
     return is_long && is_sure && now >= not_before;
   }
+  // Whether items were too short to be shared when it last looked.
+  [[nodiscard]] bool is_short() const noexcept { return each != 0 && each < share_min; }
   void was_shared(bool gained, std::uint64_t now) noexcept {
     lost = gained ? 0 : lost < lost_max ? lost + 1 : lost_max;
     not_before = now + (again << lost);
@@ -128,6 +130,32 @@ struct pipeline_gates {
 
  protected:
   ~pipeline_gates() = default;
+};
+
+// What a stage did for an item; of short items that one worker carried one after the other, what all stages did for all
+// of them.
+struct pipeline_pass {
+  static constexpr std::uint32_t all_stages = 255;
+  std::uint32_t stage;
+  std::uint32_t items;
+  std::uint64_t item;  // the first of them
+};
+
+// What a trace is told of pipelines: where one is recorded. Who: whoever carries items.
+struct pass_book {
+  // A pipeline begins in the body of the caller, and ends there. serial: bit s is of stage s. Returns its number, and 0
+  // if it is not recorded.
+  [[nodiscard]] virtual std::uint32_t begins(std::uint64_t serial, std::uint32_t stages,
+                                             std::uint32_t limit) noexcept = 0;
+  virtual void ends() noexcept = 0;
+  // The caller is a task that carries items of it, and nothing else.
+  virtual void helps(std::uint32_t pipeline) noexcept = 0;
+  // A stage begins; and is over. What the first returns is for the second.
+  [[nodiscard]] virtual void* enters() noexcept = 0;
+  virtual void leaves(void* entered, std::uint32_t pipeline, const pipeline_pass& what) noexcept = 0;
+
+ protected:
+  ~pass_book() = default;
 };
 
 }  // namespace weft::detail

@@ -31,6 +31,7 @@ struct unit_order;
 struct guest_call;
 struct graph_state;
 struct pipeline_gates;
+struct pass_book;
 
 // Of each stack that bodies run on: the worker that is on it. A wait may take a body to another worker, and its stack
 // goes with it; so whoever keeps a reference to this need not ask the thread who it is. weft::here is this.
@@ -84,6 +85,7 @@ struct engine_base {
   virtual void is_new(handle_state& h) noexcept = 0;
   // For weft::pipeline.
   [[nodiscard]] virtual pipeline_gates& pipelines() noexcept = 0;
+  [[nodiscard]] virtual pass_book* passes() noexcept = 0;  // nullptr: no trace is recorded
   // What hints want, as record::near keeps it.
   [[nodiscard]] virtual std::uint8_t near(const near_clause* hints, std::size_t count) noexcept = 0;
   virtual void wait_all() = 0;

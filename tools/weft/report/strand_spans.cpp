@@ -36,6 +36,8 @@ class walk {
         add(sum, fork());
       else if (s.kind == step_kind::loop)
         add(sum, loop(s.which));
+      else if (s.kind == step_kind::pipeline)
+        add(sum, pipeline(s.which));
       else if (s.kind < step_kind::submits)
         return sum;
     }
@@ -69,6 +71,32 @@ class walk {
       if (end.kind != step_kind::look) return sum;
     }
   }
+  // Items follow each other at serial stages, and each goes through one stage after the other.
+  length pipeline(std::int64_t which) {
+    if (which < 0) return {};
+    const trace::pipeline& p = file_.pipelines[static_cast<std::size_t>(which)];
+    const std::uint32_t back = at_;
+    std::vector<double> over(p.stages.size(), 0);  // of each stage: when the last item came out of it
+    length sum;
+    double now = 0;
+    std::int64_t item = -1;
+    for (std::uint32_t i = p.first; i < p.last; ++i) {
+      const trace::pass& x = file_.passes[i];
+      const double alone = static_cast<double>(x.ps) * 1e-3;
+      const length took = x.strand == none ? length{alone, alone} : of(x.strand);
+      if (x.task == p.task) sum.own += took.own;
+      const auto stage = static_cast<std::size_t>(std::max(x.stage, 0));
+      if (x.item != item) now = 0;
+      item = x.item;
+      if (p.stages[stage] == 's') now = std::max(now, over[stage]);
+      now += took.span;
+      over[stage] = std::max(over[stage], now);
+      if (x.stage == trace::pass::all_stages) std::ranges::fill(over, now);
+      sum.span = std::max(sum.span, now);
+    }
+    at_ = back;
+    return sum;
+  }
   static void add(length& to, length x) {
     to.own += x.own;
     to.span += x.span;
@@ -83,19 +111,24 @@ class walk {
 
 std::vector<double> strand_shares(const trace::file& r, const pieces& p) {
   if (r.strands.empty()) return {};
-  std::vector<double> saved(r.tasks.size() + 1, 0);
+  std::vector<length> all(r.tasks.size() + 1);
   walk steps(r);
   for (std::size_t s = 0; s < r.strands.size(); ++s) {
-    if (r.strands[s].of == trace::strand_of::branch) continue;
+    if (r.strands[s].of == trace::strand_of::branch || r.strands[s].of == trace::strand_of::pass) continue;
     const length x = steps.of(s);
-    saved[r.strands[s].task == none ? r.tasks.size() : r.strands[s].task] += x.own - x.span;
+    length& of = all[r.strands[s].task == none ? r.tasks.size() : r.strands[s].task];
+    of.own += x.own;
+    of.span += x.span;
   }
-  for (std::size_t t = 0; t < saved.size(); ++t) {
-    double all = 0;
-    for (const piece& x : p.of(t)) all += static_cast<double>(x.length());
-    saved[t] = all > 0 ? std::max(0.0, 1 - saved[t] / all) : 1;
+  for (std::size_t t = 0; t < r.own_in_strands.size(); ++t) all[t].own = r.own_in_strands[t];
+  std::vector<double> shares(all.size(), 1);
+  for (std::size_t t = 0; t < all.size(); ++t) {
+    double whole = 0;
+    for (const piece& x : p.of(t)) whole += static_cast<double>(x.length());
+    if (whole > 0) shares[t] = std::max(0.0, 1 - (all[t].own - all[t].span) / whole);
+    if (t < r.helps.size() && r.helps[t] != none) shares[t] = 0;  // it is in the span of the pipeline
   }
-  return saved;
+  return shares;
 }
 
 }  // namespace weft::tool::report

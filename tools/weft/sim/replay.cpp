@@ -23,6 +23,7 @@ class replay_run final : strand_steps {
         rt_(opt.machine.options()), report_every_(std::max<std::uint64_t>(1, s.tasks() / 256)) {
     out_.tasks.resize(f.tasks.size());
     last_.resize(f.tasks.size() + 1);
+    out_.own_in_strands.resize(f.tasks.size() + 1);
     make_handles();
     make_accesses();
   }
@@ -223,23 +224,23 @@ class replay_run final : strand_steps {
 
   void follow_strand(std::uint32_t s, std::uint32_t t) {
     const std::uint64_t from = now();
-    std::uint64_t& last = last_[t == none ? file_.tasks.size() : t];
-    last = from;
+    std::uint64_t& last = last_[stack_of(t)] = from;
     strands_.follow(s, t, *this);
     joins(t, last, now());
     if (t == none) out_.stays.push_back({none, 0, ns_of(from), ns_of(now()), true});
   }
-  [[nodiscard]] static ns ns_of(std::uint64_t ps) noexcept { return static_cast<ns>(ps / 1000); }
-  [[nodiscard]] static bool is_elsewhere() noexcept {
-    const detail::record* const body = detail::body_around(detail::self()->current);
-    return body != nullptr && body->kind == detail::record_kind::branch;
+  [[nodiscard]] std::size_t stack_of(std::uint32_t t) const noexcept {
+    return std::min<std::size_t>(t, file_.tasks.size());
   }
-  void computes(std::uint32_t t, double time) override {
+  [[nodiscard]] static ns ns_of(std::uint64_t ps) noexcept { return static_cast<ns>(ps / 1000); }
+  void computes(std::uint32_t t, bool elsewhere, double time) override {
     if (time <= 0) return;
     const std::uint64_t from = now();
     weft::charge(time / opt_.speed);
-    if (is_elsewhere()) return stays(t, from, now());
-    joins(t, std::exchange(last_[t == none ? file_.tasks.size() : t], now()), from);
+    if (elsewhere) return stays(t, from, now());
+    const std::size_t stack = stack_of(t);
+    out_.own_in_strands[stack] += static_cast<double>(now() - from) * 1e-3;
+    joins(t, std::exchange(last_[stack], now()), from);
   }
   void submits(std::uint32_t t, std::uint32_t which) override { submit(which, t); }
   void waits(std::uint32_t t, trace::step_kind kind, std::uint32_t handle) override {
@@ -421,6 +422,7 @@ void refuse_endless(const trace::file& f, const script& s, const replay_options&
     if (t < f.tasks.size()) all += static_cast<double>(s.rest(t));
   }
   for (const trace::strand_step& x : f.steps) all += static_cast<double>(x.own_ps) * 1e-3;
+  for (const trace::pass& x : f.passes) all += static_cast<double>(x.ps) * 1e-3;
   if (all * 1e3 / opt.speed <= picoseconds_max) return;
   throw weft::error(f.path + ": its bodies would take " + std::to_string(std::llround(all / opt.speed / 86400e9)) +
                     " days of modelled time, and that ends after 53; choose a larger --speed");
@@ -428,70 +430,10 @@ void refuse_endless(const trace::file& f, const script& s, const replay_options&
 
 }  // namespace
 
-std::uint64_t replayed::digest() const noexcept {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  const auto add = [&hash](std::uint64_t value) {
-    hash ^= value;
-    hash *= 0x9e3779b97f4a7c15;
-    hash ^= hash >> 29;
-  };
-  for (std::size_t t = 0; t < tasks.size(); ++t) {
-    if (!tasks[t].ran) continue;
-    add(t);
-    add(std::uint64_t{tasks[t].from_worker} << 16 | tasks[t].to_worker);
-    add(tasks[t].from_ps);
-    add(tasks[t].to_ps);
-  }
-  return hash;
-}
-
 replayed replay(const trace::file& f, const script& s, const replay_options& opt,
                 const std::function<void(double)>& tell) {
   refuse_endless(f, s, opt);
   return replay_run(f, s, opt, tell).run();
-}
-
-trace::file as_trace(const trace::file& of, const replayed& r) {
-  trace::file f;
-  f.path = of.path;
-  f.meta = of.meta;
-  f.meta["machine"] = r.machine;
-  f.meta["policy"] = r.policy;
-  f.format = of.format == 1 ? 1 : 3;  // as format 3: what the main program did is known; what format 1 lacks is not
-  f.names = of.names;
-  f.kinds = of.kinds;
-  f.flags = of.flags;
-  f.handles = of.handles;
-  f.accesses = of.accesses;
-  f.tasks = of.tasks;
-  f.waits = r.waits;
-  f.strands = of.strands;
-  f.steps = of.steps;
-  f.stays = r.stays;
-  f.passed = r.passed;
-  f.duration_ns = static_cast<ns>(r.makespan_ps / 1000);
-  for (unsigned w = 0; w < r.workers; ++w) f.workers.push_back({w, none, -1});
-  for (const more_member& m : r.more) {
-    trace::task x = of.tasks[m.team];
-    x.id = f.tasks.back().id + 1;
-    x.parent = m.team;
-    x.rank = static_cast<std::int32_t>(m.rank);
-    f.tasks.push_back(x);
-  }
-  for (std::size_t t = 0; t < f.tasks.size(); ++t) {
-    trace::task& x = f.tasks[t];
-    const task_run& n = t < r.tasks.size() ? r.tasks[t] : r.more[t - r.tasks.size()].run;
-    x.submitter = n.submitter;
-    x.submitted_ns = static_cast<ns>(n.submitted_ps / 1000);
-    x.own_ns = n.own;
-    x.at_near = -1;  // which node a worker of that machine is at is not known here
-    x.is_call = n.is_call;
-    x.worker = n.ran ? n.from_worker : none;
-    x.started_ns = n.ran ? static_cast<ns>(n.from_ps / 1000) : trace::no_time;
-    x.finished_ns = n.ran ? static_cast<ns>(n.to_ps / 1000) : trace::no_time;
-    x.result = n.ran ? trace::outcome::done : trace::outcome::not_run;
-  }
-  return f;
 }
 
 }  // namespace weft::tool::sim

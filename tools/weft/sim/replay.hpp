@@ -45,8 +45,9 @@ struct replayed {
   std::uint64_t slowed_ps = 0;     // of counts.units_wait_ns, what the ends of bodies show: they computed it themselves
   std::vector<task_run> tasks;     // as in the trace
   std::vector<more_member> more;   // of teams that are wider than they were
-  std::vector<trace::stay> stays;  // of branches that ran elsewhere, as in a trace
-  std::vector<trace::wait> waits;  // that took time; as in a trace, times from the beginning
+  std::vector<trace::stay> stays;  // of branches that ran elsewhere, and items of pipelines, as in a trace
+  std::vector<double> own_in_strands;      // as in a trace
+  std::vector<trace::wait> waits;          // that took time; as in a trace, times from the beginning
   std::vector<trace::passed_wait> passed;  // of the main program, that took none
   double host_seconds = 0;
   std::vector<std::string> notes;

@@ -86,6 +86,7 @@ class script_builder {
   void find_applied() {
     own_.assign(file_.tasks.size(), false);
     out_.applied_.resize(file_.handles.size());
+    for (std::size_t t = 0; t < file_.helps.size(); ++t) own_[t] = file_.helps[t] != none;  // a pipeline makes its own
     for (const trace::access& a : file_.accesses) {
       const trace::task& t = file_.tasks[a.task];
       if (out_.natures_[a.handle] != nature::reduction || t.name == none || file_.names[t.name] != apply_name) continue;

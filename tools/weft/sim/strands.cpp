@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "weft/weft.hpp"
+#include "pipelines.hpp"
 
 namespace weft::tool::sim {
 
@@ -44,15 +44,29 @@ double strands::work_ns(std::uint32_t s) const {
   double sum = 0;
   for (std::uint32_t i = file_.strands[s].first; i < file_.strands[s].last; ++i) {
     sum += own_ns(file_.steps[i]);
-    if (file_.steps[i].kind == step_kind::taken && file_.steps[i].which >= 0)
-      sum += work_ns(static_cast<std::uint32_t>(file_.steps[i].which));
+    const auto which = static_cast<std::uint32_t>(file_.steps[i].which);
+    if (file_.steps[i].kind == step_kind::taken && file_.steps[i].which >= 0) sum += work_ns(which);
+    if (file_.steps[i].kind == step_kind::pipeline && file_.steps[i].which >= 0) sum += work_of_pipeline(which);
+  }
+  return sum;
+}
+
+double strands::work_of_pipeline(std::uint32_t which) const {
+  double sum = 0;
+  for (std::uint32_t i = file_.pipelines[which].first; i < file_.pipelines[which].last; ++i) {
+    const trace::pass& p = file_.passes[i];
+    sum += p.strand == none ? static_cast<double>(p.ps) * 1e-3 : work_ns(p.strand);
   }
   return sum;
 }
 
 void strands::follow(std::uint32_t s, std::uint32_t t, strand_steps& by) const {
   const trace::strand& x = file_.strands[s];
-  if (x.first != x.last) play(x.first, {t, &by, 0});
+  if (x.first != x.last) play(x.first, {t, &by, 0, detail::body_around(detail::self()->current)});
+}
+
+void strands::run::computes(double time) const {
+  by->computes(t, detail::body_around(detail::self()->current) != body, time);
 }
 
 // From step i until the body that it is in ends. Returns the step that ends it.
@@ -74,8 +88,9 @@ std::uint32_t strands::play(std::uint32_t i, const run& r) const {
     case step_kind::submits:
     case step_kind::waits_children:
     case step_kind::waits_all:
-    case step_kind::waits_handle: play_item(i++, r); break;
-    default: r.by->computes(r.t, own_ns(s)); return i;
+    case step_kind::waits_handle:
+    case step_kind::pipeline: play_item(i++, r); break;
+    default: r.computes(own_ns(s)); return i;
     }
   }
 }
@@ -85,8 +100,12 @@ void strands::play_item(std::uint32_t i, const run& r) const {
   const strand_step& s = file_.steps[i];
   if (s.kind == step_kind::fork) return play_fork(i, r);
   if (s.kind == step_kind::loop) return play_loop(i, r);
-  r.by->computes(r.t, own_ns(s));
+  r.computes(own_ns(s));
   const auto which = static_cast<std::uint32_t>(s.which);
+  if (s.kind == step_kind::pipeline) {
+    if (s.which >= 0) play_pipeline(which, r);
+    return;
+  }
   if (s.kind != step_kind::submits)
     r.by->waits(r.t, s.kind, s.which < 0 ? none : which);
   else if (s.which >= 0 && which != none)
@@ -94,8 +113,8 @@ void strands::play_item(std::uint32_t i, const run& r) const {
 }
 
 void strands::play_fork(std::uint32_t fork, const run& r) const {
-  r.by->computes(r.t, own_ns(file_.steps[fork]));
-  const run below{r.t, r.by, r.depth + 1};
+  r.computes(own_ns(file_.steps[fork]));
+  const run below = r.below();
   const std::uint32_t join = next_[fork];
   if (r.depth >= depth_max) {
     play(fork + 1, below);
@@ -112,6 +131,37 @@ void strands::play_second(std::uint32_t join, const run& r) const {
   else if (const trace::strand* x = s.which >= 0 ? &file_.strands[static_cast<std::size_t>(s.which)] : nullptr;
            x != nullptr && x->first != x->last)
     play(x->first, r);
+}
+
+void strands::play_pass(const trace::pass& p, double share, const run& r) const {
+  if (p.strand == none || file_.strands[p.strand].first == file_.strands[p.strand].last)
+    r.computes(static_cast<double>(p.ps) * 1e-3 * share);
+  else if (share != 1)
+    return;
+  else if (waits_for_all(p.strand))
+    finish([this, &p, &r] { play(file_.strands[p.strand].first, r); });
+  else
+    play(file_.strands[p.strand].first, r);
+}
+
+// Whether nothing that was submitted in strand s was still going on when that was over. Then it is waited for apart
+// from what else its body has submitted, which may be all that helps with a pipeline.
+bool strands::waits_for_all(std::uint32_t s) const {
+  bool all = false;
+  for (std::uint32_t i = file_.strands[s].first; i < file_.strands[s].last; ++i) {
+    if (file_.steps[i].kind == step_kind::waits_children) all = true;
+    if (file_.steps[i].kind == step_kind::submits) all = false;
+  }
+  return all;
+}
+
+void strands::play_pipeline(std::uint32_t which, const run& r) const {
+  const run below = r.below();
+  run_pipeline(file_, which, [this, &below](const pipeline_item& x, unsigned stage) {
+    for (std::uint32_t i = x.first; i < x.last; ++i)
+      if (file_.passes[i].stage == static_cast<std::int32_t>(stage) || (stage == 0 && file_.passes[i].stage < 0))
+        play_pass(file_.passes[i], x.share, below);
+  });
 }
 
 // The parts of a loop, also where those that divided it were loops of their own.
@@ -211,16 +261,16 @@ std::vector<strands::unit> strands::units_of(const loop& l) {
 }
 
 void strands::play_loop(std::uint32_t begin, const run& r) const {
-  r.by->computes(r.t, own_ns(file_.steps[begin]));
+  r.computes(own_ns(file_.steps[begin]));
   expansion parts(*this);
   parts.add(begin);
   const loop l = parts.take();
   if (l.count == 0) return;
   const std::vector<unit> units = units_of(l);
-  const run below{r.t, r.by, r.depth + 1};
+  const run below = r.below();
   const auto body = [this, &l, &units, &below](std::size_t u) {
     for (std::uint32_t i = units[u].first; i < units[u].last; ++i) play_item(l.items[i].step, below);
-    below.by->computes(below.t, units[u].ns);
+    below.computes(units[u].ns);
   };
   if (r.depth < depth_max) return for_each(std::size_t{0}, units.size(), body);
   for (std::size_t u = 0; u < units.size(); ++u) body(u);

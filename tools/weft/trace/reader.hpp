@@ -163,15 +163,16 @@ struct section {
   std::int64_t serial_ns;           // what bodies would have taken one after the other; -1: nobody knows
 };
 
-// What a body that forks did: from its first fork on; of a branch that ran elsewhere; of the main program's forks.
-enum class strand_of : std::uint8_t { body, branch, program };
+// What a body that forks did: from its first fork on; of a branch that ran elsewhere; of the main program's forks; of a
+// pass of a pipeline that did more than compute.
+enum class strand_of : std::uint8_t { body, branch, program, pass };
 struct strand {
   index task;  // in tasks, whose body it is, or in which it was forked; none: the main program
   strand_of of;
   std::int64_t began_ns;
   std::int64_t own_ns;        // of the main program: what it computed before; -1: nobody knows
   index first = 0, last = 0;  // [first, last) in steps
-  bool is_taken = false;      // a branch: the fork it is of is known
+  bool is_taken = false;      // a branch, or a pass: the fork or the pass it is of is known
   bool is_whole = true;       // if not, steps are missing, and none are here
 };
 
@@ -190,6 +191,7 @@ enum class step_kind : std::uint8_t {
   waits_children,
   waits_all,
   waits_handle,  // `which`, or none
+  pipeline,      // `which`, or -1: nobody knows
 };
 struct strand_step {
   step_kind kind;
@@ -203,6 +205,28 @@ struct stay {
   index worker;
   std::int64_t from_ns, to_ns;
   bool is_program = false;
+};
+
+// Items that go through stages.
+struct pipeline {
+  index task;              // whose body called it
+  std::string stages;      // of each: s, it is serial, or p
+  std::int64_t in_flight;  // items, at most; 0: no limit was asked for
+  std::int64_t began_ns;
+  index first = 0, last = 0;  // [first, last) in passes
+  bool is_known = false;      // a step of a strand says where it was called
+};
+
+// An item in a stage, or several in all stages, one after the other.
+struct pass {
+  static constexpr std::int32_t all_stages = -1;
+  std::int64_t item, items;
+  std::int32_t stage;
+  index task;  // that carried it
+  index worker;
+  std::int64_t from_ns, to_ns;
+  std::int64_t ps;  // how long it took
+  index strand;     // none: it only computed
 };
 
 struct file {
@@ -228,6 +252,13 @@ struct file {
   std::vector<strand> strands;        // by id; none in files before format 8
   std::vector<strand_step> steps;     // of strands
   std::vector<stay> stays;
+  std::vector<pipeline> pipelines;  // by id; none in files before format 9
+  std::vector<pass> passes;         // of pipelines, then by item and stage
+  std::vector<index> helps;         // of each task, the pipeline whose items it carries and nothing else, or none; may
+                                    // be empty: none do
+  // Of each task, and behind them of the main program, what its own stack computed in its strands, in nanoseconds.
+  // Empty: what these say. Of a replay, where other stacks may have run the branches.
+  std::vector<double> own_in_strands;
   std::int64_t format = 0;
   std::int64_t duration_ns = 0;  // of the run, from meta
   std::int64_t lost = 0;         // records that were overwritten before they reached the file, from meta

@@ -106,24 +106,25 @@ TEST_CASE("reader: ordered sections, from format 7 on; older files have none") {
   says(refusal_of_7("UPDATE sections SET in_order = 11 WHERE began_ns = 300"), "in_order");
 }
 
+std::string format_8(const std::string& change = "") {
+  return format_6(R"(
+    PRAGMA user_version = 8;
+    CREATE TABLE sections(executor TEXT, began_ns INTEGER, ended_ns INTEGER, committed INTEGER,
+                          started INTEGER, again INTEGER, in_order INTEGER, serial_ns INTEGER);
+    CREATE TABLE strands(id INTEGER PRIMARY KEY, task INTEGER, of TEXT, began_ns INTEGER, own_ns INTEGER);
+    CREATE TABLE steps(strand INTEGER, position INTEGER, step TEXT, own_ps INTEGER, which INTEGER,
+                       PRIMARY KEY(strand, position)) WITHOUT ROWID;
+    CREATE TABLE stays(strand INTEGER, worker INTEGER, from_ns INTEGER, to_ns INTEGER);
+    INSERT INTO strands VALUES (1, 11, 'body', 110, NULL), (2, 11, 'branch', 120, NULL), (3, NULL, 'program', 20, 5);
+    INSERT INTO steps VALUES (1, 0, 'fork', 1500, 2), (1, 1, 'submits', 10, 13), (1, 2, 'taken', 2000, 2),
+                             (1, 3, 'over', 0, 9), (1, 4, 'end', 7, NULL),
+                             (2, 0, 'loop', 0, 40), (2, 1, 'look', 5, 20), (2, 2, 'looped', 6, NULL),
+                             (2, 3, 'end', 0, NULL), (3, 0, 'end', 0, NULL);
+    INSERT INTO stays VALUES (2, 1, 600, 700), (3, 0, 20, 30);)" +
+                  change);
+}
+
 TEST_CASE("reader: strands, from format 8 on; forks and loops lie in each other, and a branch is of one fork") {
-  const auto format_8 = [](const std::string& change = "") {
-    return format_6(R"(
-      PRAGMA user_version = 8;
-      CREATE TABLE sections(executor TEXT, began_ns INTEGER, ended_ns INTEGER, committed INTEGER,
-                            started INTEGER, again INTEGER, in_order INTEGER, serial_ns INTEGER);
-      CREATE TABLE strands(id INTEGER PRIMARY KEY, task INTEGER, of TEXT, began_ns INTEGER, own_ns INTEGER);
-      CREATE TABLE steps(strand INTEGER, position INTEGER, step TEXT, own_ps INTEGER, which INTEGER,
-                         PRIMARY KEY(strand, position)) WITHOUT ROWID;
-      CREATE TABLE stays(strand INTEGER, worker INTEGER, from_ns INTEGER, to_ns INTEGER);
-      INSERT INTO strands VALUES (1, 11, 'body', 110, NULL), (2, 11, 'branch', 120, NULL), (3, NULL, 'program', 20, 5);
-      INSERT INTO steps VALUES (1, 0, 'fork', 1500, 2), (1, 1, 'submits', 10, 13), (1, 2, 'taken', 2000, 2),
-                               (1, 3, 'over', 0, 9), (1, 4, 'end', 7, NULL),
-                               (2, 0, 'loop', 0, 40), (2, 1, 'look', 5, 20), (2, 2, 'looped', 6, NULL),
-                               (2, 3, 'end', 0, NULL), (3, 0, 'end', 0, NULL);
-      INSERT INTO stays VALUES (2, 1, 600, 700), (3, 0, 20, 30);)" +
-                    change);
-  };
   const scratch s, old;
   s.sql(format_8());
   const file f = load(s.path);
@@ -153,6 +154,57 @@ TEST_CASE("reader: strands, from format 8 on; forks and loops lie in each other,
   says(refusal_of_8("UPDATE strands SET task = 99 WHERE id = 1"), "its task does not exist");
   says(refusal_of_8("UPDATE stays SET worker = 9 WHERE strand = 2"), "its worker does not exist");
   says(refusal_of_8("UPDATE stays SET to_ns = 1 WHERE strand = 2"), "to_ns is 1, before");
+}
+
+TEST_CASE("reader: pipelines, from format 9 on; a step of a body calls each, and their passes are in order") {
+  const auto format_9 = [](const std::string& change = "") {
+    return format_8(R"(
+      PRAGMA user_version = 9;
+      CREATE TABLE pipelines(id INTEGER PRIMARY KEY, task INTEGER, stages TEXT, in_flight INTEGER, began_ns INTEGER);
+      CREATE TABLE helpers(task INTEGER PRIMARY KEY, pipeline INTEGER);
+      CREATE TABLE passes(pipeline INTEGER, item INTEGER, stage INTEGER, items INTEGER, task INTEGER, worker INTEGER,
+                          from_ns INTEGER, to_ns INTEGER, ps INTEGER, strand INTEGER);
+      INSERT INTO strands VALUES (4, 11, 'pass', 210, NULL);
+      INSERT INTO steps VALUES (4, 0, 'end', 3000, NULL);
+      UPDATE steps SET position = 5 WHERE strand = 1 AND step = 'end';
+      INSERT INTO steps VALUES (1, 4, 'pipeline', 30, 1);
+      INSERT INTO pipelines VALUES (1, 11, 'sp', 6, 200);
+      INSERT INTO helpers VALUES (13, 1);
+      INSERT INTO passes VALUES (1, 7, 1, 1, 13, 1, 300, 310, 10000, NULL), (1, 7, 0, 1, 11, 0, 210, 214, 4000, 4),
+                                (1, 2, NULL, 5, 11, 0, 200, 209, 9000, NULL);)" +
+                    change);
+  };
+  const scratch s, old;
+  s.sql(format_9());
+  const file f = load(s.path);
+  REQUIRE((f.pipelines.size() == 1 && f.passes.size() == 3));
+  const pipeline& p = f.pipelines[0];
+  CHECK((p.task == 0 && p.stages == "sp" && p.in_flight == 6 && p.began_ns == 200 && p.is_known));
+  CHECK((p.first == 0 && p.last == 3));
+  CHECK((f.passes[0].item == 2 && f.passes[0].items == 5 && f.passes[0].stage == pass::all_stages));
+  CHECK((f.passes[1].item == 7 && f.passes[1].stage == 0 && f.passes[1].strand == 3 && f.passes[1].ps == 4000));
+  CHECK((f.passes[2].stage == 1 && f.passes[2].task == 2 && f.passes[2].worker == 1 && f.passes[2].strand == none));
+  REQUIRE(f.helps.size() == f.tasks.size());
+  CHECK((f.helps[0] == none && f.helps[1] == none && f.helps[2] == 0));
+  CHECK((f.steps[4].kind == step_kind::pipeline && f.steps[4].which == 0));
+  old.sql(format_8());
+  CHECK(load(old.path).pipelines.empty());
+  const auto refusal_of_9 = [&](const std::string& change) {
+    const scratch wrong;
+    wrong.sql(format_9(change));
+    return refusal(wrong);
+  };
+  says(refusal_of_9("UPDATE pipelines SET stages = 'ps'"), "'ps' are no stages");
+  says(refusal_of_9("UPDATE pipelines SET stages = 'sx'"), "'sx' are no stages");
+  says(refusal_of_9("UPDATE pipelines SET task = 99"), "its task does not exist");
+  says(refusal_of_9("UPDATE steps SET which = 2 WHERE step = 'pipeline'"), "pipeline 2 is not called here");
+  says(refusal_of_9("UPDATE steps SET step = 'pipeline', which = 1 WHERE step = 'submits'"), "is not called here");
+  says(refusal_of_9("UPDATE passes SET stage = 2 WHERE stage = 1"), "stage");
+  says(refusal_of_9("UPDATE passes SET pipeline = 2 WHERE stage = 1"), "pipeline 2 does not exist");
+  says(refusal_of_9("UPDATE passes SET strand = 4"), "strand 4 is not of this pass");
+  says(refusal_of_9("UPDATE passes SET strand = 1 WHERE stage = 1"), "strand 1 is not of this pass");
+  says(refusal_of_9("UPDATE passes SET worker = 9 WHERE stage = 1"), "its worker does not exist");
+  says(refusal_of_9("UPDATE helpers SET pipeline = 0"), "pipeline 0 does not exist");
 }
 
 }  // namespace weft::tool::trace

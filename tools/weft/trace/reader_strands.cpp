@@ -11,9 +11,10 @@ namespace weft::tool::trace {
 
 namespace {
 
-constexpr std::string_view of_text[] = {"body", "branch", "program"};
-constexpr std::string_view step_text[] = {"fork",   "join", "taken",   "over",           "loop",      "look",
-                                          "looped", "end",  "submits", "waits children", "waits all", "waits handle"};
+constexpr std::string_view of_text[] = {"body", "branch", "program", "pass"};
+constexpr std::string_view step_text[] = {"fork",      "join",         "taken",   "over",    "loop",
+                                          "look",      "looped",       "end",     "submits", "waits children",
+                                          "waits all", "waits handle", "pipeline"};
 constexpr std::int64_t ps_max = INT64_MAX / 4;
 
 template <class Enum, std::size_t N> Enum named(const rows& r, int column, const std::string_view (&texts)[N]) {
@@ -134,8 +135,17 @@ class strand_reader {
     case step_kind::waits_handle: return of_.handle.find(r.integer(4));
     case step_kind::loop:
     case step_kind::look: return r.count_or(4, INT64_MAX, 0);
+    case step_kind::pipeline: return pipeline(r);
     default: return -1;
     }
+  }
+
+  [[nodiscard]] std::int64_t pipeline(const rows& r) {
+    const std::int64_t id = r.integer(4);
+    if (id < 1 || id > static_cast<std::int64_t>(out_.pipelines.size()) ||
+        std::exchange(out_.pipelines[static_cast<std::size_t>(id - 1)].is_known, true))
+      r.fail("pipeline " + std::to_string(id) + " is not called here; the file is damaged");
+    return id - 1;
   }
 
   void read_stays() {

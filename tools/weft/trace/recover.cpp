@@ -248,8 +248,12 @@ class reader {
     case passed: right = e.detail <= 7; break;
     case stolen: right = on_worker && e.detail <= 2; break;
     case team: right = e.detail <= 2, last = e.value; break;
-    case strand: right = e.detail <= 2; break;
-    case step: right = e.detail <= 11, last = 0; break;
+    case strand: right = e.detail <= 3; break;
+    case step: right = e.detail <= 12, last = 0; break;
+    case pipeline: right = e.detail >= 1 && e.detail <= 64; break;
+    case pass: right = e.time <= e.value, last = e.value; break;
+    case helper:
+    case more: last = 0; break;
     case counted: right = e.detail < about.counters.size(), last = 0; break;
     case slept:
     case stay: last = e.value; break;

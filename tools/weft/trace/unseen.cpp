@@ -1,5 +1,6 @@
 #include "unseen.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <vector>
 
@@ -23,7 +24,9 @@ std::string unseen(const file& f) {
   if (const auto forks = number(f, "forks"); forks != 0 && f.strands.empty())
     all.push_back(several(forks, "fork") + " and loops, of whose branches " +
                   std::to_string(number(f, "forks_elsewhere")) + " ran elsewhere");
-  if (const auto pipelines = number(f, "pipelines"); pipelines != 0) all.push_back(several(pipelines, "pipeline"));
+  const auto shown = static_cast<unsigned long long>(std::ranges::count_if(f.pipelines, &pipeline::is_known));
+  if (const auto pipelines = number(f, "pipelines"); pipelines > shown)
+    all.push_back(several(pipelines - shown, "pipeline"));
   std::int64_t bodies = 0;
   for (const section& s : f.sections) bodies += s.started;
   if (!f.sections.empty())
