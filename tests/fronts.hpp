@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/random.hpp"
+#include "rare_fronts.hpp"
 #include "weft/fork_each.hpp"
 #include "weft/guest.hpp"
 #include "weft/near.hpp"
@@ -18,14 +18,6 @@
 #include "weft/weft.hpp"
 
 namespace fronts {
-
-inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  const std::uint64_t x = (a + 1) * 0x9e3779b97f4a7c15u ^ (b + 1) * 0xbf58476d1ce4e5b9u;
-  return (x ^ (x >> 29)) * 0x94d049bb133111ebu >> 7;
-}
-inline double noise(unsigned i, double least, double most) {
-  return least + static_cast<double>(mix(i, 3) % 1000) / 1000 * (most - least);
-}
 
 inline void tiny_tasks(weft::runtime& rt) {
   for (unsigned round = 0; round < 3; ++round) {
@@ -355,6 +347,14 @@ inline constexpr struct {
                 {"events", events},
                 {"cancelled", cancelled},
                 {"in order", in_order},
-                {"hints", hints}};
+                {"hints", hints},
+                {"failing forks", failing_forks},
+                {"early elements", early_elements},
+                {"sized data", sized_data},
+                {"waiting bodies", waiting_bodies},
+                {"wide accesses", wide_accesses},
+                {"meeting teams", meeting_teams},
+                {"failing graphs", failing_graphs},
+                {"sorted", sorted}};
 
 }  // namespace fronts

@@ -142,6 +142,17 @@ TEST_CASE("stream: a buffer is used again when all its tasks have ended, and its
   held.run(), by.run(), other.run();
 }
 
+TEST_CASE("stream: where the elements of a buffer lay says nothing of those that it gets next") {
+  stream<std::uint64_t> s;
+  for (const std::uint16_t home : {std::uint16_t{3}, detail::no_home}) {
+    clause a = push(s, 1 << 16), b = pop(s, 1 << 16);
+    CHECK(detail::home_of(a.handle(0)) == detail::no_home);
+    a.run();
+    detail::set_home(a.handle(0), home);
+    b.run();
+  }
+}
+
 TEST_CASE("stream: memory is there from the push's body to the end of the last that sees it") {
   stream<std::uint64_t> s;
   clause a = push(s, 100), look(s, stretch_kind::peek, 100, 0), b = pop(s, 100);

@@ -41,4 +41,18 @@ TEST_CASE("seat: threads at once have different numbers, and those of ended ones
   CHECK(most < 41 + 100);  // and whatever threads the other cases left running
 }
 
+TEST_CASE("seat: what still runs in a thread that has given its number back goes without") {
+  struct late {
+    unsigned* seen;
+    ~late() { *seen = seat::number(); }
+  };
+  unsigned own = ~0u, seen = ~0u;
+  std::jthread([&] {
+    static thread_local late l{&seen};  // before its number, so it is destroyed behind that
+    l.seen = &seen;
+    own = seat::number();
+  }).join();
+  CHECK((own < seats_max && seen == seats_max));
+}
+
 }  // namespace weft::memory

@@ -40,6 +40,13 @@ TEST_CASE("branches: one that is taken gets what a running task has, and a name 
   CHECK(detail::peek(b.pending) == detail::record::body_share);
   CHECK((b.access_count == 0 && b.exclusives == 0 && !b.has_children && !b.urgent && !b.subtasks && !b.has_waited));
   CHECK(b.declared_cost_ps(1) == 0);  // no duration of its own
+  b.urgent = b.subtasks = b.waits_exclusive = b.has_children = b.internal = b.has_waited = b.is_call = true;
+  b.plain = false, b.denied = 3, b.exclusives = 2, b.access_count = 5, b.size_class = 4,
+  b.near = 9;  // a stack had that
+  make_ready(b, &body);
+  branches<M>::begins(b);
+  CHECK((!b.urgent && !b.subtasks && !b.waits_exclusive && !b.has_children && !b.internal && !b.has_waited));
+  CHECK((b.plain && !b.is_call && b.denied == 0 && b.exclusives == 0 && b.access_count == 0 && b.size_class == 0));
   made alone;
   branches<M>::begins(alone);
   CHECK(alone.name == nullptr);

@@ -126,6 +126,9 @@ TEST_CASE("inbox: several go in at once, and half of them at most come out at on
   CHECK(numbers(box.pop_some(1)) == std::vector<long>{7});
   CHECK(numbers(box.pop_some(1)) == std::vector<long>{8});
   CHECK((box.empty() && box.pop_some(1) == nullptr));
+  linked(0, 2);
+  CHECK(numbers(box.pop_some(5)) == std::vector<long>{0});  // half
+  CHECK((box.pop() == &r[1] && box.empty()));
   linked(0, 1);
   CHECK((box.pop() == &r[0] && box.empty()));
 }

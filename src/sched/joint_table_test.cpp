@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <string>
 
 #include "base/random.hpp"
 
@@ -54,6 +55,22 @@ TEST_CASE("joint_table: finds the best width, and trials cost little from then o
     CHECK(t.in_use() == best);
     CHECK(run(t, b, takes, 2000, takes(best), 0.2, best).loss < 0.06);
   }
+}
+
+// Behind a change of width a batch settles (s). The first trials are from narrow to wide, of what is near the best two;
+// then the one that was tried longest ago, as often as what all save pays for.
+TEST_CASE("joint_table: batch by batch, and which trial comes when") {
+  joint_table t;
+  joint_table::batch b = t.open(4, 8);
+  std::string all;
+  for (unsigned i = 0; i < 52; ++i) {
+    all += std::to_string(b.width) + (b.settles ? "s " : " ");
+    CHECK(b.teams == 8);
+    b = t.next((b.width == 1 ? 100u : 102u) * 1000, 1000, 8);
+  }
+  CHECK(all ==
+        "1s 1 2s 2 4s 4 4 1s 1 2s 2 1s 1 1 1 1 1 1 1 1 4s 4 1s 1 1 1 1 1 2s 2 1s 1 1 1 1 1 4s 4 1s 1 1 1 1 1 2s 2 1s "
+        "1 1 1 1 1 ");
 }
 
 TEST_CASE("joint_table: each by its own is a choice, and is taken where it is the best") {

@@ -58,6 +58,19 @@ struct three_slots {
 
 }  // namespace
 
+TEST_CASE("pipelines: one that is opened anew knows nothing of its last life") {
+  three_slots x;
+  x.p.closing = x.p.has_gained = true;
+  x.p.asked = 3, x.p.came = 2, x.p.losses = 1;
+  detail::poke(x.p.helped, 1u);
+  x.gates.open(x.p, 10);
+  CHECK((x.p.held && !x.p.closing && !x.p.has_gained && x.p.asked == 0 && x.p.came == 0 && x.p.losses == 0));
+  CHECK(detail::peek(x.p.helped) == 0);
+  x.gates.admit(x.p, 20, 4'000'000);
+  CHECK(x.turns == std::array<std::uint64_t, 3>{20, 20, 20});
+  CHECK(x.begin() == 20);
+}
+
 TEST_CASE("pipelines: one is in the first stage, and items are numbered on") {
   three_slots x;
   CHECK((x.take().what == kind::begin && x.take().what == kind::nothing));

@@ -61,6 +61,21 @@ TEST_CASE("pushed: a worker takes in all that was pushed, and runs the oldest fi
   CHECK(t.s.own(3) == std::vector<detail::record*>{const_cast<detail::record*>(c), const_cast<detail::record*>(b)});
 }
 
+TEST_CASE(
+    "pushed: of what a worker took in others may have their part, and a member that waits is looked for at once") {
+  six_workers t;
+  worker<notes>& w = t.s.all[3];
+  for (unsigned i = 0; i < 8; ++i) t.push(0, 3);
+  CHECK(t.here.take(w) == &t.tasks.front().r);
+  CHECK(shared_part::of(detail::peek(w.shared)).size != 0);
+  task member;
+  w.team_box.push(&member.r);
+  detail::poke(w.tick_limit, 0u);
+  static_cast<void>(t.here.take(w));
+  CHECK(detail::peek(w.tick_limit) == 0);
+  CHECK(w.team_box.pop() == &member.r);
+}
+
 TEST_CASE("pushed: a full box refuses, which is counted, and the task stays with who has it") {
   six_workers t;
   for (unsigned i = 0; i < base::pushed_max; ++i) static_cast<void>(t.push(2, 4));

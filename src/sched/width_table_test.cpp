@@ -139,6 +139,7 @@ TEST_CASE("width_table: choices that overlap, and nothing measured yet") {
   for (unsigned i = 0; i < 20; ++i) ++tried[t.choose(widths, aim::time).of.width];
   for (const option& o : widths) CHECK(tried[o.width] >= 2);  // all are tried, though none is back
   CHECK(t.expected_ps({8, place::node}, aim::time) == 0);
+  CHECK(t.expected_ps({3, place::node}, aim::time) == 0);  // nor is one that is no choice
   t.measured({{8, place::node}, aim::cost, true}, 10, 90);
   t.measured({{8, place::node}, aim::cost, true}, 10, 80);
   CHECK(t.expected_ps({8, place::node}, aim::time) == 0);

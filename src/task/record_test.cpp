@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstring>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -59,6 +60,24 @@ TEST_CASE("record: a body that is not wanted is destroyed without a call") {
   made t;
   t.r.invoke(t.r, errand::destroy);
   CHECK((t.called == 0 && t.is_destroyed()));
+}
+
+// Its memory was another task's, or a thief's line, and is not read: what is not written has any value.
+TEST_CASE("record: whatever its memory held, a task begins with what is said of it and nothing else") {
+  for (const int stale : {0x00, 0xff}) {
+    alignas(64) std::byte memory[sizeof(record)];
+    std::memset(memory, stale, sizeof memory);
+    record& r = *reinterpret_cast<record*>(memory);
+    const auto body = [](record&, errand) {};
+    prepare(r, body, 300, 7, 2, true);
+    CHECK((r.invoke == +body && r.name == nullptr && r.cost_ps == 0 && r.access_count == 7));
+    CHECK((r.pin == record::unpinned && r.kind == record_kind::task && r.state == record_state::filling));
+    CHECK((r.size_class == 2 && r.exclusives == 2 && r.waiting.cursor == 0 && peek(r.pending) == record::body_share));
+    CHECK((!r.urgent && !r.subtasks && !r.waits_exclusive && !r.has_children && !r.internal && r.plain));
+    CHECK((r.denied == 0 && !r.has_waited && !r.is_call && r.near == 0));
+    prepare(r, body, 100, 0, 0, false);
+    CHECK((!r.plain && r.exclusives == 0 && r.size_class == 0));
+  }
 }
 
 }  // namespace weft::detail

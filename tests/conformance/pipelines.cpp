@@ -266,6 +266,29 @@ TEST_CASE("pipelines: items that are owned move on, and none is lost when a stag
   });
 }
 
+// One item is slow in front of a stage in order, so the next ones wait there with their values when it fails.
+TEST_CASE("pipelines: values that wait behind an item that fails are destroyed") {
+  const auto alive = std::make_shared<int>(0);
+  weft::runtime rt({.workers = 6, .machine = "virtual"});
+  int next = 0, ended = 0;
+  CHECK_THROWS_WITH(weft::pipeline(weft::serial([&]() -> std::optional<int> {
+                                     weft::charge(4000);
+                                     return next < 60 ? std::optional<int>(next++) : std::nullopt;
+                                   }),
+                                   weft::parallel([&](int n) {
+                                     weft::charge(n == 40 ? 200'000 : 12'000);
+                                     return std::pair(n, alive);
+                                   }),
+                                   weft::serial([](std::pair<int, std::shared_ptr<int>> x) {
+                                     if (x.first == 40) throw std::runtime_error("40");
+                                     return x;
+                                   }),
+                                   weft::serial([&](std::pair<int, std::shared_ptr<int>>) { ++ended; })),
+                    "40");
+  CHECK((ended == 40 && next > 42));  // some came behind it
+  CHECK(alive.use_count() == 1);
+}
+
 TEST_CASE("pipelines: never more in flight than allowed") {
   with_all_workers([](weft::runtime& rt) {
     for (const std::uint32_t most : {1u, 2u, 5u}) {

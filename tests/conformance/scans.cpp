@@ -105,6 +105,43 @@ TEST_CASE("scans: what an operation throws arrives, and no value is left behind"
   });
 }
 
+TEST_CASE("scans: of sums that could not be made, those that were are destroyed") {
+  struct sum {
+    explicit sum(long n) : is(n) { ++alive(); }
+    sum(const sum& other) : is(other.is) {
+      if (--copies_left() == 0) throw std::runtime_error("no copy");
+      ++alive();
+    }
+    sum& operator=(const sum&) = default;
+    ~sum() { --alive(); }
+    static std::atomic<int>& alive() {
+      static std::atomic<int> n{0};
+      return n;
+    }
+    static std::atomic<int>& copies_left() {
+      static std::atomic<int> n{0};
+      return n;
+    }
+    long is;
+  };
+  weft::runtime rt({.workers = 2, .machine = "virtual"});
+  std::vector<long> x(20'000, 1);
+  std::vector<sum> y(x.size(), sum(0));
+  const int before = sum::alive();
+  for (const int at : {1, 2, 5, 9, 1000}) {
+    sum::copies_left() = at;
+    CHECK_THROWS_WITH(weft::inclusive_scan(
+                          x.begin(), x.end(), y.begin(), sum(0),
+                          [](const sum& a, const sum& b) { return sum(a.is + b.is); }, [](long n) { return sum(n); }),
+                      "no copy");
+    CHECK(sum::alive() == before);
+  }
+  sum::copies_left() = 1 << 30;
+  const auto add = [](const sum& a, const sum& b) { return sum(a.is + b.is); };
+  CHECK(weft::inclusive_scan(x.begin(), x.end(), y.begin(), sum(0), add, [](long n) { return sum(n); }).is == 20'000);
+  CHECK(sum::alive() == before);
+}
+
 TEST_CASE("scans: modelled machines scan with as many workers as they have") {
   double alone = 0;
   for (const unsigned workers : {1u, 2u, 8u}) {

@@ -186,6 +186,59 @@ TEST_CASE("sorted values: any range that can be indexed, any order, values of an
   CHECK(std::is_sorted(rows.begin(), rows.end()));
 }
 
+TEST_CASE("sorted values: a long range is divided by several, whatever lies in it") {
+  weft::runtime rt({.workers = 7, .machine = "virtual"});
+  for (const unsigned range : {3u, 1000u, 1u << 30}) {
+    const std::vector<int> input = random_ints(150'000, range);
+    std::vector<int> v = input, expected = input;
+    std::sort(expected.begin(), expected.end());
+    unsigned calls = 0;
+    weft::sort(v.begin(), v.end(), [&calls](int a, int b) {
+      if (++calls % 256 == 0) weft::charge(1000);
+      return a < b;
+    });
+    CHECK(v == expected);
+  }
+}
+
+TEST_CASE("sorted values: where each division is bad the rest is sorted by a heap") {
+  weft::fork_join(
+      [](weft::here& at) {
+        for (std::size_t n = 0; n < 200; ++n) {
+          const std::vector<int> input = random_ints(n, n % 3 == 0 ? 5 : 1000);
+          std::vector<int> v = input, other = input, expected = input;
+          std::sort(expected.begin(), expected.end());
+          std::less<> less;
+          weft::detail::sorting::by_heap(v.begin(), n, less);
+          weft::detail::sorting::quicksort(at, other.begin(), n, less, 0, false);
+          CHECK((v == expected && other == expected));
+        }
+      },
+      [] {});
+}
+
+TEST_CASE("sorted values: integers whose sort is left off are all there, in some order") {
+  weft::runtime rt({.workers = 4, .machine = "virtual"});
+  const std::vector<int> input = random_ints(300'000, 1u << 31);
+  for (const unsigned at : {1'000u, 350'000u, 700'000u, 1'000'000u, 1'300'000u}) {
+    std::vector<int> v = input;
+    weft::cancellation stop;
+    unsigned calls = 0;
+    rt.submit([&] {
+      weft::finish(stop, [&](weft::here& here) {
+        weft::integer_sort(here, v.begin(), v.end(), [&](int x) {
+          if (++calls == at) stop.cancel();
+          if (calls % 256 == 0) weft::charge(1000);
+          return x;
+        });
+      });
+    });
+    rt.wait();
+    CAPTURE(at);
+    CHECK((calls > at && same_values(v, input)));
+  }
+}
+
 TEST_CASE("sorted values: modelled machines sort with as many workers as they have") {
   const std::vector<int> input = random_ints(brief ? 20'000 : 100'000, 1u << 30);
   double alone = 0;

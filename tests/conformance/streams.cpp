@@ -414,6 +414,59 @@ TEST_CASE("streams: arrays with less in them than there is room for, and with mo
                        weft::error);
 }
 
+TEST_CASE("streams: what they are called, and how many elements tasks have named") {
+  weft::runtime rt({.workers = 1, .machine = "virtual"});
+  weft::stream<int> s;
+  s.name("numbers");
+  rt.submit(weft::push(s, 5), [](std::span<int>) {});
+  rt.submit(weft::pop(s, 2), [](std::span<const int>) {});
+  rt.submit(weft::peek(s, 3), [](std::span<const int>) {});
+  CHECK((s.pushed() == 5 && s.popped() == 2));
+  rt.wait();
+  CHECK_THROWS_WITH(s.end(), doctest::Contains("stream 'numbers' ends with 3 elements that no task pops"));
+  s.discard(3);
+  weft::event e;
+  e.name("signal");
+  CHECK(std::string(e.name()) == "signal");
+}
+
+TEST_CASE("streams: of elements that cannot be made, those that were are ended") {
+  struct fussy {
+    fussy() {
+      if (--left() == 0) throw std::runtime_error("not one more");
+      ++alive();
+    }
+    fussy(const fussy&) { ++alive(); }
+    fussy& operator=(const fussy&) = default;
+    ~fussy() { --alive(); }
+    static int& left() {
+      static int n = 0;
+      return n;
+    }
+    static int& alive() {
+      static int n = 0;
+      return n;
+    }
+  };
+  for (const int at : {1, 2, 150, 0}) {
+    weft::runtime rt({.workers = 1, .machine = "virtual"});
+    fussy::left() = at;
+    {
+      weft::stream<fussy> s;
+      unsigned seen = 0;
+      rt.submit(weft::push(s, 150), [](std::span<fussy>) {});
+      rt.submit(weft::pop(s, 150), [&seen](std::span<const fussy> in) { seen += static_cast<unsigned>(in.size()); });
+      if (at == 0)
+        rt.wait();
+      else
+        CHECK_THROWS_WITH(rt.wait(), "not one more");
+      CHECK(seen == (at == 0 ? 150 : 0));
+      fussy::left() = 0;
+    }
+    CHECK(fussy::alive() == 0);
+  }
+}
+
 TEST_CASE("streams: nothing but words where a window cannot be") {
   weft::runtime rt({.workers = 1});
   weft::stream<int> s;

@@ -224,6 +224,17 @@ TEST_CASE("teams: a collective step without a member that has left is an error, 
   CHECK(thrown_by([&] { rt.wait(); }).find("member 1 of team 'gone' has left") != std::string::npos);
 }
 
+TEST_CASE("teams: what a member has shown the others is gone with it") {
+  weft::runtime rt({.workers = 3, .machine = "virtual"});
+  unsigned heard = 0;
+  rt.submit(weft::team(3), weft::named("gone"), [&](weft::team_context& t) {
+    heard += t.broadcast(7, 1) == 7 ? 1 : 0;
+    if (t.rank() != 1) static_cast<void>(t.broadcast(0, 1));
+  });
+  CHECK(thrown_by([&] { rt.wait(); }).find("member 1 of team 'gone' has left") != std::string::npos);
+  CHECK(heard == 3);
+}
+
 TEST_CASE("teams: members wait for tasks, for handles, in finishes, and for teams of their own") {
   on_each_crew(crews, [](weft::runtime& rt) {
     std::atomic<long> inner = 0;

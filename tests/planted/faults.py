@@ -46,6 +46,7 @@ TARGETS = ("weft_unit", "weft_conformance", "examples", "found")
 LABELS = ("unit", "conformance", "golden", "found")
 MOST = 8192  # planted.hpp.in
 PATIENCE_S, PATIENCE_TIMES = 10, 20
+HOLDS_STILL = "conformance/decisions"
 STALE_MAX = 0.2  # of the rows that were found; what survived is looked at one by one
 
 
@@ -182,11 +183,12 @@ def reach(opt) -> int:
 
 
 def in_order(fault: dict, reached: dict, number: str) -> list[str]:
-    """The tests that come by, first the one beside the code, then those that are soon over and come by little else."""
+    """The tests that come by: first the one beside the code and those of its name, then the one that holds decisions
+    still, then those that are soon over."""
     stem = re.sub(r"^src/|\.[ch]pp$", "", fault["file"])
     names = [name for name, r in reached.items() if number in r["faults"]]
     near = fault["file"].split("/")[-1].split(".")[0]
-    return sorted(names, key=lambda n: (n != f"unit/{stem}", near not in n, reached[n]["seconds"]))
+    return sorted(names, key=lambda n: (n != f"unit/{stem}", near not in n, n != HOLDS_STILL, reached[n]["seconds"]))
 
 
 def ask(number: str, fault: dict, reached: dict, every: dict, most: int, until: float) -> dict | None:
@@ -374,6 +376,13 @@ struct point {
   [[nodiscard]] bool is_near(const point& other) const noexcept {
     WEFT_ASSERT(other.x > 1);
     if constexpr (limit == 3) other.see();
+    if constexpr (versions_are_narrow)
+      if (x == 8) { other.tell(8); }
+#ifdef WEFT_COMPARES_IN_MEMORY
+    here();
+#else
+    there(9);
+#endif
     if (x < other.x && x > 2) return false;
     const int far = other.distance(1), further(2);
     foo bar(7);
@@ -384,12 +393,19 @@ struct point {
   }
 };
 #endif
+#ifndef WEFT_SERIAL
+inline void beside() { go(5); }
+#else
+#if __linux__
+inline void serial() { go(6); }
+#endif
+#endif
 """
 PLANTED_IN_SAMPLE = {
     ("out", "other.see()"), ("not", "x < other.x && x > 2"), ("one", "2"), ("other", "false"), ("one", "1"),
     ("one", "7"), ("one", "0"),
     ("not", "i < 2"), ("out", "all[i] = i"), ("out", "each([&](int y) { tell(y); })"), ("out", "tell(y)"),
-    ("other", "x == far")}
+    ("other", "x == far"), ("out", "here()"), ("out", "go(5)"), ("one", "5")}
 
 
 def self_test(_) -> int:

@@ -44,15 +44,28 @@ class Site:
     before: str  # what comes in place of text[start:end], with {n} for the number and {text} for what was there
 
 
-# What the build with the faults in it leaves out: a library without threads, and what stands in for instructions.
-LEFT_OUT = re.compile(r"""^\#ifdef\ WEFT_SERIAL\n(?P<serial>.*?)^\#(?:else|endif)
-                        | ^\#ifdef\ WEFT_COMPARES_IN_MEMORY\n(?:(?!\#)[^\n]*\n)*?\#else\n(?P<instead>.*?)^\#endif""",
-                      re.VERBOSE | re.DOTALL | re.MULTILINE)
+# What the build with the faults in it leaves out: a library without threads, what is only in builds for release, and
+# what stands in for instructions; and of one source, what is for versions of a byte, which another build has.
+DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<what>ifdef|ifndef|if|else|endif)\b[ \t]*(?P<name>\w*)[^\n]*\n", re.MULTILINE)
+UNDEFINED, DEFINED = {"WEFT_SERIAL", "NDEBUG"}, {"WEFT_COMPARES_IN_MEMORY"}
+NOT_HERE = "versions_are_narrow"
 
 
 def left_out(text: str) -> list[tuple[int, int]]:
-    spans = [(m.span("serial"), m.span("instead")) for m in LEFT_OUT.finditer(text)]
-    return [span for pair in spans for span in pair if span[0] >= 0]
+    spans, open_ones = [], []  # of each: whether its first branch is compiled, None: unknown; where a left-out one begins
+    for match in DIRECTIVE.finditer(text):
+        what, name = match["what"], match["name"]
+        if what.startswith("if"):
+            is_known = what != "if" and name in UNDEFINED | DEFINED
+            holds = (what == "ifdef") == (name in DEFINED) if is_known else None
+            open_ones.append((holds, match.end() if holds is False else -1))
+        elif open_ones:
+            holds, begin = open_ones.pop()
+            if begin >= 0:
+                spans.append((begin, match.start()))
+            if what == "else":
+                open_ones.append((None, match.end() if holds else -1))
+    return spans
 
 
 def tokens(text: str) -> list[Token]:
@@ -152,7 +165,10 @@ class Finder:
                     i = self.pair[i] + 1
                 continue
             if text == "if" and self.t[i + 1].text == "constexpr":
+                is_left_out = self.raw(i + 3, self.pair[i + 2]) == NOT_HERE
                 i, fresh = self.pair[i + 2] + 1, True
+                if is_left_out:
+                    i = self.after_whole_statement(i, end)
                 continue
             if text in ("catch", "switch") and self.t[i + 1].text == "(":
                 i, fresh = self.pair[i + 1] + 1, True
@@ -224,6 +240,12 @@ class Finder:
                 return i + 1
             i = self.pair[i] + 1 if self.t[i].text in SHAPES and i in self.pair else i + 1
         return end
+
+    def after_whole_statement(self, i: int, end: int) -> int:
+        """The same, also of a block, and of an `if` without `else`."""
+        while self.t[i].text == "if":
+            i = self.pair[i + 1] + 1
+        return self.pair[i] + 1 if self.t[i].text == "{" else self.after_statement(i, end)
 
     def condition(self, begin: int, end: int) -> None:
         depth0 = [k for k in self.top_level(begin, end)]
