@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -109,6 +110,19 @@ TEST_CASE("widths: of one class the large ones take longer, which is no change o
     g.measured(c, size * (c.as.of.width == 6 ? 1000 : 2000));
   }
   CHECK(best >= 180);
+}
+
+TEST_CASE("widths: of teams that run side by side those that fail say nothing, and hold up no trial") {
+  ground g;
+  std::set<unsigned> told;  // to all kinds
+  for (int i = 0; i < 400; ++i) {
+    const auto a = g.first("x", 1), b = g.first("y", 1);
+    g.now += 1000;
+    if (!a.as.counts) told.insert(a.as.of.width);
+    g.all.measured(i % 2 == 0 ? a : b, g.now, 1000, 1000);
+    g.all.gives_up(i % 2 == 0 ? b : a, g.now);
+  }
+  CHECK(told.size() > 2);
 }
 
 TEST_CASE("widths: from several threads at once") {

@@ -115,6 +115,23 @@ TEST_CASE("guests: no worker of the team is in a body, and the thread is on its 
   CHECK(mask_of_this_thread() == all);
 }
 
+TEST_CASE("guests: one that comes to a narrower team than before it is on the cores of that one alone") {
+  const unsigned workers = std::max(1u, weft::usable_cpus());
+  weft::runtime rt({.workers = workers, .machine = "host"});
+  const deadline limit("guests of teams that get narrower");
+  int wrong_mask = 0;
+  for (unsigned width = workers; width != 0; --width)
+    for (int k = 0; k < 10; ++k) {
+      rt.submit(weft::team(width), [&](weft::team_context& t) {
+        weft::guest(t, [&](weft::guest_context& g) {
+          if (g.cpu(0) >= 0) wrong_mask += mask_of_this_thread() != cpus_of(g);
+        });
+      });
+      rt.wait();
+    }
+  CHECK(wrong_mask == 0);
+}
+
 TEST_CASE("guests: two at once put no more than one thread on a core") {
   const unsigned cores = std::max(1u, weft::usable_cpus());
   for (const unsigned workers : {cores, 2 * cores}) {
