@@ -46,7 +46,8 @@ class Site:
 
 # What the build with the faults in it leaves out: a library without threads, what is only in builds for release, and
 # what stands in for instructions; and of one source, what is for versions of a byte, which another build has.
-DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<what>ifdef|ifndef|if|else|endif)\b[ \t]*(?P<name>\w*)[^\n]*\n", re.MULTILINE)
+DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<what>ifdef|ifndef|if|else|endif)\b[ \t]*(?P<name>\w*)[^\n]*\n",
+                       re.MULTILINE)
 UNDEFINED, DEFINED = {"WEFT_SERIAL", "NDEBUG"}, {"WEFT_COMPARES_IN_MEMORY"}
 NOT_HERE = "versions_are_narrow"
 
