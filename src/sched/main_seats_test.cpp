@@ -43,6 +43,14 @@ TEST_CASE("main seats: a gang that is not complete yet is completed by its last 
   CHECK(x.with_main.answers(1, g::answer::held) == g::step::complete);
 }
 
+TEST_CASE("main seats: a gang that went on without the main thread and serves again is asked no more") {
+  seats x;
+  x.of_main.empty();
+  x.with_main.make(std::vector<std::uint16_t>{1, 2});
+  x.of_main.empty();
+  CHECK(x.with_main.answers(0, g::answer::held) == g::step::others_missing);
+}
+
 TEST_CASE("main seats: a seat that is taken, and a gang without the main thread, are left alone") {
   seats x;
   x.of_main.taken(x.with_main);
