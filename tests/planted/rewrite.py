@@ -53,7 +53,7 @@ NOT_HERE = "versions_are_narrow"
 
 
 def left_out(text: str) -> list[tuple[int, int]]:
-    spans, open_ones = [], []  # of each: whether its first branch is compiled, None: unknown; where a left-out one begins
+    spans, open_ones = [], []  # of each: whether its first branch is compiled, if known; where one begins that is not
     for match in DIRECTIVE.finditer(text):
         what, name = match["what"], match["name"]
         if what.startswith("if"):
