@@ -89,6 +89,25 @@ TEST_CASE("queues: an inbox is its worker's") {
   CHECK(!t.box.is().shared);
 }
 
+TEST_CASE("queues: members of teams are their worker's, in order, whether or not they have a parent") {
+  four_workers t;
+  task parent, a, b, next;
+  a.r.parent = &parent.r;
+  team_source<notes> members{t.s.placement, t.s.all};
+  worker<notes>& w = t.s.all[2];
+  CHECK((!members.visible(w) && members.take(w) == nullptr));
+  w.team_box.push(&a.r);
+  w.team_box.push(&b.r);
+  w.team_box.push(&next.r);
+  t.s.placement.push_own(w, &parent.r);
+  detail::poke(w.tick_limit, 0u);
+  CHECK((members.visible(w) && !members.visible(t.s.all[1]) && members.take(t.s.all[1]) == nullptr));
+  CHECK((members.take(w) == &a.r && members.take(w) == &b.r));
+  CHECK((detail::peek(w.tick_limit) == 0 && w.found_own && w.own_deferred));  // it looks here before each body
+  CHECK(members.take(w) == &next.r);
+  CHECK(detail::peek(w.tick_limit) == w.usual_ticks());
+}
+
 TEST_CASE("queues: an urgent task is taken and uncounted, and the deque comes into question again") {
   four_workers t;
   task hurried, kept;

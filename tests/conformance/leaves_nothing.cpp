@@ -109,12 +109,12 @@ TEST_CASE("leaves nothing: a guest for whom there is no memory" * doctest::skip(
 
 // As many records as a program has at a time are all it ever needs, whatever way they end.
 TEST_CASE("leaves nothing: what has run runs again in the memory that it has" * doctest::skip(sanitized)) {
-  const auto nested = [](const auto& self, unsigned depth) -> void {
+  const auto nested = [](const auto& self, weft::runtime& rt, unsigned depth) -> void {
     weft::finish([&] {
-      for (unsigned i = 0; i < 3; ++i)
-        weft::async([&, depth] {
-          if (depth != 0) self(self, depth - 1);
-        });
+      const auto body = [&self, &rt, depth] {
+        if (depth != 0) self(self, rt, depth - 1);
+      };
+      for (unsigned i = 0; i < 3; ++i) depth % 2 == 0 ? weft::async(body) : rt.submit(body);
     });
   };
   for (const char* machine : {"host", "virtual"}) {
@@ -122,7 +122,7 @@ TEST_CASE("leaves nothing: what has run runs again in the memory that it has" * 
     long after[3];
     for (long& n : after) {
       for (unsigned k = 0; k < 8; ++k) {
-        rt.submit([&] { nested(nested, 6); });
+        rt.submit([&] { nested(nested, rt, 6); });
         rt.submit([&] {
           for (unsigned i = 0; i < 600; ++i)
             rt.submit([&rt, i] {
