@@ -156,6 +156,16 @@ TEST_CASE("decisions: each front under each policy, on a machine with several no
     }
 }
 
+// Where a set of workers is more than one word, and thieves do not look at everybody.
+TEST_CASE("decisions: each front with very many workers" * doctest::skip(real_threads_only)) {
+  expected all("tests/conformance/decisions.expect", "many, ");
+  for (const auto& p : fronts::programs) {
+    const weft::options o{.workers = 150, .machine = "virtual"};
+    const deadline limit(p.name);
+    all.compare(p.name, outcome_of(o, p.run, false));
+  }
+}
+
 TEST_CASE("decisions: each front, with all that a trace tells, on a machine with several nodes" *
           doctest::skip(real_threads_only)) {
   expected all("tests/conformance/decisions.expect", "nodes, ");
