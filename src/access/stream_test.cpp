@@ -153,6 +153,18 @@ TEST_CASE("stream: where the elements of a buffer lay says nothing of those that
   }
 }
 
+TEST_CASE("stream: what was gathered from several buffers is given back once, however often it is closed") {
+  stream<std::uint64_t> s;
+  clause a = push(s, 3), b = push(s, 3), c = pop(s, 6);
+  a.run(), b.run();
+  c.open();
+  CHECK(c.x.gathered);
+  c.close();
+  CHECK((!c.x.gathered && c.x.buffers == 0));
+  c.close();
+  c.settle();
+}
+
 TEST_CASE("stream: memory is there from the push's body to the end of the last that sees it") {
   stream<std::uint64_t> s;
   clause a = push(s, 100), look(s, stretch_kind::peek, 100, 0), b = pop(s, 100);
