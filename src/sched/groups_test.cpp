@@ -37,6 +37,8 @@ TEST_CASE("groups: the smallest place that has so many, in blocks, and the one w
   CHECK(around(g, 6, 3) == list{6, 4, 5});
   CHECK(around(g, 7, 3) == list{7, 5, 6});  // the last block is moved back to fit
   CHECK(around(g, 2, 5) == list{2, 0, 1, 3, 4});
+  for (unsigned worker = 8; worker < 16; ++worker)
+    for (const std::uint16_t m : around(g, worker, 5)) CHECK(m >= 8);  // of its node, which five do not divide
   CHECK(around(g, 13, 8) == list{13, 8, 9, 10, 11, 12, 14, 15});
   CHECK(around(g, 3, 16).size() == 16);
 }

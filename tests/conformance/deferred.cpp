@@ -90,6 +90,7 @@ TEST_CASE(
   };
   const std::uint64_t before = weft::node_memory().in_use;
   weft::deferred<counted> few(5), many(8), none(0);
+  CHECK((few.size() == 5 && none.size() == 0));
   CHECK(few.get().size() == 5);
   CHECK(alive == 5);
   few.drop();
