@@ -159,6 +159,14 @@ TEST_CASE("branches: a stack that was set aside, if only for a moment, takes not
   CHECK(came_back);
 }
 
+TEST_CASE("branches: a worker on real cores that nobody looks at is not hooked") {
+  weft::runtime rt({.workers = 2});
+  std::uint8_t hooked = 1;
+  rt.submit([&hooked] { hooked = detail::peek(detail::self()->hooked); });
+  rt.wait();
+  CHECK(hooked == 0);
+}
+
 TEST_CASE("branches: a worker that is hooked has them offered by the slow half") {
   detail::worker w;
   REQUIRE(detail::peek(w.hooked) == detail::hooked_always);

@@ -78,7 +78,7 @@ TEST_CASE("joint_table: each by its own is a choice, and is taken where it is th
   joint_table::batch b = t.open(16, 8);
   const law takes = [](std::uint32_t w) { return w == joint_table::own ? 0.5 : 1 + 0.01 * w; };
   static_cast<void>(run(t, b, takes, 3000, 1));
-  CHECK(t.in_use() == joint_table::own);
+  CHECK((t.in_use() == joint_table::own && t.expected(joint_table::own) > 0));
 }
 
 TEST_CASE("joint_table: wide ones behind two that are worse are put off, and tried in the end") {

@@ -125,6 +125,12 @@ TEST_CASE("guests: one that comes to a narrower team than before it is on the co
       rt.submit(weft::team(width), [&](weft::team_context& t) {
         weft::guest(t, [&](weft::guest_context& g) {
           if (g.cpu(0) >= 0) wrong_mask += mask_of_this_thread() != cpus_of(g);
+          std::thread([&] {
+            const std::vector<unsigned> before = mask_of_this_thread();
+            g.bind(0);
+            wrong_mask +=
+                mask_of_this_thread() != (g.cpu(0) < 0 ? before : std::vector{static_cast<unsigned>(g.cpu(0))});
+          }).join();
         });
       });
       rt.wait();
