@@ -6,11 +6,20 @@
 
 namespace weft::ordered_run {
 
+struct traced_section {
+  std::uint32_t run = 0;      // what the trace calls the last run; 0: bodies are not there
+  std::uint32_t section = 0;  // and all runs in common
+  std::size_t window = 0;     // as ordered_options has these
+  bool always_ahead = false;
+};
+
 // What an executor tells of itself beside the counts, for traces.
 struct executor : detail::ordered_executor {
   runtime* of = nullptr;
   // Calls of bodies that had been called before.
   [[nodiscard]] virtual std::uint64_t again() const noexcept { return 0; }
+  // What a trace needs to run it once more, if it has its bodies.
+  [[nodiscard]] virtual traced_section traced() const noexcept { return {}; }
   // What bodies one after the other would have taken; 0: it does not know.
   [[nodiscard]] virtual double serial_seconds() const noexcept { return 0; }
 };

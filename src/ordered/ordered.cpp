@@ -47,6 +47,11 @@ class recorded_run {
     trace::section_row now = so_far();
     if (now.started == before_.started) return;
     now.executor = executor_.name;
+    const ordered_run::traced_section bodies = executor_.traced();
+    now.id = bodies.run;
+    now.section = bodies.section;
+    now.window = bodies.window;
+    now.always_ahead = bodies.always_ahead;
     now.began_ns = began_ns_;
     now.ended_ns = began_ns_ + (now.ended_ns - before_.ended_ns);
     now.committed -= before_.committed;
@@ -61,7 +66,11 @@ class recorded_run {
   [[nodiscard]] trace::section_row so_far() const noexcept {
     const ordered_counts c = executor_.counts();
     const auto ns = [](double seconds) { return static_cast<std::int64_t>(seconds * 1e9 + 0.5); };
-    return {.executor = {},
+    return {.id = 0,
+            .section = 0,
+            .window = 0,
+            .always_ahead = false,
+            .executor = {},
             .began_ns = 0,
             .ended_ns = static_cast<std::uint64_t>(ns(c.seconds)),
             .committed = c.committed,

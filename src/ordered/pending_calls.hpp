@@ -48,6 +48,8 @@ class pending_calls {
  public:
   [[nodiscard]] bool empty() const noexcept { return heap_.empty() && unborn_.empty(); }
 
+  // How many calls have a number.
+  [[nodiscard]] std::uint64_t numbered() const noexcept { return numbers_; }
   // The number of the next call that a serial run would create.
   [[nodiscard]] std::uint64_t next_number() noexcept { return numbers_++; }
   void create(const detail::ordered_call& call) { push(call, next_number()); }
@@ -96,7 +98,8 @@ class pending_calls {
     take_first_numbered(t.call);
     return t;
   }
-  // The same as a call, where all are numbered.
+  // The same as a call, where all are numbered; and the number that this will have.
+  [[nodiscard]] std::uint64_t first_number() const noexcept { return heap_.front().number; }
   [[nodiscard]] bool none_numbered() const noexcept { return heap_.empty(); }
   void take_first_numbered(detail::ordered_call& call) {
     WEFT_ASSERT(!heap_.empty());

@@ -11,6 +11,7 @@
 
 #include "ordered/footprint.hpp"
 #include "ordered/pending_calls.hpp"
+#include "ordered/section_book.hpp"
 #include "ordered/versions.hpp"
 #include "weft/ordered.hpp"
 #include "weft/runtime.hpp"
@@ -57,6 +58,8 @@ template <class M> class runner final : public detail::ordered_hooks {
     }
     ended_ns = runtime_.now_ns();
     t.body_ns = ended_ns - began;
+    if (book_ != nullptr) [[unlikely]]
+      times_of_run(t);
     if (M::load(t.stale, base::relaxed) != 0) came_to_ = outcome::stale;
     if (came_to_ == outcome::published)
       publish(t);
@@ -71,12 +74,39 @@ template <class M> class runner final : public detail::ordered_hooks {
     x_.set_timestamp(call.timestamp);
     call.run(x_, call.timestamp, call.argument);
   }
-  // A modelled machine is told of what bodies do in order, too.
+  // The same where a trace is recorded, of the number-th of all calls.
+  void call_and_tell(const detail::ordered_call& call, std::uint64_t number) {
+    WEFT_ASSERT(in_order_ && book_ != nullptr);
+    seen_.this_run().clear();
+    footprint_.begin(seen_);
+    touches_.clear();
+    const std::uint64_t children = pending_.numbered();
+    x_.set_timestamp(call.timestamp);
+    serializes_ = false;
+    is_seen_ = true;
+    began_ps_ = book_->now_ps();
+    call.run(x_, call.timestamp, call.argument);
+    task_times when{.from_ps = began_ps_, .to_ps = book_->now_ps(), .serializes = serializes_};
+    when.own_ps = when.to_ps - when.from_ps;
+    book_->place(when);
+    if (is_seen_)
+      noting([this] {
+        seen_.this_run().for_each([this](const word_access& a) {
+          if (a.written == 0) return;
+          touches_.push_back({a.word, read_memory<base::relaxed>(a.word, a.written), 0, a.written, true});
+        });
+      });
+    if (is_seen_) book_->tell(call.timestamp, number, 0, when, pending_.numbered() - children, touches_);
+  }
+  // A modelled machine is told of what bodies do in order, too, and a trace.
   void be_in_order(bool on) noexcept {
     WEFT_ASSERT(in_order_ != on);
     in_order_ = on;
-    x_.set_plain(on && !M::sees_calls());
+    x_.set_plain(on && !M::sees_calls() && book_ == nullptr);
   }
+
+  // What is told of bodies from now on is told there; nullptr: to nobody.
+  void tells(section_book<M>* book) noexcept { book_ = book; }
 
   // What the last run did beside its accesses.
   std::vector<detail::ordered_call> created;
@@ -111,6 +141,11 @@ template <class M> class runner final : public detail::ordered_hooks {
     error = nullptr;
     came_to_ = outcome::published;
     x_.set_timestamp(t.call.timestamp);
+    if (book_ != nullptr) [[unlikely]] {
+      serializes_ = false;
+      began_ps_ = book_->now_ps();
+      aside_ps_ = 0;
+    }
   }
   void publish(task& t) {
     WEFT_ASSERT(task_ == &t && t.now == phase::running && !in_order_);
@@ -128,6 +163,11 @@ template <class M> class runner final : public detail::ordered_hooks {
   // All that comes before t has happened, so what t did has happened, too.
   void happen(task& t) {
     WEFT_ASSERT(t.last_run().size() == 0 && detail::peek(t.stale) == 0);
+    if (book_ != nullptr && error == nullptr) [[unlikely]] {
+      book_->sees(t.this_run());
+      book_->happens(t, created.size());
+      t.times.is_told = true;
+    }
     t.this_run().for_each([this](word_access& a) { versions_.happen(a, made_stale); });
     t.this_run().clear();
     has_happened = true;
@@ -154,6 +194,7 @@ template <class M> class runner final : public detail::ordered_hooks {
 
   void load(const void* from, void* to, std::size_t bytes) override {
     if (in_order_) {
+      loads_in_order(from, bytes);
       std::memcpy(to, from, bytes);
       return;
     }
@@ -165,6 +206,7 @@ template <class M> class runner final : public detail::ordered_hooks {
   }
   std::uint64_t load_word(const void* from) override {
     if (in_order_) {
+      loads_in_order(from, sizeof(std::uint64_t));
       std::uint64_t value;
       std::memcpy(&value, from, sizeof value);
       return value;
@@ -181,10 +223,22 @@ template <class M> class runner final : public detail::ordered_hooks {
     return a;
   }
   [[gnu::always_inline]] void read(word_access& a, byte_mask missing) {
+    if (book_ != nullptr) [[unlikely]]
+      return read_and_look(a, missing);
+    read_unseen(a, missing);
+  }
+  [[gnu::always_inline]] void read_unseen(word_access& a, byte_mask missing) {
     if (comes_first_) return versions<M>::read_first(a, missing);
     const task_ref unsettled = versions_.read(*task_, a, missing);
     if (unsettled.to != nullptr) [[unlikely]]
       wait_for(unsettled);
+  }
+  // What the body has computed so far is of use, and what this takes is no computing.
+  [[gnu::noinline]] void read_and_look(word_access& a, byte_mask missing) {
+    const std::uint64_t now = book_->now_ps();
+    if (a.read == 0) a.own_ps = static_cast<float>(now - began_ps_ - aside_ps_);
+    read_unseen(a, missing);
+    aside_ps_ += book_->now_ps() - now;
   }
   [[noreturn, gnu::cold]] void wait_for(task_ref unsettled) {
     waits_for = unsettled;
@@ -192,6 +246,7 @@ template <class M> class runner final : public detail::ordered_hooks {
   }
   void store(void* to, const void* from, std::size_t bytes) override {
     if (in_order_) {
+      stores_in_order(to, bytes);
       std::memcpy(to, from, bytes);
       return;
     }
@@ -204,6 +259,7 @@ template <class M> class runner final : public detail::ordered_hooks {
   }
   void store_word(void* to, std::uint64_t value) override {
     if (in_order_) {
+      stores_in_order(to, sizeof value);
       std::memcpy(to, &value, sizeof value);
       return;
     }
@@ -236,9 +292,48 @@ template <class M> class runner final : public detail::ordered_hooks {
       released.push_back({at, bytes, alignment});
   }
   void serialize() override {
+    serializes_ = true;
     if (in_order_) return;
     check();
     if (!section_.is_oldest(*task_)) give_up(outcome::first_only);
+  }
+
+  // --- for a trace
+
+  void times_of_run(task& t) noexcept {
+    t.times = {.from_ps = began_ps_, .to_ps = book_->now_ps(), .serializes = serializes_};
+    t.times.own_ps = t.times.to_ps - t.times.from_ps - aside_ps_;
+    book_->place(t.times);
+  }
+  // Without memory for it the body is one that nobody saw, and happens nevertheless.
+  template <class F> void noting(F f) noexcept {
+    try {
+      f();
+    } catch (const std::bad_alloc&) {
+      is_seen_ = false;
+    }
+  }
+  void loads_in_order(const void* from, std::size_t bytes) noexcept {
+    if (book_ == nullptr) return;
+    noting([&] {
+      for_each_word(from, bytes, [&](std::uintptr_t word, byte_mask mask, unsigned, unsigned, std::size_t) {
+        word_access& a = footprint_.of(word);
+        const byte_mask missing = static_cast<byte_mask>(mask & ~(a.read | a.written));
+        if (missing == 0) return;
+        a.read = static_cast<byte_mask>(a.read | missing);
+        const auto own = static_cast<float>(book_->now_ps() - began_ps_);
+        touches_.push_back({word, read_memory<base::relaxed>(word, missing), own, missing, false});
+      });
+    });
+  }
+  void stores_in_order(const void* to, std::size_t bytes) noexcept {
+    if (book_ == nullptr) return;
+    noting([&] {
+      for_each_word(to, bytes, [&](std::uintptr_t word, byte_mask mask, unsigned, unsigned, std::size_t) {
+        word_access& a = footprint_.of(word);
+        a.written = static_cast<byte_mask>(a.written | mask);
+      });
+    });
   }
 
   oldest_known& section_;
@@ -251,6 +346,12 @@ template <class M> class runner final : public detail::ordered_hooks {
   outcome came_to_ = outcome::published;
   bool comes_first_ = false;
   bool in_order_ = false;
+  section_book<M>* book_ = nullptr;
+  bool serializes_ = false;                    // the run that goes on, of which a book is told
+  bool is_seen_ = false;                       // in order: all that it did
+  std::uint64_t began_ps_ = 0, aside_ps_ = 0;  // the run that goes on; what the section took of it
+  task seen_;                                  // of bodies in order
+  std::vector<touch> touches_;
 };
 
 }  // namespace weft::speculative

@@ -32,6 +32,7 @@ template <class M> struct crew {
   section<M>* to = nullptr;                     // until the run is over
   unsigned invited = 0;
   unsigned active = 0;
+  std::uint32_t traced = 0;  // the number of the run in the trace
 };
 
 // The right to take part. It is the capture of a task, which a cancelled scope may drop.
@@ -63,7 +64,8 @@ template <class M> class invitation {
 template <class M> class section final : public ordered_run::executor, oldest_known {
  public:
   section(runtime& rt, const ordered_options& o)
-      : runtime_(rt), payoff_(rt.workers() > 1, !o.always_ahead), window_(rt.workers(), o.window) {}
+      : runtime_(rt), payoff_(rt.workers() > 1, !o.always_ahead), window_(rt.workers(), o.window), book_(rt),
+        options_(o) {}
 
   void create(const detail::ordered_call& call) override { board_.pending.create(call); }
 
@@ -103,6 +105,9 @@ template <class M> class section final : public ordered_run::executor, oldest_kn
 
   [[nodiscard]] std::uint64_t again() const noexcept override { return again_; }
   [[nodiscard]] double serial_seconds() const noexcept override { return payoff_.serial_ns() * 1e-9; }
+  [[nodiscard]] ordered_run::traced_section traced() const noexcept override {
+    return {crew_ != nullptr ? crew_->traced : 0, book_.section(), options_.window, options_.always_ahead};
+  }
 
   // The body of a task that was invited.
   static void take_part(crew<M>& c) {
@@ -111,9 +116,11 @@ template <class M> class section final : public ordered_run::executor, oldest_kn
       const base::locked<M> guard(c.lock);
       WEFT_ASSERT(c.invited > 0);
       --c.invited;
+      section_book<M>::takes_part(c.traced);
       if (c.to == nullptr) return;
       ++c.active;
       section& s = *c.to;
+      s.book_.is_of(c.traced);
       s.work_on();
       WEFT_ASSERT(c.active > 0 && c.to == &s);  // while anybody takes part the run is not over
       --c.active;
@@ -139,6 +146,7 @@ template <class M> class section final : public ordered_run::executor, oldest_kn
       r = std::move(runners_.back());
       runners_.pop_back();
     }
+    r->tells(book_.is_kept() ? &book_ : nullptr);
     task* t = nullptr;
     for (turn mine = next(t); mine != turn::nothing; mine = next(t)) {
       if (mine == turn::in_order)
@@ -203,33 +211,47 @@ template <class M> class section final : public ordered_run::executor, oldest_kn
     emptying_ = stopping_ || board_.much_garbage();
   }
 
-  // Bodies one after the other, until the payoff wants to look again whether running ahead is faster.
+  // Bodies one after the other, until the payoff wants to look again whether running ahead is faster. tasks: grows with
+  // each that has happened. call_first: takes the first call and runs it. Errors: what that throws.
+  template <class CallFirst> void call_in_order(double began, std::uint64_t& tasks, CallFirst call_first) {
+    double now = began;
+    std::uint64_t step = 8, look_at = step;
+    detail::ordered_call call{};
+    while (!board_.pending.none_numbered()) {
+      const std::uint64_t former = call.timestamp;
+      call_first(call);
+      WEFT_ASSERT(call.timestamp >= former);
+      if (++tasks < look_at) continue;
+      const double before = std::exchange(now, runtime_.now_ns());
+      if (payoff_.enough_in_order(tasks, now - began)) break;
+      step = now - before < look_ns / 2 ? 2 * step : now - before > look_ns ? (step + 1) / 2 : step;
+      look_at = tasks + step;
+    }
+  }
   void run_in_order(runner<M>& r) {
     WEFT_ASSERT(board_.nothing_admitted() && board_.running() == 0);
     base::release_lock<M>(crew_->lock);
     std::exception_ptr failure;
     r.be_in_order(true);
     const double began = runtime_.now_ns();
-    double now = began;
-    std::uint64_t tasks = 0, step = 8, look_at = step;
+    std::uint64_t tasks = 0;
     try {
-      detail::ordered_call call{};
-      while (!board_.pending.none_numbered()) {
-        const std::uint64_t former = call.timestamp;
-        board_.pending.take_first_numbered(call);
-        WEFT_ASSERT(call.timestamp >= former);
-        r.call_in_order(call);
-        if (++tasks < look_at) continue;
-        const double before = std::exchange(now, runtime_.now_ns());
-        if (payoff_.enough_in_order(tasks, now - began)) break;
-        step = now - before < look_ns / 2 ? 2 * step : now - before > look_ns ? (step + 1) / 2 : step;
-        look_at = tasks + step;
-      }
+      if (book_.is_kept()) [[unlikely]]
+        call_in_order(began, tasks, [this, &r](detail::ordered_call& call) {
+          const std::uint64_t number = board_.pending.first_number();
+          board_.pending.take_first_numbered(call);
+          r.call_and_tell(call, number);
+        });
+      else
+        call_in_order(began, tasks, [this, &r](detail::ordered_call& call) {
+          board_.pending.take_first_numbered(call);
+          r.call_in_order(call);
+        });
     } catch (...) {
       failure = std::current_exception();
     }
     r.be_in_order(false);
-    now = runtime_.now_ns();
+    const double now = runtime_.now_ns();
     base::acquire_lock<M>(crew_->lock);
     WEFT_ASSERT(in_order_ && board_.nothing_admitted() && !committing_);  // nobody did anything beside
     counts_.started += tasks + (failure != nullptr ? 1 : 0);
@@ -257,18 +279,28 @@ template <class M> class section final : public ordered_run::executor, oldest_kn
       WEFT_ASSERT(base::held(crew_->lock) && !in_order_);
       committing_ = true;
       base::release_lock<M>(crew_->lock);
-      for (std::size_t i = 0; i < n; ++i)
-        batch[i]->last_run().for_each([this](word_access& a) { versions_.commit(a); });
+      for (std::size_t i = 0; i < n; ++i) {
+        task& t = *batch[i];
+        if (is_to_be_told(t)) [[unlikely]]
+          book_.sees(t.last_run());
+        t.last_run().for_each([this](word_access& a) { versions_.commit(a); });
+      }
       base::acquire_lock<M>(crew_->lock);
       WEFT_ASSERT(committing_ && failure_ == nullptr);
       committing_ = false;
       for (std::size_t i = 0; i < n; ++i) {
         payoff_.happened(batch[i]->body_ns);
+        if (is_to_be_told(*batch[i])) [[unlikely]]
+          book_.happens(*batch[i], batch[i]->children.size());
         WEFT_ASSERT(failure_ == nullptr);  // nothing happens behind a body that has thrown
         counts_.committed += batch[i]->error == nullptr ? 1 : 0;
         failure_ = board_.happened(*batch[i]);
       }
     }
+  }
+
+  [[nodiscard]] bool is_to_be_told(const task& t) const noexcept {
+    return book_.is_kept() && !t.times.is_told && t.error == nullptr;
   }
 
   [[nodiscard]] bool is_oldest(const task& t) override {
@@ -278,13 +310,15 @@ template <class M> class section final : public ordered_run::executor, oldest_kn
   }
 
   static constexpr double look_ns = 20'000;  // in order, from one look at the clock to the next, about
-  static constexpr std::size_t commits_at_once = 16;
+  static constexpr std::size_t commits_at_once = section_book<M>::seen_max;
 
   runtime& runtime_;
   versions<M> versions_;
   task_board<M> board_{versions_};
   payoff payoff_;
   speculation_window window_;
+  section_book<M> book_;
+  const ordered_options options_;
   std::shared_ptr<crew<M>> crew_;
   event* over_ = nullptr;
   std::vector<std::unique_ptr<runner<M>>> runners_;

@@ -29,6 +29,7 @@ struct word_access {
   byte_mask written = 0;
   bool registered = false;  // it is in the list of readers
   bool published = false;   // it is in the list of versions
+  float own_ps = 0;         // for a trace: what the body had computed before it read here
   word_access* next_reader = nullptr;
   word_access* previous_reader = nullptr;
   word_access* next_version = nullptr;
@@ -107,6 +108,16 @@ struct task_ref {
 inline constexpr std::uint64_t unborn = ~std::uint64_t{0};
 inline constexpr std::size_t in_no_heap = ~std::size_t{0};
 
+// For a trace: when and where a run was. Times since the runtime was made.
+struct task_times {
+  std::uint64_t from_ps = 0, to_ps = 0;
+  std::uint64_t own_ps = 0;  // of that, without what the section took
+  std::uint32_t task = 0;    // of the trace, in which it was
+  std::uint16_t worker = 0;
+  bool serializes = false;
+  bool is_told = false;
+};
+
 struct alignas(64) task {
   detail::ordered_call call{};
   // How manieth call it is of a serial run: known when its parent has happened, until then `unborn`.
@@ -129,6 +140,7 @@ struct alignas(64) task {
   std::size_t heap_index = in_no_heap;
   double body_ns = 0;  // of its last run
   std::uint64_t runs = 0;
+  task_times times;  // of its last run
   access_set sets[2];
   std::vector<task*> children;
   std::vector<task_ref> waiters;  // parked until it is done

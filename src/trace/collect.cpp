@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <numeric>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "trace/bodies.hpp"
 #include "trace/id_numbers.hpp"
 
 #include "weft/clause.hpp"
@@ -25,12 +27,15 @@ class collector {
     count_events();
     number_tasks();
     out_.sections = std::move(sections);
-    for (std::size_t i = 0; i < recorders_.size(); ++i)
+    for (std::size_t i = 0; i < recorders_.size(); ++i) {
       recorders_[i]->read([&](const event& e) { add(e, static_cast<unsigned>(i)); });
+      body_ = nullptr;
+    }
     if (out_.lost != 0) leave_out_halves();
     sort_rows();
     number_strands();
     number_pipelines();
+    number_bodies(out_, touched_);
     numbers_ = {};
     complete_versions(out_.accesses);
     return std::move(out_);
@@ -87,6 +92,9 @@ class collector {
     out_.pipelines.reserve(count(event_kind::pipeline) + 1);
     out_.helpers.reserve(count(event_kind::helper));
     out_.passes.reserve(count(event_kind::pass));
+    out_.crews.reserve(count(event_kind::crew));
+    out_.bodies.reserve(count(event_kind::called));
+    touched_.reserve(count(event_kind::loaded) + count(event_kind::stored));
   }
 
   // What was submitted since the events were counted has no number, and no rows.
@@ -175,6 +183,11 @@ class collector {
     case event_kind::helper:
     case event_kind::pass:
     case event_kind::more: add_pipeline(e, task, worker); break;
+    case event_kind::crew: out_.crews.push_back({task, e.other, e.detail != 0}); break;
+    case event_kind::call:
+    case event_kind::called:
+    case event_kind::loaded:
+    case event_kind::stored: add_body(e, task); break;
     case event_kind::located: out_.located.push_back({task, e.time, e.value}); break;
     case event_kind::member: out_.tasks[task].rank = static_cast<std::int32_t>(e.position); break;
     case event_kind::counted: out_.counts.push_back({task, e.detail, e.value}); break;
@@ -199,6 +212,39 @@ class collector {
     if (e.kind != event_kind::more || out_.passes.empty() || out_.passes.back().task != task) return;
     out_.passes.back().items = static_cast<std::uint32_t>(e.value);
     out_.passes.back().strand = e.other;
+  }
+
+  // Events of a body follow each other: the first makes it, and others are of it as long as they name it.
+  void add_body(const event& e, std::uint32_t task) {
+    if (e.kind == event_kind::call) {
+      const auto next = static_cast<std::uint32_t>(touched_.size());
+      out_.bodies.push_back({.timestamp = 0,
+                             .from_ns = e.time / 1000,
+                             .to_ns = e.value / 1000,
+                             .own_ps = 0,
+                             .section = e.other,
+                             .number = e.position,
+                             .calls = 0,
+                             .task = task,
+                             .first = next,
+                             .last = next,
+                             .worker = e.worker,
+                             .runs = e.detail,
+                             .serializes = false});
+      body_ = &out_.bodies.back();
+      return;
+    }
+    if (body_ == nullptr) return;
+    if (e.kind == event_kind::called && e.position == body_->number) {
+      body_->timestamp = e.time;
+      body_->own_ps = e.value;
+      body_->calls = e.other;
+      body_->serializes = e.detail != 0;
+    } else if (e.kind != event_kind::called && e.other == body_->number) {
+      touched_.push_back({e.time, e.value, std::bit_cast<float>(e.position), static_cast<std::uint8_t>(e.worker),
+                          e.kind == event_kind::stored});
+      body_->last = static_cast<std::uint32_t>(touched_.size());
+    }
   }
 
   void meet(std::uint32_t handle) {
@@ -237,6 +283,8 @@ class collector {
     renumber(out_.located, false);
     renumber(out_.helpers, false);
     renumber(out_.passes, false);
+    renumber(out_.crews, false);
+    renumber(out_.bodies, false);
   }
 
   void sort_rows() {
@@ -345,6 +393,8 @@ class collector {
   id_numbers numbers_;                             // from the recorders' ids
   std::vector<std::vector<std::uint32_t>> names_;  // by recorder, from its numbers
   std::map<std::uint32_t, std::string> handle_names_;
+  std::vector<touched> touched_;
+  body_row* body_ = nullptr;  // whose events come now
 };
 
 }  // namespace

@@ -159,6 +159,10 @@ struct pass_row {
 
 // A run of an ordered section, as weft::ordered_counts has it.
 struct section_row {
+  std::uint32_t id = 0;       // the recorders', by which its bodies are known; its number is where it stands, from 1
+  std::uint32_t section = 0;  // runs of one section have the same, until they have its number among sections, from 1
+  std::uint64_t window = 0;   // as asked for
+  bool always_ahead = false;
   std::string executor;
   std::uint64_t began_ns = 0;
   std::uint64_t ended_ns = 0;  // of a chip that is modelled beside: its own time after began_ns
@@ -167,6 +171,38 @@ struct section_row {
   std::uint64_t again = 0;
   std::uint64_t in_order = 0;
   std::int64_t serial_ns = -1;  // -1: nobody knows
+};
+
+// Runs bodies of that run of a section, and does nothing else.
+struct crew_row {
+  std::uint32_t task;
+  std::uint32_t section;
+  bool is_first;
+};
+
+// A body that has happened. By section, timestamp and number they are in the order of the serial run.
+struct body_row {
+  std::uint64_t timestamp;
+  std::uint64_t from_ns;
+  std::uint64_t to_ns;
+  std::uint64_t own_ps;
+  std::uint32_t section;
+  std::uint32_t number;  // how manieth call it was to be created
+  std::uint32_t calls;   // that it made
+  std::uint32_t task;
+  std::uint32_t first, last;  // of its touches
+  std::uint16_t worker;
+  std::uint8_t runs;  // 0: in order
+  bool serializes;
+};
+static_assert(sizeof(body_row) <= 2 * sizeof(event));
+
+// What a body did with bytes that bodies of the section always touch together. Values have numbers, from 1; 0: it did
+// not.
+struct touch_row {
+  std::uint32_t word;
+  std::uint32_t reads, writes;
+  float before_ps;  // that it had computed before it read
 };
 
 struct contents {
@@ -183,6 +219,9 @@ struct contents {
   std::vector<team_row> teams;                          // by task
   std::vector<located_row> located;                     // by task
   std::vector<section_row> sections;                    // by time
+  std::vector<crew_row> crews;                          // by task
+  std::vector<body_row> bodies;                         // by section, timestamp and number
+  std::vector<touch_row> touches;                       // of bodies
   std::vector<strand_row> strands{strand_row{}};        // by number, from 1, in the order in which they began
   std::vector<step_row> steps;                          // by strand and position
   std::vector<stay_row> stays;                          // by strand and time

@@ -33,7 +33,15 @@ enum class event_kind : std::uint8_t {
   helper,    // task: carries items of pipeline `other`, and does nothing else
   pass,      // time: from, value: to, task, other: pipeline, position: item, worker: its upper half, detail: stage
   more,      // of the pass just before: value: items, other: its strand, 0: it has none
-  located,   // task, time: bytes of its data on the memory node of its worker, value: on others
+  crew,     // task: runs bodies of run `other` of an ordered section, and does nothing else, detail: 1, it is the first
+  call,     // a body of a section has happened. time: from, value: to, since the runtime was made, task: where, other:
+            // the run, position: its number, worker: where, detail: how often it was called; 0: in order
+  called,   // of the call just before. time: its timestamp, value: own time, other: how many calls it made, position,
+            // detail: 1, it serialized
+  loaded,   // by that call, from a word that it had not written. time: the address, value: what was there, worker: of
+            // which bytes, position: packed_time() of what it had computed before, other: the call's number
+  stored,   // the same; value: what is there now
+  located,  // task, time: bytes of its data on the memory node of its worker, value: on others
 };
 
 // What the clauses of a task come to, beside accesses, name and pin.

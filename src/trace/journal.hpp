@@ -54,7 +54,7 @@ enum class word_kind : std::uint32_t {
   fact,     // key, '\0', value: what the table meta has, and what the writer of a trace must know
   name,     // u32 recorder, u32 number, text
   handle,   // u32 recorder, u32 handle, text
-  section,  // eight u64 as in section_row, text
+  section,  // eleven u64 as in section_row, text
 };
 struct word_head {
   word_kind kind;  // stored last

@@ -166,7 +166,11 @@ void session::section(const section_row& row) noexcept {
   try {
     if (sections_.size() < sections_max) {
       sections_.push_back(row);
-      const std::uint64_t numbers[] = {row.began_ns,
+      const std::uint64_t numbers[] = {row.id,
+                                       row.section,
+                                       row.window,
+                                       row.always_ahead ? 1u : 0u,
+                                       row.began_ns,
                                        row.ended_ns,
                                        row.committed,
                                        row.started,

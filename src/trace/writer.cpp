@@ -36,8 +36,13 @@ CREATE TABLE tasks(id INTEGER PRIMARY KEY, parent INTEGER, name INTEGER, submitt
 CREATE TABLE teams(task INTEGER PRIMARY KEY, width INTEGER, aim TEXT, entered_ns INTEGER, left_ns INTEGER,
                    busy_ns INTEGER);
 CREATE TABLE located(task INTEGER PRIMARY KEY, local_bytes INTEGER, remote_bytes INTEGER);
-CREATE TABLE sections(executor TEXT, began_ns INTEGER, ended_ns INTEGER, committed INTEGER, started INTEGER,
-                      again INTEGER, in_order INTEGER, serial_ns INTEGER);
+CREATE TABLE sections(id INTEGER PRIMARY KEY, executor TEXT, began_ns INTEGER, ended_ns INTEGER, committed INTEGER,
+                      started INTEGER, again INTEGER, in_order INTEGER, serial_ns INTEGER, section INTEGER,
+                      window INTEGER, always_ahead INTEGER);
+CREATE TABLE crews(task INTEGER PRIMARY KEY, section INTEGER, first INTEGER);
+CREATE TABLE bodies(section INTEGER, number INTEGER, timestamp INTEGER, calls INTEGER, task INTEGER, worker INTEGER,
+                    from_ns INTEGER, to_ns INTEGER, own_ps INTEGER, runs INTEGER, serializes INTEGER);
+CREATE TABLE touches(section INTEGER, number INTEGER, word INTEGER, before_ps INTEGER, reads INTEGER, writes INTEGER);
 CREATE TABLE strands(id INTEGER PRIMARY KEY, task INTEGER, of TEXT, began_ns INTEGER, own_ns INTEGER);
 CREATE TABLE steps(strand INTEGER, position INTEGER, step TEXT, own_ps INTEGER, which INTEGER,
                    PRIMARY KEY(strand, position)) WITHOUT ROWID;
@@ -222,6 +227,7 @@ void write_meta(sqlite3* db, const facts& about, const contents& rows) {
          std::ranges::any_of(rows.steals, [id](const steal_row& x) { return x.thief == id || x.victim == id; }) ||
          std::ranges::any_of(rows.stays, [id](const stay_row& x) { return x.worker == id; }) ||
          std::ranges::any_of(rows.passes, [id](const pass_row& x) { return x.worker == id; }) ||
+         std::ranges::any_of(rows.bodies, [id](const body_row& x) { return x.worker == id; }) ||
          std::ranges::any_of(rows.sleeps, [id](const sleep_row& x) { return x.worker == id; });
 }
 
@@ -319,10 +325,6 @@ void write_events(sqlite3* db, const facts& about, const contents& rows) {
     add_team(t.task, t.width, aim_text[static_cast<unsigned>(t.aim)], t.entered_ns, t.left_ns, t.busy_ns);
   inserter add_located(db, "located", 3);
   for (const located_row& l : rows.located) add_located(l.task, l.local_bytes, l.remote_bytes);
-  inserter add_section(db, "sections", 8);
-  for (const section_row& s : rows.sections)
-    add_section(s.executor, s.began_ns, s.ended_ns, s.committed, s.started, s.again, s.in_order,
-                inserter::not_negative(s.serial_ns));
   inserter add_count(db, "counters", 3);
   for (const count_row& c : rows.counts) add_count(c.task, about.counters[c.counter], c.value);
 }
@@ -357,6 +359,28 @@ void write_pipelines(sqlite3* db, const contents& rows) {
              std::uint32_t{p.worker}, p.from_ns, p.to_ns, p.took_ps, inserter::not_0(p.strand));
 }
 
+void write_sections(sqlite3* db, const contents& rows) {
+  inserter add_section(db, "sections", 12);
+  for (std::uint32_t i = 0; i < rows.sections.size(); ++i) {
+    const section_row& s = rows.sections[i];
+    add_section(i + 1, s.executor, s.began_ns, s.ended_ns, s.committed, s.started, s.again, s.in_order,
+                inserter::not_negative(s.serial_ns), inserter::not_0(s.section), inserter::not_0(s.window),
+                s.always_ahead ? 1u : 0u);
+  }
+  inserter add_crew(db, "crews", 3);
+  for (const crew_row& c : rows.crews) add_crew(c.task, c.section, c.is_first ? 1u : 0u);
+  inserter add_body(db, "bodies", 11), add_touch(db, "touches", 6);
+  for (const body_row& b : rows.bodies) {
+    add_body(b.section, b.number, b.timestamp, b.calls, inserter::not_0(b.task), std::uint32_t{b.worker}, b.from_ns,
+             b.to_ns, b.own_ps, std::uint32_t{b.runs}, b.serializes ? 1u : 0u);
+    for (std::uint32_t i = b.first; i < b.last; ++i) {
+      const touch_row& t = rows.touches[i];
+      add_touch(b.section, b.number, t.word, static_cast<std::uint64_t>(t.before_ps), inserter::not_0(t.reads),
+                inserter::not_0(t.writes));
+    }
+  }
+}
+
 void write_tables(int file, const facts& about, const contents& rows, const std::function<void(double)>& tell) {
   sqlite3* opened = nullptr;
   const int result = open_database(file, &opened);
@@ -376,6 +400,7 @@ void write_tables(int file, const facts& about, const contents& rows, const std:
   write_events(db.get(), about, rows);
   write_strands(db.get(), rows);
   write_pipelines(db.get(), rows);
+  write_sections(db.get(), rows);
   execute(db.get(), views);
   execute(db.get(), "INSERT INTO meta VALUES('complete', '1'); COMMIT;");
 }

@@ -12,7 +12,7 @@
 namespace weft::trace {
 
 inline constexpr std::uint32_t application_id = 0x57656674;  // "Weft"
-inline constexpr int format_version = 9;
+inline constexpr int format_version = 10;
 
 // What is true of the whole run.
 struct facts {

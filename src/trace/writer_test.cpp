@@ -87,7 +87,7 @@ TEST_CASE("trace file: who it is") {
   const trace_place place;
   const trace_file file(written(place));
   CHECK(file.text("PRAGMA application_id") == "1466263156");
-  CHECK(file.text("PRAGMA user_version") == "9");
+  CHECK(file.text("PRAGMA user_version") == "10");
   CHECK(file.text("PRAGMA integrity_check") == "ok");
   CHECK(file.text("SELECT key || '=' || value FROM meta WHERE key NOT IN ('weft', 'seal') ORDER BY key") ==
         "complete=1 counters=cycles,page-faults creation=decoupled duration_ns=100 forks=0 forks_elsewhere=0 lost=3 "
@@ -110,24 +110,28 @@ TEST_CASE("trace file: joules, where the machine has them") {
 TEST_CASE("trace file: tables and columns are what the guide says") {
   const trace_place place;
   const trace_file file(written(place));
-  CHECK(file.text(
-            "SELECT group_concat(m.name || '(' || (SELECT group_concat(name, ',') FROM pragma_table_info(m.name))"
-            " || ')', ' ') FROM (SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name) m") ==
-        "accesses(task,position,handle,kind,version,next_version) counters(task,name,value) "
-        "dependencies(before,after,handle) handles(id,name,bytes,units) helpers(task,pipeline) "
-        "kinds(kind,readonly,commutative,exclusive) "
-        "located(task,local_bytes,remote_bytes) "
-        "meta(key,value) names(id,name) passed(task,why,handle,worker,time_ns,own_ns) "
-        "passes(pipeline,item,stage,items,task,worker,from_ns,to_ns,ps,strand) "
-        "pipelines(id,task,stages,in_flight,began_ns) "
-        "places(id,parent,kind,name) "
-        "sections(executor,began_ns,ended_ns,committed,started,again,in_order,serial_ns) "
-        "segments(task,worker,from_ns,to_ns) sleeps(worker,from_ns,to_ns) stays(strand,worker,from_ns,to_ns) "
-        "steals(time_ns,thief,victim,task,what) steps(strand,position,step,own_ps,which) "
-        "strands(id,task,of,began_ns,own_ns) "
-        "tasks(id,parent,name,submitter,submitted_ns,worker,started_ns,finished_ns,outcome,priority,pin,"
-        "subtasks,own_ns,near,at_near,call,rank) teams(task,width,aim,entered_ns,left_ns,busy_ns) "
-        "waits(task,why,handle,from_worker,from_ns,to_worker,to_ns,own_ns) workers(id,place,cpu)");
+  CHECK(
+      file.text(
+          "SELECT group_concat(m.name || '(' || (SELECT group_concat(name, ',') FROM pragma_table_info(m.name))"
+          " || ')', ' ') FROM (SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name) m") ==
+      "accesses(task,position,handle,kind,version,next_version) "
+      "bodies(section,number,timestamp,calls,task,worker,from_ns,to_ns,own_ps,runs,serializes) "
+      "counters(task,name,value) crews(task,section,first) "
+      "dependencies(before,after,handle) handles(id,name,bytes,units) helpers(task,pipeline) "
+      "kinds(kind,readonly,commutative,exclusive) "
+      "located(task,local_bytes,remote_bytes) "
+      "meta(key,value) names(id,name) passed(task,why,handle,worker,time_ns,own_ns) "
+      "passes(pipeline,item,stage,items,task,worker,from_ns,to_ns,ps,strand) "
+      "pipelines(id,task,stages,in_flight,began_ns) "
+      "places(id,parent,kind,name) "
+      "sections(id,executor,began_ns,ended_ns,committed,started,again,in_order,serial_ns,section,window,always_ahead) "
+      "segments(task,worker,from_ns,to_ns) sleeps(worker,from_ns,to_ns) stays(strand,worker,from_ns,to_ns) "
+      "steals(time_ns,thief,victim,task,what) steps(strand,position,step,own_ps,which) "
+      "strands(id,task,of,began_ns,own_ns) "
+      "tasks(id,parent,name,submitter,submitted_ns,worker,started_ns,finished_ns,outcome,priority,pin,"
+      "subtasks,own_ns,near,at_near,call,rank) teams(task,width,aim,entered_ns,left_ns,busy_ns) "
+      "touches(section,number,word,before_ps,reads,writes) "
+      "waits(task,why,handle,from_worker,from_ns,to_worker,to_ns,own_ns) workers(id,place,cpu)");
 }
 
 TEST_CASE("trace file: what was recorded") {

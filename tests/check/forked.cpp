@@ -1,4 +1,4 @@
-// A program whose parallel work a trace of tasks does not show: forks, loops, a sort, pipelines, an ordered section.
+// A program whose parallel work a trace of tasks does not show: forks, loops, a sort, pipelines, ordered sections.
 // Prints how long it took, in nanoseconds of the machine it ran on. What tests/tool/forked_test.py compares with what
 // a trace of it, recorded with other workers, predicts.
 //   forked SHAPE
@@ -145,6 +145,66 @@ void run_ordered(weft::runtime& rt) {
   events.run();
 }
 
+// Few cells: many bodies run too early, and again. What they do depends on what they read.
+void meet(weft::ordered_context& x, std::uint64_t now, std::uint32_t* cells, std::uint32_t at, std::uint32_t left) {
+  const std::uint32_t seen = x.load(cells[at]);
+  x.work(3000 + mixed(now) % 9000);
+  x.store(cells[at], seen < 1000 ? seen + at : seen % 7);
+  if (now % 3 == 0) x.store(cells[(at + 1) % 24], x.load(cells[(at + 1) % 24]) | 1);
+  x.work(1000);
+  if (left != 0) x.at(now + 1 + mixed(now * 64 + at) % 30, meet, cells, (at * 5 + 3) % 24, left - 1);
+}
+void run_meetings(weft::runtime& rt) {
+  std::vector<std::uint32_t> cells(24);
+  weft::ordered events(rt);
+  for (std::uint32_t i = 0; i < 40; ++i) events.at(i, meet, cells.data(), i % 24, 40u);
+  events.run();
+}
+
+// In a body, twice: what was learned in the first run is known in the second. Some bodies submit tasks.
+void run_ordered_twice(weft::runtime& rt) {
+  rt.submit(weft::named("twice"), [&rt] {
+    weft::charge(5000);
+    std::vector<std::uint64_t> cells(512);
+    weft::ordered events(rt);
+    for (int round = 0; round < 2; ++round) {
+      for (std::uint64_t i = 0; i < 128; ++i) events.at(i, step, cells.data(), i * 2, i % 8);
+      events.at(
+          100,
+          [](weft::ordered_context& x, std::uint64_t, weft::runtime* runs) {
+            x.serialize();
+            x.work(2000);
+            runs->submit(weft::named("from a body"), [] { weft::charge(30000); });
+          },
+          &rt);
+      events.run();
+      weft::charge(7000);
+    }
+  });
+  rt.wait();
+}
+
+void run_levels(weft::runtime& rt) {
+  std::vector<std::uint64_t> cells(512);
+  weft::ordered events(rt, {.executor = "levels"});
+  for (std::uint64_t i = 0; i < 4096; ++i)
+    events.at(
+        i / 1024,
+        [](weft::ordered_context& x, std::uint64_t, std::uint64_t n, std::uint64_t* at) {
+          weft::charge(2000 + static_cast<double>(mixed(n) % 2000));
+          x.store(at[n % 512], n);
+        },
+        i, cells.data());
+  events.run();
+}
+
+void run_relaxed(weft::runtime& rt) {
+  std::vector<std::uint64_t> cells(512);
+  weft::ordered events(rt, {.executor = "relaxed"});
+  for (std::uint64_t i = 0; i < 256; ++i) events.at(i, step, cells.data(), i * 2, i % 8);
+  events.run();
+}
+
 constexpr struct {
   const char* name;
   void (*run)(weft::runtime&);
@@ -155,7 +215,11 @@ constexpr struct {
               {"pipeline", run_pipeline},
               {"serial-pipeline", run_serial_pipeline},
               {"busy-pipeline", run_busy_pipeline},
-              {"ordered", run_ordered}};
+              {"ordered", run_ordered},
+              {"meetings", run_meetings},
+              {"ordered-twice", run_ordered_twice},
+              {"levels", run_levels},
+              {"relaxed", run_relaxed}};
 
 }  // namespace
 
@@ -168,6 +232,8 @@ int main(int argc, char** argv) {
     std::printf("%.0f\n", rt.now_ns() - from);
     return 0;
   }
-  std::fputs("usage: forked fib|uts|sort|loop|pipeline|serial-pipeline|busy-pipeline|ordered\n", stderr);
+  std::fputs("usage: forked SHAPE, which is one of", stderr);
+  for (const auto& s : shapes) std::fprintf(stderr, " %s", s.name);
+  std::fputs("\n", stderr);
   return 2;
 }

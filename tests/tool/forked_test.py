@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What a trace says of forks, loops, sorts and pipelines, beside the truth: the same program run on that machine.
+"""What a trace says of forks, loops, sorts, pipelines and ordered sections, beside the truth: the same program run on
+that machine.
 
 Each shape is recorded with 1, 2 and 8 modelled workers, and from each trace weft sim predicts how long it takes with 1,
 8 and 64. The truth is the program itself with so many.
@@ -10,6 +11,7 @@ import functools
 import json
 import os
 import pathlib
+import sqlite3
 import subprocess
 import tempfile
 import unittest
@@ -88,9 +90,22 @@ class Forked(unittest.TestCase):
     def test_pipeline_whose_stages_fork_submit_and_wait(self):
         self.predicts("busy-pipeline")
 
-    def test_report_of_pipelines(self):
-        """What one worker did has the parallelism of the stages; who helps is at work, and in no chain of its own."""
-        for shape, least, most in (("pipeline", 20, 40), ("serial-pipeline", 2, 2.7)):
+    def test_ordered_section(self):
+        self.predicts("ordered")
+
+    def test_ordered_section_whose_bodies_meet(self):
+        self.predicts("meetings")
+
+    def test_ordered_section_that_runs_twice_and_submits(self):
+        self.predicts("ordered-twice")
+
+    def test_ordered_levels(self):
+        self.predicts("levels")
+
+    def test_report_of_pipelines_and_sections(self):
+        """What one worker did has the parallelism there is; who helps is at work, and in no chain of its own."""
+        for shape, least, most in (("pipeline", 20, 40), ("serial-pipeline", 2, 2.7), ("levels", 20, 40),
+                                   ("meetings", 7, 16)):
             for workers in (1, 8):
                 told = json.loads(weft("report", self.record(shape, workers), "--json"))
                 self.assertIsNone(told["unseen"])
@@ -109,14 +124,34 @@ class Forked(unittest.TestCase):
             self.assertGreater(eight["utilisation"], 0.9 * real, shape)
 
     def test_whatif(self):
-        for shape in ("fib", "loop", "pipeline"):
+        for shape in ("fib", "loop", "pipeline", "ordered"):
             told = weft("whatif", self.record(shape, 1), "--workers", "1,8")
             self.assertNotIn("nan", told)
             self.assertIn("best with 8 workers", told)
 
+    def test_grain(self):
+        """Pipelines and sections are no tasks to be merged or split: a table with another grain is the same."""
+        for shape in ("pipeline", "ordered", "meetings"):
+            trace = self.record(shape, 8)
+            table = [weft("whatif", trace, "--workers", "8", "--grain", grain).split("\n- ")[0]
+                     for grain in ("1", "4", "/4")]
+            self.assertEqual(len(set(table)), 1, table)
+
+    def test_export(self):
+        """Each body that happened is a slice."""
+        trace, out = self.record("ordered", 8), self.folder / "ordered.perfetto"
+        with sqlite3.connect(trace) as db:
+            bodies = db.execute("SELECT count(*) FROM bodies").fetchone()[0]
+        weft("export", trace, "--format", "perfetto", "-o", out)
+        written = out.read_bytes()
+        self.assertEqual(bodies, 1152)
+        self.assertIn(b"ordered bodies of worker 7", written)
+        self.assertEqual(written.count(b"ordered body"), 1, "a name is written once")
+        self.assertGreater(len(written), 2 * 30 * bodies)
+
     def test_what_is_not_shown_is_said(self):
-        """An ordered section is no part of a replay yet: then nothing is advised."""
-        for shape, words in (("ordered", "1 ordered section of "),):
+        """A section of the relaxed executor is no part of a replay: then nothing is advised."""
+        for shape, words in (("relaxed", "1 ordered section of "),):
             trace = self.record(shape, 1)
             self.assertIn(words, weft("report", trace))
             told = weft("whatif", trace, "--workers", "1,8")

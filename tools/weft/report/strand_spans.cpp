@@ -107,10 +107,30 @@ class walk {
   std::uint32_t at_ = 0;
 };
 
+// The longest chain of bodies of a section of which each must come behind the one before, whatever runs ahead: it is
+// called by that, or reads what that has written.
+double longest_chain(const trace::file& f, const trace::section& s) {
+  std::vector<double> written(s.words + std::size_t{1}, 0), called(s.last - s.first, 0);
+  double longest = 0;
+  for (std::uint32_t i = s.first; i < s.last; ++i) {
+    const trace::body& b = f.bodies[i];
+    double begin = called[b.number];
+    for (std::uint32_t k = b.first; k < b.last; ++k)
+      if (const trace::touch& t = f.touches[k]; t.reads != 0)
+        begin = std::max(begin, written[t.word] - static_cast<double>(t.before_ps) * 1e-3);
+    const double end = begin + static_cast<double>(b.own_ps) * 1e-3;
+    for (std::uint32_t k = b.first; k < b.last; ++k)
+      if (f.touches[k].writes != 0) written[f.touches[k].word] = end;
+    for (std::uint32_t c = 0; c < b.calls; ++c) called[b.child + c] = end;
+    longest = std::max(longest, end);
+  }
+  return longest;
+}
+
 }  // namespace
 
 std::vector<double> strand_shares(const trace::file& r, const pieces& p) {
-  if (r.strands.empty()) return {};
+  if (r.strands.empty() && r.bodies.empty()) return {};
   std::vector<length> all(r.tasks.size() + 1);
   walk steps(r);
   for (std::size_t s = 0; s < r.strands.size(); ++s) {
@@ -120,6 +140,12 @@ std::vector<double> strand_shares(const trace::file& r, const pieces& p) {
     of.own += x.own;
     of.span += x.span;
   }
+  for (const trace::section& s : r.sections)
+    if (s.is_known) {
+      for (std::uint32_t b = s.first; b < s.last; ++b)
+        if (r.bodies[b].task == s.begins) all[s.begins].own += static_cast<double>(r.bodies[b].own_ps) * 1e-3;
+      all[s.begins].span += longest_chain(r, s);
+    }
   for (std::size_t t = 0; t < r.own_in_strands.size(); ++t) all[t].own = r.own_in_strands[t];
   std::vector<double> shares(all.size(), 1);
   for (std::size_t t = 0; t < all.size(); ++t) {
@@ -127,6 +153,9 @@ std::vector<double> strand_shares(const trace::file& r, const pieces& p) {
     for (const piece& x : p.of(t)) whole += static_cast<double>(x.length());
     if (whole > 0) shares[t] = std::max(0.0, 1 - (all[t].own - all[t].span) / whole);
     if (t < r.helps.size() && r.helps[t] != none) shares[t] = 0;  // it is in the span of the pipeline
+    if (t < r.crews.size() && r.crews[t] != none && r.sections[r.crews[t]].is_known &&
+        r.sections[r.crews[t]].begins != t)
+      shares[t] = 0;
   }
   return shares;
 }

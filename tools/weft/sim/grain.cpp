@@ -83,9 +83,13 @@ class regrainer {
     std::uint64_t at = 0, before = 0;
   };
 
-  // Teams and their members stay as they are: their grain is their width.
+  // Of a list of what each task helps with, which may be empty.
+  [[nodiscard]] static bool is_in(const std::vector<std::uint32_t>& all, std::uint32_t t) noexcept {
+    return t < all.size() && all[t] != none;
+  }
+  // Teams and their members stay as they are: their grain is their width. So do sections: what they call is theirs.
   [[nodiscard]] bool leaf(std::uint32_t t) const {
-    return script_.of(t).empty() && old_.tasks[t].rank < 0 &&
+    return script_.of(t).empty() && old_.tasks[t].rank < 0 && !is_in(old_.crews, t) &&
            !std::ranges::binary_search(old_.teams, t, {}, &trace::team::task);
   }
 
@@ -122,12 +126,16 @@ class regrainer {
         order_.push_back(s.which);
       }
     }
-    // What forks submit stays as it is, and so do the runtime's own tasks.
+    // What forks submit stays as it is, and so do the runtime's own tasks, and who helps a pipeline or a section.
     for (const trace::strand_step& s : old_.steps)
       if (s.kind == trace::step_kind::submits && s.which >= 0 && s.which != none)
         order_.push_back(static_cast<std::uint32_t>(s.which));
     for (std::size_t h = 0; h < old_.handles.size(); ++h)
       order_.insert(order_.end(), script_.applied(h).begin(), script_.applied(h).end());
+    for (std::uint32_t t = 0; t < old_.tasks.size(); ++t)
+      if (is_in(old_.helps, t) ||
+          (is_in(old_.crews, t) && old_.sections[old_.crews[t]].is_known && old_.sections[old_.crews[t]].begins != t))
+        order_.push_back(t);
     std::sort(order_.begin(), order_.end());
   }
 
@@ -248,13 +256,14 @@ class regrainer {
     }
     for (trace::team& t : out_.teams) t.task = new_of_[t.task];
     make_strands();
+    make_helpers();
   }
 
+  template <class Index> void renumber(Index& which) const {
+    if (which >= 0 && static_cast<std::uint64_t>(which) < new_of_.size())
+      which = new_of_[static_cast<std::size_t>(which)];
+  }
   void make_strands() {
-    const auto renumber = [this](auto& which) {
-      if (which >= 0 && static_cast<std::uint64_t>(which) < new_of_.size())
-        which = new_of_[static_cast<std::size_t>(which)];
-    };
     out_.strands = old_.strands;
     out_.steps = old_.steps;
     out_.stays = old_.stays;
@@ -262,6 +271,26 @@ class regrainer {
     for (trace::stay& s : out_.stays) renumber(s.task);
     for (trace::strand_step& s : out_.steps)
       if (s.kind == trace::step_kind::submits) renumber(s.which);
+  }
+  void make_helpers() {
+    out_.pipelines = old_.pipelines;
+    out_.passes = old_.passes;
+    out_.sections = old_.sections;
+    out_.bodies = old_.bodies;
+    out_.touches = old_.touches;
+    out_.numbered = old_.numbered;
+    for (trace::pipeline& p : out_.pipelines) renumber(p.task);
+    for (trace::pass& p : out_.passes) renumber(p.task);
+    for (trace::section& s : out_.sections) renumber(s.begins);
+    for (trace::body& b : out_.bodies) renumber(b.task);
+    const auto move = [this](const std::vector<std::uint32_t>& from, std::vector<std::uint32_t>& to) {
+      if (from.empty()) return;
+      to.assign(out_.tasks.size(), none);
+      for (std::size_t t = 0; t < from.size(); ++t)
+        if (from[t] != none && new_of_[t] != none) to[new_of_[t]] = from[t];
+    };
+    move(old_.helps, out_.helps);
+    move(old_.crews, out_.crews);
   }
 
   // As the runtime does it: an access joins the group that is open if both are of the same kind and that kind commutes.

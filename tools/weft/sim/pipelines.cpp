@@ -90,14 +90,14 @@ struct replayed_stage {
   [[nodiscard]] bool is_serial() const noexcept { return body.stages.serial; }
 };
 
-struct whole {
+struct items_and_stages {
   const std::vector<pipeline_item>& items;
   const std::vector<group>& groups;
   const does_stage& does;
   std::uint32_t in_flight;
 };
 
-template <std::size_t... Stage> void run_stages(const whole& w, std::index_sequence<Stage...>) {
+template <std::size_t... Stage> void run_stages(const items_and_stages& w, std::index_sequence<Stage...>) {
   std::size_t next = 0;
   auto first = serial([&w, &next]() -> std::optional<const pipeline_item*> {
     if (next == w.items.size()) return std::nullopt;
@@ -111,8 +111,10 @@ template <std::size_t... Stage> void run_stages(const whole& w, std::index_seque
       [&](here& at) { detail::run_pipeline(at, detail::in_flight_limit{w.in_flight}, first, others[Stage]...); });
 }
 
-using run_with = void (*)(const whole&);
-template <std::size_t Stages> void run_one(const whole& w) { run_stages(w, std::make_index_sequence<Stages>()); }
+using run_with = void (*)(const items_and_stages&);
+template <std::size_t Stages> void run_one(const items_and_stages& w) {
+  run_stages(w, std::make_index_sequence<Stages>());
+}
 template <std::size_t... Stages> constexpr auto all_runs(std::index_sequence<Stages...>) {
   return std::array<run_with, sizeof...(Stages)>{&run_one<Stages>...};
 }

@@ -6,9 +6,11 @@
 #include <chrono>
 #include <cmath>
 #include <deque>
+#include <map>
 
 #include "held_back.hpp"
 #include "recorded.hpp"
+#include "sections.hpp"
 
 namespace weft::tool::sim {
 
@@ -16,11 +18,11 @@ namespace {
 
 std::uint64_t picoseconds(double nanoseconds) { return static_cast<std::uint64_t>(std::llround(nanoseconds * 1e3)); }
 
-class replay_run final : strand_steps {
+class replay_run final : strand_steps, section_steps {
  public:
   replay_run(const trace::file& f, const script& s, const replay_options& opt, const std::function<void(double)>& tell)
-      : file_(f), script_(s), opt_(opt), tell_(tell), strands_(f), teams_(f, opt.teams), held_(f.accesses),
-        rt_(opt.machine.options()), report_every_(std::max<std::uint64_t>(1, s.tasks() / 256)) {
+      : file_(f), script_(s), opt_(opt), tell_(tell), strands_(f), sections_(f), teams_(f, opt.teams),
+        held_(f.accesses), rt_(opt.machine.options()), report_every_(std::max<std::uint64_t>(1, s.tasks() / 256)) {
     out_.tasks.resize(f.tasks.size());
     last_.resize(f.tasks.size() + 1);
     out_.own_in_strands.resize(f.tasks.size() + 1);
@@ -242,7 +244,7 @@ class replay_run final : strand_steps {
     out_.own_in_strands[stack] += static_cast<double>(now() - from) * 1e-3;
     joins(t, std::exchange(last_[stack], now()), from);
   }
-  void submits(std::uint32_t t, std::uint32_t which) override { submit(which, t); }
+  void submits(std::uint32_t t, std::uint32_t which) override { submit(which, t, true); }
   void waits(std::uint32_t t, trace::step_kind kind, std::uint32_t handle) override {
     if (kind == trace::step_kind::waits_handle) {
       if (handle != none) rt_.wait(*handles_[handle]);
@@ -273,6 +275,45 @@ class replay_run final : strand_steps {
     }
   }
 
+  // --- ordered sections
+
+  // in_strand: who submits it is in a strand, which shows that it waits.
+  void run_section(std::uint32_t t, std::uint32_t by, bool in_strand) {
+    const std::uint32_t s = sections_.of(t);
+    if (file_.sections[s].begins != t) return;  // a section makes its own helpers
+    out_.tasks[t].submitter = here();
+    out_.tasks[t].submitted_ps = now();
+    first_of_[s] = {};
+    const auto run = [this, s] { sections_.run(rt_, s, *this); };
+    in_strand ? run() : wait(by, trace::wait_reason::event, none, run);
+  }
+  // The first to take part is the task that it began with, as long as it is on that stack; others are beside.
+  void body_computes(std::uint32_t section, double time) override {
+    const std::uint32_t t = file_.sections[section].begins;
+    const detail::record* const on = detail::body_around(detail::self()->current);
+    task_run& r = out_.tasks[t];
+    const std::uint64_t from = now();
+    if (!r.ran) {
+      r.ran = true;
+      r.from_worker = r.to_worker = here();
+      r.from_ps = r.to_ps = from;
+      first_of_[section] = on;
+    }
+    if (time > 0) weft::charge(time / opt_.speed);
+    if (first_of_[section] != on || r.to_worker != here()) return stays(t, from, now());
+    r.to_ps = now();
+    out_.own_in_strands[t] += static_cast<double>(now() - from) * 1e-3;
+  }
+  void body_submits(std::uint32_t section, std::uint32_t task) override {
+    submit(task, file_.sections[section].begins);
+  }
+  void body_waits(const trace::wait& w) override {
+    if (w.why == trace::wait_reason::handle && w.handle != none)
+      rt_.wait(*handles_[w.handle]);
+    else if (w.why == trace::wait_reason::children || w.why == trace::wait_reason::all)
+      rt_.wait();
+  }
+
   // The main program does.
   void compute(double time) {
     rt_.charge(time);
@@ -293,7 +334,8 @@ class replay_run final : strand_steps {
   }
 
   // by: none is the main program. A body waits where what it submits runs first: called, or as its stack is set aside.
-  void submit(std::uint32_t t, std::uint32_t by) {
+  void submit(std::uint32_t t, std::uint32_t by, bool in_strand = false) {
+    if (sections_.of(t) != none) return run_section(t, by, in_strand);
     if (!held_.any()) return submit_now(t, by);
     if (!held_.may(t, accesses_of(t))) return;
     submit_now(t, by);
@@ -394,6 +436,8 @@ class replay_run final : strand_steps {
   const std::function<void(double)>& tell_;
   replayed out_;
   sim::strands strands_;
+  sim::sections sections_;
+  std::map<std::uint32_t, const detail::record*> first_of_;  // of a section that runs: who began it
   std::vector<std::uint64_t> last_;  // of each task, and the main program: when its own body last computed in forks
   std::vector<std::size_t> newest_stay_;  // of each worker
   team_plan teams_;
@@ -423,6 +467,7 @@ void refuse_endless(const trace::file& f, const script& s, const replay_options&
   }
   for (const trace::strand_step& x : f.steps) all += static_cast<double>(x.own_ps) * 1e-3;
   for (const trace::pass& x : f.passes) all += static_cast<double>(x.ps) * 1e-3;
+  for (const trace::body& x : f.bodies) all += static_cast<double>(x.own_ps) * 1e-3;
   if (all * 1e3 / opt.speed <= picoseconds_max) return;
   throw weft::error(f.path + ": its bodies would take " + std::to_string(std::llround(all / opt.speed / 86400e9)) +
                     " days of modelled time, and that ends after 53; choose a larger --speed");

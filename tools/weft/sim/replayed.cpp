@@ -40,6 +40,11 @@ trace::file as_trace(const trace::file& of, const replayed& r) {
   f.pipelines = of.pipelines;
   f.passes = of.passes;
   f.helps = of.helps;
+  f.sections = of.sections;
+  f.bodies = of.bodies;
+  f.touches = of.touches;
+  f.numbered = of.numbered;
+  f.crews = of.crews;
   f.own_in_strands = r.own_in_strands;
   f.passed = r.passed;
   f.duration_ns = static_cast<ns>(r.makespan_ps / 1000);

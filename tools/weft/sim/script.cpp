@@ -87,6 +87,9 @@ class script_builder {
     own_.assign(file_.tasks.size(), false);
     out_.applied_.resize(file_.handles.size());
     for (std::size_t t = 0; t < file_.helps.size(); ++t) own_[t] = file_.helps[t] != none;  // a pipeline makes its own
+    for (std::uint32_t t = 0; t < file_.crews.size(); ++t)                                  // and so does a section
+      if (file_.crews[t] != none && file_.sections[file_.crews[t]].is_known)
+        own_[t] = file_.sections[file_.crews[t]].begins != t;
     for (const trace::access& a : file_.accesses) {
       const trace::task& t = file_.tasks[a.task];
       if (out_.natures_[a.handle] != nature::reduction || t.name == none || file_.names[t.name] != apply_name) continue;

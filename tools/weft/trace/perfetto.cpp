@@ -40,10 +40,13 @@ constexpr std::int32_t unit_count = 2;
 
 // Numbers we give.
 constexpr std::uint64_t process_uuid = 1, running_uuid = 2, live_uuid = 3, workers_uuid = 16;  // + worker
-constexpr std::uint64_t main_name = 1, sleep_name = 2, unnamed_name = 3, names_from = 16;      // + index in file::names
-constexpr std::uint64_t task_category = 1, main_category = 2, sleep_category = 3;
+constexpr std::uint64_t bodies_uuid = std::uint64_t{1} << 32;                                  // + worker
+constexpr std::uint64_t main_name = 1, sleep_name = 2, unnamed_name = 3, body_name = 4,
+                        names_from = 16;  // + index in file::names
+constexpr std::uint64_t task_category = 1, main_category = 2, sleep_category = 3, body_category = 4;
 constexpr std::uint64_t note_task = 1, note_parent = 2, note_outcome = 3, note_stolen_from = 4, note_near = 5,
-                        note_at_near = 6, note_call = 7, counters_from = 16;
+                        note_at_near = 6, note_call = 7, note_section = 8, note_timestamp = 9, note_number = 10,
+                        note_runs = 11, counters_from = 16;
 constexpr std::int32_t pid = 1;
 constexpr std::size_t names_per_packet = 1024;
 constexpr std::size_t buffer_bytes = 1 << 16;
@@ -62,10 +65,11 @@ class perfetto_writer {
       write_slice(s);
       if (tell_ && s % 16384 == 0) tell_(static_cast<double>(s) / static_cast<double>(time_.slices.size()));
     }
+    for (const body& b : f_.bodies) write_body(b);
     write_counter(time_.running, running_uuid);
     write_counter(time_.live, live_uuid);
     flush();
-    return {time_.slices.size(), flows_.count()};
+    return {time_.slices.size() + f_.bodies.size(), flows_.count()};
   }
 
  private:
@@ -100,9 +104,11 @@ class perfetto_writer {
       entry(table, interned::categories, task_category, "task");
       entry(table, interned::categories, main_category, "main");
       entry(table, interned::categories, sleep_category, "sleep");
+      entry(table, interned::categories, body_category, "ordered");
       entry(table, interned::names, main_name, "main");
       entry(table, interned::names, sleep_name, "sleep");
       entry(table, interned::names, unnamed_name, "task");
+      entry(table, interned::names, body_name, "ordered body");
       entry(table, interned::annotations, note_task, "task");
       entry(table, interned::annotations, note_parent, "parent");
       entry(table, interned::annotations, note_outcome, "outcome");
@@ -110,6 +116,10 @@ class perfetto_writer {
       entry(table, interned::annotations, note_near, "near");
       entry(table, interned::annotations, note_at_near, "at_near");
       entry(table, interned::annotations, note_call, "call");
+      entry(table, interned::annotations, note_section, "section");
+      entry(table, interned::annotations, note_timestamp, "timestamp");
+      entry(table, interned::annotations, note_number, "number");
+      entry(table, interned::annotations, note_runs, "runs");
       for (std::size_t c = 0; c < f_.counter_names.size(); ++c)
         entry(table, interned::annotations, counters_from + c, f_.counter_names[c]);
     });
@@ -141,8 +151,42 @@ class perfetto_writer {
         thread.add_int64(track::tid, static_cast<std::int64_t>(w) + 1);  // thread 0 is the idle one of the kernel
         thread.add_string(track::thread_name, "worker " + std::to_string(f_.workers[w].id));
       });
+    describe_bodies();
     describe_counter(running_uuid, "running workers");
     describe_counter(live_uuid, "live tasks");
+  }
+
+  // Bodies of ordered sections that happened, below the worker on which each was.
+  void describe_bodies() {
+    std::vector<bool> has(f_.workers.size(), false);
+    for (const body& b : f_.bodies) has[b.worker] = true;
+    for (std::size_t w = 0; w < has.size(); ++w)
+      if (has[w])
+        add(needs_state, [&](protozero::pbf_writer& p) {
+          protozero::pbf_writer t(p, packet::track_descriptor);
+          t.add_uint64(track::uuid, bodies_uuid + w);
+          t.add_uint64(track::parent, workers_uuid + w);
+          t.add_string(track::name, "ordered bodies of worker " + std::to_string(f_.workers[w].id));
+        });
+  }
+  void write_body(const body& b) {
+    const auto put = [&](std::int64_t time, std::int32_t type, bool first) {
+      add(needs_state, [&](protozero::pbf_writer& p) {
+        p.add_uint64(packet::timestamp, static_cast<std::uint64_t>(time));
+        protozero::pbf_writer e(p, packet::track_event);
+        e.add_enum(event::type, type);
+        e.add_uint64(event::track, bodies_uuid + b.worker);
+        if (!first) return;
+        e.add_uint64(event::category, body_category);
+        e.add_uint64(event::name, body_name);
+        note(e, note_section, std::int64_t{b.section} + 1);
+        note(e, note_timestamp, static_cast<std::int64_t>(b.timestamp));
+        note(e, note_number, b.number);
+        note(e, note_runs, std::max(b.runs, 1));
+      });
+    };
+    put(b.from_ns, slice_begin, true);
+    put(b.to_ns, slice_end, false);
   }
 
   void describe_counter(std::uint64_t uuid, const char* name) {

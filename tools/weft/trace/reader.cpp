@@ -24,7 +24,7 @@ namespace weft::tool::trace {
 namespace {
 
 constexpr std::int64_t application_id = 0x57656674;  // "Weft"
-constexpr std::int64_t version_max = 9;
+constexpr std::int64_t version_max = 10;
 constexpr std::int64_t units_max = UINT32_MAX;  // of a resource
 constexpr std::size_t rows_max = none;          // an index must be able to name each, and `none` none
 
@@ -51,10 +51,11 @@ class loader {
     read_counters();
     read_teams();
     read_located();
-    if (out_.format >= 7) out_.sections = read_sections(db_);
+    if (out_.format >= 7) out_.sections = read_sections(db_, out_.format);
     if (out_.format >= 9) read_pipelines(db_, {tasks_, workers_, handles_}, out_);
     if (out_.format >= 8) read_strands(db_, {tasks_, workers_, handles_}, out_);
     if (out_.format >= 9) read_passes(db_, {tasks_, workers_, handles_}, out_);
+    if (out_.format >= 10) read_bodies(db_, {tasks_, workers_, handles_}, out_);
     check_times(out_);
     return std::move(out_);
   }

@@ -161,6 +161,38 @@ struct section {
   std::int64_t again;               // of these, of bodies that had been called before
   std::int64_t in_order;            // of those that counted, calls that did not run ahead
   std::int64_t serial_ns;           // what bodies would have taken one after the other; -1: nobody knows
+  // Files before format 10 do not have these.
+  std::int64_t section = 0;   // runs of one section have the same; 0: nobody knows
+  std::int64_t window = 0;    // as asked for; 0: it adapts
+  bool always_ahead = false;  // bodies run ahead also where that does not pay
+  index begins = none;        // the task in which it begins
+  index first = 0, last = 0;  // [first, last) in bodies
+  std::uint32_t words = 0;    // that its bodies touch: 1 to words
+  index roots = 0;            // calls that no body made: numbers 0 to before roots
+  bool is_known = false;      // all that happened is here, so it can be run once more
+};
+
+// A body of a section, as it happened in the end.
+struct body {
+  index section;
+  std::uint32_t number;  // how manieth call of the run it was to be created, from 0
+  std::uint64_t timestamp;
+  std::uint32_t calls;  // that it made: numbers from `child` on, if the section is known
+  std::uint32_t child = 0;
+  index task, worker;  // where it ran
+  std::int64_t from_ns, to_ns;
+  std::int64_t own_ps;        // of that, without what the section took
+  std::int32_t runs;          // how often it was called; 0: once, in order
+  bool serializes;            // it asked to be the first of those that had not happened
+  index first = 0, last = 0;  // [first, last) in touches
+};
+
+// A word that a body read before it wrote there, or wrote. Values have numbers, which say which are the same; 0: it did
+// not.
+struct touch {
+  std::uint32_t word;
+  std::uint32_t reads, writes;
+  std::int64_t before_ps;  // that it had computed before it read
 };
 
 // What a body that forks did: from its first fork on; of a branch that ran elsewhere; of the main program's forks; of a
@@ -256,6 +288,11 @@ struct file {
   std::vector<pass> passes;         // of pipelines, then by item and stage
   std::vector<index> helps;         // of each task, the pipeline whose items it carries and nothing else, or none; may
                                     // be empty: none do
+  std::vector<body> bodies;         // by section, then as they happened; none in files before format 10
+  std::vector<touch> touches;       // of bodies
+  std::vector<index> numbered;      // of a known section's bodies, from its `first` on, by number
+  std::vector<index> crews;         // of each task, the section whose bodies it runs and nothing else, or none; may be
+                                    // empty
   // Of each task, and behind them of the main program, what its own stack computed in its strands, in nanoseconds.
   // Empty: what these say. Of a replay, where other stacks may have run the branches.
   std::vector<double> own_in_strands;

@@ -156,24 +156,25 @@ TEST_CASE("reader: strands, from format 8 on; forks and loops lie in each other,
   says(refusal_of_8("UPDATE stays SET to_ns = 1 WHERE strand = 2"), "to_ns is 1, before");
 }
 
+std::string format_9(const std::string& change = "") {
+  return format_8(R"(
+    PRAGMA user_version = 9;
+    CREATE TABLE pipelines(id INTEGER PRIMARY KEY, task INTEGER, stages TEXT, in_flight INTEGER, began_ns INTEGER);
+    CREATE TABLE helpers(task INTEGER PRIMARY KEY, pipeline INTEGER);
+    CREATE TABLE passes(pipeline INTEGER, item INTEGER, stage INTEGER, items INTEGER, task INTEGER, worker INTEGER,
+                        from_ns INTEGER, to_ns INTEGER, ps INTEGER, strand INTEGER);
+    INSERT INTO strands VALUES (4, 11, 'pass', 210, NULL);
+    INSERT INTO steps VALUES (4, 0, 'end', 3000, NULL);
+    UPDATE steps SET position = 5 WHERE strand = 1 AND step = 'end';
+    INSERT INTO steps VALUES (1, 4, 'pipeline', 30, 1);
+    INSERT INTO pipelines VALUES (1, 11, 'sp', 6, 200);
+    INSERT INTO helpers VALUES (13, 1);
+    INSERT INTO passes VALUES (1, 7, 1, 1, 13, 1, 300, 310, 10000, NULL), (1, 7, 0, 1, 11, 0, 210, 214, 4000, 4),
+                              (1, 2, NULL, 5, 11, 0, 200, 209, 9000, NULL);)" +
+                  change);
+}
+
 TEST_CASE("reader: pipelines, from format 9 on; a step of a body calls each, and their passes are in order") {
-  const auto format_9 = [](const std::string& change = "") {
-    return format_8(R"(
-      PRAGMA user_version = 9;
-      CREATE TABLE pipelines(id INTEGER PRIMARY KEY, task INTEGER, stages TEXT, in_flight INTEGER, began_ns INTEGER);
-      CREATE TABLE helpers(task INTEGER PRIMARY KEY, pipeline INTEGER);
-      CREATE TABLE passes(pipeline INTEGER, item INTEGER, stage INTEGER, items INTEGER, task INTEGER, worker INTEGER,
-                          from_ns INTEGER, to_ns INTEGER, ps INTEGER, strand INTEGER);
-      INSERT INTO strands VALUES (4, 11, 'pass', 210, NULL);
-      INSERT INTO steps VALUES (4, 0, 'end', 3000, NULL);
-      UPDATE steps SET position = 5 WHERE strand = 1 AND step = 'end';
-      INSERT INTO steps VALUES (1, 4, 'pipeline', 30, 1);
-      INSERT INTO pipelines VALUES (1, 11, 'sp', 6, 200);
-      INSERT INTO helpers VALUES (13, 1);
-      INSERT INTO passes VALUES (1, 7, 1, 1, 13, 1, 300, 310, 10000, NULL), (1, 7, 0, 1, 11, 0, 210, 214, 4000, 4),
-                                (1, 2, NULL, 5, 11, 0, 200, 209, 9000, NULL);)" +
-                    change);
-  };
   const scratch s, old;
   s.sql(format_9());
   const file f = load(s.path);
@@ -205,6 +206,71 @@ TEST_CASE("reader: pipelines, from format 9 on; a step of a body calls each, and
   says(refusal_of_9("UPDATE passes SET strand = 1 WHERE stage = 1"), "strand 1 is not of this pass");
   says(refusal_of_9("UPDATE passes SET worker = 9 WHERE stage = 1"), "its worker does not exist");
   says(refusal_of_9("UPDATE helpers SET pipeline = 0"), "pipeline 0 does not exist");
+}
+
+TEST_CASE("reader: bodies of sections, from format 10 on; one of which nothing is missing can be run once more") {
+  const auto format_10 = [](const std::string& change = "") {
+    return format_9(R"(
+      PRAGMA user_version = 10;
+      DROP TABLE sections;
+      CREATE TABLE sections(id INTEGER PRIMARY KEY, executor TEXT, began_ns INTEGER, ended_ns INTEGER,
+                            committed INTEGER, started INTEGER, again INTEGER, in_order INTEGER, serial_ns INTEGER,
+                            section INTEGER, window INTEGER, always_ahead INTEGER);
+      CREATE TABLE crews(task INTEGER PRIMARY KEY, section INTEGER, first INTEGER);
+      CREATE TABLE bodies(section INTEGER, number INTEGER, timestamp INTEGER, calls INTEGER, task INTEGER,
+                          worker INTEGER, from_ns INTEGER, to_ns INTEGER, own_ps INTEGER, runs INTEGER,
+                          serializes INTEGER);
+      CREATE TABLE touches(section INTEGER, number INTEGER, word INTEGER, before_ps INTEGER, reads INTEGER,
+                           writes INTEGER);
+      INSERT INTO sections VALUES (1, 'serial', 0, 10, 1, 1, 0, 0, NULL, NULL, NULL, 0),
+                                  (2, 'speculative', 20, 90, 4, 6, 2, 1, 80, 1, 32, 1);
+      INSERT INTO crews VALUES (12, 2, 1);
+      INSERT INTO bodies VALUES (2, 9, 3, 1, 12, 0, 30, 40, 9000, 0, 0), (2, 8, 5, 1, 12, 0, 41, 50, 8000, 2, 1),
+                                (2, 11, 5, 0, 12, 1, 43, 55, 700, 1, 0), (2, 10, -2, 0, 12, 1, 60, 66, 600, 1, 0);
+      INSERT INTO touches VALUES (2, 9, 1, 0, NULL, 1), (2, 9, 2, 40, 1, 2), (2, 11, 2, 10, 2, NULL);)" +
+                    change);
+  };
+  const scratch s, old;
+  s.sql(format_10());
+  const file f = load(s.path);
+  REQUIRE((f.sections.size() == 2 && f.bodies.size() == 4 && f.touches.size() == 3));
+  CHECK((!f.sections[0].is_known && f.sections[0].begins == none));
+  const section& x = f.sections[1];
+  CHECK((x.is_known && x.section == 1 && x.window == 32 && x.always_ahead && x.begins == 1 && x.words == 2));
+  CHECK((x.first == 0 && x.last == 4 && x.roots == 2));
+  CHECK((f.bodies[0].number == 1 && f.bodies[0].child == 2 && f.bodies[1].number == 0 && f.bodies[1].child == 3));
+  CHECK((f.bodies[1].runs == 2 && f.bodies[1].serializes && f.bodies[3].timestamp == ~std::uint64_t{1}));
+  CHECK((f.numbered[0] == 1 && f.numbered[1] == 0 && f.numbered[2] == 3 && f.numbered[3] == 2));
+  CHECK((f.bodies[0].first == 0 && f.bodies[0].last == 2 && f.bodies[2].first == 2 && f.bodies[2].last == 3));
+  CHECK(
+      (f.touches[1].word == 2 && f.touches[1].before_ps == 40 && f.touches[1].reads == 1 && f.touches[1].writes == 2));
+  CHECK((f.crews[0] == none && f.crews[1] == 1));
+  old.sql(format_9());
+  CHECK(load(old.path).bodies.empty());
+  for (const char* missing :
+       {"UPDATE sections SET committed = 5 WHERE id = 2", "DELETE FROM crews",
+        "UPDATE bodies SET calls = 2 WHERE number = 9",
+        "UPDATE bodies SET number = 12 WHERE number = 11; UPDATE touches SET number = 12 WHERE number = 11",
+        "UPDATE sections SET executor = 'relaxed' WHERE id = 2", "UPDATE strands SET task = 12 WHERE id = 4"}) {
+    CAPTURE(missing);
+    const scratch other;
+    other.sql(format_10(missing));
+    CHECK(!load(other.path).sections[1].is_known);
+  }
+  const auto refusal_of_10 = [&](const std::string& change) {
+    const scratch wrong;
+    wrong.sql(format_10(change));
+    return refusal(wrong);
+  };
+  says(refusal_of_10("UPDATE sections SET id = 3 WHERE id = 2"), "section 3 is not the next one");
+  says(refusal_of_10("UPDATE crews SET section = 3"), "section 3 does not exist");
+  says(refusal_of_10("INSERT INTO crews VALUES (13, 2, 1)"), "section 2 begins twice");
+  says(refusal_of_10("UPDATE crews SET task = 99"), "its task does not exist");
+  says(refusal_of_10("UPDATE bodies SET timestamp = 4 WHERE number = 10"), "not in the order");
+  says(refusal_of_10("UPDATE bodies SET worker = 9 WHERE number = 10"), "its worker does not exist");
+  says(refusal_of_10("UPDATE bodies SET to_ns = 1 WHERE number = 10"), "to_ns is 1, before");
+  says(refusal_of_10("UPDATE touches SET number = 7 WHERE number = 11"), "body 7 is not there");
+  says(refusal_of_10("UPDATE touches SET word = 4 WHERE number = 11"), "word 4 is not the next one");
 }
 
 }  // namespace weft::tool::trace

@@ -12,7 +12,7 @@ namespace weft::tool::trace {
 namespace {
 
 constexpr std::size_t stages_max = 64;
-constexpr std::int64_t items_max = std::int64_t{1} << 48, ps_max = INT64_MAX / 4;
+constexpr std::int64_t items_max = std::int64_t{1} << 48;
 
 [[nodiscard]] index pipeline_of(const rows& r, int column, const file& f) {
   const std::int64_t id = r.integer(column);

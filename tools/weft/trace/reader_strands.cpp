@@ -15,7 +15,6 @@ constexpr std::string_view of_text[] = {"body", "branch", "program", "pass"};
 constexpr std::string_view step_text[] = {"fork",      "join",         "taken",   "over",    "loop",
                                           "look",      "looped",       "end",     "submits", "waits children",
                                           "waits all", "waits handle", "pipeline"};
-constexpr std::int64_t ps_max = INT64_MAX / 4;
 
 template <class Enum, std::size_t N> Enum named(const rows& r, int column, const std::string_view (&texts)[N]) {
   const std::string_view found = r.text(column);

@@ -1,9 +1,14 @@
 #pragma once
+#include <cstdint>
+
 #include "database.hpp"
 #include "id_map.hpp"
 #include "reader.hpp"
 
 namespace weft::tool::trace {
+
+// Of a length in picoseconds: a few of them in sum are a number.
+inline constexpr std::int64_t ps_max = INT64_MAX / 4;
 
 // What the ids of other tables stand for.
 struct strand_references {

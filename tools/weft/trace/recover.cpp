@@ -164,6 +164,10 @@ class reader {
     }
     case made::word_kind::section: {
       made::section_row s;
+      s.id = static_cast<std::uint32_t>(cut<std::uint64_t>(text));
+      s.section = static_cast<std::uint32_t>(cut<std::uint64_t>(text));
+      s.window = cut<std::uint64_t>(text);
+      s.always_ahead = cut<std::uint64_t>(text) != 0;
       for (std::uint64_t* field : {&s.began_ns, &s.ended_ns, &s.committed, &s.started, &s.again, &s.in_order})
         *field = cut<std::uint64_t>(text);
       s.serial_ns = cut<std::int64_t>(text);
@@ -252,6 +256,11 @@ class reader {
     case step: right = e.detail <= 12, last = 0; break;
     case pipeline: right = e.detail >= 1 && e.detail <= 64; break;
     case pass: right = e.time <= e.value, last = e.value; break;
+    case call: right = on_worker && e.time <= e.value, last = 0; break;
+    case loaded:
+    case stored: right = e.worker <= 0xff, last = 0; break;
+    case called:
+    case crew:
     case helper:
     case more: last = 0; break;
     case counted: right = e.detail < about.counters.size(), last = 0; break;

@@ -28,9 +28,14 @@ std::string unseen(const file& f) {
   if (const auto pipelines = number(f, "pipelines"); pipelines > shown)
     all.push_back(several(pipelines - shown, "pipeline"));
   std::int64_t bodies = 0;
-  for (const section& s : f.sections) bodies += s.started;
-  if (!f.sections.empty())
-    all.push_back(several(f.sections.size(), "ordered section") + " of " + std::to_string(bodies) + " calls");
+  unsigned long long sections = 0;
+  for (const section& s : f.sections) {
+    const bool is_shown = f.format >= 10 && (s.is_known || s.executor == "serial" || s.executor == "levels");
+    if (is_shown) continue;
+    ++sections;
+    bodies += s.started;
+  }
+  if (sections != 0) all.push_back(several(sections, "ordered section") + " of " + std::to_string(bodies) + " calls");
   std::string out;
   for (const std::string& x : all) out += (out.empty() ? "" : ", and ") + x;
   return out.empty() ? out : out + ": parallel inside of what is shown as one piece";
