@@ -41,6 +41,7 @@ NOT_ASKED = ["include/weft/swarm.hpp", "include/weft/ordered", "include/weft/ora
              "include/weft/chip_threads.hpp", "include/weft/detail/ordered.hpp", "include/weft/openmp.hpp",
              "include/weft/onetbb.hpp", "include/weft/openblas.hpp"]
 PAGE = ROOT / "docs" / "planted-faults.md"
+SAMPLES = pathlib.Path(__file__).resolve().parent / "samples.json"
 REASONS = pathlib.Path(__file__).resolve().parent / "survivors.json"
 TARGETS = ("weft_unit", "weft_conformance", "examples", "found")
 LABELS = ("unit", "conformance", "golden", "found")
@@ -256,7 +257,24 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def page_text(rows: list[dict], of: int, reasons: dict[str, str], tests_asked: int) -> str:
+def samples_text(samples: list[dict]) -> list[str]:
+    """What a sample says is what it said before anybody read its survivors."""
+    lines = ["## Samples", "",
+             "Drawn from all faults, asked by the nearest 12 to 16 tests that come by: what these found as it was drawn,",
+             "and now that its survivors have been read. Only the first says something of faults that were not drawn.",
+             "Without: of those that have no reason.", "",
+             "| seed | asked | found as drawn | without | found now | without |", "|---|---|---|---|---|---|"]
+    part = lambda n, of: f"{100 * n / max(1, of):.1f} %"
+    for s in samples:
+        cells = [f"{s['found' + x]} ({part(s['found' + x], s['asked' + x])}) | "
+                 + (part(s["found" + x], s["asked" + x] - s["argued" + x]) if "argued" + x in s else "")
+                 for x in ("", "_later")]
+        lines.append(f"| {s['seed']} | {s['asked']} | {cells[0]} | {cells[1]} |")
+    return lines + [""]
+
+
+def page_text(rows: list[dict], of: int, reasons: dict[str, str], tests_asked: int,
+              samples: list[dict]) -> str:
     found = [r for r in rows if r["found"]]
     lost = [r for r in rows if not r["found"]]
     reasoned = [r for r in lost if key(r) in reasons]
@@ -267,12 +285,13 @@ def page_text(rows: list[dict], of: int, reasons: dict[str, str], tests_asked: i
         "`src/sched`, `src/access`, `src/memory` and the public headers. All faults are in one build, which an",
         "environment variable tells which one is on. Each then stands before those tests of `quick` that come by it,",
         "the nearest first, and not all of them where many do: "
-        f"{tests_asked} files of unit and conformance cases were asked.", "",
+        f"{tests_asked} files of cases, examples and programs were asked.", "",
         "A survivor with a reason cannot matter, as the reason says: without those it is the second percentage.", "",
         "| could be planted | asked | found | survived | of these with a reason | found of those without |",
         "|---|---|---|---|---|---|",
         f"| {of} | {len(rows)} | {len(found)} ({100 * len(found) / max(1, len(rows)):.1f} %) | {len(lost)} | "
         f"{len(reasoned)} | {100 * len(found) / max(1, len(rows) - len(reasoned)):.1f} % |", "",
+        *samples_text(samples),
         "## Survived", "", "| where | fault | text | line | why |", "|---|---|---|---|---|"]
     for r in sorted(lost, key=lambda r: (r["file"], r["line"])):
         lines.append(f"| {r['file']}:{r['line']} | {KINDS[r['kind']]} | `{cell(r['text'])}` | {r['digest']} | "
@@ -351,7 +370,8 @@ def page(opt) -> int:
         return 0
     reasons = json.loads(REASONS.read_text())
     rows = list(load("results.json", {}).values())
-    PAGE.write_text(page_text(rows, load("faults.json", {})["of"], reasons, len(load("reached.json", {}))))
+    PAGE.write_text(page_text(rows, load("faults.json", {})["of"], reasons, len(load("reached.json", {})),
+                              json.loads(SAMPLES.read_text())))
     return 0
 
 
@@ -423,7 +443,7 @@ def self_test(_) -> int:
         if text.count(inner) != 1:
             wrong.append(f"a fault in a fault is not written once: {inner}")
     row = {"file": "a.hpp", "line": 1, "digest": digest("int x;"), "kind": "out", "text": "x | y", "how": "fails"}
-    made = page_text([row | {"found": ""}, row | {"found": "unit/a"}], 2, {}, 1)
+    made = page_text([row | {"found": ""}, row | {"found": "unit/a"}], 2, {}, 1, [])
     if complaints(made, lambda _: "  int  x;\n") or len(rows_of(made)) != 2:
         wrong.append("a page whose lines are there is refused")
     if len(complaints(made, lambda _: "int y;\n")) != 2:
