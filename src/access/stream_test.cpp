@@ -202,6 +202,19 @@ TEST_CASE("stream: what is discarded is nobody's, before and after it is pushed"
   s.end();
 }
 
+TEST_CASE("stream: of what is matched and not submitted after all the pushes are lost, in every buffer, and no pop") {
+  stream<std::uint64_t> s;
+  clause a = push(s, 3), p = pop(s, 8), b = push(s, 2);
+  CHECK((p.x.buffers == 2 && a.x.first == p.x.first && b.x.first == a.x.first->next));
+  const auto lost = [&a](bool of_second) { return detail::peek((of_second ? a.x.first->next : a.x.first)->lost); };
+  detail::unmatch(&p.x, 1);
+  CHECK((lost(false) == 0 && lost(true) == 0));
+  detail::unmatch(&a.x, 1);
+  CHECK((lost(false) == 1 && lost(true) == 0));  // one version
+  detail::unmatch(&b.x, 1);
+  CHECK((lost(false) == 1 && lost(true) == 2));  // of an early one each element is
+}
+
 TEST_CASE("stream: no memory in the middle of matching loses elements and nothing else") {
   CHECK(access::describe_elements(stream<int>("x").state(), 3, 4) == "element 3 of stream 'x'");
   stream<std::uint64_t> s;

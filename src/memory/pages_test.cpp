@@ -3,13 +3,18 @@
 #include "memory/pages.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <hwloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <string>
 
 #include "capture.hpp"
+#include "sanitized.hpp"
 #include "weft/error.hpp"
 
 namespace weft::memory {
@@ -51,6 +56,29 @@ TEST_CASE("pages: the system says where one is, or nothing; of a page that nobod
   CHECK(!computer.node_of(begin));
   CHECK(computer.current_node() < computer.nodes());
   computer.give_back(begin, 4 * page, false);
+}
+
+// How many pages of addresses the process has.
+TEST_CASE("pages: of what is mapped to be aligned nothing is left over before it or behind it" *
+          doctest::skip(sanitized)) {
+  const auto addresses = [] {
+    char text[64]{};
+    const int file = ::open("/proc/self/statm", O_RDONLY);
+    REQUIRE(file >= 0);
+    REQUIRE(::read(file, text, sizeof text - 1) > 0);
+    ::close(file);
+    return std::strtoull(text, nullptr, 10);
+  };
+  const auto before = addresses();
+  void* all[4];
+  for (void*& begin : all) begin = host::map(5 * page, 1 << 21, host::promise::memory);
+  CHECK(addresses() == before + 4 * 5);
+  for (void* begin : all) {
+    REQUIRE(begin != nullptr);
+    CHECK(reinterpret_cast<std::uintptr_t>(begin) % (1 << 21) == 0);
+    host::unmap(begin, 5 * page);
+  }
+  CHECK(addresses() == before);
 }
 
 TEST_CASE("pages: memory that there is not is refused in words") {

@@ -23,7 +23,7 @@ using word = detail::cell<std::uint32_t>;
 struct staged : ground::notes {
   [[nodiscard]] bool start_one(unsigned seat) { return started.push_back(seat), true; }
   static void bring_reserve(bool) noexcept {}
-  static void settle() noexcept {}
+  void settle() noexcept { ++settled; }
   [[nodiscard]] static std::uint64_t busy_ns() noexcept { return 0; }
   [[nodiscard]] static std::uint64_t reserve_busy_ns() noexcept { return 0; }
   static bool block_for(word& w, std::uint64_t ns) {
@@ -37,6 +37,7 @@ struct staged : ground::notes {
     host::store(w, 1u, base::release);
   }
   std::vector<unsigned> started;
+  unsigned settled = 0;
   static inline std::vector<std::uint64_t> blocked;  // for how long at most
   static inline std::vector<const word*> signalled;
   static inline std::function<void()> meanwhile;
@@ -153,6 +154,20 @@ TEST_CASE("admission: a worker without room lends its id, leaves its tasks to ot
   CHECK(deque<staged>::pop(f.main) == &t.r);
 }
 
+// The main thread is where the system puts it, and the reserve is to have its core.
+TEST_CASE("admission: of the workers that block the main thread leaves its core, and no other does") {
+  for (const unsigned id : {0u, 1u}) {
+    on_threads f(2);
+    worker<staged>& w = f.s.all[id];
+    f.fill(w);
+    staged::meanwhile = [&f, &w] {
+      while (!f.was_signalled(w.let_go)) f.give_batch_back(f.s.all[1 - w.id]);
+    };
+    f.take(f.a.get(w, 0));
+    CHECK(f.machine.settled == (id == 0 ? 1 : 0));
+  }
+}
+
 TEST_CASE("admission: a thread from outside lends nothing; with one worker, who is away, the reserve comes for it") {
   for (const unsigned workers : {1u, 2u}) {
     on_threads f(workers);
@@ -211,6 +226,19 @@ TEST_CASE("admission: if nothing can run a submitter goes beyond the window at o
   staged::meanwhile = [&f] { CHECK((f.a.let_exceed() && f.was_signalled(f.main.let_go))); };
   f.take(f.a.get(f.main, 0));
   CHECK(staged::blocked.size() == 1);
+}
+
+TEST_CASE("admission: a creator that runs no tasks makes no room, and the reserve does") {
+  for (const unsigned workers : {1u, 2u}) {
+    on_threads f(workers);
+    f.a.open(true, false);
+    f.fill(f.main);
+    staged::meanwhile = [&] {
+      while (!f.was_signalled(f.main.let_go)) f.give_batch_back(f.s.all[workers - 1]);
+    };
+    f.take(f.a.get(f.main, 0));
+    CHECK(staged::blocked.size() == workers - 1);  // with nobody else it goes beyond the window at once
+  }
 }
 
 TEST_CASE("admission: a worker that is idle lets submitters have what room there is") {

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -51,6 +52,29 @@ TEST_CASE("gang: a call that comes first is not lost, and after each the next ma
       x.all.tell(x.machine, 1, c);
       CHECK(x.all.await(x.machine, 1, patience_ps) == c);
     }
+}
+
+// A clock that goes on by a nanosecond a look, and a call that comes after some.
+struct patient : machine::host {
+  void park(unsigned) noexcept { ++parked; }
+  [[nodiscard]] std::uint64_t now_ps() noexcept { return clock_ps += 1000; }
+  static void relax(unsigned spins) noexcept {
+    if (spins == calls_at) call();
+  }
+  unsigned parked = 0;
+  std::uint64_t clock_ps = 0;
+  static inline unsigned calls_at = 0;
+  static inline std::function<void()> call;
+};
+TEST_CASE("gang: who has patience looks for so long, and does not sleep if the call comes meanwhile") {
+  using held = gang<patient>;
+  patient machine;
+  held all;
+  all.make(std::vector<std::uint16_t>{0, 0});
+  patient::call = [&] { all.tell(machine, 1, held::call::job); };
+  patient::calls_at = 5;
+  CHECK((all.await(machine, 1, 20'000) == held::call::job && machine.parked == 0));
+  CHECK(machine.clock_ps >= 5000);
 }
 
 TEST_CASE("gang: a call wakes one that sleeps") {

@@ -49,6 +49,17 @@ struct six_workers {
 
 }  // namespace
 
+TEST_CASE("pushed: of what a worker with long bodies takes in all is within reach of others") {
+  for (const bool coarse : {false, true}) {
+    six_workers t;
+    worker<notes>& w = t.s.all[3];
+    w.pace.coarse = coarse;
+    for (unsigned i = 0; i < 6; ++i) static_cast<void>(t.push(0, 3));
+    CHECK(t.here.take(w) != nullptr);
+    CHECK((deque<notes>::stealable(w) && deque<notes>::has_private(w) != coarse));
+  }
+}
+
 TEST_CASE("pushed: a worker takes in all that was pushed, and runs the oldest first") {
   six_workers t;
   worker<notes>& w = t.s.all[3];

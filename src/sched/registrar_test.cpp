@@ -197,6 +197,24 @@ TEST_CASE("registrar: a handle that another runtime is using is refused, and not
   h.engine = nullptr;
 }
 
+struct paid : ground::notes {
+  struct touched {
+    const void* begin;
+    std::size_t bytes;
+    bool writes;
+  };
+  static void touch(const void* begin, std::size_t bytes, bool writes) { last = {begin, bytes, writes}; }
+  static inline touched last{};
+};
+TEST_CASE("registrar: who creates a task pays for what it fills in, or reads what its submitter did") {
+  task t;
+  for (const bool here : {true, false}) {
+    paid::last = {};
+    pay_creation<paid>(t.r, here);
+    CHECK((paid::last.begin == &t.r && paid::last.bytes == bytes_in_use(t.r) && paid::last.writes == here));
+  }
+}
+
 TEST_CASE("registrar: what a record occupies is what is used of it") {
   task t;
   t.r.size_class = detail::record_classes;

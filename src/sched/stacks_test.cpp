@@ -3,11 +3,17 @@
 #include "sched/stacks.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <set>
+#include <string>
 #include <vector>
 
+#include "capture.hpp"
 #include "ground.hpp"
+#include "sanitized.hpp"
 
 namespace weft::sched {
 namespace {
@@ -65,6 +71,24 @@ TEST_CASE("stacks: on a modelled machine a worker keeps all: a lock would take t
   const auto taken = take(t, t.a, base::idle_stacks_max + 3);
   for (fiber* f : taken) t.stacks.leave(t.a, f);
   CHECK(t.a.idle.size() == base::idle_stacks_max + 3);
+}
+
+TEST_CASE("stacks: a wait that no memory can be had for ends the program, and says of how much" *
+          doctest::skip(sanitized)) {
+  int status = 0;
+  const std::string said = stderr_of([&status] {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      std::signal(SIGABRT, SIG_DFL);
+      sched::stacks<notes> huge{std::size_t{1} << 50, never, nullptr};
+      worker<notes> w;
+      static_cast<void>(huge.take(w));
+      ::_exit(0);
+    }
+    ::waitpid(child, &status, 0);
+  });
+  CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT));
+  CHECK(said.find("one more stack of 2199023255552 KiB beside the 0 that") != std::string::npos);
 }
 
 TEST_CASE("stacks: who only wishes for one gets no more than so many, or one that is idle") {

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <vector>
 
 #include "ground.hpp"
@@ -342,6 +343,37 @@ TEST_CASE("stealing: what an owner keeps private is pulled out, wherever it is")
     CHECK(f.thieves.take(thief) == &t.r);
     CHECK(!pull(thief));  // there is nothing any more
   }
+}
+
+// The barrier of a pull takes a while, and the owner goes on meanwhile.
+struct overtaken : notes {
+  static bool barrier_everywhere() {
+    if (meanwhile) meanwhile();
+    return true;
+  }
+  static inline std::function<void()> meanwhile;
+};
+TEST_CASE("stealing: an owner that keeps another branch after a pull in vain is looked at once more") {
+  overtaken machine;
+  ground::scheduler<overtaken> s{machine, 3};
+  s.open();
+  tempo<overtaken> lengths;
+  recording<overtaken> none{machine};
+  stealing<overtaken> thieves{machine, s.sleep, s.all, s.placement, lengths, none};
+  thieves.open(s.rules);
+  worker<overtaken>&thief = s.all[1], &owner = s.all[2];
+  detail::branch before, then;
+  detail::poke(owner.kept, &before);
+  CHECK(thieves.pull(thief));  // from now on it stands
+  overtaken::meanwhile = [&] {
+    detail::poke(owner.kept, &then);
+    detail::poke(owner.inside, std::uint8_t{1});
+  };
+  CHECK(thieves.pull(thief));
+  CHECK(thief.watched.newest == &then);
+  overtaken::meanwhile = nullptr;
+  CHECK(!thieves.pull(thief));  // it is at its end, and sees that thieves starve
+  detail::poke<detail::branch*>(owner.kept, nullptr);
 }
 
 TEST_CASE("stealing: of a main thread that is away a look is not enough") {

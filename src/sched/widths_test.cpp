@@ -6,8 +6,10 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "interleave.hpp"
 #include "machine/host/host.hpp"
 #include "place/tree.hpp"
 #include "weft/clause.hpp"
@@ -137,6 +139,29 @@ TEST_CASE("widths: from several threads at once") {
       }
     });
   for (std::thread& t : threads) t.join();
+}
+
+// Whoever comes second has looked before the first had noted it, and must not note it again.
+TEST_CASE("widths: leaders that meet a new kind at the same time have one between them") {
+  using unsteady = interleave::unsteady;
+  interleave::all_seeds(100, [](std::uint64_t seed) -> const char* {
+    interleave::play<unsteady> play(seed);
+    const weft::place::tree places(ground::cores(), 12);
+    groups who;
+    who.open(places);
+    widths<unsteady> all;
+    std::vector<decltype(all.choose(who, 0, std::declval<detail::record&>(), {}, 1, 12, aim::time, 0).of)> kinds;
+    unsigned left = 3;
+    const auto core = [&](unsigned) {
+      detail::record r{};
+      r.name = "new";
+      const auto c = all.choose(who, 3, r, detail::team_clause{1, 0xffff}.learned().sized(1), 1, 12, aim::time, 0);
+      kinds.push_back(c.of);
+      --left;
+    };
+    if (!play.run(3, core, [&] { return left == 0; })) return "they do not come to an end";
+    return kinds[0] != nullptr && kinds[1] == kinds[0] && kinds[2] == kinds[0] ? nullptr : "they have several";
+  });
 }
 
 TEST_CASE("widths: more kinds than are kept learn nothing, and get the widest") {

@@ -183,6 +183,20 @@ TEST_CASE("cancelled parts: the first exception of a loop's body leaves off the 
   });
 }
 
+TEST_CASE("cancelled parts: a second body that throws elsewhere leaves off what the first has not begun") {
+  weft::runtime rt({.workers = 2, .machine = "virtual"});
+  everywhere(rt, [](weft::cancellation& stop) {
+    int begun = 0;
+    const auto first = [&] {
+      weft::charge(50'000);  // so that somebody has the second
+      weft::for_each(0, 100, [&](int) { ++begun, weft::charge(1000); });
+    };
+    const auto both = [&] { weft::fork_join(first, [] { throw std::runtime_error("no"); }); };
+    static_cast<void>(thrown_by([&] { weft::finish(stop, both); }));
+    CHECK((begun == 0 && stop.skipped() == 100));
+  });
+}
+
 TEST_CASE("cancelled parts: a sort that is left off counts once, and leaves its values, in some order") {
   on_both_machines([](const weft::options& o) {
     weft::runtime rt(o);

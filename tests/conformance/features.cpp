@@ -287,3 +287,18 @@ TEST_CASE("features: several submitters wait for room at the same time, and all 
     CHECK(ran == 4 * 3000);
   }
 }
+
+TEST_CASE("features: while the program computes others run what it has submitted, however many they are") {
+  for (const unsigned workers : {2u, 8u, 9u, 40u}) {
+    weft::runtime rt({.workers = workers, .machine = "virtual"});
+    double last_ns = 0;
+    for (int i = 0; i < 30; ++i)
+      rt.submit([&] {
+        weft::charge(1000);
+        last_ns = std::max(last_ns, rt.now_ns());
+      });
+    rt.charge(1e6);
+    rt.wait();
+    CHECK(last_ns < (workers > 8 ? 5e4 : 5e5));  // so many that none is asked to come by: they have it at once
+  }
+}

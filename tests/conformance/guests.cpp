@@ -120,19 +120,25 @@ TEST_CASE("guests: one that comes to a narrower team than before it is on the co
   weft::runtime rt({.workers = workers, .machine = "host"});
   const deadline limit("guests of teams that get narrower");
   int wrong_mask = 0;
+  std::atomic<int> guests = 0;
+  const auto member = [&](weft::team_context& t) {
+    weft::guest(t, [&](weft::guest_context& g) {
+      if (g.cpu(0) >= 0) wrong_mask += mask_of_this_thread() != cpus_of(g);
+      std::thread([&] {
+        const std::vector<unsigned> before = mask_of_this_thread();
+        g.bind(0);
+        wrong_mask += mask_of_this_thread() != (g.cpu(0) < 0 ? before : std::vector{static_cast<unsigned>(g.cpu(0))});
+      }).join();
+      ++guests;
+    });
+  };
   for (unsigned width = workers; width != 0; --width)
     for (int k = 0; k < 10; ++k) {
-      rt.submit(weft::team(width), [&](weft::team_context& t) {
-        weft::guest(t, [&](weft::guest_context& g) {
-          if (g.cpu(0) >= 0) wrong_mask += mask_of_this_thread() != cpus_of(g);
-          std::thread([&] {
-            const std::vector<unsigned> before = mask_of_this_thread();
-            g.bind(0);
-            wrong_mask +=
-                mask_of_this_thread() != (g.cpu(0) < 0 ? before : std::vector{static_cast<unsigned>(g.cpu(0))});
-          }).join();
-        });
-      });
+      rt.submit(weft::team(width), member);
+      rt.wait();
+      rt.submit(weft::team(width), member);  // as narrow as that, with the main thread in the program
+      for (const int all = 20 * static_cast<int>(workers - width) + 2 * k + 2; workers > 1 && guests != all;)
+        std::this_thread::yield();
       rt.wait();
     }
   CHECK(wrong_mask == 0);

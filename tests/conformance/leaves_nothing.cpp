@@ -107,6 +107,36 @@ TEST_CASE("leaves nothing: a guest for whom there is no memory" * doctest::skip(
   CHECK(refused >= 3);
 }
 
+// On real threads, whose main thread is away between its waits: gangs that wait for it are told, and one that was not
+// to be is none of them, but may serve a team that it is not in.
+TEST_CASE("leaves nothing: a guest for whom there is no memory is none that the main thread keeps waiting" *
+          doctest::skip(sanitized)) {
+  constexpr unsigned workers = 4;
+  const deadline limit("leaves nothing: a guest for whom*");
+  unsigned refused = 0;
+  for (long calls = 1; calls <= 12; ++calls) {
+    weft::runtime rt({.workers = workers, .machine = "host"});
+    weft::handle<int> first;
+    std::atomic<unsigned> come = 0, hosted = 0;
+    const auto host = [&](weft::team_context& t, long let) {
+      if (++come == t.width()) calls_left = let;
+      weft::guest(t, [&](weft::guest_context&) { ++hosted; });
+      calls_left = -1;
+    };
+    rt.submit(weft::team(workers), weft::read(first), [&](weft::team_context& t, int) { host(t, calls); });
+    rt.submit(weft::team(2), weft::pin(2), weft::write(first), [&](weft::team_context& t, int&) { host(t, -1); });
+    bool failed = false;
+    try {
+      rt.wait();
+    } catch (const std::bad_alloc&) {
+      failed = true;
+    }
+    refused += failed ? 1 : 0;
+    CHECK(hosted + (failed ? 1 : 0) >= 2);
+  }
+  CHECK(refused >= 2);
+}
+
 // As many records as a program has at a time are all it ever needs, whatever way they end.
 TEST_CASE("leaves nothing: what has run runs again in the memory that it has" * doctest::skip(sanitized)) {
   const auto nested = [](const auto& self, weft::runtime& rt, unsigned depth) -> void {
@@ -117,12 +147,24 @@ TEST_CASE("leaves nothing: what has run runs again in the memory that it has" * 
       for (unsigned i = 0; i < 3; ++i) depth % 2 == 0 ? weft::async(body) : rt.submit(body);
     });
   };
+  struct refuses {  // to be moved into its record
+    refuses() = default;
+    refuses(const refuses&) {}
+    refuses(refuses&&) { throw weft::error("stays"); }
+    void operator()() const {}
+    char larger_than_a_scope_keeps[200] = {};
+  };
+  const auto refused = [](weft::here& at) {
+    const refuses body;
+    for (unsigned i = 0; i < 600; ++i) CHECK_THROWS_WITH(weft::async(at, body), "stays");
+  };
   for (const char* machine : {"host", "virtual"}) {
     weft::runtime rt({.workers = 1, .machine = machine});
     long after[3];
     for (long& n : after) {
       for (unsigned k = 0; k < 8; ++k) {
         rt.submit([&] { nested(nested, rt, 6); });
+        rt.submit([&] { weft::finish(refused); });
         rt.submit([&] {
           for (unsigned i = 0; i < 600; ++i)
             rt.submit([&rt, i] {

@@ -12,6 +12,24 @@
 #include "trace_file.hpp"
 #include "weft/weft.hpp"
 
+namespace weft::detail {
+
+// A wish that is known already, as that of a task in a trace: nobody has asked where its data lie.
+struct wish_clause {
+  using value_type = void;  // the body gets no data
+  unsigned node;
+  std::size_t count = 0;
+};
+template <> struct access_traits<wish_clause> : access_traits<void> {
+  static constexpr bool is_clause = true;
+  static constexpr bool is_range = true;
+  static constexpr bool exclusive_range = false;
+  using type = void;
+};
+inline void note(record& r, access*&, const wish_clause& c) noexcept { r.near = (c.node + 1) & 63u; }
+
+}  // namespace weft::detail
+
 namespace {
 
 constexpr const char* followers[] = {"near", "pufferfish", "hpt", "tao"};
@@ -208,6 +226,19 @@ TEST_CASE("near: the default policy follows hints, and is near from the first of
   CHECK(by_default.ns < 1.05 * near.ns);
   CHECK(by_default.remote < 0.6 * without.remote);
   CHECK(random.remote > 0.9 * without.remote);
+}
+
+TEST_CASE("near: the default policy follows the wishes of tasks that are replayed, too" *
+          doctest::skip(real_threads_only)) {
+  weft::runtime rt({.workers = 32, .machine = "epyc-7551-32"});
+  unsigned elsewhere = 0;
+  for (unsigned i = 0; i < 400; ++i)
+    rt.submit(weft::detail::wish_clause{i % 4}, [&elsewhere, i] {
+      weft::charge(10'000);
+      elsewhere += static_cast<unsigned>(weft::worker_id()) / 8 != i % 4 ? 1 : 0;
+    });
+  rt.wait();
+  CHECK(elsewhere < 40);
 }
 
 TEST_CASE("near: where nobody gives hints, or the machine is one place, the default policy is as ever") {

@@ -278,6 +278,21 @@ TEST_CASE("trace: threads outside the runtime submit") {
   }
 }
 
+TEST_CASE("trace: whether workers are bound, and to which cores") {
+  for (const bool pin : {false, true}) {
+    const trace_place place;
+    const std::string path = place.path();
+    const unsigned workers = std::max(1u, weft::usable_cpus());
+    {
+      weft::runtime rt({.workers = workers, .machine = "host", .pin = pin, .trace = path.c_str()});
+      rt.submit([] {});
+      rt.wait();
+    }
+    const trace_file file(path);
+    CHECK(file.number("SELECT count(cpu) FROM workers") == (pin ? workers - 1 : 0));  // never the first
+  }
+}
+
 TEST_CASE("trace: nothing is different with it on a virtual machine") {
   for (const char* schedule : {"time", "random"})
     for (unsigned workers : {1u, 3u, 16u})

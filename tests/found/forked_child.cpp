@@ -60,6 +60,7 @@ int main() {
   refuses("a graph", [&] { g.run(); });
   refuses("a wait", [&] { rt.wait(); });
   refuses("a wait for a handle", [&] { rt.wait(h); });
+  refuses("a wait for a version", [&] { rt.wait(h, 50); });
   refuses("a get", [&] { static_cast<void>(rt.get(h)); });
   refuses("a pause", [&] { rt.pause(); });
   refuses("a task of another thread", [&] {
