@@ -261,7 +261,8 @@ def samples_text(samples: list[dict]) -> list[str]:
     """What a sample says is what it said before anybody read its survivors."""
     lines = ["## Samples", "",
              "Drawn from all faults, asked by the nearest 12 to 16 tests that come by: what these found then,",
-             "and now that its survivors have been read. Only the first says something of faults that were not drawn.",
+             "and now, when all of its survivors but those below that are \"not read yet\" have a test or a reason.",
+             "Only the first says something of faults that were not drawn.",
              "Without: of those that have no reason.", "",
              "| seed | asked | found as drawn | without | found now | without |", "|---|---|---|---|---|---|"]
     part = lambda n, of: f"{100 * n / max(1, of):.1f} %"
