@@ -97,7 +97,10 @@ template <machine::machine M> void engine<M>::drop(detail::worker& w, detail::br
       if (poison_.is_stopped(b.parent)) b.invoke(b, detail::errand::skip);
       return;
     }
-    if (branches_.thrown_by(b) == nullptr) b.invoke(b, detail::errand::destroy);
+    if (const std::exception_ptr thrown = branches_.thrown_by(b))
+      poison_.is_told_by_scope(b, thrown);
+    else
+      b.invoke(b, detail::errand::destroy);
   } catch (const error&) {
     // Nothing can run any more, and that exception is told already by the one that is on its way.
   }

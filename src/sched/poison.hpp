@@ -76,6 +76,18 @@ template <class M> class poison {
     if (cancelled_above(b.parent) == nullptr || !detail::is_cancelled_error(e)) cancel_around(b, e);
   }
 
+  // The second body of the fork of b has thrown e elsewhere, and the first gives up because of that: no join asks for
+  // e. It is told by the finish that it has cancelled, behind the tasks of that. Who: the handler of what the first
+  // throws.
+  [[gnu::cold]] void is_told_by_scope(const detail::record& b, const std::exception_ptr& e) noexcept {
+    detail::cancel_scope* const s = cancellable_above(b.parent);
+    if (s == nullptr || detail::is_cancelled_error(e) || !detail::is_cancelled_error(std::current_exception())) return;
+    detail::record part{};
+    part.parent = s->r;
+    part.order = ~std::uint64_t{0};
+    failures_.add(part, e);
+  }
+
   // What r waits for beside its body has failed with e, as a child of r would: behind its children, and once r is
   // wholly done its own. r itself may not have run yet. Who: whoever ends that.
   [[gnu::cold]] void fail_below(detail::record& r, const std::exception_ptr& e) {

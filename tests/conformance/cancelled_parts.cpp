@@ -192,9 +192,40 @@ TEST_CASE("cancelled parts: a second body that throws elsewhere leaves off what 
       weft::for_each(0, 100, [&](int) { ++begun, weft::charge(1000); });
     };
     const auto both = [&] { weft::fork_join(first, [] { throw std::runtime_error("no"); }); };
-    static_cast<void>(thrown_by([&] { weft::finish(stop, both); }));
+    CHECK(thrown_by([&] { weft::finish(stop, both); }) == "no");
     CHECK((begun == 0 && stop.skipped() == 100));
   });
+}
+
+TEST_CASE("cancelled parts: what an iteration throws is told, whoever runs it, and by the innermost finish") {
+  for (const unsigned workers : {1u, 2u, 4u, 16u}) {
+    weft::runtime rt({.workers = workers, .machine = "virtual"});
+    for (const int at : {3, 300, 600, 900, 999}) {
+      CAPTURE(workers);
+      CAPTURE(at);
+      const auto loop = [at] {
+        weft::for_each(0, 1000, [at](int i) {
+          weft::charge(10'000);
+          if (i == at) throw std::runtime_error("no");
+        });
+      };
+      everywhere(rt, [&](weft::cancellation& stop) {
+        CHECK(thrown_by([&] { weft::finish(stop, loop); }) == "no");
+        CHECK(stop.cancelled());
+      });
+      everywhere(rt, [&](weft::cancellation& stop) {  // in an async, and in a fork below it
+        const auto in_an_async = [&] { weft::async([&] { weft::fork_join(loop, [] {}); }); };
+        CHECK(thrown_by([&] { weft::finish(stop, in_an_async); }) == "no");
+      });
+      everywhere(rt, [&](weft::cancellation& outer) {
+        weft::cancellation inner;
+        std::string inside;
+        weft::finish(outer, [&] { inside = thrown_by([&] { weft::finish(inner, loop); }); });
+        CHECK((inside == "no" && inner.cancelled() && !outer.cancelled()));
+      });
+    }
+    rt.wait();  // nothing is left to be told
+  }
 }
 
 TEST_CASE("cancelled parts: a sort that is left off counts once, and leaves its values, in some order") {
