@@ -121,6 +121,51 @@ class Killed(unittest.TestCase):
         self.assertEqual(self.ran(), 600)
         self.check(600)
 
+    def counts(self, *questions):
+        with sqlite3.connect(f"file:{self.trace}?mode=ro", uri=True) as db:
+            return [db.execute(f"SELECT count(*) FROM {q}").fetchone()[0] for q in questions]
+
+    def test_sections_pipelines_and_forks(self):
+        for machine in ({"WEFT_MACHINE": "host", "WEFT_WORKERS": "3"}, {"WEFT_MACHINE": "virtual"}):
+            with self.subTest(machine=machine):
+                running = self.start("4", "all", **machine)
+                _, errors = running.communicate(timeout=600)
+                self.assertEqual(running.returncode, -signal.SIGABRT, errors)
+                done = weft("recover", self.trace)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                named = "tasks t JOIN names n ON n.id = t.name AND n.name = "
+                self.assertEqual(self.counts("sections", "bodies", "crews WHERE first", "pipelines"), [4, 160, 4, 4])
+                self.assertEqual(self.counts(named + "'below' WHERE t.parent IS NOT NULL",
+                                             named + "'forked' JOIN strands s ON s.task = t.id AND s.of = 'body'"),
+                                 [4, 4])
+                items = self.counts("passes WHERE stage = 0", "passes WHERE stage IS NULL")
+                self.assertGreater(sum(items), 0)
+                for args in (["report"], ["whatif", "--workers", "2"], ["sim", "--workers", "2"]):
+                    done = weft(args[0], self.trace, *args[1:], "--json")
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertTrue(json.loads(done.stdout))
+                self.trace.unlink()
+
+    def test_in_the_middle_of_a_section(self):
+        random.seed(int(os.environ.get("WEFT_TEST_SEED", "1")))
+        for i in range(TIMES):
+            running = self.start("-1", "all", WEFT_MACHINE=random.choice(["host", "virtual"]))
+            self.until_it_runs(running)
+            time.sleep(random.uniform(0, 0.1))
+            running.kill()
+            running.communicate(timeout=600)
+            rounds = self.ran() // 150
+            done = weft("recover", self.trace)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            sections, bodies = self.counts("sections", "bodies")
+            with self.subTest(run=i, rounds=rounds):
+                self.assertIn(sections, (rounds, rounds + 1))
+                self.assertGreaterEqual(bodies, 40 * rounds)
+                self.assertLessEqual(bodies, 40 * (rounds + 1))
+                done = weft("report", self.trace, "--json")
+                self.assertEqual(done.returncode, 0, done.stderr)
+            self.trace.unlink()
+
     def test_the_oldest_are_overwritten_there_too(self):
         running = self.start("400", WEFT_TRACE_MIB="1", WEFT_MACHINE="virtual", WEFT_WORKERS="2")
         running.communicate(timeout=600)
