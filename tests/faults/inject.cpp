@@ -71,8 +71,16 @@ void release(void* at) noexcept {
   return armed.load(std::memory_order_acquire) && copes(from) && fails(call::malloc);
 }
 
-template <class Function> [[nodiscard]] Function* next(const char* name) noexcept {
-  return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+// The function that would be called if there were none here; Tag: another type for each. No static variable that is
+// initialized at its first use: where two threads come to that at once, one waits by syscall(), which is one of these.
+template <class Function, class Tag> [[nodiscard]] Function* next(const char* name, Tag) noexcept {
+  static constinit std::atomic<Function*> known{nullptr};
+  Function* found = known.load(std::memory_order_relaxed);
+  if (found == nullptr) {
+    found = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+    known.store(found, std::memory_order_relaxed);
+  }
+  return found;
 }
 
 template <class Result> [[nodiscard]] Result refuse(int error, Result result) noexcept {
@@ -153,25 +161,25 @@ int posix_memalign(void** at, std::size_t a, std::size_t n) {
 }
 
 void* mmap(void* at, std::size_t n, int protection, int flags, int file, off_t from) {
-  static const auto real = faults::next<decltype(mmap)>("mmap");
+  const auto real = faults::next<decltype(mmap)>("mmap", [] {});
   return fails(call::map) ? faults::refuse(ENOMEM, MAP_FAILED) : real(at, n, protection, flags, file, from);
 }
 int mprotect(void* at, std::size_t n, int protection) {
-  static const auto real = faults::next<decltype(mprotect)>("mprotect");
+  const auto real = faults::next<decltype(mprotect)>("mprotect", [] {});
   return fails(call::protect) ? faults::refuse(ENOMEM, -1) : real(at, n, protection);
 }
 int madvise(void* at, std::size_t n, int advice) {
-  static const auto real = faults::next<decltype(madvise)>("madvise");
+  const auto real = faults::next<decltype(madvise)>("madvise", [] {});
   return fails(call::protect) ? faults::refuse(EINVAL, -1) : real(at, n, advice);
 }
 int pthread_create(pthread_t* thread, const pthread_attr_t* with, void* (*entry)(void*), void* argument) {
-  static const auto real = faults::next<decltype(pthread_create)>("pthread_create");
+  const auto real = faults::next<decltype(pthread_create)>("pthread_create", [] {});
   return fails(call::thread) ? EAGAIN : real(thread, with, entry, argument);
 }
 
 // A wait may end early for a signal, or find the word changed; a wake of a word that is there does not fail.
 long syscall(long number, ...) {
-  static const auto real = faults::next<long(long, long, long, long, long, long, long)>("syscall");
+  const auto real = faults::next<long(long, long, long, long, long, long, long)>("syscall", [] {});
   std::va_list list;
   va_start(list, number);
   long a[6];
@@ -184,7 +192,7 @@ long syscall(long number, ...) {
 }
 
 int open(const char* path, int flags, ...) {
-  static const auto real = faults::next<int(const char*, int, mode_t)>("open");
+  const auto real = faults::next<int(const char*, int, mode_t)>("open", [] {});
   std::va_list list;
   va_start(list, flags);
   const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(list, mode_t) : 0;
@@ -192,23 +200,23 @@ int open(const char* path, int flags, ...) {
   return fails(call::open) ? faults::refuse(EMFILE, -1) : real(path, flags, mode);
 }
 ssize_t write(int file, const void* from, std::size_t n) {
-  static const auto real = faults::next<decltype(write)>("write");
+  const auto real = faults::next<decltype(write)>("write", [] {});
   return fails(call::write) ? faults::refuse(ENOSPC, ssize_t{-1}) : real(file, from, n);
 }
 ssize_t pwrite(int file, const void* from, std::size_t n, off_t at) {
-  static const auto real = faults::next<decltype(pwrite)>("pwrite");
+  const auto real = faults::next<decltype(pwrite)>("pwrite", [] {});
   return fails(call::write) ? faults::refuse(ENOSPC, ssize_t{-1}) : real(file, from, n, at);
 }
 int fsync(int file) {
-  static const auto real = faults::next<decltype(fsync)>("fsync");
+  const auto real = faults::next<decltype(fsync)>("fsync", [] {});
   return fails(call::sync) ? faults::refuse(EIO, -1) : real(file);
 }
 int fdatasync(int file) {
-  static const auto real = faults::next<decltype(fdatasync)>("fdatasync");
+  const auto real = faults::next<decltype(fdatasync)>("fdatasync", [] {});
   return fails(call::sync) ? faults::refuse(EIO, -1) : real(file);
 }
 int rename(const char* from, const char* to) {
-  static const auto real = faults::next<decltype(rename)>("rename");
+  const auto real = faults::next<decltype(rename)>("rename", [] {});
   return fails(call::rename) ? faults::refuse(EXDEV, -1) : real(from, to);
 }
 // The names of the same for large files, which the system's headers give to some callers.
