@@ -98,7 +98,7 @@ template <machine::machine M> void engine<M>::drop(detail::worker& w, detail::br
       return;
     }
     if (const std::exception_ptr thrown = branches_.thrown_by(b))
-      poison_.is_told_by_scope(b, thrown);
+      poison_.tell_scope(b, thrown);
     else
       b.invoke(b, detail::errand::destroy);
   } catch (const error&) {

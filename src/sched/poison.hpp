@@ -77,9 +77,9 @@ template <class M> class poison {
   }
 
   // The second body of the fork of b has thrown e elsewhere, and the first gives up because of that: no join asks for
-  // e. It is told by the finish that it has cancelled, behind the tasks of that. Who: the handler of what the first
+  // e. The finish that it has cancelled throws it, behind what its tasks throw. Who: the handler of what the first
   // throws.
-  [[gnu::cold]] void is_told_by_scope(const detail::record& b, const std::exception_ptr& e) noexcept {
+  [[gnu::cold]] void tell_scope(const detail::record& b, const std::exception_ptr& e) noexcept {
     detail::cancel_scope* const s = cancellable_above(b.parent);
     if (s == nullptr || detail::is_cancelled_error(e) || !detail::is_cancelled_error(std::current_exception())) return;
     detail::record part{};
