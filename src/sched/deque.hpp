@@ -217,19 +217,10 @@ template <class M> class deque : public theft<M> {
     detail::poke(d.split, split + n);
     return true;
   }
-  // The owner has taken the newest task from under a thief that pulls: whoever of the two gives in, it is seen when the
-  // thief is done.
+  // The owner has taken the newest task from under a thief that pulls, and puts it back: whoever of the two gives in, it
+  // is seen when the thief is done.
   [[nodiscard, gnu::noinline]] static record* contested(detail::worker& w, bool only_one) noexcept {
-    detail::deque_owner& d = w.deque;
-    const std::uint32_t end = detail::peek(d.bottom) + 1;
-    detail::poke(d.bottom, end);
-    {
-      const at_end here(w);
-      if (reaches_beyond(end, d.split)) {
-        detail::poke(d.bottom, end - 1);
-        return M::load(d.slots[(end - 1) & d.mask], base::relaxed);
-      }
-    }
+    detail::poke(w.deque.bottom, detail::peek(w.deque.bottom) + 1);
     return reclaim(w, only_one);
   }
 

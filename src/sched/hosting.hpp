@@ -150,7 +150,6 @@ template <class M> class hosting {
     } catch (...) {
       for (detail::record* r : seats) {
         begin(*r, detail::record_state::filling);
-        r->size_class = detail::record_class(seat_bytes);
         static_cast<void>(use_.pool.recycle(w, r));
       }
       seats.clear();

@@ -91,6 +91,18 @@ TEST_CASE("stacks: a wait that no memory can be had for ends the program, and sa
   CHECK(said.find("one more stack of 2199023255552 KiB beside the 0 that") != std::string::npos);
 }
 
+TEST_CASE("stacks: one that is put aside counts once it is taken, and once") {
+  all_stacks<notes> t;
+  for (unsigned i = 0; i + 1 < base::wished_stacks_max; ++i) {
+    t.stacks.put_aside(t.a);
+    CHECK(t.stacks.has_one_more(t.b));
+    static_cast<void>(t.stacks.take(t.a));
+  }
+  CHECK(t.stacks.has_one_more(t.b));
+  static_cast<void>(t.stacks.take(t.a));
+  CHECK(!t.stacks.has_one_more(t.b));
+}
+
 TEST_CASE("stacks: who only wishes for one gets no more than so many, or one that is idle") {
   all_stacks<notes> t;
   const auto taken = take(t, t.a, base::wished_stacks_max - 1);

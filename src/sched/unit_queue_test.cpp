@@ -22,7 +22,22 @@ struct two_then_one {
   queue q;
 };
 
+// What a modelled machine would be told.
+struct noting : machine::host {
+  static void touch(const void*, std::size_t bytes, bool writes) { (writes ? written : read) += bytes; }
+  static inline std::size_t read = 0, written = 0;
+};
+
 }  // namespace
+
+TEST_CASE("unit queue: a machine is told of each count that goes down, and of each unit that is read") {
+  two_then_one x;
+  unit_queue<noting> q;
+  noting::read = noting::written = 0;
+  for (const std::uint32_t done : {no_unit, no_unit, 1u, 0u, 2u}) static_cast<void>(q.take(x.t, x.order, done));
+  CHECK(noting::written == 2 * sizeof(std::uint32_t));
+  CHECK(noting::read == 3 * sizeof(std::uint32_t));
+}
 
 TEST_CASE("unit queue: the oldest first, and one that waits is ready when the last before it is done") {
   two_then_one x;

@@ -107,6 +107,22 @@ TEST_CASE("repeatable: several in one task, beside a range and a plain reduction
   CHECK(rt.get(plain) == 120);
 }
 
+TEST_CASE("repeatable: what a merge throws is told, as if the task had thrown it") {
+  struct broken : concatenation {
+    static void merge(std::string&, const std::string&) { throw std::runtime_error("merge"); }
+  };
+  for (const unsigned workers : {1u, 3u}) {
+    weft::runtime rt({.workers = workers});
+    weft::repeatable_reduction<std::string, broken> text;
+    for (int i = 0; i < 2; ++i) rt.submit(weft::reduce(text), [](std::string& part) { part += 'x'; });
+    CHECK_THROWS_WITH_AS(rt.wait(), "merge", std::runtime_error);
+    bool looked = false;
+    rt.submit(weft::read(text), [&looked](const std::string&) { looked = true; });
+    CHECK_THROWS_WITH_AS(rt.wait(), "merge", std::runtime_error);
+    CHECK(!looked);
+  }
+}
+
 TEST_CASE("repeatable: a task that fails is told to who looks, and nothing is lost of what is left") {
   weft::runtime rt({.workers = 3});
   weft::repeatable_reduction<double> sum;

@@ -24,9 +24,8 @@ template <class At> void swap_at(At a, At b) {
   swap(*a, *b);
 }
 
-// Moves the values for which is_low holds to the front of n, and returns how many they are.
+// Moves the values for which is_low holds to the front of n, at least one, and returns how many they are.
 template <class At, class Low> count partition_lightly(At first, count n, Low is_low) {
-  if (n == 0) return 0;
   using value = value_of<At>;
   At low = first, hole = first;
   const At end = plus(first, n);
