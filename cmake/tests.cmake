@@ -52,7 +52,7 @@ function(weft_program target folder name source)
                                              RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
 endfunction()
 
-# src/sched/deque_test.cpp -> sched/deque
+# src/sched/queues/deque_test.cpp -> sched/queues/deque
 function(weft_stem out source)
   file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${source})
   string(REGEX REPLACE "^(src|tests)/" "" path ${path})

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "machine/host/host.hpp"
-#include "sched/placement.hpp"
+#include "sched/place/placement.hpp"
 
 namespace weft::ground {
 

@@ -2,12 +2,12 @@
 // thread, on real stacks, and while it waits a loop runs what is in its inbox and its deque. When nothing is left the
 // loop looks for the end and, with everybody asleep, for a stall. Nobody else runs, so a test is one thread.
 #pragma once
-#include "sched/admission.hpp"
-#include "sched/children.hpp"
-#include "sched/poison.hpp"
-#include "sched/stacks.hpp"
-#include "sched/stall.hpp"
-#include "sched/suspension.hpp"
+#include "sched/admit/admission.hpp"
+#include "sched/admit/stacks.hpp"
+#include "sched/admit/suspension.hpp"
+#include "sched/fail/poison.hpp"
+#include "sched/join/stall.hpp"
+#include "sched/workers/children.hpp"
 #include "storey.hpp"
 
 namespace weft::ground {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "ground.hpp"
-#include "sched/registrar.hpp"
+#include "sched/admit/registrar.hpp"
 
 namespace weft::ground {
 

@@ -8,7 +8,7 @@
 // All members call it, as they call a barrier. When all have come, the workers of the team are held, one after the
 // other as each ends what it is at; then the body of one call is run, on one of these workers. Its thread may run on
 // the cores of all of them and on no other, and so may threads that it makes. The others sleep in the kernel until it
-// returns. So two guests never share a core, nor does a guest share one with tasks. No deadlock: src/sched/gang.md.
+// returns. So two guests never share a core, nor does a guest share one with tasks. Proof: src/sched/place/gang.md.
 //
 // Threads that another runtime made earlier keep the cores they had then. weft/openmp.hpp, weft/onetbb.hpp and
 // weft/openblas.hpp put them where they belong; a body that uses others does so itself, with bind().

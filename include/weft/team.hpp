@@ -16,7 +16,7 @@
 //
 // No member ever holds on to a worker: one that waits long in a barrier is set aside like a body in any other wait, and
 // its worker does something else. So teams of all widths may cross in any order, and a member may wait for tasks, also
-// for other teams. Protocol and proof: src/sched/teams.md.
+// for other teams. Protocol and proof: src/sched/teams/teams.md.
 #pragma once
 #include "weft/detail/language.hpp"  // before all others
 

@@ -7,7 +7,7 @@
 //   });
 //
 // A graph does not change once it is made, so one serves any number of teams at a time. What a team has done of it is
-// the team's (src/sched/unit_queue.hpp).
+// the team's (src/sched/queues/unit_queue.hpp).
 #pragma once
 #include "weft/detail/language.hpp"  // before all others
 

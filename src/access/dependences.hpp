@@ -1,5 +1,5 @@
 // Which of a list of tasks must be done before which, from their accesses: what versions say one by one, said once and
-// for all, for a graph that runs again (src/sched/graphs.hpp). Accesses to one handle fall into groups as in
+// for all, for a graph that runs again (src/sched/admit/graphs.hpp). Accesses to one handle fall into groups as in
 // version.hpp; each member of a group waits for all of the group before. Adds are ordered as they come: any order
 // would do, and one of them costs nothing while it runs.
 // An edge that two others imply is left out. Where a group of many would wait for a group of many, a *join* is put

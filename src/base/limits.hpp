@@ -13,7 +13,7 @@ inline constexpr std::size_t stack_kib_max = std::size_t{1} << 22;     // 4 GiB:
 inline constexpr std::uint32_t wished_stacks_max =
     4096;  // beyond it stacks are made for waits alone: 16 KiB or so each
 inline constexpr std::uint32_t deque_capacity_first = 256;  // slots; doubles when full
-// All of a deque can be shared, which its word says in 16 bits (sched/shared_part.hpp); beyond it tasks overflow.
+// All of a deque can be shared, which its word says in 16 bits (sched/queues/shared_part.hpp); the rest overflows.
 inline constexpr std::uint32_t deque_capacity_max = 1u << 15;
 inline constexpr std::uint32_t steal_max = 128;  // tasks at once: to read more slots takes longer than a second steal
 inline constexpr std::uint32_t pushed_max =

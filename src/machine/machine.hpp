@@ -11,7 +11,7 @@
 //   took_from(worker)           the caller has taken a task from that one
 //   touch(address, bytes, writes)   memory that is no cell is used; fresh(address, bytes): it is new;
 //                               fresh_unless(word, value, address, bytes): if the word, of no lock yet, is another
-//   between_steps()             of the owner of a deque, which are no accesses (sched/deque.md): for tests
+//   between_steps()             of the owner of a deque, which are no accesses (sched/queues/deque.md): for tests
 //   give_way()                  a body lets others go first
 //   meets_stranger()            a thread calls in that is no worker and did not make the runtime; returns if it may
 //   declares(record, ps)        the body is to cost that, once more; 0: the default
@@ -50,8 +50,8 @@
 //                     each call that submits or waits asks
 //   block(word), block_for(word, ns), signal(word), start_one(id), start_helper(run, argument), bring_reserve(here),
 //   stay, busy_ns(), reserve_busy_ns(), barrier_everywhere()
-//                     what a submitter at a full window, the reserve (sched/reserve.hpp), the watch (sched/watch.hpp)
-//                     and who waits from outside need of threads; empty where there are none
+//                     what a submitter at a full window, the reserve (sched/admit/reserve.hpp), the watch
+//                     (sched/join/watch.hpp) and who waits from outside need of threads; empty where there are none
 //
 // What is offered on one kind of machines only, the scheduler asks for by name. Nobody above asks which machine it is
 // on: a machine may offer any of these. All but offers_barrier() are known when the code is compiled, so an answer
@@ -61,7 +61,7 @@
 //   admits_strangers()  threads outside the runtime may call in; these then block() and are signal()ed
 //   has_helpers()       start_helper() makes a thread
 //   has_alarms()        alarm() does something
-//   keeps_order()       the order of all tasks may be written down or decided (sched/order.hpp)
+//   keeps_order()       the order of all tasks may be written down or decided (sched/replay/order.hpp)
 //   takes_charges()     charge() does something
 //   offers_barrier()    handing over tasks may rely on barrier_everywhere()
 //   reserves()          workers beyond those asked for, which take the place of those that block

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "ordered/speculative_task.hpp"
-#include "sched/worker.hpp"
+#include "sched/workers/worker.hpp"
 #include "weft/runtime.hpp"
 
 namespace weft::speculative {

@@ -10,7 +10,7 @@
 #include "base/exception_or.hpp"
 #include "base/lock.hpp"
 #include "machine/host/host.hpp"
-#include "sched/cancellation.hpp"
+#include "sched/fail/cancellation.hpp"
 
 namespace weft::detail {
 

@@ -1,5 +1,5 @@
-// The list behind src/sched/decoupled.hpp. Here, because src/sched knows no threads.
-#include "sched/decoupled.hpp"
+// The list behind src/sched/admit/decoupled.hpp. Here, because src/sched knows no threads.
+#include "sched/admit/decoupled.hpp"
 
 #include <mutex>
 #include <thread>

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "runtime/options.hpp"
-#include "sched/any_engine.hpp"
+#include "sched/admit/any_engine.hpp"
 #include "weft/runtime.hpp"
 
 namespace weft {

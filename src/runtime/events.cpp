@@ -1,5 +1,5 @@
-// weft::event, and the table behind src/sched/events.hpp. Here, because src/sched knows no threads.
-#include "sched/events.hpp"
+// weft::event, and the table behind src/sched/idle/events.hpp. Here, because src/sched knows no threads.
+#include "sched/idle/events.hpp"
 
 #include <cstdio>
 #include <mutex>

@@ -5,7 +5,7 @@
 #include <exception>
 #include <string>
 
-#include "sched/cancellation.hpp"
+#include "sched/fail/cancellation.hpp"
 #include "weft/cancellation.hpp"
 #include "weft/detail/scope.hpp"
 #include "weft/error.hpp"

@@ -1,4 +1,4 @@
-// The out-of-line half of weft/graph.hpp: recording, and a run as a task. What happens in a run: src/sched/graphs.hpp.
+// The out-of-line half of weft/graph.hpp: recording, and a run as a task. A run itself: src/sched/admit/graphs.hpp.
 #include "weft/graph.hpp"
 
 #include <sys/mman.h>
@@ -11,8 +11,8 @@
 #include "access/reduction.hpp"
 #include "access/registration.hpp"
 #include "base/assert.hpp"
-#include "sched/any_engine.hpp"
-#include "sched/graph_state.hpp"
+#include "sched/admit/any_engine.hpp"
+#include "sched/replay/graph_state.hpp"
 #include "weft/error.hpp"
 #include "weft/finish.hpp"
 #include "weft/runtime.hpp"

@@ -3,7 +3,7 @@
 
 #include "access/version.hpp"
 #include "base/atomic.hpp"
-#include "sched/decoupled.hpp"
+#include "sched/admit/decoupled.hpp"
 #include "weft/detail/worker.hpp"
 
 namespace weft::detail {

@@ -4,7 +4,7 @@
 #include "place/topology.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/options.hpp"
-#include "sched/engine.hpp"
+#include "sched/engine/engine.hpp"
 
 namespace weft {
 

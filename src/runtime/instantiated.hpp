@@ -2,7 +2,7 @@
 #pragma once
 #include "machine/host/host.hpp"
 #include "machine/virtual/virtual.hpp"
-#include "sched/engine.hpp"
+#include "sched/engine/engine.hpp"
 
 namespace weft::sched {
 

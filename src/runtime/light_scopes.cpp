@@ -1,5 +1,5 @@
 // What of light scopes (weft/detail/light_scope.hpp) is out of the way of those in which nothing happens: their
-// records, asyncs that others had, and what is thrown. src/sched/branches.md, "Light scopes".
+// records, asyncs that others had, and what is thrown. src/sched/join/branches.md, "Light scopes".
 #include "weft/detail/light_scope.hpp"
 
 #include <cstddef>

@@ -3,8 +3,8 @@
 
 #include "access/placed_range.hpp"
 #include "memory/pages.hpp"
-#include "sched/any_engine.hpp"
-#include "sched/worker.hpp"
+#include "sched/admit/any_engine.hpp"
+#include "sched/workers/worker.hpp"
 #include "weft/runtime.hpp"
 
 namespace weft {

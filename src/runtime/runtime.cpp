@@ -13,8 +13,8 @@
 #include "runtime/engines.hpp"
 #include "runtime/options.hpp"
 #include "runtime/variables.hpp"
-#include "sched/policy.hpp"
-#include "sched/worker.hpp"
+#include "sched/policies/policy.hpp"
+#include "sched/workers/worker.hpp"
 
 namespace weft {
 

@@ -1,7 +1,7 @@
 // Which worker each thread is.
 #include "weft/detail/worker.hpp"
 
-#include "sched/worker.hpp"
+#include "sched/workers/worker.hpp"
 #include "weft/runtime.hpp"
 
 namespace weft {

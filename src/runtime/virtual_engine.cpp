@@ -5,7 +5,7 @@
 #include "runtime/options.hpp"
 #include "runtime/schedule.hpp"
 #include "runtime/variables.hpp"
-#include "sched/engine.hpp"
+#include "sched/engine/engine.hpp"
 
 namespace weft {
 

@@ -1,5 +1,5 @@
 // The trace of one runtime: where it goes, a recorder per worker, and the writing of it. The engine calls the recorders
-// (sched/recording.hpp); this file knows nothing of schedulers.
+// (sched/replay/recording.hpp); this file knows nothing of schedulers.
 #pragma once
 #include <memory>
 #include <string>

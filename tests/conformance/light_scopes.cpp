@@ -1,5 +1,5 @@
-// Finishes whose asyncs are kept on the stack of the body (src/sched/branches.md, "Light scopes"): what a program sees
-// is that of asyncs which are tasks, whoever runs them. On virtual machines they are tasks.
+// Finishes whose asyncs are kept on the stack of the body (src/sched/join/branches.md, "Light scopes"): what a program
+// sees is that of asyncs which are tasks, whoever runs them. On virtual machines they are tasks.
 #include <doctest/doctest.h>
 
 #include <algorithm>

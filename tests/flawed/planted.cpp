@@ -1,7 +1,7 @@
 // The whole scheduler on a deque that is broken on purpose, on disturbed modelled machines: within a few hundred seeds
 // a task must run twice, be lost, trip an assertion or hang; with the real deque, in the same harness, nothing ever
-// does. A flaw may end in anything, so each run is a process of its own. src/sched/deque_model_test.cpp does the same
-// to the deque alone, and faster; here it has the company that it has in a program.
+// does. A flaw may end in anything, so each run is a process of its own. src/sched/queues/deque_model_test.cpp does the
+// same to the deque alone, and faster; here it has the company that it has in a program.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -14,7 +14,7 @@
 #include "machine/virtual/virtual.hpp"
 #include "place/topology.hpp"
 #include "replay.hpp"
-#include "sched/engine.hpp"
+#include "sched/engine/engine.hpp"
 #include "weft/weft.hpp"
 
 namespace weft {

@@ -14,7 +14,7 @@
 
 #include "machine/host/host.hpp"
 #include "place/topology.hpp"
-#include "sched/engine.hpp"
+#include "sched/engine/engine.hpp"
 #include "weft/weft.hpp"
 
 namespace weft {

@@ -13,7 +13,7 @@
 
 #include "machine/virtual/virtual.hpp"
 #include "replay.hpp"
-#include "sched/engine.hpp"
+#include "sched/engine/engine.hpp"
 #include "weft/weft.hpp"
 
 namespace weft {

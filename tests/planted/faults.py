@@ -35,7 +35,7 @@ from rewrite import KINDS, digest  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 WORK = ROOT / "build" / "planted"
 TREE, BUILD = WORK / "tree", WORK / "tree" / "build" / "dev"
-FOLDERS = ["src/sched", "src/sched/policies", "src/access", "src/memory", "include/weft", "include/weft/detail"]
+FOLDERS = ["src/sched/*", "src/access", "src/memory", "include/weft", "include/weft/detail"]
 # Programs for no runtime, or of rooms that are not asked here.
 NOT_ASKED = ["include/weft/swarm.hpp", "include/weft/ordered", "include/weft/oracle.hpp",
              "include/weft/chip_threads.hpp", "include/weft/detail/ordered.hpp", "include/weft/openmp.hpp",
@@ -61,7 +61,7 @@ def save(name: str, what) -> None:
 
 
 def sources() -> list[str]:
-    found = [str(p.relative_to(ROOT)) for folder in FOLDERS for p in sorted((ROOT / folder).glob("*.[ch]pp"))]
+    found = [str(p.relative_to(ROOT)) for folder in FOLDERS for p in sorted(ROOT.glob(f"{folder}/*.[ch]pp"))]
     return [f for f in found if not f.endswith(("_test.cpp", "_bench.cpp")) and not f.startswith(tuple(NOT_ASKED))]
 
 

@@ -2,7 +2,7 @@
 // exactly once, by whoever. The ring starts small and grows under the thieves' hands. Catches what the model checker's
 // few operations cannot reach: growth while a thief holds the old ring, indices far apart, a starved flag that is lost
 // for good.
-#include "sched/deque.hpp"
+#include "sched/queues/deque.hpp"
 
 #include <atomic>
 #include <thread>

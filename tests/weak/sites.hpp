@@ -1,7 +1,7 @@
 // The places in the code where shared words are used, each with its order, known by std::source_location: what the
 // machine has met so far. One of them can be made weaker by one step, without compiling anything anew, to see which
 // test notices:
-//   WEFT_WEAKEN=src/sched/theft.hpp:61:27=relaxed     the access there has that order instead of its own
+//   WEFT_WEAKEN=src/sched/queues/theft.hpp:61:27=relaxed     the access there has that order instead of its own
 //   WEFT_SITES=FILE                                   at the end FILE gets a line for each place that was met
 //   WEFT_WEAK_TRACE=1                                 each access is printed; with WEFT_TEST_SEED, to see what happened
 #pragma once
@@ -26,7 +26,7 @@ struct site {
 
   // The order that holds at this place.
   [[nodiscard]] base::order of(base::order o) const noexcept { return is_weakened ? instead : o; }
-  [[nodiscard]] std::string name() const;  // src/sched/theft.hpp:61:27
+  [[nodiscard]] std::string name() const;  // src/sched/queues/theft.hpp:61:27
 };
 
 // The place; it lives as long as the program.

@@ -1,6 +1,6 @@
 // The second half of a fork, while others may take it: a record on the stack of the body that forked, and in its
 // worker's deque. As a rule nobody does; then the body takes it back and calls it as a function. Nothing is allocated,
-// and the owner passes no fence and no locked operation. Who else runs it, and how the two meet: src/sched/branches.md.
+// and the owner passes no fence and no locked operation. Who else runs it, and how: src/sched/join/branches.md.
 #pragma once
 #include <cstdint>
 
@@ -69,7 +69,7 @@ inline void make_ready(branch& b, record* of) noexcept {
 // or it is hooked, and the slow half offers b. Who: the body that is at `at`.
 [[nodiscard]] not_begun heed(place_of_body& at, branch& b);
 
-// Keeps b, the newest of its worker's, which thieves come to when they have nothing else (src/sched/branches.md).
+// Keeps b, the newest of its worker's, which thieves come to when they have nothing else (src/sched/join/branches.md).
 // Who: the body that is at `at`. Order: starved and hooked come after b is in the list (deque.md, "Nothing is left
 // behind").
 [[nodiscard, gnu::always_inline]] inline not_begun keep(place_of_body& at, branch& b) {

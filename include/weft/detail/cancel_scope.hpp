@@ -1,5 +1,5 @@
 // What a cancellation (weft/cancellation.hpp) knows, and the scopes that can be cancelled by it. How the scheduler
-// looks at them: src/sched/cancellation.hpp.
+// looks at them: src/sched/fail/cancellation.hpp.
 #pragma once
 #include <cstdint>
 #include <exception>

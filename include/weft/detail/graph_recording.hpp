@@ -1,5 +1,5 @@
 // A graph that is being recorded, as the templates of submit.hpp see it: where a record comes from, and where it goes
-// when it is filled in. How a graph is kept: src/sched/graph_state.hpp.
+// when it is filled in. How a graph is kept: src/sched/replay/graph_state.hpp.
 #pragma once
 #include <cstddef>
 #include <cstdint>

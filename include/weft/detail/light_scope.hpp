@@ -1,7 +1,7 @@
 // A finish as most of them are: its asyncs are few, small and without clauses, and nobody takes one. It has no record;
 // its asyncs lie on the stack of the body, kept as the branches of forks are (branch.hpp), and its end calls them as
 // functions. What else is submitted in it needs a scope with a record (scope.hpp), which is opened then.
-// Why that is the same: src/sched/branches.md, "Light scopes".
+// Why that is the same: src/sched/join/branches.md, "Light scopes".
 #pragma once
 #include <cstddef>
 #include <cstdint>

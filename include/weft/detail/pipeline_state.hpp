@@ -1,6 +1,6 @@
 // What the workers of a pipeline (weft/pipeline.hpp) share while several carry items: who may take the next item, whose
 // turn it is at each serial stage, and what lies in between. All of it is behind one lock, and the scheduler's
-// (src/sched/pipelines.hpp); the values themselves are typed and lie in the header.
+// (src/sched/join/pipelines.hpp); the values themselves are typed and lie in the header.
 #pragma once
 #include <cstddef>
 #include <cstdint>

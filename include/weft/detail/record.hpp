@@ -28,10 +28,10 @@ enum class record_kind : std::uint8_t {
   resume,    // stands for a suspended fiber: running it means switching to that fiber
   external,  // stands for a thread outside the runtime that sleeps until this is "run"
   place,     // stands in a handle's wait list for a task that reserves several (src/access/reservation.hpp)
-  branch,    // the second half of a fork, on the stack of the body that forked (src/sched/branches.hpp)
-  node,      // a task of a graph, whose record stays for the next run (src/sched/graphs.hpp)
-  scope,     // of a finish: the parent of what is submitted in it, on the stack of the body (src/sched/scopes.hpp)
-  cancellable_scope,  // the same, of one with a cancellation (src/sched/cancellation.hpp); the last
+  branch,    // the second half of a fork, on the stack of the body that forked (src/sched/join/branches.hpp)
+  node,      // a task of a graph, whose record stays for the next run (src/sched/admit/graphs.hpp)
+  scope,     // of a finish: the parent of what is submitted in it, on the stack of the body (src/sched/join/scopes.hpp)
+  cancellable_scope,  // the same, of one with a cancellation (src/sched/fail/cancellation.hpp); the last
 };
 
 // What is asked of a record's body and closure. A plain task is asked once, to run; a body that may have to run again
@@ -50,7 +50,7 @@ struct request_fields {   // requested
   record* next;           // in a queue
   std::uint64_t made_ps;  // when, where that is recorded,
   std::uint32_t made_by;  // and by whom
-  std::uint32_t behind;   // how many of the main thread's come before it (src/sched/requests.hpp)
+  std::uint32_t behind;   // how many of the main thread's come before it (src/sched/queues/requests.hpp)
 };
 struct waiting_fields {    // filling, blocked, ready
   record* next;            // in a list or queue
@@ -92,7 +92,7 @@ struct record {
   // One more, written by whoever runs the task.
   bool has_waited : 1;  // its body was set aside: how long it took says nothing
   bool is_call : 1;     // runs on the stack of its parent, whose body waits
-  // And the memory node that its hints want (src/sched/locality.hpp), written by the submitter before.
+  // And the memory node that its hints want (src/sched/policies/locality.hpp), written by the submitter before.
   std::uint8_t near : 6;
   const char* name;  // static storage; nullptr: unnamed
   union {
@@ -101,13 +101,13 @@ struct record {
     running_fields running;
   };
   record* parent;               // the task that submitted this one, nullptr at top level
-  cell<std::uint32_t> pending;  // body_share, or its children that are not wholly done (src/sched/children.hpp)
+  cell<std::uint32_t> pending;  // body_share, or its children that are not wholly done (src/sched/workers/children.hpp)
   std::uint32_t access_count;
   std::uint64_t order;    // submission number: "first in program order" compares these
   std::uint64_t cost_ps;  // modelled duration of the body, 0: the machine's default; see the bits below
 
   static constexpr std::uint16_t unpinned = 0xffff;
-  // In `near`: 0 no wish, else the memory node plus 1, or that the data span nodes (src/sched/locality.hpp).
+  // In `near`: 0 no wish, else the memory node plus 1, or that the data span nodes (src/sched/policies/locality.hpp).
   static constexpr std::uint8_t near_spans = 63;
   static constexpr std::uint64_t charged_bit = std::uint64_t{1} << 63;  // in cost_ps: the body has called charge()
   static constexpr std::uint64_t cycles_bit = std::uint64_t{1} << 62;   // in cost_ps: it counts thousandths of cycles

@@ -5,12 +5,12 @@
 //
 //   free ──> filling ──> blocked ──> ready ──> running ──> draining ──> free
 //
-//   filling -> requested -> filling   created by another worker (src/sched/creation.hpp)
+//   filling -> requested -> filling   created by another worker (src/sched/admit/creation.hpp)
 //   filling -> ready                  nothing to wait for
 //   filling -> free                   discarded, or refused
 //   blocked -> blocked                the next condition
 //   ready -> ready                    taken from a queue and put back: a pause, another worker's turn
-//   ready -> blocked                  chosen to run, and its handle is taken (src/sched/ordering.hpp)
+//   ready -> blocked                  chosen to run, and its handle is taken (src/sched/replay/ordering.hpp)
 //   running -> free                   no children
 //   running, draining -> blocked      a node of a graph, which rests until the next run and is not freed
 //

@@ -1,6 +1,6 @@
 // The scope of a finish: a record that stands between a body and the tasks that are submitted in the scope, so that a
 // wait for them is a wait for its children and for nobody else's. It lies on the stack of the body; where hooks are set
-// the engine gives another in its place. Where it is waited for: src/sched/scopes.hpp.
+// the engine gives another in its place. Where it is waited for: src/sched/join/scopes.hpp.
 #pragma once
 #include "weft/detail/record.hpp"
 #include "weft/detail/worker.hpp"
@@ -54,7 +54,7 @@ void close_slowly(worker& w, scope& s);
   enclose(w, s.own, &outer);
 }
 // The child that is newest on w, if it is a plain call: no accesses to settle, nobody to look at it, nothing else that
-// is to come first. Then it is the caller's. As waits::newest_child (src/sched/waits.hpp) and taken_back (branch.hpp).
+// is to come first. Then it is the caller's. As newest_child (src/sched/join/waits.hpp) and taken_back (branch.hpp).
 // It is looked at only when it is out of reach of thieves: one that has it writes to it.
 [[nodiscard, gnu::always_inline]] inline record* newest_call(worker& w, scope& s) noexcept {
   deque_owner& d = w.deque;

@@ -124,7 +124,7 @@ inline bool enter_fast(engine_base& e, worker* w, record* r) {
   if (parent == nullptr) {
     r->order = peek(w->created) + 1;
     poke(w->created, r->order);
-  } else {  // as children::added (src/sched/children.hpp)
+  } else {  // as children::added (src/sched/workers/children.hpp)
     if ((parent->running.children + 1) % record::renew_every == 0) [[unlikely]]
       return false;
     parent->has_children = true;

@@ -1,5 +1,5 @@
 // What the members of one team share (weft/team.hpp). The engine makes it, keeps it until the last member has left, and
-// alone works on its cells; who waits and who goes on: src/sched/teams.md.
+// alone works on its cells; who waits and who goes on: src/sched/teams/teams.md.
 #pragma once
 #include <cstdint>
 

@@ -41,7 +41,7 @@ struct place_of_body {
   std::uintptr_t calls_end = ~std::uintptr_t{0};
 };
 
-// The out-of-line half. One implementation per machine (src/sched/engine.hpp); called at events, never per instruction.
+// The out-of-line half. One per machine (src/sched/engine/engine.hpp); called at events, never per instruction.
 struct engine_base {
   // Gives a record with room for `bytes`. Who: any thread. Blocks or helps while the window of live tasks is full.
   virtual record* allocate(std::size_t bytes) = 0;
@@ -93,7 +93,7 @@ struct engine_base {
   // For `version` of h, which may be one that nobody has submitted an access for.
   virtual void wait_version(handle_state& h, std::uint64_t version) = 0;
   virtual void pause(bool on) = 0;
-  // For weft::event (src/sched/events.hpp). wait: returns when s is over. settle: s is, and this is who it concerns.
+  // For weft::event (src/sched/idle/events.hpp). wait: returns when s is over. settle: s is, and concerns this one.
   virtual void wait_event(event_state& s) = 0;
   virtual void settle(const event_end& of) = 0;
   virtual void settle_after(event_state& s, std::uint64_t ps) = 0;
@@ -122,7 +122,7 @@ struct ring {
   [[nodiscard]] cell<record*>* slots() noexcept { return reinterpret_cast<cell<record*>*>(this + 1); }
 };
 
-// Owner's end of the deque (src/sched/deque.md). Only the owner touches these. Thieves read the slots' contents; one
+// Owner's end of the deque (src/sched/queues/deque.md). Only the owner touches these. Thieves read the slots; one
 // that pulls reads bottom and moves split.
 struct deque_owner {
   cell<record*>* slots = nullptr;
@@ -132,7 +132,7 @@ struct deque_owner {
   cell<std::uint32_t> split;   // where the shared part ends
 };
 
-// Where tasks go that a full deque has no room for (src/sched/overflow.hpp).
+// Where tasks go that a full deque has no room for (src/sched/idle/overflow.hpp).
 struct deque_overflow {
   // n records, linked by waiting.next, oldest first. Who: an owner at its end. They may be gone when this returns.
   virtual void take_over(record* oldest, record* newest, std::uint32_t n) noexcept = 0;
@@ -142,7 +142,7 @@ struct deque_overflow {
 };
 
 // Between two steps of an owner that a thief may not see the other way round: it issues a barrier on all threads
-// between its own (src/sched/deque.md, "A thief acts for the owner"), so here only the compiler must keep them apart.
+// between its own (src/sched/queues/deque.md, "A thief acts for the owner"), so only the compiler must keep them apart.
 inline void then() noexcept { asm volatile("" : : : "memory"); }
 
 // Free records (src/task/pool.hpp). As pointers and not a list through the records: a record that ran elsewhere lies in
@@ -161,7 +161,7 @@ inline constexpr std::uint8_t hooked_hinted = 4;     // a task has had hints: se
 struct alignas(64) worker {
   engine_base* engine = nullptr;
   std::uint16_t id = 0;
-  cell<std::uint16_t> shown_id;  // what worker_id() says: id, but for the reserve (src/sched/reserve.hpp)
+  cell<std::uint16_t> shown_id;  // what worker_id() says: id, but for the reserve (src/sched/admit/reserve.hpp)
   std::uint32_t free_count[record_classes] = {};
   magazine* free[record_classes] = {};  // its first free_count slots
   magazine* rest[record_classes] = {};  // another one, full or empty; the pool's own
@@ -169,8 +169,8 @@ struct alignas(64) worker {
   record* current = nullptr;       // the task whose body runs here
   place_of_body* where = nullptr;  // of the stack it is on
   deque_owner deque;
-  // The newest of the branches that the body here keeps (src/sched/branches.md). While there is one the owner comes to
-  // its deque only by putting all of them there before.
+  // The newest of the branches that the body here keeps (src/sched/join/branches.md). While there is one the owner
+  // comes to its deque only by putting all of them there before.
   cell<branch*> kept;
   cell<std::uint8_t> inside;     // the owner changes its end of the deque, and more than bottom
   cell<std::uint8_t> pulled;     // a thief does
@@ -193,7 +193,7 @@ struct alignas(64) worker {
   light_scope* light = nullptr;
   // Set by the thief that took the last shared task: the owner looks at `starved` after every push and pop, and at
   // `asked` at every fork. On their own line, so that a busy owner keeps it in its first-level cache. `asked` is as
-  // `starved`, but where the owner has turned thieves down (src/sched/short_forks.hpp).
+  // `starved`, but where the owner has turned thieves down (src/sched/place/short_forks.hpp).
   alignas(64) cell<std::uint8_t> asked;
   cell<std::uint8_t> hooked{hooked_always};  // right behind, so that a fork looks at both at once
   cell<std::uint8_t> starved;

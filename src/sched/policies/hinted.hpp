@@ -2,8 +2,8 @@
 // the queue of that node, or stays where it is if that is its own; one whose data span nodes goes to the queue of the
 // machine.
 #pragma once
-#include "sched/locality.hpp"
-#include "sched/policy.hpp"
+#include "sched/policies/locality.hpp"
+#include "sched/policies/policy.hpp"
 
 namespace weft::sched {
 

@@ -2,8 +2,8 @@
 // random worker of the node where they are cheapest to use, if that has room for it; else it stays with who made it
 // ready. Underneath workers look for work near to far (§4.1). push_random pushes the same tasks as push_weighted, and
 // as far as room goes, to a random worker of a random node: what pushing does without knowing where data are.
+#include "sched/policies/pushing.hpp"
 #include "sched/policies/registry.hpp"
-#include "sched/pushing.hpp"
 
 namespace weft::sched {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "sched/policy.hpp"
+#include "sched/policies/policy.hpp"
 
 namespace weft::sched {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <memory>
 
-#include "sched/policy.hpp"
+#include "sched/policies/policy.hpp"
 
 namespace weft::sched {
 

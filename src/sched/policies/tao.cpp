@@ -2,7 +2,7 @@
 // oldest, one at a time. A task with a locality address, or other hints, waits at that memory node (§3.2, initial
 // placement), in the order in which it was given; it is anybody's who finds nothing nearer. Beyond the paper, whose
 // thieves go by chance: they look near to far.
-#include "sched/locality.hpp"
+#include "sched/policies/locality.hpp"
 #include "sched/policies/registry.hpp"
 
 namespace weft::sched {

@@ -1,10 +1,10 @@
 // A creator that leaves, and comes back, and who submits meanwhile; and what is awaited that nobody has submitted.
-#include "sched/creation.hpp"
+#include "sched/admit/creation.hpp"
 
 #include <doctest/doctest.h>
 
-#include "sched/events.hpp"
-#include "sched/window.hpp"
+#include "sched/admit/window.hpp"
+#include "sched/idle/events.hpp"
 #include "storey.hpp"
 
 #include "weak/sides/sides.hpp"

@@ -2,13 +2,13 @@
 #include <doctest/doctest.h>
 
 #include "ordered/commit_order.hpp"
-#include "sched/deque.hpp"
-#include "sched/gang.hpp"
-#include "sched/gate.hpp"
-#include "sched/inbox.hpp"
-#include "sched/pull.hpp"
-#include "sched/quiescence.hpp"
-#include "sched/team_pool.hpp"
+#include "sched/idle/quiescence.hpp"
+#include "sched/place/gang.hpp"
+#include "sched/queues/deque.hpp"
+#include "sched/queues/inbox.hpp"
+#include "sched/queues/pull.hpp"
+#include "sched/teams/gate.hpp"
+#include "sched/teams/team_pool.hpp"
 #include "weak/sides/sides.hpp"
 
 namespace weft::weak {

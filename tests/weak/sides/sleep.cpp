@@ -3,12 +3,12 @@
 // somebody else.
 #include <doctest/doctest.h>
 
-#include "sched/attention.hpp"
-#include "sched/deque.hpp"
-#include "sched/inbox.hpp"
-#include "sched/overflow.hpp"
-#include "sched/pile.hpp"
-#include "sched/sleep.hpp"
+#include "sched/idle/attention.hpp"
+#include "sched/idle/overflow.hpp"
+#include "sched/idle/sleep.hpp"
+#include "sched/queues/deque.hpp"
+#include "sched/queues/inbox.hpp"
+#include "sched/queues/pile.hpp"
 #include "weak/sides/sides.hpp"
 
 namespace weft::weak {

@@ -10,7 +10,7 @@
 #include "place/topology.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/options.hpp"
-#include "sched/engine.hpp"
+#include "sched/engine/engine.hpp"
 #include "weft/error.hpp"
 
 namespace weft {

@@ -1,7 +1,7 @@
 // What a run wrote into WEFT_ORDER_LOG: its steps in their order, and the tasks with what they declare. A step is what
 // one actor - a task, or the main thread - does between two of its calls into Weft, or a submission
-// (src/sched/order.hpp); actors and steps have the same names in every schedule, so orders can be compared and put
-// together.
+// (src/sched/replay/order.hpp); actors and steps have the same names in every schedule, so orders can be compared and
+// put together.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -1,0 +1,50 @@
+// What the runtime object needs from an engine, whatever its machine.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/limits.hpp"
+#include "memory/home.hpp"
+#include "sched/admit/decoupled.hpp"
+#include "weft/counts.hpp"
+#include "weft/data_use.hpp"
+#include "weft/detail/worker.hpp"
+
+namespace weft::sched {
+
+struct engine_setup {
+  unsigned workers_wanted;
+  std::uint64_t seed;
+  std::size_t window_tasks;
+  std::size_t stack_bytes;
+  std::uint64_t search_ns;  // that an idle worker looks for work before it sleeps
+  bool bound = false;       // worker threads are bound to the cores of their places
+  bool decoupled = false;   // one worker creates the tasks that all submit
+  unsigned creator = 0;     // its number; 0: the last
+  std::uint32_t deque_slots = base::deque_capacity_first;
+  std::uint32_t deque_slots_max = base::deque_capacity_max;
+  std::uint64_t stuck_ns = 0;  // after so long without a task that begins or ends that is said; 0: never
+};
+
+struct any_engine : detail::engine_base, decoupled {
+  memory::machine_shape machine_memory;  // who makes the engine knows the machine
+  ~any_engine() override = default;
+  // Whether the calling thread may end it now: neither it nor the thread that made it is inside. If not, no further
+  // task begins.
+  [[nodiscard]] virtual bool can_end() noexcept = 0;
+  [[nodiscard]] virtual unsigned workers() const noexcept = 0;
+  [[nodiscard]] virtual const char* machine_name() const noexcept = 0;
+  [[nodiscard]] virtual double now_ns() const noexcept = 0;
+  [[nodiscard]] virtual run_counts statistics() const noexcept = 0;
+  virtual void charge(std::uint64_t ps, std::span<const data_use> uses) = 0;
+  // -1: tasks are created by those who submit them.
+  [[nodiscard]] virtual int creator() const noexcept = 0;
+  virtual void charge_program(std::uint64_t ps) noexcept = 0;
+  [[nodiscard]] virtual void* workspace(std::size_t bytes) = 0;
+  // nullptr if nothing is recorded.
+  [[nodiscard]] virtual const char* trace_path() const noexcept = 0;
+  virtual void write_trace() = 0;
+};
+
+}  // namespace weft::sched

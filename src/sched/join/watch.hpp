@@ -1,0 +1,181 @@
+// A look from outside at a runtime in which nothing moves, on real cores. Two things can only be seen that way, because
+// no worker is free to see them or none may act on them:
+//
+//   bodies that block their cores   P + 1 tasks that spin until all are in: every worker is in a body and stays there
+//   events that do not come         everybody sleeps, and somebody outside may still fulfil one (stall.hpp)
+//
+// Both are reported on stderr, once each, and nothing else is done: bodies may just be long, and events late.
+// The look is taken by a thread that is made when the program first waits, sleeps for a third of the time after which
+// it would report, and sleeps for good while nobody waits: a wait then wakes it, for the price of a load if it is
+// awake. It sees counters only, never a record: what a body is called its worker puts into a cell when it begins. What
+// it cannot see: bodies that spin while the program is in no wait, and tasks inside tasks that wait for a core in the
+// private part of the deque of a worker that spins.
+#pragma once
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "base/assert.hpp"
+#include "base/limits.hpp"
+#include "base/printable.hpp"
+#include "sched/admit/admission.hpp"
+#include "sched/admit/suspension.hpp"
+#include "sched/idle/attention.hpp"
+#include "sched/idle/events.hpp"
+#include "sched/idle/guests.hpp"
+#include "sched/idle/quiescence.hpp"
+#include "sched/idle/sleep.hpp"
+#include "sched/workers/source.hpp"
+
+namespace weft::sched {
+
+template <class M> struct watch_parts {
+  M& machine;
+  sched::sleep<M>& sleep;
+  sched::crew<M>& all;
+  sched::guests<M>& outside;
+  sched::attention<M>& attention;
+  sched::quiescence<M>& quiescence;
+  sched::suspension<M>& suspension;
+  event_board& events;
+  sched::admission<M>& admission;
+};
+
+template <class M> class watch final : public event_watch {
+ public:
+  explicit watch(const watch_parts<M>& parts) : use_(parts) {}
+
+  // stuck_ns: after so long without a task that begins or ends it is said where the workers are; 0: never.
+  void open(std::uint64_t stuck_ns) noexcept { stuck_ns_ = stuck_ns; }
+  // Somebody begins to wait. Who: any thread. Cost: one load while the watch is awake.
+  void call() {
+    if (M::has_helpers() && M::load(awake_, base::seq_cst) == 0) wake();
+  }
+  // Looks more often.
+  [[nodiscard]] bool events_may_come() override {
+    if (!M::has_helpers()) return false;
+    if (M::load(told_of_events_, base::relaxed) == 0 && M::exchange(hurried_, 1u, base::relaxed) == 0) wake();
+    return true;
+  }
+  // Who: the thread that ends the runtime, before it joins the machine's threads.
+  void stop() noexcept {
+    if (!M::has_helpers()) return;
+    M::store(stopping_, 1u, base::relaxed);  // who is called sees it
+    M::signal(called_);
+  }
+
+ private:
+  struct sight {
+    std::uint64_t steps = 0;
+    bool somebody_waits = false;  // else nothing is to be watched
+    bool all_in_bodies = false;   // every worker
+    bool all_asleep = false;
+    [[nodiscard]] bool operator==(const sight&) const = default;
+  };
+
+  void wake() {
+    base::locked<M> guard(lock_);
+    M::store(awake_, 1u, base::seq_cst);
+    if (made_) return M::signal(called_);
+    WEFT_ASSERT(M::load(stopping_, base::relaxed) == 0);
+    made_ = true;
+    use_.machine.start_helper([](void* self) { static_cast<watch*>(self)->run(); }, this);
+  }
+
+  void run() {
+    sight before = look();
+    std::uint64_t since_ps = use_.machine.now_ps();
+    while (M::load(stopping_, base::relaxed) == 0) {
+      static_cast<void>(M::block_for(called_, period_ns()));
+      static_cast<void>(M::exchange(called_, 0u, base::acquire));
+      if (M::load(stopping_, base::relaxed) != 0) return;
+      const sight now = look();
+      const std::uint64_t now_ps = use_.machine.now_ps();
+      if (now == before) {
+        judge(now, (now_ps - since_ps) / 1000);
+      } else {
+        before = now;
+        since_ps = now_ps;
+      }
+      if (!now.somebody_waits) rest();
+    }
+  }
+  // Who calls is about to be listed where look() finds it; the second look is late enough for who called just before.
+  void rest() {
+    M::store(awake_, 0u, base::seq_cst);
+    if (!M::block_for(called_, base::patience_ns) && !look().somebody_waits) M::block(called_);
+    M::store(awake_, 1u, base::seq_cst);
+  }
+  [[nodiscard]] std::uint64_t period_ns() noexcept {
+    const std::uint64_t rare = stuck_ns_ != 0 ? stuck_ns_ / 3 + 1 : 10 * base::standstill_ns;
+    const bool hurried = M::load(hurried_, base::relaxed) != 0 && M::load(told_of_events_, base::relaxed) == 0;
+    return hurried && rare > base::standstill_ns / 4 ? base::standstill_ns / 4 : rare;
+  }
+
+  [[nodiscard]] sight look() noexcept {
+    sight s;
+    s.steps = use_.sleep.announcements() + use_.quiescence.steps() + use_.all.tasks_begun() + use_.events.outstanding();
+    for (const auto& w : use_.all) s.steps += detail::peek(w->suspends);
+    const bool program_waits = use_.suspension.program_waiter() != nullptr;
+    {
+      base::locked<M> guard(use_.outside.waits_lock());
+      s.somebody_waits = program_waits || !use_.outside.waits().empty();
+    }
+    s.all_in_bodies = use_.sleep.nobody_idle() && !use_.attention.paused() && (program_waits || use_.all.workers() > 1);
+    s.all_asleep = (program_waits ? use_.sleep.all_asleep() : use_.sleep.all_asleep_but_first()) &&
+                   !use_.outside.calls_under_way() && !use_.admission.somebody_waits() && !use_.attention.paused();
+    return s;
+  }
+
+  void judge(const sight& s, std::uint64_t for_ns) {
+    if (!s.somebody_waits) return;
+    if (s.all_asleep && for_ns >= base::standstill_ns && use_.events.outstanding() != 0) tell_of_events(for_ns);
+    if (s.all_in_bodies && stuck_ns_ != 0 && for_ns >= stuck_ns_ && others_wait()) tell_of_bodies(for_ns);
+  }
+  // Tasks that could run if a worker were free, or that are not done and in no body.
+  [[nodiscard]] bool others_wait() noexcept {
+    if (use_.quiescence.live() > use_.all.workers()) return true;
+    for (const auto& w : use_.all)
+      for (source<M>* s : w->sources)
+        if (s->visible(*w)) return true;
+    return false;
+  }
+
+  void tell_of_events(std::uint64_t for_ns) {
+    WEFT_ASSERT(for_ns >= base::standstill_ns);
+    if (M::exchange(told_of_events_, 1u, base::relaxed) != 0) return;
+    std::fprintf(stderr,
+                 "weft: for %llu s no task has run: all workers sleep, and what is left waits for what comes from "
+                 "outside:%s\n",
+                 static_cast<unsigned long long>(for_ns / 1'000'000'000u), use_.events.lines().c_str());
+  }
+  void tell_of_bodies(std::uint64_t for_ns) {
+    if (told_of_bodies_) return;
+    told_of_bodies_ = true;
+    std::string where;
+    for (unsigned id = 0; id < use_.all.workers(); ++id) {
+      if (use_.all[id].role == role::creator) continue;
+      const char* const name = detail::peek(use_.all[id].body_name);
+      where += "\n  worker " + std::to_string(id) + ": " +
+               (name != nullptr ? "task '" + base::printable(name) + "'" : std::string("an unnamed task"));
+    }
+    std::fprintf(
+        stderr,
+        "weft: for %.1f s no task has begun or ended, every worker is in a body, and other tasks wait. If these "
+        "bodies wait for those tasks they never end: let them wait by the runtime, or weft::yield().%s\n",
+        static_cast<double>(for_ns) / 1e9, where.c_str());
+  }
+
+  watch_parts<M> use_;
+  std::uint64_t stuck_ns_ = 0;
+  detail::cell<std::uint8_t> lock_;
+  bool made_ = false;                  // the thread; guarded by lock_
+  bool told_of_bodies_ = false;        // its thread's own
+  detail::cell<std::uint32_t> awake_;  // it looks from time to time
+  detail::cell<std::uint32_t> hurried_;
+  detail::cell<std::uint32_t> told_of_events_;
+  detail::cell<std::uint32_t> called_;
+  detail::cell<std::uint32_t> stopping_;
+};
+
+}  // namespace weft::sched

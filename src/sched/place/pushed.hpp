@@ -1,0 +1,89 @@
+// What a policy has pushed to a worker (destination::pushed) waits in a box of its own, of bounded length, until its
+// worker takes it in: all of it before its next body, into its deque, where it is like any other task. A worker whose
+// body is long takes nothing in, so those at its memory node who have nothing to do take from its box what they would
+// take from its deque; those at other nodes only when they have searched in vain and are about to sleep, because what
+// was pushed has its data there.
+#pragma once
+#include <cstdint>
+
+#include "base/assert.hpp"
+#include "place/tree.hpp"
+#include "sched/place/placement.hpp"
+#include "sched/replay/recording.hpp"
+#include "sched/workers/crew.hpp"
+#include "sched/workers/source.hpp"
+
+namespace weft::sched {
+
+// The own box. While it is not empty its worker looks here before each body (tick_limit), as at members of teams.
+template <class M> class pushed_source final : public source<M> {
+ public:
+  explicit pushed_source(placement<M>& placement)
+      : source<M>("what was pushed to it", {.now_and_then = true, .at_hand = true}), placement_(placement) {}
+
+  [[nodiscard]] detail::record* take(worker<M>& w) override {
+    if (w.id >= placement_.pushed().size()) return nullptr;  // to the reserve nobody pushes
+    detail::record* const r = placement_.take_in(w);
+    if (detail::peek(w.tick_limit) != 0) return r;
+    M::store(w.tick_limit, ticks_between_looks, base::seq_cst);
+    if (!w.team_box.empty() || visible(w)) M::store(w.tick_limit, 0u, base::relaxed);
+    return r;
+  }
+  [[nodiscard]] bool visible(worker<M>& w) noexcept override {
+    return w.id < placement_.pushed().size() && !placement_.pushed()[w.id].empty();
+  }
+
+ private:
+  placement<M>& placement_;
+};
+
+// The boxes of others.
+template <class M> class pushed_elsewhere final : public source<M> {
+ public:
+  pushed_elsewhere(crew<M>& all, placement<M>& placement, recording<M>& recording)
+      : source<M>("what was pushed to others", {}), crew_(all), placement_(placement), recording_(recording) {}
+  // Who: the thread that makes the runtime.
+  void open(const place::tree& places) noexcept {
+    WEFT_ASSERT(places_ == nullptr);
+    places_ = &places;
+  }
+
+  // The oldest of the first box that has something, nearest first.
+  [[nodiscard]] detail::record* take(worker<M>& w) override {
+    WEFT_ASSERT(places_ != nullptr);
+    if (w.id >= places_->workers()) {  // the reserve
+      for (unsigned id = 0; id < places_->workers(); ++id)
+        if (detail::record* r = take_from(w, id)) return r;
+      return nullptr;
+    }
+    for (const std::uint16_t id : places_->neighbours(w.id)) {
+      if (!w.looks_at_all && places_->node_of(id) != places_->node_of(w.id)) return nullptr;
+      if (detail::record* r = take_from(w, id)) return r;
+    }
+    return nullptr;
+  }
+  [[nodiscard]] bool visible(worker<M>& w) noexcept override {
+    for (unsigned id = 0; id < placement_.pushed().size(); ++id)
+      if (id != w.id && !placement_.pushed()[id].empty()) return true;
+    return false;
+  }
+
+ private:
+  [[nodiscard]] detail::record* take_from(worker<M>& w, unsigned id) {
+    WEFT_ASSERT(id != w.id && id < placement_.pushed().size());
+    detail::record* const r = placement_.pushed()[id].pop();
+    if (r == nullptr) return nullptr;
+    WEFT_ASSERT(r->state == detail::record_state::ready);
+    M::took_from(id);
+    count_one(w.steals);
+    recording_.stolen(w, crew_[id], *r);
+    return r;
+  }
+
+  const place::tree* places_ = nullptr;
+  crew<M>& crew_;
+  placement<M>& placement_;
+  recording<M>& recording_;
+};
+
+}  // namespace weft::sched
