@@ -11,7 +11,7 @@
 //   took_from(worker)           the caller has taken a task from that one
 //   touch(address, bytes, writes)   memory that is no cell is used; fresh(address, bytes): it is new;
 //                               fresh_unless(word, value, address, bytes): if the word, of no lock yet, is another
-//   between_steps()             of the owner of a deque, which are no accesses (sched/queues/deque.md): for tests
+//   between_steps()             of the owner of a deque, or a thief in its name (sched/queues/deque.md): for tests
 //   give_way()                  a body lets others go first
 //   meets_stranger()            a thread calls in that is no worker and did not make the runtime; returns if it may
 //   declares(record, ps)        the body is to cost that, once more; 0: the default

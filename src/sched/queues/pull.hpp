@@ -42,6 +42,7 @@ template <class M> class pull {
     const bool may = M::barrier_everywhere();
     const std::uint32_t m = may && claims ? take_kept(owner, split, n) : 0;
     if (n + m == 0 || !may || static_cast<std::int32_t>(detail::peek_acquire(d.bottom) - (split + n)) < 0) {
+      M::between_steps();  // the owner may look at split here, and wait for what the thief does
       detail::poke(d.split, split);
       return false;
     }
