@@ -1,11 +1,24 @@
-"""Claims, what came out, and whether they hold: what several run.py are asked for, judge, show and pin.
+"""Claims, what came out, and the two verdicts on it: what every run.py is asked for, judges, shows and pins.
 
-A figure of expected.json has section, what, paper (a text), ours (the pinned value), claim ([low, high], each may be
-null; without it there is no claim), holds (whether it does), and perhaps note and tolerance."""
+A row of expected.json is of a `kind`: a *result*, where ours could have come out differently; an *input*, which was put
+in or follows from what was; or *ours*, which the paper has no number for. Only results have a bound and are counted.
+  regression  the value is what it was last time, within 4 %
+  reproduced  the value is inside a bound around the paper's number, which has two sides and a reason
+A row has section, what, paper (a text) and ours (the pinned value), and perhaps
+  bound      ["ratio", n], 15 % either side of n, or ["ratio", n, share] for less; ["count", n], n itself;
+             [reason, low, high], where `reasons` of the file says what the reason is
+  scaled     [the paper's size, ours], where they differ: such results are counted apart
+  cause      of a miss, a name of `causes` of the file, which say what it is put down to and what was tried
+  tolerance  of the pinned value, in place of 4 %; or within, [low, high], of a row of ours that is an error
+  quick      true if --quick judges it, or the pinned value of --quick where that has parts only
+  id         what prose calls it by; note
+"""
 import argparse
+import collections
 import collections.abc
 import dataclasses
 import json
+import math
 import os
 import pathlib
 import re
@@ -14,74 +27,161 @@ import time
 from runs import Sweep, run_all, wanted
 from whole import write_whole
 
-TOLERANCE = 0.04  # of a pinned value, unless its figure says another: a change of the scheduler moves thefts
+TOLERANCE = 0.04  # of a pinned value, unless its row says another: a change of the scheduler moves thefts
+RATIO = 0.15  # either side of a number of the paper
+KINDS = ("result", "input", "ours")
+REASONS = {"ratio": "15 % either side of the paper's number", "count": "a count is exact"}
+NUMBER = re.compile(r"[+-]?[\d,]*\.?\d+(x| %)?")
 
 
-def judged(figure: dict, found: float) -> dict:
-    """The row of a figure: ok if the value is near the pinned one, and the claim holds or not as is said."""
-    low, high = figure.get("claim") or [None, None]
-    claimed = low is not None or high is not None
-    holds = claimed and (low is None or low <= found) and (high is None or found <= high)
-    pinned = figure["ours"]
-    near = abs(found - pinned) <= figure.get("tolerance", TOLERANCE) * max(abs(pinned), 0.01)
-    return {"section": figure["section"], "what": figure["what"], "paper": figure["paper"], "ours": found,
-            "pinned": pinned, "claim": [low, high] if claimed else None, "holds": holds if claimed else None,
-            "ok": near and (not claimed or holds == figure["holds"]), "note": figure.get("note", "")}
+def refuse(row: dict, why: str) -> None:
+    raise ValueError(f"{row.get('section')}, {row.get('what')}: {why}")
+
+
+def bound(row: dict, reasons: dict[str, str]) -> tuple[float, float] | None:
+    """Both sides of a result's bound. Throws if it is wider than its reason allows, or has one side only."""
+    if row["kind"] != "result":
+        return refuse(row, f"a bound, but it is no result but of kind {row['kind']}") if "bound" in row else None
+    why, *numbers = row.get("bound") or refuse(row, "a result without a bound")
+    if not all(isinstance(n, (int, float)) and math.isfinite(n) for n in numbers):
+        refuse(row, f"a bound with one side: {row['bound']}")
+    if why == "ratio":
+        of, share = numbers if len(numbers) == 2 else (*numbers, RATIO)
+        if not 0 < share <= RATIO:
+            refuse(row, f"a ratio is not within {share:g}, but within {RATIO:g} or less")
+        return of - abs(of) * share, of + abs(of) * share
+    if why == "count":
+        return numbers[0], numbers[0]
+    if why not in reasons:
+        refuse(row, f"no reason is called {why}")
+    if len(numbers) != 2 or numbers[0] >= numbers[1]:
+        refuse(row, f"a bound needs two sides, the lower first: {row['bound']}")
+    if NUMBER.fullmatch(row["paper"]):
+        said = float(row["paper"].rstrip("x %").replace(",", ""))
+        said /= 100 if row["paper"].endswith("%") and abs(numbers[1]) <= 1.5 else 1
+        if not all(abs(n - said) <= RATIO * abs(said) + 1e-9 for n in numbers):
+            refuse(row, f"a bound that is wider than 15 % around the paper's {row['paper']}: {numbers}")
+    return numbers[0], numbers[1]
+
+
+def check(expected: dict) -> None:
+    """Throws if a row says something that is not so, or leaves out what it has to say."""
+    for row in expected["figures"]:
+        if row.get("kind") not in KINDS:
+            refuse(row, f"of kind {row.get('kind')}, not one of {', '.join(KINDS)}")
+        sides = bound(row, expected.get("reasons", {}))
+        if "scaled" in row and (len(row["scaled"]) != 2 or row["scaled"][0] == row["scaled"][1]):
+            refuse(row, "scaled says the paper's size and ours, which differ")
+        if "within" in row and (row["kind"] != "ours" or None in row["within"]):
+            refuse(row, "within has two sides, and is for rows of ours")
+        cause = row.get("cause")
+        if cause is not None and cause not in expected["causes"]:
+            refuse(row, f"no cause is called {cause}")
+        if sides is None and cause is not None:
+            refuse(row, "a cause, but no bound that it could miss")
+
+
+def uncaused(expected: dict) -> list[str]:
+    """Misses, by pinned values, without a cause; and causes of what is none."""
+    found = []
+    for row in pinned_rows(expected):
+        name = f"{row['section']}, {row['what']}"
+        if row["holds"] is False and not row["cause"]:
+            found.append(f"{name}: {shown(row['ours'])} misses, and no cause is given")
+        if row["holds"] and row["cause"]:
+            found.append(f"{name}: {shown(row['ours'])} holds, and a cause is given ({row['cause']})")
+    return found
+
+
+def load(folder: pathlib.Path) -> dict:
+    expected = json.loads((folder / "expected.json").read_text())
+    check(expected)
+    return expected
+
+
+def judged(row: dict, found: float, reasons: dict[str, str], quick: bool = False) -> dict:
+    """A row with both verdicts on the value found: `as_pinned`, and `holds`, None where nothing is claimed."""
+    sides = bound(row, reasons)
+    pin = row["quick"] if quick and isinstance(row.get("quick"), float) else row["ours"]
+    off = row.get("tolerance", TOLERANCE) * max(abs(pin), 0.01)
+    low, high = row.get("within") or (pin - off, pin + off)
+    return {"kind": row["kind"], "section": row["section"], "what": row["what"], "paper": row["paper"], "ours": found,
+            "pinned": pin, "as_pinned": low <= found <= high, "bound": sides and list(sides),
+            "why": row["bound"][0] if sides else "", "holds": sides and sides[0] - 1e-9 <= found <= sides[1] + 1e-9,
+            "scaled": row.get("scaled"), "cause": row.get("cause", ""), "note": row.get("note", ""),
+            "id": row.get("id", "")}
+
+
+def pinned_rows(expected: dict) -> list[dict]:
+    """All rows, judged by their pinned values: what pages say."""
+    return [judged(f, f["ours"], expected.get("reasons", {})) for f in expected["figures"]]
+
+
+def tally(rows: list[dict]) -> dict[str, int]:
+    """Results at the paper's size, and those at another size apart; what is not counted."""
+    results = [r for r in rows if r["kind"] == "result"]
+    full, scaled = ([r for r in results if bool(r["scaled"]) == apart] for apart in (False, True))
+    held = sum(r["holds"] for r in full)
+    return {"results": len(full), "reproduced": held, "missed": len(full) - held, "scaled": len(scaled),
+            "scaled_reproduced": sum(r["holds"] for r in scaled), "inputs": sum(r["kind"] == "input" for r in rows),
+            "ours": sum(r["kind"] == "ours" for r in rows)}
 
 
 def pinned(figures: list[dict], rows: list[dict]) -> list[dict]:
     """The figures with the values found."""
-    return [f | {"ours": float(f"{r['ours']:.4g}") if r["ours"] < 1e4 else r["ours"]} |
-            ({} if r["holds"] is None else {"holds": r["holds"]}) for f, r in zip(figures, rows)]
+    return [f | {"ours": float(f"{r['ours']:.4g}") if r["ours"] < 1e4 else r["ours"]} for f, r in zip(figures, rows)]
 
 
-def as_text(expected: dict[str, list[dict]]) -> str:
-    """expected.json, a figure a line."""
-    lists = [f'  "{name}": [\n' + ",\n".join("    " + json.dumps(f, ensure_ascii=False) for f in figures) + "\n  ]"
-             for name, figures in expected.items()]
-    return "{\n" + ",\n".join(lists) + "\n}\n"
+def as_text(expected: dict) -> str:
+    """expected.json, a row a line."""
+    parts = []
+    for name, part in expected.items():
+        if isinstance(part, list):
+            lines = [json.dumps(row, ensure_ascii=False) for row in part]
+        else:
+            lines = [f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in part.items()]
+        open_, close = "[]" if isinstance(part, list) else "{}"
+        parts.append(f'  "{name}": {open_}\n' + ",\n".join("    " + line for line in lines) + f"\n  {close}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def shown(x: float) -> str:
+    if not math.isfinite(x):
+        return "none"
+    if x == int(x) and abs(x) >= 8:
+        return f"{x:,.0f}"
     return f"{x:.3f}" if abs(x) < 1 else f"{x:.2f}" if abs(x) < 100 else f"{x:,.0f}"
 
 
-def bounds_shown(claim: list | None) -> str:
-    if claim is None:
+def bound_shown(row: dict) -> str:
+    if row["bound"] is None:
         return ""
-    low, high = claim
-    if low is None or high is None:
-        return f"at most {high:g}" if low is None else f"at least {low:g}"
-    return f"{low:g} to {high:g}"
-
-
-def verdict(row: dict) -> str:
-    word = "no claim" if row["holds"] is None else "holds" if row["holds"] else "**does not hold**"
-    return ("**not as pinned**; " if not row["ok"] else "") + "; ".join(x for x in (word, row["note"]) if x)
-
-
-def table(rows: list[dict]) -> str:
-    lines = ["| section | claim | paper | ours | holds if | |", "|---|---|---|---|---|---|"]
-    return "\n".join(lines + [f"| {r['section']} | {r['what']} | {r['paper']} | {shown(r['ours'])} | "
-                              f"{bounds_shown(r['claim'])} | {verdict(r)} |" for r in rows])
+    low, high = (f"{n:,.10g}" if abs(n) >= 1e4 else f"{n:.4g}" for n in row["bound"])
+    return low if low == high else f"{low} to {high}"
 
 
 def print_rows(rows: list[dict]) -> None:
     for r in rows:
-        word = "WRONG " if not r["ok"] else "      " if r["holds"] is None else "holds " if r["holds"] else "missed"
-        print(f"{word} {shown(r['ours']):>8}  pinned {shown(r['pinned']):>8}  paper {r['paper'] or '-'}  "
-              f"[{bounds_shown(r['claim'])}]  {r['section']} {r['what']}")
+        judgement = r["kind"] if r["holds"] is None else "holds" if r["holds"] else "missed"
+        word = judgement if r["as_pinned"] else "MOVED"
+        print(f"{word:6} {shown(r['ours']):>8}  pinned {shown(r['pinned']):>8}  paper {r['paper'] or '-'}  "
+              f"[{bound_shown(r)}]  {'scaled ' if r['scaled'] else ''}{r['section']} {r['what']}")
 
 
-def update(page: pathlib.Path, tables: dict[str, str]) -> None:
-    """Puts each table between its marks. Throws, and changes nothing, if one has none."""
-    text = page.read_text()
-    for name, lines in tables.items():
-        pattern = rf"(?s)(<!-- {name} -->\n).*?(<!-- end of {name} -->)"
-        text, count = re.subn(pattern, lambda m: m[1] + lines + "\n" + m[2], text)
-        if count != 1:
-            raise RuntimeError(f"{page}: the marks of the table {name} are missing")
-    write_whole(page, text)
+def conclude(opt: argparse.Namespace, rows: list[dict], cost: dict) -> int:
+    """Prints rows and both verdicts; returns the exit status."""
+    moved, counts = sum(not r["as_pinned"] for r in rows), tally(rows)
+    all_hold = all(r["holds"] for r in rows if r["kind"] == "result")
+    verdicts = {"regression": {"as_pinned": len(rows) - moved, "moved": moved}, "reproduced": counts}
+    ok = moved == 0 and (all_hold or not opt.verdict)
+    if opt.json:
+        print(json.dumps({"figures": rows, **cost, **verdicts, "ok": ok}, indent=2))
+    else:
+        print_rows(rows)
+        print(f"regression: {len(rows) - moved} of {len(rows)} values as pinned")
+        print(f"reproduced: {counts['reproduced']} of {counts['results']} results, and "
+              f"{counts['scaled_reproduced']} of {counts['scaled']} at another size than the paper's")
+    return 0 if ok else 1
 
 
 def processor_seconds() -> float:
@@ -90,31 +190,42 @@ def processor_seconds() -> float:
     return spent.children_user + spent.children_system
 
 
-def command_line(page: str, drawn: str, updated: str, pins: bool = False) -> argparse.ArgumentParser:
-    """The options of a run.py: `page`, what --help says first; `drawn`, figures of the paper, or "" if it draws none;
-    `updated`, what --update writes."""
+def arguments(page: str, drawn: str) -> argparse.Namespace:
+    """What the caller asks for: `page`, what --help says first; `drawn`, figures of the paper, or "" if none is drawn.
+    Ends the program if --quick is to write what only the whole tells."""
     args = argparse.ArgumentParser(description=page, formatter_class=argparse.RawDescriptionHelpFormatter)
-    args.set_defaults(figures=None, pin=False)
+    args.set_defaults(figures=None)
     args.add_argument("--weft", default="build/release/weft")
     args.add_argument("--json", action="store_true")
     args.add_argument("--quick", action="store_true")
+    args.add_argument("--verdict", action="store_true", help="exit status 1 unless every result holds")
     if drawn:
         args.add_argument("--figures", type=pathlib.Path, help=f"draw {drawn} into this folder")
-    args.add_argument("--update", action="store_true", help=f"write {updated}")
-    if pins:
-        args.add_argument("--pin", action="store_true", help="write the values found into expected.json")
+    args.add_argument("--pin", action="store_true", help="write the values found into expected.json")
+    args.add_argument("--update", action="store_true", help="--pin, and write the pages and the drawings")
     args.add_argument("-j", type=int, default=len(os.sched_getaffinity(0)), help="runs at a time")
-    return args
-
-
-def arguments(page: str, drawn: str, updated: str, pins: bool = False) -> argparse.Namespace:
-    """What the caller asks for. Ends the program if --quick is to write what only the whole tells."""
-    args = command_line(page, drawn, updated, pins)
     opt = args.parse_args()
     if opt.quick and (opt.update or opt.figures or opt.pin):
-        *others, last = ["drawings"] * bool(drawn) + ["README.md"] + ["pins"] * pins
-        args.error(f"{', '.join(others)} and {last} need the whole: leave --quick out")
+        args.error("drawings, pages and pins need the whole: leave --quick out")
     return opt
+
+
+def judge_all(expected: dict, value: collections.abc.Callable[[dict], float], quick: bool) -> list[dict]:
+    """The rows that are asked for, each with the value that value(row) finds."""
+    rows = [f for f in expected["figures"] if not quick or f.get("quick")]
+    return [judged(f, value(f), expected.get("reasons", {}), quick) for f in rows]
+
+
+def keep(opt: argparse.Namespace, folder: pathlib.Path, expected: dict, rows: list[dict],
+         tables: dict[str, str]) -> None:
+    """Writes what --pin and --update ask for, of the rows of a whole run and what other tables README.md has."""
+    import pages  # which needs this file
+    if opt.pin or opt.update:
+        expected = expected | {"figures": pinned(expected["figures"], rows)}
+        write_whole(folder / "expected.json", as_text(expected))
+    if opt.update:
+        pages.update(folder / "README.md", tables)
+        pages.write_all()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,38 +240,26 @@ class Paper:
     drawn: str = ""
     ask: collections.abc.Callable[[Sweep], None] | None = None
     draw: collections.abc.Callable[[Sweep, pathlib.Path], None] | None = None
-    # Of README.md, beside that of the claims.
+    # Of README.md, beside those of the claims.
     tables: collections.abc.Callable[[Sweep], dict[str, str]] = lambda sweep: {}
-    # From options and expected.json: rows that come from elsewhere, and the lists of expected.json that pin them.
-    more: collections.abc.Callable[..., tuple[list[dict], dict[str, list[dict]]]] = lambda opt, expected: ([], {})
-
-    def judged(self, sweep: Sweep, figures: list[dict]) -> list[dict]:
-        return [judged(f, sweep.value(f)) for f in figures]
+    # From options: values that come from elsewhere, of rows whose `value` is ["elsewhere", name].
+    more: collections.abc.Callable[[argparse.Namespace], dict[str, float]] = lambda opt: {}
 
     def main(self) -> int:
         """Runs what the figures need, judges, draws and writes what the caller asks for; returns the exit status."""
-        updated = "README.md's tables and its drawings" if self.drawn else "README.md's table"
-        opt = arguments(self.page, self.drawn, updated, pins=True)
-        expected = json.loads((self.folder / "expected.json").read_text())
-        figures = [f for f in expected["figures"] if not opt.quick or f.get("quick")]
+        opt = arguments(self.page, self.drawn)
+        expected = load(self.folder)
+        asked = [f for f in expected["figures"] if not opt.quick or f.get("quick")]
+        of_runs = [f for f in asked if f["value"][0] != "elsewhere"]
         began = time.monotonic()
-        runs = wanted(self.sweep, figures, None if opt.quick else self.ask)
+        runs = wanted(self.sweep, of_runs, None if opt.quick else self.ask)
         sweep = self.sweep(dict(run_all(opt.weft, sorted(runs, key=self.order), max(1, opt.j))))
-        more, pins = self.more(opt, expected)
-        if opt.pin:
-            figures = pinned(figures, self.judged(sweep, figures))
-            write_whole(self.folder / "expected.json", as_text({"figures": figures, **pins}))
-        rows = self.judged(sweep, figures) + more
+        more = self.more(opt)
+        rows = judge_all(expected, lambda f: more[f["value"][1]] if f["value"][0] == "elsewhere" else sweep.value(f),
+                         opt.quick)
         folder = self.folder / "figures" if self.drawn and opt.update else opt.figures
         if folder is not None:
             self.draw(sweep, folder)
-        if opt.update:
-            update(self.folder / "README.md", {"figures": table(rows), **self.tables(sweep)})
-        ok = all(r["ok"] for r in rows)
-        cost = {"seconds": time.monotonic() - began, "processor_seconds": processor_seconds()}
-        if opt.json:
-            print(json.dumps({"figures": rows, **cost, "ok": ok}, indent=2))
-        else:
-            print_rows(rows)
-            print(f"{len(runs)} runs in {cost['seconds']:.0f} s, {cost['processor_seconds']:.0f} s of processor time")
-        return 0 if ok else 1
+        keep(opt, self.folder, expected, rows, self.tables(sweep) if opt.update else {})
+        cost = {"runs": len(runs), "seconds": time.monotonic() - began, "processor_seconds": processor_seconds()}
+        return conclude(opt, rows, cost)

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Reproduces OpenStream's evaluation in virtual time, draws its figures and judges every number of its text.
 
-usage: papers/openstream/run.py [--weft build/release/weft] [--quick] [--json] [--figures DIR] [--update] [--pin] [-j N]
+usage: papers/openstream/run.py [--quick] [--json] [--verdict] [--figures DIR] [--update] [--pin]
+       [--weft build/release/weft] [-j N]
 
 Runs programs of Table 3 at the paper's sizes, with tasks on private buffers (DSA) and on shared arrays (SHM), on the
 paper's two machines. Bodies say what they compute and move, and do nothing.
-A figure of expected.json has a pinned value, ours, and the bounds of the paper's claim. Exit status 0 only if every
-run passed its own checks, every figure is as pinned within its tolerance, and the claims hold that are said to hold.
---quick judges what k-means tells. --update writes the tables of README.md and the drawings beside it. --pin writes the
-values found into expected.json, after a change of the scheduler that moves virtual times.
+A row of expected.json has a pinned value, ours, and, if it is a result, a bound around the paper's number (claims.py).
+Exit status 0 only if every run passed its own checks and every value is as pinned within its tolerance; with --verdict
+only if every result holds, too.
+--quick judges what k-means tells. --pin writes the values found into expected.json, after a change of the scheduler
+that moves virtual times; --update also the pages and the drawings.
 
 example: papers/openstream/run.py --weft build/release/weft --quick
 """

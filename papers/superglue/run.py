@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Reproduces what SuperGlue's paper claims, draws its figures and judges every number.
 
-usage: papers/superglue/run.py [--weft build/release/weft] [--json] [--quick] [--figures FOLDER] [--update] [-j N]
+usage: papers/superglue/run.py [--quick] [--json] [--verdict] [--figures FOLDER] [--update] [--pin]
+       [--weft build/release/weft] [-j N]
 
-Runs what expected.json lists: single runs, and sweeps over numbers of workers and lengths of tasks in cycles. A figure
-is a formula of what the runs printed, and must lie within its bounds; a bound that is not given does not bind. Claims
-about what the library can do are held by tests, which must be where expected.json says.
---quick leaves out what takes minutes. --update writes the tables of README.md and its drawings.
-Exit status 0 only if every run passed its own checks, every figure is within its bounds and every test is there.
+Runs what expected.json lists: single runs, and sweeps over numbers of workers and lengths of tasks in cycles. A row's
+`value` is a formula of what the runs printed; it has a pinned value and, if it is a result, a bound around the paper's
+number (claims.py). --quick leaves out what takes minutes. --pin writes the values found into expected.json; --update
+also the pages and the drawings.
+Exit status 0 only if every run passed its own checks and every value is as pinned within its tolerance; with --verdict
+only if every result holds, too.
 """
 import ast
 import dataclasses
@@ -26,11 +28,10 @@ import types
 import draw
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from claims import arguments, update  # noqa: E402
+import claims  # noqa: E402
 from runs import run_all  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
 SECONDS_MAX = 1800  # of one run, against hangs
 GOOD = 0.9  # efficiency from which a task size is good; the paper draws it and gives no number
 
@@ -121,75 +122,12 @@ class Results:
         return max(self.speedup(sweep, w, cycles) for w in workers) / self.speedup(sweep, max(workers), cycles)
 
 
-def needed(expected: dict, runs: dict[str, Run], quick: bool) -> tuple[list[dict], list[Run]]:
-    """The figures to judge and the runs to make for them."""
+def needed(expected: dict, runs: dict[str, Run], quick: bool) -> list[Run]:
+    """The runs to make for the rows that are judged."""
     if not quick:
-        return expected["figures"], list(runs.values())
-    figures, wanted = [], set()
-    for f in expected["figures"]:
-        names = names_in(f["formula"])
-        if names & {"good_from", "drop"} or any(runs[n].slow for n in names if n in runs):
-            continue
-        figures.append(f)
-        wanted |= names & runs.keys()
-    return figures, [r for r in runs.values() if r.name in wanted]
-
-
-def judged(results: Results, figures: list[dict]) -> list[dict]:
-    rows = []
-    for f in figures:
-        found = results.value(f["formula"])
-        low, high = f["bounds"]
-        ok = math.isfinite(found) and (low is None or low <= found) and (high is None or found <= high)
-        rows.append({"section": f["section"], "what": f["what"], "paper": f["paper"], "ours": found, "min": low,
-                     "max": high, "ok": ok, "work": f["work"], "missed": f.get("missed", ""),
-                     "note": f.get("note", ""), "formula": f["formula"]})
-    return rows
-
-
-def held(claims: list[dict]) -> list[dict]:
-    """Claims about what the library can do: the file that holds each must say what expected.json says it does."""
-    rows = []
-    for c in claims:
-        file, text = c["by"]
-        path = ROOT / file
-        rows.append(c | {"ok": path.is_file() and text in path.read_text()})
-    return rows
-
-
-def shown(x: float) -> str:
-    if not math.isfinite(x):
-        return "none"
-    return f"{x:,.0f}" if abs(x) >= 100 or x == int(x) else f"{x:.3g}"
-
-
-def bounds_shown(low, high) -> str:
-    if low is None:
-        return f"at most {shown(high)}"
-    if high is None:
-        return f"at least {shown(low)}"
-    return f"{shown(low)} to {shown(high)}" if low != high else shown(low)
-
-
-def verdict(row: dict) -> str:
-    if not row["ok"]:
-        return "**out of bounds**"
-    is_claim = row["paper"] not in ("", "figure only")
-    word = "**missed**" if row["missed"] else "reached" if is_claim else "no claim"
-    return "; ".join(x for x in (word, row["missed"] or row["note"]) if x)
-
-
-def figures_table(rows: list[dict]) -> str:
-    lines = ["| section | claim | paper | ours | judged within | whose work | |", "|---|---|---|---|---|---|---|"]
-    for r in rows:
-        lines.append(f"| {r['section']} | {r['what']} | {r['paper']} | {shown(r['ours'])} | "
-                     f"{bounds_shown(r['min'], r['max'])} | {r['work']} | {verdict(r)} |")
-    return "\n".join(lines)
-
-
-def formulas_table(rows: list[dict]) -> str:
-    lines = ["| section | claim | is |", "|---|---|---|"]
-    return "\n".join(lines + [f"| {r['section']} | {r['what']} | `{r['formula']}` |" for r in rows])
+        return list(runs.values())
+    wanted = set().union(*(names_in(f["value"]) for f in expected["figures"] if f.get("quick")))
+    return [r for r in runs.values() if r.name in wanted]
 
 
 def commands_table(expected: dict, runs: dict[str, Run]) -> str:
@@ -207,48 +145,20 @@ def commands_table(expected: dict, runs: dict[str, Run]) -> str:
     return "\n".join(lines)
 
 
-def held_table(rows: list[dict]) -> str:
-    lines = ["| section | claim | | held by |", "|---|---|---|---|"]
-    for r in rows:
-        state = r["state"] if r["ok"] else "**not there**"
-        lines.append(f"| {r['section']} | {r['claim']} | {state} | [{r['by'][0]}](../../{r['by'][0]}): {r['by'][1]} |")
-    return "\n".join(lines)
-
-
-def print_rows(rows: list[dict], claims: list[dict]) -> None:
-    for r in rows:
-        word = "WRONG " if not r["ok"] else "missed" if r["missed"] else "ok    "
-        print(f"{word} {shown(r['ours']):>9}  [{bounds_shown(r['min'], r['max'])}]  paper {r['paper'] or '-'}  "
-              f"{r['section']} {r['what']}")
-    for c in claims:
-        if not c["ok"]:
-            print(f"WRONG  {c['section']} {c['claim']}: {c['by'][0]} has no \"{c['by'][1]}\"")
-
-
 def main() -> int:
-    opt = arguments(__doc__, "Figures 6, 7, 11, 12 and 13", "README.md's tables and its drawings")
-    expected = json.loads((HERE / "expected.json").read_text())
+    opt = claims.arguments(__doc__, "Figures 6, 7, 11, 12 and 13")
+    expected = claims.load(HERE)
     runs = all_runs(expected)
-    figures, wanted = needed(expected, runs, opt.quick)
-    pairs = run_all(opt.weft, sorted(wanted, key=lambda r: not r.slow), max(1, opt.j))
+    pairs = run_all(opt.weft, sorted(needed(expected, runs, opt.quick), key=lambda r: not r.slow), max(1, opt.j))
     results = Results(expected, {r.name: reply for r, reply in pairs})
-    rows, claims = judged(results, figures), held(expected["held"])
-    ok = all(r["ok"] for r in rows + claims)
+    rows = claims.judge_all(expected, lambda f: results.value(f["value"]), opt.quick)
     folder = HERE / "figures" if opt.update else opt.figures
     if folder is not None:
         draw.all_figures(results, folder)
-    if opt.update:
-        tables = {"figures": figures_table(rows), "formulas": formulas_table(rows),
-                  "commands": commands_table(expected, runs), "held": held_table(claims)}
-        update(HERE / "README.md", tables)
+    claims.keep(opt, HERE, expected, rows, {"commands": commands_table(expected, runs)})
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = used.ru_utime + used.ru_stime
-    if opt.json:
-        print(json.dumps({"figures": rows, "held": claims, "processor_seconds": seconds, "ok": ok}, indent=2))
-    else:
-        print_rows(rows, claims)
-    print(f"{seconds:.0f} s of processor time, at most {used.ru_maxrss / 2**20:.1f} GiB a run", file=sys.stderr)
-    return 0 if ok else 1
+    return claims.conclude(opt, rows, {"runs": len(pairs), "processor_seconds": used.ru_utime + used.ru_stime,
+                                       "run_gib_max": used.ru_maxrss / 2**20})
 
 
 if __name__ == "__main__":

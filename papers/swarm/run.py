@@ -2,16 +2,18 @@
 """Reproduces the Swarm paper: what ordered programs could gain (Table 1), and what its chip makes of them (Tables 2, 4
 and 5, Figures 11 to 18). Draws the figures, and judges every number of these that the text has.
 
-usage: papers/swarm/run.py [--weft build/release/weft] [--quick] [--json] [--figures FOLDER] [--update] [--pin] [-j N]
+usage: papers/swarm/run.py [--quick] [--json] [--verdict] [--figures FOLDER] [--update] [--pin]
+       [--weft build/release/weft] [-j N]
 
 Runs the paper's six programs, each on an input made to match the paper's, with the executor `oracle`: bodies run one
 after the other, and it is computed how many could have run at a time; and with the executor `swarm`, the chip as a
 model, of 1 to 64 cores, also without its task units: there one core runs the serial program, or all run a parallel one
 with locks and atomic operations. A program also checks its result against a serial reference.
-A figure of expected.json has a pinned value, ours, and the bounds of the paper's claim. Exit status 0 only if every run
-passed its own checks, every figure is as pinned within its tolerance, and the claims hold that are said to hold.
---quick judges two of the programs by the oracle and one on the chip. --update writes the table of README.md and the
-drawings beside it. --pin writes the values found into expected.json, after a change of programs or inputs.
+A row of expected.json has a pinned value, ours, and, if it is a result, a bound around the paper's number (claims.py).
+Exit status 0 only if every run passed its own checks and every value is as pinned within its tolerance; with --verdict
+only if every result holds, too.
+--quick judges two of the programs by the oracle and one on the chip. --pin writes the values found into expected.json,
+after a change of programs or inputs; --update also the pages and the drawings.
 
 example: papers/swarm/run.py --weft build/release/weft --quick
 """
@@ -86,6 +88,14 @@ class Sweep(runs.Sweep):
 
     def chip(self, program: str, field: str, cores: int = 64, options: str = "") -> float:
         return self.replies[Run(program, f"cores={cores}" + ("," + options if options else ""))][field]
+
+    def most(self, field: str, *programs: str) -> float:
+        """On 64 cores."""
+        return max(self.chip(p, field) for p in programs)
+
+    def queue_gains_least(self) -> float:
+        """The chip with an unbounded commit queue over one of 512 entries, where it gains least."""
+        return min(self.faster(p, "commit_queue=0", 64, 64, "commit_queue=8") for p in PROGRAMS)
 
     def faster(self, program: str, options: str, cores: int = 64, than_cores: int = 64, than: str = "") -> float:
         """How many times as fast the chip of these options is, beside another."""

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 """Reproduces TAO's evaluation in virtual time, draws its figures and judges every number of its text.
 
-usage: papers/tao/run.py [--weft build/release/weft] [--quick] [--json] [--figures DIR] [--update] [--pin] [-j N]
+usage: papers/tao/run.py [--quick] [--json] [--verdict] [--figures DIR] [--update] [--pin]
+       [--weft build/release/weft] [-j N]
 
 Runs the unbalanced tree search of §5 (`weft run uts`), by assemblies of each width and in the rivals' way, on the
-paper's machine, and, if sort_tables.py is there, the sort of §6.
-A figure of expected.json has a pinned value, ours, and the bounds of the paper's claim. Exit status 0 only if every
-run passed its own checks, every figure is as pinned within its tolerance, and the claims hold that are said to hold.
---quick judges what 16 cores tell. --update writes the table of README.md and the drawings beside it. --pin writes the
-values found into expected.json, after a change of the scheduler that moves virtual times.
+paper's machine, and the sort of §6 (sort_tables.py).
+A row of expected.json has a pinned value, ours, and, if it is a result, a bound around the paper's number (claims.py).
+Exit status 0 only if every run passed its own checks and every value is as pinned within its tolerance; with --verdict
+only if every result holds, too.
+--quick judges what 16 cores tell. --pin writes the values found into expected.json, after a change of the scheduler
+that moves virtual times; --update also the pages and the drawings.
 
 example: papers/tao/run.py --weft build/release/weft --quick
 """
-import argparse
 import dataclasses
 import pathlib
 import sys
@@ -138,22 +139,6 @@ class Sweep(runs.Sweep):
         return self.of(field, "tao", 4)
 
 
-def sort_figures(opt: argparse.Namespace, expected: dict) -> tuple[list[dict], dict[str, list[dict]]]:
-    """The rows of §6, as sort_tables says what holds, by the pinned values or, where these are to be written, by those
-    found; and what pins them."""
-    pins = {} if opt.pin else {(p["section"], p["what"]): p["ours"] for p in expected["sort"]}
-    figures, rows = [], []
-    for r in sort_tables.rows(opt.weft, opt.quick):
-        paper = r["paper"] if isinstance(r["paper"], str) else "" if r["paper"] is None else f"{r['paper']:g}"
-        key = r["section"], r["claim"]
-        if not opt.pin and key not in pins:
-            raise RuntimeError(f"expected.json has no value for {key[0]}, {key[1]}: run.py --pin writes them")
-        figures.append({"section": r["section"], "what": r["claim"], "paper": paper, "note": r["note"],
-                        "claim": [r["low"], r["high"]], "holds": r["holds"], "ours": pins.get(key, r["ours"])})
-        rows.append(claims.judged(figures[-1], r["ours"]))
-    return rows, {"sort": [{k: f[k] for k in ("section", "what", "ours")} for f in claims.pinned(figures, rows)]}
-
-
 def speedups_table(sweep: Sweep) -> str:
     lines = ["| workers | " + " | ".join(NAMES.values()) + " |", "|---" * (1 + len(NAMES)) + "|"]
     return "\n".join(lines + [f"| {n} | " + " | ".join(f"{sweep.speedup(v, n):.2f}" for v in NAMES) + " |"
@@ -161,7 +146,8 @@ def speedups_table(sweep: Sweep) -> str:
 
 
 PAPER = claims.Paper(__doc__, HERE, Sweep, drawn="Figures 4, 6 and 7", ask=draw.ask, draw=draw.all_figures,
-                     tables=lambda sweep: {"speedups": speedups_table(sweep)}, more=sort_figures)
+                     tables=lambda sweep: {"speedups": speedups_table(sweep)},
+                     more=lambda opt: sort_tables.values(opt.weft, opt.quick))
 
 if __name__ == "__main__":
     sys.exit(PAPER.main())

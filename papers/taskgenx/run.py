@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Reproduces TaskGenX's evaluation in virtual time, draws Figures 1 and 3 to 6, and judges every number of its text.
 
-usage: papers/taskgenx/run.py [--weft build/release/weft] [--quick] [--json] [--figures DIR] [--update] [-j N]
+usage: papers/taskgenx/run.py [--quick] [--json] [--verdict] [--figures DIR] [--update] [--pin]
+       [--weft build/release/weft] [-j N]
 
 Runs the eleven workloads of Table 1 on the paper's systems (`weft run taskgenx`), all that expected.json needs. The
 figures at 512 equal cores are of whole workloads; elsewhere most run in part (PARTS), and the rows "parts" show what
-that changes. --quick runs smaller parts, few numbers of cores, and judges the rows that can be judged then. --update
-writes the tables of README.md and the drawings beside it. Exit status 0 only if every run passed its own checks and
-every figure is within its bounds.
+that changes. A row of expected.json has a pinned value, and one of --quick, and, if it is a result, a bound around the
+paper's number (claims.py). --quick runs smaller parts, few numbers of cores, and judges the rows that can be judged
+then. --pin writes the values found into expected.json; --update also the pages and the drawings.
+Exit status 0 only if every run passed its own checks and every value is as pinned within its tolerance; with --verdict
+only if every result holds, too.
 """
 import concurrent.futures
 import dataclasses
@@ -22,7 +25,7 @@ import time
 import draw
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from claims import command_line, update  # noqa: E402
+import claims  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SECONDS_MAX = 1800  # against hangs
@@ -134,6 +137,10 @@ class Sweep:
 
     # --- what follows from the runs
 
+    def value(self, row: dict) -> float:
+        method, *arguments = row["value"]
+        return getattr(self, method)(*arguments)
+
     def speedup(self, workload: str, system: str, cores: int, big: int = 0, master: str = "big", r: int = 16) -> float:
         """Over one core, a little one where there are some; of the whole workload where that has run."""
         run = Run(workload, system, cores, big, master, r)
@@ -233,70 +240,19 @@ class Sweep:
         return max(abs(c["speedup"] / self.results[run]["speedup"] - 1) for run, c in coarse.items())
 
 
-def judged(sweep: Sweep, figures: list[dict], quick: bool) -> list[dict]:
-    rows = []
-    for f in figures:
-        if quick and not f.get("quick"):
-            continue
-        method, *arguments = f["value"]
-        found = getattr(sweep, method)(*arguments)
-        low, high = f["bounds"]
-        rows.append({"section": f["section"], "what": f["what"], "paper": f["paper"], "ours": found, "min": low,
-                     "max": high, "ok": low <= found <= high, "missed": f.get("missed", ""),
-                     "input": f.get("input", "")})
-    return rows
-
-
-def shown(x: float) -> str:
-    return f"{x:.0f}" if x == int(x) and abs(x) >= 8 else f"{x:.2f}"
-
-
-def table(rows: list[dict]) -> str:
-    """The claims table of README.md."""
-    lines = ["| section | claim | paper | ours | judged within | |", "|---|---|---|---|---|---|"]
-    for r in rows:
-        verdict = r["missed"] and "**missed**: " + r["missed"] or "reached" + (r["input"] and "; " + r["input"])
-        if not r["ok"]:
-            verdict = "**out of bounds**"
-        lines.append(f"| {r['section']} | {r['what']} | {r['paper']} | {shown(r['ours'])} | "
-                     f"{r['min']:g} to {r['max']:g} | {verdict} |")
-    return "\n".join(lines)
-
-
-def formulas(figures: list[dict]) -> str:
-    """Of each row the method of Sweep that it is, with its arguments."""
-    lines = ["| section | claim | is |", "|---|---|---|"]
-    for f in figures:
-        method, *rest = f["value"]
-        lines.append(f"| {f['section']} | {f['what']} | `{method}({', '.join(map(str, rest))})` |")
-    return "\n".join(lines)
-
-
 def main() -> int:
-    args = command_line(__doc__, "Figures 1 and 3 to 6", "README.md's tables and its drawings")
-    opt = args.parse_args()
-    if opt.update and opt.quick:
-        args.error("--update needs the whole: leave --quick out")
-    expected = json.loads((HERE / "expected.json").read_text())
+    opt = claims.arguments(__doc__, "Figures 1 and 3 to 6")
+    expected = claims.load(HERE)
     began = time.monotonic()
     sweep = Sweep(opt.weft, opt.quick, max(1, opt.j))
     sweep.run_all()
-    rows = judged(sweep, expected["figures"], opt.quick)
-    seconds = time.monotonic() - began
+    rows = claims.judge_all(expected, sweep.value, opt.quick)
     folder = HERE / "figures" if opt.update else opt.figures
     if folder is not None:
         draw.all_figures(sweep, WORKLOADS, RATIOS, folder)
-    if opt.update:
-        update(HERE / "README.md", {"table": table(rows), "formulas": formulas(expected["figures"])})
-    ok = all(r["ok"] for r in rows)
-    if opt.json:
-        print(json.dumps({"figures": rows, "seconds": seconds, "ok": ok}, indent=2))
-    else:
-        for r in rows:
-            verdict = "WRONG " if not r["ok"] else "missed" if r["missed"] else "ok    "
-            print(f"{verdict} {r['ours']:8.3f}  [{r['min']:g}, {r['max']:g}]  paper {r['paper']}  "
-                  f"{r['section']} {r['what']}")
-    return 0 if ok else 1
+    claims.keep(opt, HERE, expected, rows, {})
+    return claims.conclude(opt, rows, {"runs": len(sweep.results), "seconds": time.monotonic() - began,
+                                       "processor_seconds": claims.processor_seconds()})
 
 
 if __name__ == "__main__":
