@@ -190,11 +190,11 @@ def processor_seconds() -> float:
     return spent.children_user + spent.children_system
 
 
-def arguments(page: str, drawn: str) -> argparse.Namespace:
-    """What the caller asks for: `page`, what --help says first; `drawn`, figures of the paper, or "" if none is drawn.
-    Ends the program if --quick is to write what only the whole tells."""
+def arguments(page: str, drawn: str, commands: bool = False) -> argparse.Namespace:
+    """What the caller asks for: `page`, what --help says first; `drawn`, figures of the paper, or "" if none is drawn;
+    `commands`: whether there is --commands. Ends the program if --quick is to write what only the whole tells."""
     args = argparse.ArgumentParser(description=page, formatter_class=argparse.RawDescriptionHelpFormatter)
-    args.set_defaults(figures=None)
+    args.set_defaults(figures=None, commands=None)
     args.add_argument("--weft", default="build/release/weft")
     args.add_argument("--json", action="store_true")
     args.add_argument("--quick", action="store_true")
@@ -203,6 +203,8 @@ def arguments(page: str, drawn: str) -> argparse.Namespace:
         args.add_argument("--figures", type=pathlib.Path, help=f"draw {drawn} into this folder")
     args.add_argument("--pin", action="store_true", help="write the values found into expected.json")
     args.add_argument("--update", action="store_true", help="--pin, and write the pages and the drawings")
+    if commands:
+        args.add_argument("--commands", metavar="WORDS", help="run nothing: print what rows with these words are of")
     args.add_argument("-j", type=int, default=len(os.sched_getaffinity(0)), help="runs at a time")
     opt = args.parse_args()
     if opt.quick and (opt.update or opt.figures or opt.pin):
@@ -245,10 +247,21 @@ class Paper:
     # From options: values that come from elsewhere, of rows whose `value` is ["elsewhere", name].
     more: collections.abc.Callable[[argparse.Namespace], dict[str, float]] = lambda opt: {}
 
+    def print_commands(self, figures: list[dict]) -> None:
+        """Of each row the method of its sweep, and the runs that this one looks at."""
+        for f in figures:
+            method, *given = f["value"]
+            print(f"{f['section']} {f['what']}\n  ours {shown(f['ours'])} = {method}({', '.join(map(str, given))})")
+            for run in wanted(self.sweep, [f]) if method != "elsewhere" else []:
+                print(f"  {run.command()}")
+
     def main(self) -> int:
         """Runs what the figures need, judges, draws and writes what the caller asks for; returns the exit status."""
-        opt = arguments(self.page, self.drawn)
+        opt = arguments(self.page, self.drawn, commands=True)
         expected = load(self.folder)
+        if opt.commands is not None:
+            self.print_commands([f for f in expected["figures"] if opt.commands in f["what"]])
+            return 0
         asked = [f for f in expected["figures"] if not opt.quick or f.get("quick")]
         of_runs = [f for f in asked if f["value"][0] != "elsewhere"]
         began = time.monotonic()

@@ -79,6 +79,13 @@ class Verdicts(unittest.TestCase):
         self.rows["figures"][3]["value"] = ["number", 0.03]
         self.assertEqual(self.run_py()[0], 1)
 
+    def test_commands_of_a_row(self):
+        write_whole(self.folder / "expected.json", claims.as_text(self.rows))
+        out = io.StringIO()
+        with unittest.mock.patch.object(sys, "argv", ["run.py", "--commands", "ea"]), contextlib.redirect_stdout(out):
+            self.assertEqual(claims.Paper("", self.folder, Numbers).main(), 0)
+        self.assertEqual(out.getvalue(), "2 lead\n  ours 1.10 = number(1.1)\n")
+
     def test_what_four_per_cent_is(self):
         self.rows["figures"][0]["ours"] = 1.4 / 1.039
         self.assertEqual(self.run_py()[0], 0)

@@ -185,6 +185,8 @@ def side_by_side() -> str:
              "pins.", "", "```sh",
              "papers/NAME/run.py             # exit status 1 if a value is not as pinned, within 4 %: regression",
              "papers/NAME/run.py --verdict   # also if a result does not hold: reproduced",
+             "papers/NAME/run.py --commands WORDS   # by which commands rows with these words are repeated (two papers "
+             "have a table of them)",
              "papers/pages.py --check        # whether all pages say what is pinned", "```", "",
              "A *result* could have come out differently, and holds inside a bound around the paper's number, which "
              "has two sides and a reason. *Scaled* results are of another size than the paper's and counted apart. An "

@@ -2,7 +2,7 @@
 """Reproduces OpenStream's evaluation in virtual time, draws its figures and judges every number of its text.
 
 usage: papers/openstream/run.py [--quick] [--json] [--verdict] [--figures DIR] [--update] [--pin]
-       [--weft build/release/weft] [-j N]
+       [--commands WORDS] [--weft build/release/weft] [-j N]
 
 Runs programs of Table 3 at the paper's sizes, with tasks on private buffers (DSA) and on shared arrays (SHM), on the
 paper's two machines. Bodies say what they compute and move, and do nothing.

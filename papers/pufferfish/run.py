@@ -2,7 +2,7 @@
 """Reproduces PufferFish's evaluation in virtual time, draws its figures and judges every number of its text.
 
 usage: papers/pufferfish/run.py [--quick] [--json] [--verdict] [--figures DIR] [--update] [--pin]
-       [--weft build/release/weft] [-j N]
+       [--commands WORDS] [--weft build/release/weft] [-j N]
 
 Runs LULESH, SOR, SRAD and CilkSort, regular and irregular, in the paper's versions on its machine (`weft run sor` and
 so on).

@@ -3,7 +3,7 @@
 and 5, Figures 11 to 18). Draws the figures, and judges every number of these that the text has.
 
 usage: papers/swarm/run.py [--quick] [--json] [--verdict] [--figures FOLDER] [--update] [--pin]
-       [--weft build/release/weft] [-j N]
+       [--commands WORDS] [--weft build/release/weft] [-j N]
 
 Runs the paper's six programs, each on an input made to match the paper's, with the executor `oracle`: bodies run one
 after the other, and it is computed how many could have run at a time; and with the executor `swarm`, the chip as a

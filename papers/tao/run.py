@@ -2,7 +2,7 @@
 """Reproduces TAO's evaluation in virtual time, draws its figures and judges every number of its text.
 
 usage: papers/tao/run.py [--quick] [--json] [--verdict] [--figures DIR] [--update] [--pin]
-       [--weft build/release/weft] [-j N]
+       [--commands WORDS] [--weft build/release/weft] [-j N]
 
 Runs the unbalanced tree search of §5 (`weft run uts`), by assemblies of each width and in the rivals' way, on the
 paper's machine, and the sort of §6 (sort_tables.py).
