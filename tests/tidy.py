@@ -10,6 +10,7 @@ import posixpath
 import re
 import subprocess
 import sys
+import tidy_rows
 from collections.abc import Iterator
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -56,7 +57,7 @@ LICENCES = ("LICENSE", "-LICENSE.txt")
 
 Tree = dict[str, str]  # path from the root -> text
 Complaints = Iterator[tuple[str, int, str]]  # path, line, message
-RULES = {}
+RULES = {"rules_have_one_reader": tidy_rows.rules_have_one_reader}
 
 
 def rule(check):
@@ -483,7 +484,6 @@ def repository() -> Tree:
             except UnicodeDecodeError:
                 tree[name] = ""  # not text, but links lead here
     return tree
-
 
 def main() -> int:
     if "--self-test" in sys.argv[1:]:

@@ -76,6 +76,7 @@ template <class Source, class... Stages> class pipeline_run {
   void run(here& at) {
     if (at.on->engine == nullptr) return run_serially();
     gates_ = &at.on->engine->pipelines();
+    gates_->set_pace(pace_);
     if (pass_book* const book = at.on->engine->passes(); book != nullptr) [[unlikely]]
       return run_recorded(at, *book);
     run_all(at);

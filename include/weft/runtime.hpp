@@ -18,6 +18,7 @@
 #include "weft/error.hpp"
 #include "weft/event.hpp"
 #include "weft/handle.hpp"
+#include "weft/rule.hpp"
 
 namespace weft {
 
@@ -94,6 +95,9 @@ struct options {
   // Counters to read around each task and put into the trace, separated by commas: "cycles,instructions,cache-misses".
   // On real cores only. What this machine does not have or allow is named on stderr and left out.
   const char* counters = nullptr;
+  // Rules of the scheduler with other numbers than the usual ones, or switched off: "tiny=off,sweep=16". For
+  // measurements and for the curious; `weft info --rules` lists them. nullptr: all as usual.
+  const char* rules = nullptr;
 };
 
 class graph;
@@ -169,6 +173,8 @@ class runtime {
   // "host", or the name that the machine file has.
   [[nodiscard]] const char* machine() const noexcept;
   [[nodiscard]] const char* policy() const noexcept;
+  // Which rules are not as usual, as options::rules says it; "": none.
+  [[nodiscard]] const char* rules() const noexcept;
   // The worker that creates tasks; -1: those who submit them do.
   [[nodiscard]] int creator() const noexcept;
   // The seed in force: the option's, the environment's or the default.
@@ -195,6 +201,7 @@ class runtime {
 
   detail::engine_base* engine_;
   const char* policy_;
+  const char* rules_;
   std::uint64_t seed_;
 };
 

@@ -17,60 +17,31 @@ inline constexpr std::uint32_t deque_capacity_first = 256;  // slots; doubles wh
 inline constexpr std::uint32_t deque_capacity_max = 1u << 15;
 inline constexpr std::uint32_t steal_max = 128;  // tasks at once: to read more slots takes longer than a second steal
 inline constexpr std::uint32_t pushed_max =
-    16;                                         // to one worker, not yet taken in: more is better kept near whom it has
-inline constexpr std::uint32_t much_taken = 8;  // tasks by one theft; whose victim had fewer looks farther up
-inline constexpr unsigned sent_away_max =
-    1000;  // times by thieves that are there, since it took something: one of them may have lost its core
-inline constexpr unsigned sweep_max = 8;  // victims a thief looks at each time beside its partners; all, up to so many
-inline constexpr unsigned wakes_at_once =
-    4;  // by one thief: more would keep it from its own task for three long bodies
-inline constexpr unsigned collecting_workers_min = 5;  // the thieves of fewer are not in the main thread's way
-inline constexpr std::uint64_t collected_max = 64;     // submissions of which the tasks are shared together: 6 us or so
-inline constexpr std::uint64_t submission_max_ps = 1'000'000;  // one takes a tenth; who takes longer lets nobody wait
-inline constexpr unsigned vain_looks = 8;  // of a search, in about 3 us; then it notes where the main thread is
-inline constexpr std::uint32_t hand_out_each = 128;  // tasks that an owner pushes: then it shares, starved for or not
+    16;  // to one worker, not yet taken in: more is better kept near whom it has
 inline constexpr std::uint32_t pool_batch_records = 64;  // records per hand-over between a worker and the shared pool
 inline constexpr unsigned stack_tries_max = 1u << 14;    // some 50 ms: whoever has one to give back does so by then
 inline constexpr std::size_t idle_stacks_max = 16;       // that a worker of a real machine keeps for itself
 inline constexpr std::uint64_t search_ns = 25'000;       // an idle worker looks for work this long, two wake-ups' worth
-inline constexpr std::uint32_t worth_stealing_ns = 60;   // shorter bodies cost less than bringing them over
-inline constexpr std::uint64_t turn_submissions = 8192;  // two windows: each is filled and emptied in a turn
-inline constexpr std::uint64_t turn_forks = 64;          // outermost ones of the main thread
-inline constexpr std::uint64_t looks_in_turn = 32;       // at the clock, by the main thread
-inline constexpr std::uint64_t short_forks_ps = 50'000'000;  // all that is forked: two searches; longer pays anyway
-inline constexpr double turn_gain = 1.1;       // so much faster the other way must be: two turns of one differ as much
-inline constexpr double turn_change = 1.5;     // beyond that it is no more the same that is done
-inline constexpr unsigned turns_min = 4;       // of the better way before the other is tried,
-inline constexpr unsigned turns_max = 64;      // and after it has lost again and again
-inline constexpr unsigned tiny_taken_max = 4;  // tasks of others; then a thief asks anew whether those move
-inline constexpr std::uint64_t moves_alone =
-    64;  // tasks submitted or run by the main thread within search_ns: it is fast alone
-inline constexpr std::uint32_t worth_taking_ns = 250;     // a thief takes one task more for each of these in a body
-inline constexpr std::uint64_t long_body_ps = 2'000'000;  // ten times what handing a task to a thief costs
-inline constexpr unsigned short_bodies_max = 32;          // in a row, then a worker stops keeping all within reach
-inline constexpr std::uint32_t requests_max = 4096;       // of the main thread, not created: the first window
-inline constexpr std::size_t window_tasks_first = 4096;   // records that stay in the second-level cache: 512 KiB
-inline constexpr std::uint64_t patience_first_ns =
-    2'000'000;  // below options::window a blocked submitter looks so often
-inline constexpr std::uint64_t worth_the_way_ps = 1'000'000'000;  // of a body: fifty wake-ups
-inline constexpr std::uint64_t cached_body_ns = 1000;         // bodies longer than this gain nothing from warm records
-inline constexpr std::uint64_t mean_body_max_ns = 2000;       // a longer body counts as this
-inline constexpr std::uint64_t patience_ns = 20'000'000;      // at options::window: so often, whether anything moves
-inline constexpr std::uint64_t patience_busy_ns = 1'000'000;  // cores that did more than this meanwhile compute
-inline constexpr std::uint64_t patience_look_ns = 25'000;     // ... and this for each thread that looks in vain
+// Modelled machines have no thief that pulls from the main thread in a long stretch of the program (sched/deque.md).
+inline constexpr unsigned pulling_workers_min = 9;
+inline constexpr std::uint64_t looks_in_turn = 32;               // at the clock, by the main thread
+inline constexpr unsigned turns_min = 4;                         // of the better way before the other is tried,
+inline constexpr unsigned turns_max = 64;                        // and after it has lost again and again
+inline constexpr std::uint32_t requests_max = 4096;              // of the main thread, not created: the first window
+inline constexpr std::uint64_t mean_body_max_ns = 2000;          // a longer body counts as this
+inline constexpr std::uint64_t patience_ns = 20'000'000;         // at options::window: so often, whether anything moves
+inline constexpr std::uint64_t patience_busy_ns = 1'000'000;     // cores that did more than this meanwhile compute
+inline constexpr std::uint64_t patience_look_ns = 25'000;        // ... and this for each thread that looks in vain
 inline constexpr std::uint64_t patience_alone_ns = 200'000'000;  // the same where others move: long beside a time slice
 inline constexpr unsigned denials_max = 3;  // times told in vain before a task with several adds reserves; two bits
-inline constexpr std::uint64_t barrier_patience_ps = 5'000'000;  // about twice what a wait that is set aside takes
 // A member of a team whose members keep their cores: longer than any step of a team should be, and bounded, so that
 // teams that wait for each other in a circle go on.
 inline constexpr std::uint64_t awake_patience_ps = 1'000'000'000'000;
-inline constexpr std::uint64_t pipeline_wait_ps = 4'000'000;  // who finds nothing to carry looks so long for more
-inline constexpr std::uint64_t pipeline_look_items = 64;      // between two looks at whether several gain anything
-inline constexpr std::uint32_t pipeline_losses_max = 2;       // such looks in a row, then one goes on alone
-inline constexpr std::uint32_t pipeline_helpers_max = 64;     // and workers: their records stay until all are done
-inline constexpr std::uint32_t relax_before_yield = 64;       // spins on a lock before the holder may need our core
-inline constexpr std::uint32_t search_pauses_max = 64;        // between two looks of a search, about 1 us
-inline constexpr std::uint64_t idle_yields_max = 1'000'000;   // in a row in virtual time: bodies that never end
+inline constexpr std::uint64_t pipeline_look_items = 64;     // between two looks at whether several gain anything
+inline constexpr std::uint32_t pipeline_helpers_max = 64;    // and workers: their records stay until all are done
+inline constexpr std::uint32_t relax_before_yield = 64;      // spins on a lock before the holder may need our core
+inline constexpr std::uint32_t search_pauses_max = 64;       // between two looks of a search, about 1 us
+inline constexpr std::uint64_t idle_yields_max = 1'000'000;  // in a row in virtual time: bodies that never end
 inline constexpr std::uint64_t array_bytes_max = std::uint64_t{1} << 46;  // more than addresses of a process; sums fit
 inline constexpr unsigned laid_ranges_max = 16'384;  // of an array; Linux gives a process 65,530 ranges for everything
 inline constexpr std::uint64_t standstill_ns = 2'000'000'000;  // nothing moves and a thread waits: told after so long

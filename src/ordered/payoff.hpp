@@ -14,13 +14,16 @@
 #include <cstdint>
 
 #include "base/assert.hpp"
+#include "sched/balance/rules.hpp"
 
 namespace weft::speculative {
 
 class payoff {
  public:
   // `possible`: there are workers to run ahead; `bound`: the loss is to be bounded, else it is always ahead.
-  payoff(bool possible, bool bound) noexcept : possible_(possible), bound_(bound) {}
+  payoff(bool possible, bool bound, const sched::rules& r = sched::rules::usual()) noexcept
+      : possible_(possible && r.is_on(sched::by::ahead)), bound_(bound),
+        stretch_ns_(static_cast<double>(r[sched::by::ahead])) {}
 
   // What a run begins with.
   [[nodiscard]] bool begins_in_order() const noexcept { return bound_; }
@@ -62,7 +65,7 @@ class payoff {
     if (took < period_ns || happened_ < tasks_min) return true;
     if (loss > 0 && losing_) return false;  // a little, and for two periods
     losing_ = loss > 0;
-    if (!losing_) in_order_ns_ = stretch_ns;
+    if (!losing_) in_order_ns_ = stretch_ns_;
     close(now);
     return true;
   }
@@ -79,7 +82,6 @@ class payoff {
 
  private:
   static constexpr std::uint64_t tasks_min = 8;
-  static constexpr double stretch_ns = 100'000;  // some wake-ups of a worker, so that one does not decide
   static constexpr double period_ns = 2'000'000;
   static constexpr double allowance_min_ns = 60'000;
   static constexpr double body_times_max = 8;
@@ -105,7 +107,8 @@ class payoff {
   bool bound_;
   bool losing_ = false;
   double task_ns_ = 0;  // in order, lately
-  double in_order_ns_ = stretch_ns;
+  double stretch_ns_;
+  double in_order_ns_ = stretch_ns_;
   double serial_ns_ = 0, total_ns_ = 0;
   double period_began_ = 0;
   std::uint64_t happened_ = 0;

@@ -63,8 +63,9 @@ template <class M> class invitation {
 
 template <class M> class section final : public ordered_run::executor, oldest_known {
  public:
-  section(runtime& rt, const ordered_options& o)
-      : runtime_(rt), payoff_(rt.workers() > 1, !o.always_ahead), window_(rt.workers(), o.window), book_(rt),
+  section(runtime& rt, const ordered_options& o) : section(rt, o, sched::rules(rt.rules())) {}
+  section(runtime& rt, const ordered_options& o, const sched::rules& r)
+      : runtime_(rt), payoff_(rt.workers() > 1, !o.always_ahead, r), window_(rt.workers(), o.window, r), book_(rt),
         options_(o) {}
 
   void create(const detail::ordered_call& call) override { board_.pending.create(call); }

@@ -25,7 +25,8 @@ struct disturbance;
           .stack_bytes = opt.stack_kib * 1024,
           .search_ns = opt.search_us * std::uint64_t{1000},
           .decoupled = decoupled(opt),
-          .creator = opt.creator};
+          .creator = opt.creator,
+          .rules = rules_of(opt)};
 }
 
 // How modelled machines made from now on are disturbed (machine/virtual/turns.hpp): for tests of the scheduler.

@@ -199,6 +199,8 @@ void check_trace(const options& o, const filling& from, const std::string& mib_a
 
 }  // namespace
 
+sched::rules rules_of(const options& complete) { return sched::rules(complete.rules); }
+
 bool decoupled(const options& complete) { return std::strcmp(complete.creation, "decoupled") == 0; }
 
 options complete(options asked) {
@@ -236,6 +238,7 @@ options complete(options asked) {
   from.text("trace", o.trace, nullptr);
   from.number("trace_mib", o.trace_mib, defaults.trace_mib, trace_allowed);
   from.text("counters", o.counters, nullptr);
+  from.text("rules", o.rules, "");
   o.machine = kept(o.machine);
   seat_workers(o, from, workers_allowed);
   check_creation(o, from);
@@ -248,6 +251,7 @@ options complete(options asked) {
                std::to_string(o.stack_kib), stack_allowed);
   check_trace(o, from, trace_allowed);
   from.looked_up("policy", o.policy, [](const char* name) { static_cast<void>(sched::find_policy(name)); });
+  o.rules = kept(from.looked_up("rules", o.rules, [](const char* all) { return sched::rules(all).text(); }).c_str());
   return o;
 }
 

@@ -1,5 +1,6 @@
 // From what the program asked for, the environment and the machine, to what will be done.
 #pragma once
+#include "sched/balance/rules.hpp"
 #include "weft/runtime.hpp"
 
 namespace weft {
@@ -7,6 +8,9 @@ namespace weft {
 // Fills every field that `asked` leaves at its default from WEFT_<NAME>, then from the machine, and checks all.
 // The strings of the result live as long as the process. Errors: weft::error naming the option and what is allowed.
 [[nodiscard]] options complete(options asked);
+
+// The numbers of the scheduler's rules that they ask for.
+[[nodiscard]] sched::rules rules_of(const options& complete);
 
 // What a complete set of options says about creation.
 [[nodiscard]] bool decoupled(const options& complete);

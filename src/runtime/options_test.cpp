@@ -21,11 +21,11 @@
 namespace weft {
 namespace {
 
-constexpr const char* variables[] = {"WEFT_WORKERS",  "WEFT_SEED",      "WEFT_WINDOW",     "WEFT_STACK_KIB",
-                                     "WEFT_MACHINE",  "WEFT_POLICY",    "WEFT_SCHEDULE",   "WEFT_PIN",
-                                     "WEFT_TRACE",    "WEFT_TRACE_MIB", "WEFT_COUNTERS",   "WEFT_PAUSED",
-                                     "WEFT_MODE",     "WEFT_BODY",      "WEFT_BODY_SCALE", "WEFT_CORE",
-                                     "WEFT_CREATION", "WEFT_CREATOR",   "WEFT_SEARCH_US",  "WEFT_CHANGE"};
+constexpr const char* variables[] = {
+    "WEFT_WORKERS",   "WEFT_SEED",   "WEFT_WINDOW",     "WEFT_STACK_KIB", "WEFT_MACHINE",  "WEFT_POLICY",
+    "WEFT_SCHEDULE",  "WEFT_PIN",    "WEFT_TRACE",      "WEFT_TRACE_MIB", "WEFT_COUNTERS", "WEFT_PAUSED",
+    "WEFT_MODE",      "WEFT_BODY",   "WEFT_BODY_SCALE", "WEFT_CORE",      "WEFT_CREATION", "WEFT_CREATOR",
+    "WEFT_SEARCH_US", "WEFT_CHANGE", "WEFT_RULES"};
 
 // An environment with these variables of ours and no others; what was there comes back in the end.
 class environment {
@@ -258,6 +258,23 @@ TEST_CASE("options: a trace, its memory and its counters") {
   CHECK(refusal({}, {{"WEFT_TRACE_MIB", "1G"}}).starts_with("weft: WEFT_TRACE_MIB = '1G' cannot be;"));
   CHECK(refusal({}, {{"WEFT_COUNTERS", "cycles"}})
             .starts_with("weft: WEFT_COUNTERS = 'cycles' cannot be; it must be given"));
+}
+
+TEST_CASE("options: rules, from the argument or the environment, as they differ from what is usual") {
+  const environment none;
+  CHECK(text(complete({}).rules) == "");
+  CHECK(text(complete({.rules = "sweep=16,tiny=off,waited=64"}).rules) == "tiny=off,sweep=16");
+  CHECK(refusal({.rules = "tinny=off"}) ==
+        "weft: there is no rule 'tinny'; did you mean tiny? `weft info --rules` lists them");
+  CHECK(refusal({.rules = "sweep=0"}) ==
+        "weft: rule sweep = '0' cannot be; it must be off, or a number from 1 to 1024 (victims)");
+  CHECK(refusal({}, {{"WEFT_RULES", "sweeps=4"}}) ==
+        "weft: WEFT_RULES = 'sweeps=4': there is no rule 'sweeps'; did you mean sweep? `weft info --rules` lists them");
+  const environment e(std::map<std::string, std::string>{{"WEFT_RULES", "together=off"}});
+  CHECK(text(complete({}).rules) == "together=off");
+  CHECK(text(complete({.rules = "many=off"}).rules) == "many=off");
+  const runtime rt({.workers = 2, .machine = "virtual"});
+  CHECK(text(rt.rules()) == "together=off");
 }
 
 TEST_CASE("options: a refused runtime leaves nothing behind") {

@@ -47,6 +47,7 @@ runtime::runtime(const options& opt) {
   const options o = complete(opt);
   auto made = make_engine(opt, o);
   policy_ = sched::find_policy(o.policy).name.name;
+  rules_ = o.rules;
   seed_ = o.seed;
   engine_ = made.release();
   if (o.paused) pause();
@@ -66,6 +67,7 @@ runtime::~runtime() {
 unsigned runtime::workers() const noexcept { return implementation(engine_).workers(); }
 const char* runtime::machine() const noexcept { return implementation(engine_).machine_name(); }
 const char* runtime::policy() const noexcept { return policy_; }
+const char* runtime::rules() const noexcept { return rules_; }
 int runtime::creator() const noexcept { return implementation(engine_).creator(); }
 double runtime::now_ns() const noexcept { return implementation(engine_).now_ns(); }
 runtime::counts runtime::statistics() const noexcept { return implementation(engine_).statistics(); }
@@ -94,6 +96,8 @@ choices policies() noexcept {
   }();
   return {all.data(), all.size()};
 }
+
+rule_list scheduler_rules() noexcept { return sched::rules::rows(); }
 
 unsigned usable_cpus() noexcept { return place::usable_cpus().workers; }
 

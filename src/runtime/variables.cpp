@@ -24,9 +24,9 @@ constexpr std::string_view prefix = "WEFT_";
 // Without the prefix: with it any two would be near each other.
 const std::vector<std::string>& known() {
   static const std::vector<std::string> names{
-      "WORKERS", "MACHINE", "POLICY", "SEED",      "SCHEDULE",  "MODE",     "BODY",      "BODY_SCALE",
-      "CORE",    "WINDOW",  "CHANGE", "SEARCH_US", "STACK_KIB", "CREATION", "CREATOR",   "PAUSED",
-      "ORDERED", "SWARM",   "PIN",    "TRACE",     "TRACE_MIB", "COUNTERS", "ORDER_LOG", "STUCK_MS"};
+      "WORKERS", "MACHINE", "POLICY",    "SEED",      "SCHEDULE",  "MODE",     "BODY",   "BODY_SCALE", "CORE",
+      "WINDOW",  "CHANGE",  "SEARCH_US", "STACK_KIB", "CREATION",  "CREATOR",  "PAUSED", "ORDERED",    "SWARM",
+      "PIN",     "TRACE",   "TRACE_MIB", "COUNTERS",  "ORDER_LOG", "STUCK_MS", "RULES"};
   return names;
 }
 

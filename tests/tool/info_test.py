@@ -80,6 +80,24 @@ class Workers(unittest.TestCase):
             reply = json_of("run", "independent", "--n", "100", "--workers", str(workers), cores=CORES[:1])
             self.assertEqual(reply["workers"], workers)
 
+    def test_rules(self):
+        """All rules are listed, each can be set by its name, and one that is not there is refused in one line."""
+        rules = json_of("info", "--rules")["rules"]
+        self.assertGreater(len(rules), 40)
+        for rule in rules:
+            self.assertEqual(set(rule), {"name", "value", "off", "least", "most", "unit", "decides"})
+            self.assertLessEqual(rule["least"], rule["value"], rule["name"])
+        text = subprocess.run([WEFT, "info", "--rules"], capture_output=True, text=True).stdout
+        for rule in rules:
+            self.assertRegex(text, rf"(?m)^ *{rule['name']} .*\b{rule['value']} {rule['unit']} .*{rule['decides']}$")
+        off = ",".join(f"{rule['name']}=off" for rule in rules)
+        self.assertTrue(json_of("run", "independent", "--n", "100", WEFT_RULES=off)["ok"])
+        wrong = subprocess.run([WEFT, "run", "independent", "--n", "100"], capture_output=True, text=True,
+                               env=os.environ | {"WEFT_RULES": "tinny=off"})
+        self.assertEqual(wrong.returncode, 2)
+        self.assertEqual(wrong.stderr, "weft: WEFT_RULES = 'tinny=off': there is no rule 'tinny'; did you mean tiny? "
+                                       "`weft info --rules` lists them\n")
+
     def test_quota(self):
         """A quota of one CPU, or of less, leaves a worker, and programs end."""
         box = Container()

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <sqlite3.h>
 
+#include <cstdint>
 #include <string_view>
 
 #include "command.hpp"
@@ -36,6 +37,28 @@ json list(const choices& entries) {
   return out;
 }
 
+json rule_rows() {
+  json out = json::array();
+  for (const rule& r : scheduler_rules())
+    out.push_back({{"name", r.name},
+                   {"value", r.value},
+                   {"off", r.off},
+                   {"least", r.least},
+                   {"most", r.most},
+                   {"unit", r.unit},
+                   {"decides", r.what}});
+  return out;
+}
+std::string rules_text(const json& rows, bool colour) {
+  table t(false);
+  for (const json& r : rows)
+    t.row({r["name"].get<std::string>(),
+           std::to_string(r["value"].get<std::uint64_t>()) + " " + r["unit"].get<std::string>(),
+           r["decides"].get<std::string>()});
+  return paint("rules", style::bold, colour) + "\n" + t.text({}, colour) +
+         "WEFT_RULES=name=off switches one off, name=number sets it; several are separated by commas.\n";
+}
+
 std::string section(const char* title, const json& content, bool colour) {
   table t(false);
   if (content.is_array())
@@ -52,12 +75,18 @@ class info_command final : public command {
     line_.add_flag("--json", json_, "One JSON object on stdout");
     line_.add_option("--machine", machine_, "Show this machine instead: its tree, its costs and their sources")
         .type_name("NAME");
+    line_.add_flag("--rules", rules_, "Show the scheduler's rules instead: what it decides by which number");
     line_.footer("Example:\n  weft info --machine epyc-7551-32");
   }
 
   int run() override {
     if (!machine_.empty()) {
       write_stdout(json_ ? json_text(machine_json(machine_)) : machine_text(machine_, colour_wanted()));
+      return exit_ok;
+    }
+    if (rules_) {
+      const json rows = rule_rows();
+      write_stdout(json_ ? json_text({{"rules", rows}}) : rules_text(rows, colour_wanted()));
       return exit_ok;
     }
     const json all = {{"version", weft::version()},
@@ -90,6 +119,7 @@ class info_command final : public command {
 
   std::string machine_;
   bool json_ = false;
+  bool rules_ = false;
 };
 
 }  // namespace

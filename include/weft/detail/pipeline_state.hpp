@@ -61,10 +61,10 @@ struct pipeline_pace {
   unsigned lost = 0;        // times in a row that several gained nothing
   std::uint64_t not_before = 0;
 
-  static constexpr std::uint64_t share_min = 1'000'000;  // an item: five times what handing it to another costs
+  std::uint64_t share_min = 0;  // an item that takes longer is worth another's way; as the runtime says, like `again`
+  std::uint64_t again = 0;      // after several gained nothing, doubled each time
   static constexpr std::uint64_t look_max = 20'000'000;
   static constexpr std::uint32_t items_max = 64;
-  static constexpr std::uint64_t again = 1'000'000'000;  // after several gained nothing, doubled each time
   static constexpr unsigned lost_max = 6;
 
   // `items` have taken so long. Twice in a row, because somebody else may have had the core meanwhile.
@@ -103,6 +103,8 @@ enum class pipeline_turn : std::uint8_t { mine, later, dropped };
 
 // Who: a task that carries items. Order: acquire, release, by the lock.
 struct pipeline_gates {
+  // From when on items are shared; p is new.
+  virtual void set_pace(pipeline_pace& p) const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t now_ps() = 0;
   [[nodiscard]] virtual unsigned workers() const noexcept = 0;
   // Several may come: from item `next` on, with the first stage the caller's. Who: nobody else knows p.

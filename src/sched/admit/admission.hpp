@@ -42,7 +42,7 @@ template <class M> class admission final : public source<M>, private window_need
  public:
   admission(const admission_parts<M>& parts, std::size_t window_tasks)
       : source<M>("submitters that wait for room", {.while_paused = true, .now_and_then = true, .serves_one = true}),
-        use_(parts), window_(*this, window_tasks), reserve_(parts.machine, parts.sleep) {}
+        use_(parts), window_(*this, window_tasks, parts.all.rules()), reserve_(parts.machine, parts.sleep) {}
 
   // Who: the thread that makes the runtime. creator_apart: one worker creates and runs no tasks.
   // stays: workers take nothing from other nodes, so what the main thread has nobody else may see.

@@ -7,6 +7,7 @@
 #include "base/limits.hpp"
 #include "memory/home.hpp"
 #include "sched/admit/decoupled.hpp"
+#include "sched/balance/rules.hpp"
 #include "weft/counts.hpp"
 #include "weft/data_use.hpp"
 #include "weft/detail/worker.hpp"
@@ -25,6 +26,7 @@ struct engine_setup {
   std::uint32_t deque_slots = base::deque_capacity_first;
   std::uint32_t deque_slots_max = base::deque_capacity_max;
   std::uint64_t stuck_ns = 0;  // after so long without a task that begins or ends that is said; 0: never
+  sched::rules rules{};
 };
 
 struct any_engine : detail::engine_base, decoupled {

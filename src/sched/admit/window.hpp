@@ -22,6 +22,7 @@
 #include "base/atomic.hpp"
 #include "base/limits.hpp"
 #include "base/lock.hpp"
+#include "sched/balance/rules.hpp"
 
 namespace weft::sched {
 
@@ -68,12 +69,13 @@ struct window_needs {
 template <class M> class window {
  public:
   // most: options::window.
-  window(window_needs& needs, std::size_t most) noexcept : needs_(needs), first_(most), most_(most), limit_{most} {}
+  window(window_needs& needs, std::size_t most, const rules& r = rules::usual()) noexcept
+      : needs_(needs), rules_(r), first_(most), most_(most), limit_{most} {}
   // threads: how many may run tasks, the reserve included. grows: submitters block, and the limit begins low and grows
   // with them. Who: whoever makes the engine, before the first submitter.
   void open(unsigned threads, bool grows) noexcept {
     threads_ = threads;
-    if (grows) first_ = std::min(most_, base::window_tasks_first);
+    if (grows) first_ = std::min<std::size_t>(most_, rules_[by::first_window]);
     detail::poke(limit_, first_);
   }
 
@@ -123,7 +125,7 @@ template <class M> class window {
   // How long s blocks before it asks whether the limit must grow; the first time it only looks how things are, and
   // soon, since most who block are woken before. Who: s's thread.
   [[nodiscard]] std::uint64_t patience(const submitter& s) const noexcept {
-    const std::uint64_t ns = limit() < most_ ? base::patience_first_ns : base::patience_ns;
+    const std::uint64_t ns = limit() < most_ ? rules_[by::first_patience] : base::patience_ns;
     return s.looked ? ns : ns / 4;
   }
   // Whether s is the oldest, which judges for all. The others must not even ask what was done: that reads the clock of
@@ -178,7 +180,7 @@ template <class M> class window {
       there_is_room = true;
       wake(*s);
     }
-    if (wants_more && !there_is_room && !blocked_.empty() && limit() < most_) grow();
+    if (wants_more && rules_.is_on(by::idle_grows) && !there_is_room && !blocked_.empty() && limit() < most_) grow();
   }
   // Nothing can run but those who wait for room.
   void all_idle() noexcept {
@@ -187,7 +189,7 @@ template <class M> class window {
   }
   // All tasks are done: what comes next may need less.
   void calm() noexcept {
-    if (limit() <= first_) return;
+    if (limit() <= first_ || !rules_.is_on(by::shrinks)) return;
     base::locked<M> guard(lock_);
     detail::poke(limit_, std::max(std::min(limit(), most_) / 2, first_));
   }
@@ -228,8 +230,9 @@ template <class M> class window {
   void wake(submitter& s) noexcept {
     if (!std::exchange(s.woken, true)) needs_.wake(s);
   }
-  [[nodiscard]] static bool bodies_are_long(const progress& before, const progress& now) noexcept {
-    return now.busy_ns - before.busy_ns > (now.tasks - before.tasks) * base::cached_body_ns + base::patience_busy_ns;
+  [[nodiscard]] bool bodies_are_long(const progress& before, const progress& now) const noexcept {
+    return rules_.is_on(by::long_load) &&
+           now.busy_ns - before.busy_ns > (now.tasks - before.tasks) * rules_[by::long_load] + base::patience_busy_ns;
   }
   // More tasks have begun than may live, and no batch has come back: they use their own records again and again, as a
   // body does that submits and waits in turns, and how long it does so may depend on who is blocked.
@@ -241,6 +244,7 @@ template <class M> class window {
   static constexpr std::size_t step_max = std::size_t{1} << 20;
 
   window_needs& needs_;
+  const rules& rules_;
   std::size_t first_;
   const std::size_t most_;
   unsigned threads_ = 1;

@@ -15,8 +15,8 @@ namespace {
 
 using machine::host;
 constexpr std::size_t batch = base::pool_batch_records;
-constexpr std::size_t first = base::window_tasks_first;
-constexpr std::size_t most = 4 * first;
+const std::size_t first = rules::usual()[by::first_window];
+const std::size_t most = 4 * first;
 
 struct played final : window_needs {
   void wake(submitter& s) noexcept override {
@@ -178,13 +178,13 @@ TEST_CASE("window: below the option it grows where bodies are long or nothing mo
   blocked a(0), b(submitter::stranger);
   REQUIRE(p.w.enter(a));
   REQUIRE(p.w.enter(b));
-  CHECK(p.w.patience(a) == base::patience_first_ns / 4);
+  CHECK(p.w.patience(a) == rules::usual()[by::first_patience] / 4);
   p.w.judge(b, p.later(2, 2, 10));
   p.w.judge(b, p.later(2, 2, 10));
   CHECK(p.w.limit() == first);  // the oldest judges
   p.w.judge(a, p.later(2, 2, 10));
   CHECK(p.w.limit() == first);  // its first look
-  CHECK(p.w.patience(a) == base::patience_first_ns);
+  CHECK(p.w.patience(a) == rules::usual()[by::first_patience]);
   p.w.judge(a, p.later(2, 2, 20'000));
   CHECK(p.w.limit() == first);
   p.w.judge(a, p.later(2, 2, 10));

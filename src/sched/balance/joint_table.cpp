@@ -10,7 +10,6 @@ namespace {
 constexpr std::uint32_t teams_least = 6, teams_most = 16;  // of a batch
 constexpr std::uint32_t heard_most = 8, heard_of_trial_most = 3;
 constexpr std::uint32_t batches_between_trials = 6;
-constexpr double part_for_trials = 64;
 constexpr double far_off = 0.5;
 constexpr std::uint32_t deaf_first = 8, deaf_most = 1024;  // batches
 constexpr double as_good = 1.0 + 1.0 / 32;
@@ -141,11 +140,13 @@ double joint_table::loss(const choice& c) const noexcept {
 }
 
 std::size_t joint_table::later_trial() noexcept {
+  if (!rules_->is_on(by::joint_trials)) return in_use_;
+  const auto part = static_cast<double>((*rules_)[by::joint_trials]);
   std::size_t oldest = in_use_;
   for (std::size_t i = 0; i < used_; ++i) {
     choice& c = all_[i];
     if (i == in_use_) continue;
-    c.saved = std::min(loss(c), c.saved + all_[in_use_].mean / part_for_trials / static_cast<double>(used_ - 1));
+    c.saved = std::min(loss(c), c.saved + all_[in_use_].mean / part / static_cast<double>(used_ - 1));
     if (c.saved == loss(c) && (oldest == in_use_ || c.tried_at < all_[oldest].tried_at)) oldest = i;
   }
   if (oldest == in_use_ || batches_ - trial_at_ < batches_between_trials) return in_use_;

@@ -23,6 +23,8 @@
 #include <array>
 #include <cstdint>
 
+#include "sched/balance/rules.hpp"
+
 namespace weft::sched {
 
 class joint_table {
@@ -36,6 +38,8 @@ class joint_table {
     bool settles = true;
     std::uint32_t behind = own;  // and what those get that begin long behind these
   };
+  explicit joint_table(const rules& r = rules::usual()) noexcept : rules_(&r) {}
+
   // Widths are the powers of two below `widest`, and that. Returns the first batch. at_once: teams on their way.
   [[nodiscard]] batch open(unsigned widest, std::uint32_t at_once);
   // The batch is over. took: its time, above 0; worth: its work, in any unit. Returns the next one.
@@ -68,6 +72,7 @@ class joint_table {
   [[nodiscard]] std::size_t best() const noexcept;
   [[nodiscard]] std::size_t later_trial() noexcept;
 
+  const rules* rules_;
   std::array<choice, choices_max> all_{};
   std::size_t used_ = 0;
   std::size_t on_ = 0;      // of the batch that is under way

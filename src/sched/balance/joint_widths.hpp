@@ -14,12 +14,15 @@
 #include "base/atomic.hpp"
 #include "base/plain.hpp"
 #include "sched/balance/joint_table.hpp"
+#include "sched/balance/rules.hpp"
 #include "weft/detail/record.hpp"
 
 namespace weft::sched {
 
 template <class M> class joint_widths {
  public:
+  explicit joint_widths(const rules& r = rules::usual()) noexcept : table_(joint_table(r)) {}
+
   // How much of the time of a kind's teams others were on their way, too: a mean that follows in some eight teams, and
   // back in some fifty, because teams that are wide are sooner gone, and so less among others.
   class share {

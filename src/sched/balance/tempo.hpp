@@ -14,6 +14,7 @@
 
 #include "base/atomic.hpp"
 #include "base/limits.hpp"
+#include "sched/balance/rules.hpp"
 
 namespace weft::sched {
 
@@ -33,6 +34,8 @@ struct pace {
 
 template <class M> class tempo {
  public:
+  explicit tempo(const rules& r = rules::usual()) noexcept
+      : rules_(r), tiny_below_ns_{static_cast<std::uint32_t>(r[by::tiny])} {}
   // What two looks at the clock take on this machine. Who: whoever makes the engine, before any body.
   void open(std::uint64_t clock_ps) noexcept { clock_ps_ = clock_ps; }
 
@@ -44,24 +47,27 @@ template <class M> class tempo {
 
   // Whether it takes a trial to know (trial.hpp): a body that takes long may do so because it was moved. A hint.
   [[nodiscard]] bool doubtful() noexcept {
-    return M::load(body_ns_, base::relaxed) < base::cached_body_ns && M::load(some_wait_, base::relaxed) == 0;
+    return M::load(body_ns_, base::relaxed) < rules_[by::short_body] && M::load(some_wait_, base::relaxed) == 0;
   }
   // What the trial says: thieves keep away from all short bodies, or from those alone where it is clear. Who: main.
   void keep_away(bool yes) noexcept {
-    const std::uint32_t below = yes ? static_cast<std::uint32_t>(base::cached_body_ns) : base::worth_stealing_ns;
-    M::store(tiny_below_ns_, below, base::relaxed);
+    const std::uint64_t below = rules_[yes ? by::short_body : by::tiny];
+    M::store(tiny_below_ns_, static_cast<std::uint32_t>(below), base::relaxed);
   }
 
   // How many tasks a thief should take at once at most. Where bodies are short it matters that their records come from
   // far away and go back there: the shorter, the fewer. A hint.
   [[nodiscard]] std::uint32_t worth_taking() noexcept {
     const std::uint32_t ns = M::load(body_ns_, base::relaxed);
-    return ns < base::cached_body_ns ? ns / base::worth_taking_ns + 1 : base::steal_max;
+    const std::uint64_t each = rules_[by::few_short];
+    return ns >= rules_[by::short_body] || each == 0
+               ? base::steal_max
+               : static_cast<std::uint32_t>(std::min<std::uint64_t>(ns / each + 1, base::steal_max));
   }
 
   // Whether bodies are so long that thieves take many at once, and a theft may cost a line more, for thieves to keep
   // out of each other's way. A hint.
-  [[nodiscard]] bool worth_order() noexcept { return M::load(body_ns_, base::relaxed) >= base::cached_body_ns; }
+  [[nodiscard]] bool worth_order() noexcept { return M::load(body_ns_, base::relaxed) >= rules_[by::short_body]; }
 
   // Whether a body may be so long that who must go on soon rather leaves it to another worker, though that takes a
   // wake-up: one was, lately, or nothing has run yet. A hint.
@@ -72,11 +78,12 @@ template <class M> class tempo {
   // A body has waited. Who: p's worker. Order: relaxed; another worker that has forgotten its own may clear the word,
   // and it is set again before long. Cost: the line of that word, once in so many timed bodies.
   void waited(pace& p) noexcept {
-    if (p.waited_lately > bodies_remembered / 2) {
+    if (!rules_.is_on(by::waited)) return;
+    if (p.waited_lately > rules_[by::waited] / 2) {
       --p.waited_lately;
       return;
     }
-    p.waited_lately = bodies_remembered;
+    p.waited_lately = static_cast<unsigned>(rules_[by::waited]);
     if (M::load(some_wait_, base::relaxed) == 0) M::store(some_wait_, 1u, base::relaxed);
   }
 
@@ -85,7 +92,7 @@ template <class M> class tempo {
     if (yes) {
       static_cast<void>(M::fetch_add(resting_, 1u, base::relaxed));
     } else {
-      M::store(rested_lately_, bodies_remembered, base::relaxed);
+      M::store(rested_lately_, static_cast<std::uint32_t>(rules_[by::undisturbed]), base::relaxed);
       static_cast<void>(M::fetch_sub(resting_, 1u, base::relaxed));
     }
   }
@@ -102,9 +109,9 @@ template <class M> class tempo {
     if (now != before && !(now > before && is_disturbed(ns))) M::store(body_ns_, now, base::relaxed);
     if (p.waited_lately != 0 && --p.waited_lately == 0) M::store(some_wait_, 0u, base::relaxed);
     remember_long(p, body_ps);
-    const bool is_long = body_ps >= base::long_body_ps;
+    const bool is_long = body_ps >= rules_.ps(by::coarse);
     p.short_bodies = is_long ? 0 : p.short_bodies + 1;
-    p.coarse = is_long || (p.coarse && p.short_bodies < base::short_bodies_max);
+    p.coarse = is_long || (p.coarse && p.short_bodies < rules_[by::fine_after]);
     p.timed = p.coarse;
     p.watched = p.timed || p.always;
   }
@@ -112,7 +119,7 @@ template <class M> class tempo {
  private:
   // Order and cost as in waited().
   void remember_long(pace& p, std::uint64_t body_ps) noexcept {
-    if (body_ps >= base::worth_the_way_ps) {
+    if (body_ps >= rules_.ps(by::worth_the_way)) {
       p.long_lately = bodies_remembered;
       if (M::load(some_long_, base::relaxed) == 0) M::store(some_long_, 1u, base::relaxed);
     } else if (p.long_lately != 0 && --p.long_lately == 0) {
@@ -122,7 +129,7 @@ template <class M> class tempo {
   // Whether a body of that length may be one that others were in the way of. So many are passed over at most after each
   // rest.
   [[nodiscard]] bool is_disturbed(std::uint32_t ns) noexcept {
-    if (ns >= base::cached_body_ns) return false;
+    if (ns >= rules_[by::short_body]) return false;
     const std::uint32_t left = M::load(rested_lately_, base::relaxed);
     if (left == 0 || M::load(resting_, base::relaxed) != 0) return false;
     M::store(rested_lately_, left - 1, base::relaxed);
@@ -135,11 +142,12 @@ template <class M> class tempo {
 
   static constexpr std::uint32_t unknown_ns = ~std::uint32_t{0};
   static constexpr unsigned bodies_remembered = 64;  // with short ones, of which few are timed, some thousands
+  const rules& rules_;
   std::uint64_t clock_ps_ = 0;
   alignas(64) detail::cell<std::uint32_t> body_ns_{unknown_ns};
   detail::cell<std::uint32_t> some_wait_;
   detail::cell<std::uint32_t> some_long_;
-  detail::cell<std::uint32_t> tiny_below_ns_{base::worth_stealing_ns};
+  detail::cell<std::uint32_t> tiny_below_ns_;
   // A line of its own: a thief reads the one above, and this one is written with each rest.
   alignas(64) detail::cell<std::uint32_t> resting_;
   detail::cell<std::uint32_t> rested_lately_;  // bodies until it is forgotten that one has rested

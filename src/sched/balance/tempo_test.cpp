@@ -11,7 +11,7 @@ namespace {
 
 using host_tempo = tempo<machine::host>;
 constexpr std::uint64_t ns = 1000;  // in ps
-constexpr std::uint64_t tiny_ps = (base::worth_stealing_ns / 2) * ns;
+const std::uint64_t tiny_ps = (rules::usual()[by::tiny] / 2) * ns;
 
 }  // namespace
 
@@ -28,10 +28,10 @@ TEST_CASE("tempo: the mean follows in eighths and arrives") {
   pace p;
   t.ran(p, 1'000'000 * ns);
   unsigned bodies = 0;
-  for (; !t.tiny() && bodies < 1000; ++bodies) t.ran(p, (base::worth_stealing_ns - 1) * ns);
+  for (; !t.tiny() && bodies < 1000; ++bodies) t.ran(p, (rules::usual()[by::tiny] - 1) * ns);
   CHECK(bodies > 8);    // one short body says little
   CHECK(bodies < 200);  // and a step never rounds to nothing
-  for (bodies = 0; t.tiny() && bodies < 1000; ++bodies) t.ran(p, base::worth_stealing_ns * ns);
+  for (bodies = 0; t.tiny() && bodies < 1000; ++bodies) t.ran(p, rules::usual()[by::tiny] * ns);
   CHECK(!t.tiny());
 }
 
@@ -64,9 +64,9 @@ TEST_CASE("tempo: a body is left to others for the way's sake where one was long
   CHECK(t.worth_the_way());  // nobody knows
   t.ran(p, 5'000'000);
   CHECK_FALSE(t.worth_the_way());
-  t.ran(p, base::worth_the_way_ps - 1);
+  t.ran(p, rules::usual().ps(by::worth_the_way) - 1);
   CHECK_FALSE(t.worth_the_way());
-  t.ran(p, base::worth_the_way_ps);
+  t.ran(p, rules::usual().ps(by::worth_the_way));
   CHECK(t.worth_the_way());
   for (int i = 0; i < 63; ++i) t.ran(p, 5'000'000);
   CHECK(t.worth_the_way());
@@ -78,10 +78,10 @@ TEST_CASE("tempo: a worker is coarse until enough short bodies came in a row") {
   host_tempo t;
   pace p;
   CHECK((p.coarse && p.timed && p.watched));
-  for (unsigned i = 1; i < base::short_bodies_max; ++i) t.ran(p, tiny_ps);
+  for (unsigned i = 1; i < rules::usual()[by::fine_after]; ++i) t.ran(p, tiny_ps);
   CHECK((p.coarse && p.timed));
-  t.ran(p, base::long_body_ps);  // the row begins anew
-  for (unsigned i = 1; i < base::short_bodies_max; ++i) t.ran(p, tiny_ps);
+  t.ran(p, rules::usual().ps(by::coarse));  // the row begins anew
+  for (unsigned i = 1; i < rules::usual()[by::fine_after]; ++i) t.ran(p, tiny_ps);
   CHECK(p.coarse);
   t.ran(p, tiny_ps);
   CHECK((!p.coarse && !p.timed && !p.watched));
@@ -90,17 +90,17 @@ TEST_CASE("tempo: a worker is coarse until enough short bodies came in a row") {
 TEST_CASE("tempo: one long body makes a worker coarse again") {
   host_tempo t;
   pace p;
-  for (unsigned i = 0; i < base::short_bodies_max; ++i) t.ran(p, tiny_ps);
-  t.ran(p, base::long_body_ps - 1);
+  for (unsigned i = 0; i < rules::usual()[by::fine_after]; ++i) t.ran(p, tiny_ps);
+  t.ran(p, rules::usual().ps(by::coarse) - 1);
   CHECK(!p.coarse);
-  t.ran(p, base::long_body_ps);
+  t.ran(p, rules::usual().ps(by::coarse));
   CHECK((p.coarse && p.timed && p.watched));
 }
 
 TEST_CASE("tempo: while bodies are short one is timed now and then, with a trace each is watched") {
   host_tempo t;
   pace p;
-  for (unsigned i = 0; i < base::short_bodies_max; ++i) t.ran(p, tiny_ps);
+  for (unsigned i = 0; i < rules::usual()[by::fine_after]; ++i) t.ran(p, tiny_ps);
   p.time_next();
   CHECK((p.timed && p.watched && !p.coarse));
   t.ran(p, tiny_ps);
@@ -113,17 +113,17 @@ TEST_CASE("tempo: while bodies are short one is timed now and then, with a trace
 TEST_CASE("tempo: what the clock takes is no part of a body") {
   host_tempo t;
   pace p;
-  t.open(base::worth_stealing_ns * ns);
-  t.ran(p, base::worth_stealing_ns * ns + tiny_ps);
+  t.open(rules::usual()[by::tiny] * ns);
+  t.ran(p, rules::usual()[by::tiny] * ns + tiny_ps);
   CHECK(t.tiny());
   t.ran(p, 0);  // less than the clock takes at other times
   CHECK(t.tiny());
-  for (unsigned i = 0; i < 100; ++i) t.ran(p, 2 * base::worth_stealing_ns * ns);
+  for (unsigned i = 0; i < 100; ++i) t.ran(p, 2 * rules::usual()[by::tiny] * ns);
   CHECK(!t.tiny());
 }
 
 TEST_CASE("tempo: where a worker has rested, longer bodies count if somebody rests, or if they are really long") {
-  constexpr std::uint64_t disturbed_ps = 4 * base::worth_stealing_ns * ns;
+  const std::uint64_t disturbed_ps = 4 * rules::usual()[by::tiny] * ns;
   host_tempo t;
   pace p;
   t.ran(p, tiny_ps);
@@ -157,7 +157,7 @@ TEST_CASE("tempo: whether the body timed last was of a nested task") {
 TEST_CASE("tempo: the mean is everybody's, the pace a worker's own") {
   host_tempo t;
   pace a, b;
-  for (unsigned i = 0; i < base::short_bodies_max; ++i) t.ran(a, tiny_ps);
+  for (unsigned i = 0; i < rules::usual()[by::fine_after]; ++i) t.ran(a, tiny_ps);
   CHECK((!a.coarse && b.coarse && t.tiny()));
 }
 

@@ -9,13 +9,14 @@
 
 #include "base/assert.hpp"
 #include "base/limits.hpp"
+#include "sched/balance/rules.hpp"
 
 namespace weft::sched {
 
 class turns {
  public:
   // A turn is so many steps. Half as many come before, and do not count, if the way has changed.
-  explicit constexpr turns(std::uint64_t length) noexcept : length_(length) {}
+  explicit turns(std::uint64_t length, const rules& r = rules::usual()) noexcept : rules_(r), length_(length) {}
 
   // Whether it is the second way's turn.
   [[nodiscard]] bool second() const noexcept { return second_; }
@@ -39,7 +40,7 @@ class turns {
   template <class Done> [[nodiscard]] bool look(std::uint64_t now_ps, std::uint64_t steps, Done done) noexcept {
     WEFT_ASSERT(under_way() && left_ != 0 && steps >= steps_ && now_ps >= began_ps_);
     const auto for_ps = static_cast<double>(now_ps - began_ps_);
-    const bool is_lost = tries_other() && for_ps * base::turn_gain >= better_ps_;
+    const bool is_lost = tries_other() && for_ps * gain() >= better_ps_;
     if (!is_lost && steps - steps_ < (settles_ ? length_ / 2 : length_)) return false;
     const std::uint64_t all = done();
     const auto n = static_cast<double>(all - done_);
@@ -51,6 +52,8 @@ class turns {
   }
 
  private:
+  [[nodiscard]] double gain() const noexcept { return part(by::turn_gain); }
+  [[nodiscard]] double part(by percent) const noexcept { return static_cast<double>(rules_[percent]) / 100; }
   [[nodiscard]] bool tries_other() const noexcept { return second_ != better_is_second_; }
   void begin(std::uint64_t now_ps, std::uint64_t steps, std::uint64_t done) noexcept {
     began_ps_ = now_ps;
@@ -60,14 +63,14 @@ class turns {
   // A turn is over, and would have taken so long if all of it had been done. Returns whether the way changes.
   [[nodiscard]] bool judge(bool is_lost, double turn_took_ps) noexcept {
     if (!tries_other()) {
-      const bool has_slowed = better_ps_ != 0 && turn_took_ps > better_ps_ * base::turn_change;
+      const bool has_slowed = better_ps_ != 0 && turn_took_ps > better_ps_ * part(by::turn_change);
       better_ps_ = turn_took_ps;
       if (has_slowed) left_ = hold_ = 1;
       if (--left_ != 0) return false;
       left_ = 1;
       return true;
     }
-    const bool won = !is_lost && turn_took_ps * base::turn_gain < better_ps_;
+    const bool won = !is_lost && turn_took_ps * gain() < better_ps_;
     hold_ = won ? base::turns_min : std::min(2 * hold_, base::turns_max);
     left_ = hold_;
     if (won) {
@@ -77,6 +80,7 @@ class turns {
     return !won;
   }
 
+  const rules& rules_;
   std::uint64_t length_;
   bool is_under_way_ = false;
   bool second_ = false;

@@ -50,6 +50,7 @@ const width_table::option* width_table::best(std::span<const option> options, ai
 const width_table::option* width_table::later_trial(std::span<const option> options, aim a, std::uint64_t best_ps) {
   course& c = course_[static_cast<unsigned>(a)];
   const option again = std::exchange(c.again, option{});
+  if (!rules_->is_on(by::width_trials)) return nullptr;
   const option* oldest = nullptr;
   for (const option& o : options) {
     if (o == c.in_use) continue;
@@ -57,7 +58,7 @@ const width_table::option* width_table::later_trial(std::span<const option> opti
     estimate& e = at(o, a);
     const std::uint64_t otherwise = runs_of_trial * best_ps;
     const std::uint64_t loss = e.trial_ps > otherwise ? e.trial_ps - otherwise : 0;
-    e.saved_ps = std::min(loss, e.saved_ps + best_ps / part_for_trials / (options.size() - 1));
+    e.saved_ps = std::min(loss, e.saved_ps + best_ps / (*rules_)[by::width_trials] / (options.size() - 1));
     if (e.saved_ps == loss && (oldest == nullptr || e.tried_at < at(*oldest, a).tried_at)) oldest = &o;
   }
   if (oldest == nullptr || c.runs - c.trial_at < runs_between_trials) return nullptr;

@@ -19,6 +19,8 @@
 #include <cstdint>
 #include <span>
 
+#include "sched/balance/rules.hpp"
+
 namespace weft::sched {
 
 class width_table {
@@ -32,6 +34,8 @@ class width_table {
   };
   enum class aim : std::uint8_t { time, cost };
   static constexpr std::size_t options_max = 24;
+
+  explicit width_table(const rules& r = rules::usual()) noexcept : rules_(&r) {}
 
   struct choice {
     option of{};
@@ -83,8 +87,8 @@ class width_table {
 
   static constexpr std::uint32_t runs_of_trial = 2;
   static constexpr std::uint32_t runs_between_trials = 10;
-  static constexpr std::uint64_t part_for_trials = 50;
 
+  const rules* rules_;
   std::array<cell, 3 * options_max> cells_{};
   std::size_t used_ = 0;
   course course_[2];

@@ -246,10 +246,10 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   bool is_open_ = false;      // open() has come to its end
   bool is_enlisted_ = false;  // among those that create elsewhere
   task::pool<M> pool_;
-  crew<M> crew_;
-  sleep<M> sleep_;
+  crew<M> crew_{setup_.rules};
+  sleep<M> sleep_{setup_.rules};
   attention<M> attention_;
-  tempo<M> tempo_;
+  tempo<M> tempo_{setup_.rules};
   failures<M> failures_;
   access::reservations<M> reservations_;
   guests<M> guests_{machine_, sleep_, pool_};
@@ -263,7 +263,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   registrar<M> registrar_{this, pool_, recording_, ordering_, quiescence_, placement_, readiness_};
   stacks<M> stacks_;
   suspension<M> suspension_{machine_, sleep_, stacks_, recording_, readiness_, quiescence_};
-  short_forks<M> short_forks_{machine_, sleep_};
+  short_forks<M> short_forks_{machine_, sleep_, setup_.rules};
   trial<M> trial_{machine_, crew_, tempo_};
   stealing<M> stealing_{machine_, sleep_, crew_, placement_, tempo_, recording_};
   urgent_source<M> urgent_{placement_, attention_};
@@ -292,12 +292,12 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   waits<M> waits_{this,
                   {*this, attention_, ordering_, stacks_, guests_, recording_, registrar_, placement_, quiescence_,
                    poison_, suspension_, stall_, events_}};
-  teams<M> teams_{{machine_, pool_, ordering_, placement_, quiescence_, recording_, suspension_, stall_}};
+  teams<M> teams_{{machine_, pool_, ordering_, placement_, quiescence_, recording_, suspension_, stall_, setup_.rules}};
   hosting<M> hosting_{{machine_, crew_, pool_, ordering_, placement_, quiescence_, recording_, teams_}};
   branches<M> branches_{{placement_, suspension_, ordering_, admission_, stall_}};
   scopes<M> scopes_{waits_, stall_, quiescence_};
   graphs<M> graphs_{placement_, ordering_, tempo_};
-  sched::pipelines<M, crew<M>> pipelines_{machine_, crew_};
+  sched::pipelines<M, crew<M>> pipelines_{machine_, crew_, setup_.rules};
   sched::passes<M> passes_{machine_, recording_.strands()};
   search<M> search_;
   std::unique_ptr<quiescent_source> quiescent_source_;

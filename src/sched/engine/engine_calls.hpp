@@ -286,7 +286,7 @@ template <machine::machine M> void engine<M>::charge(std::uint64_t ps, std::span
 template <machine::machine M> void engine<M>::charge_program(std::uint64_t ps) noexcept {
   if (!M::takes_charges()) return;
   visit v(*this);
-  if (workers() > base::sweep_max) placement_.expose(v.self());  // in place of a thief that pulls (deque.md)
+  if (workers() >= base::pulling_workers_min) placement_.expose(v.self());  // in place of a thief that pulls (deque.md)
   machine_.charge(ps);
 }
 

@@ -35,7 +35,7 @@ engine<M>::engine(const engine_setup& setup, const MachineArgs&... machine_args)
                                                                 setup.window_tasks),
       search_(
           {machine_, sleep_, attention_, ordering_, placement_, stealing_, creation_, recording_, stall_, admission_},
-          setup.search_ns),
+          setup.search_ns, setup_.rules),
       quiescent_source_(std::make_unique<quiescent_source>(*this)), owner_thread_{&detail::this_worker} {}
 
 // What two looks at the clock take: the least of some, since a busy machine only adds. 0 where time is modelled.

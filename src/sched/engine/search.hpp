@@ -6,6 +6,7 @@
 #include "base/assert.hpp"
 #include "sched/admit/admission.hpp"
 #include "sched/admit/creation.hpp"
+#include "sched/balance/rules.hpp"
 #include "sched/idle/attention.hpp"
 #include "sched/idle/expected.hpp"
 #include "sched/idle/sleep.hpp"
@@ -33,7 +34,8 @@ template <class M> class search {
  public:
   using deque = sched::deque<M>;
 
-  search(const search_parts<M>& parts, std::uint64_t search_ns) : use_(parts), search_ps_(search_ns * 1000) {}
+  search(const search_parts<M>& parts, std::uint64_t search_ns, const rules& r = rules::usual())
+      : use_(parts), search_ps_(search_ns * 1000), looks_in_vain_(static_cast<unsigned>(r[by::main_moves])) {}
 
   // The runtime ends: every search returns nullptr. The caller wakes who sleeps.
   void stop() noexcept { M::store(stopping_, 1u, base::seq_cst); }
@@ -132,7 +134,7 @@ template <class M> class search {
       if (detail::record* r = look(w)) return r;
       if (M::load(stopping_, base::relaxed) != 0) return nullptr;
       M::search_pause(++spins, until);
-      if (spins == base::vain_looks) use_.stealing.watch_main(w);
+      if (spins == looks_in_vain_) use_.stealing.watch_main(w);
     } while (use_.machine.now_ps() < until);
     return nullptr;
   }
@@ -257,6 +259,7 @@ template <class M> class search {
 
   search_parts<M> use_;
   const std::uint64_t search_ps_;  // about what a wake-up costs, or as options::search_us says
+  const unsigned looks_in_vain_;   // then it notes where the main thread is; 0: it does not
   detail::cell<std::uint32_t> stopping_;
 };
 

@@ -9,11 +9,13 @@
 #include "base/assert.hpp"
 #include "base/atomic.hpp"
 #include "base/limits.hpp"
+#include "sched/balance/rules.hpp"
 
 namespace weft::sched {
 
 template <class M> class sleep {
  public:
+  explicit sleep(const rules& r = rules::usual()) noexcept : rules_(r) {}
   // Who: the thread that makes the runtime, before any other worker runs. Everybody counts as awake, but the reserve,
   // worker number `workers`, if there is one: it begins away.
   void open(unsigned workers, bool reserve = false) noexcept {
@@ -21,8 +23,9 @@ template <class M> class sleep {
     workers_ = workers;
     words_ = (workers + (reserve ? 1 : 0) + 63) / 64;
     has_reserve_ = reserve;
-    searchers_max_ = workers <= 4 ? workers : 1;
-    waking_max_ = workers <= 4 ? 1 : workers / 4;
+    const bool all_count = workers <= rules_[by::one_searcher];
+    searchers_max_ = all_count ? workers : 1;
+    waking_max_ = all_count ? 1 : std::max(1u, workers / 4);
     for (unsigned id = 1; id < workers; ++id) detail::poke(free_[id], std::uint8_t{1});
   }
   // Worker `id` looks for no tasks, so it is woken by its number only and never counts as a searcher: whoever made a
@@ -170,7 +173,7 @@ template <class M> class sleep {
   // Wakes some more beside searchers that there are, for a worker that has found `surplus` tasks more than it can run
   // soon: so many workers wake in the time of a few wakes, and not one after the other.
   void spread(M& machine, unsigned surplus) noexcept {
-    for (unsigned n = std::min(surplus, base::wakes_at_once); n > 0 && any_asleep(); --n) {
+    for (unsigned n = std::min(surplus, static_cast<unsigned>(rules_[by::wakes])); n > 0 && any_asleep(); --n) {
       std::uint32_t others = M::load(searching_, base::relaxed);
       if (others >= std::min(surplus, waking_max_)) return;
       if (!M::compare_exchange(searching_, others, others + 1, base::relaxed)) return;  // somebody else wakes or finds
@@ -245,6 +248,7 @@ template <class M> class sleep {
     return false;
   }
 
+  const rules& rules_;
   unsigned workers_ = 0;
   unsigned words_ = 0;
   unsigned searchers_max_ = 0;  // who only looks around need not be counted

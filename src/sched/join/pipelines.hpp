@@ -12,6 +12,7 @@
 #include "base/assert.hpp"
 #include "base/limits.hpp"
 #include "base/lock.hpp"
+#include "sched/balance/rules.hpp"
 #include "weft/detail/pipeline_state.hpp"
 
 namespace weft::sched {
@@ -24,7 +25,13 @@ using detail::pipeline_work;
 // Crew: who says how many workers there are.
 template <class M, class Crew> class pipelines final : public detail::pipeline_gates {
  public:
-  pipelines(M& machine, const Crew& crew) : machine_(machine), crew_(crew) {}
+  pipelines(M& machine, const Crew& crew, const rules& r = rules::usual())
+      : machine_(machine), crew_(crew), rules_(r) {}
+
+  void set_pace(detail::pipeline_pace& p) const noexcept override {
+    p.share_min = rules_.ps(by::pipeline_share);
+    p.again = rules_.ps(by::pipeline_again);
+  }
 
   [[nodiscard]] std::uint64_t now_ps() override {
     const call in(machine_);
@@ -54,7 +61,7 @@ template <class M, class Crew> class pipelines final : public detail::pipeline_g
 
   [[nodiscard]] pipeline_work take(pipeline_state& p, std::uint64_t since_ps, bool is_first) override {
     std::uint64_t now = now_ps();
-    const std::uint64_t until = now + base::pipeline_wait_ps;
+    const std::uint64_t until = now + rules_.ps(by::pipeline_wait);
     bool is_waiting = false;
     for (unsigned spins = 0;;) {
       // Older news than the lock shows ends the wait below too soon, which is no harm. Newer cannot be: it is written
@@ -224,15 +231,16 @@ template <class M, class Crew> class pipelines final : public detail::pipeline_g
     if (items < base::pipeline_look_items / 2) return;  // it has only just begun
     const std::uint64_t each = (now - p.looked_ps) / items, work = p.carried_ps / items;
     const bool gains =
-        each < work - work / 8 && each < p.alone_ps - p.alone_ps / 16 && work >= detail::pipeline_pace::share_min / 2;
+        each < work - work / 8 && each < p.alone_ps - p.alone_ps / 16 && work >= rules_.ps(by::pipeline_share) / 2;
     p.has_gained = p.has_gained || gains;
     p.losses = gains ? 0 : p.losses + 1;
-    if (p.losses == base::pipeline_losses_max) p.closing = true;
+    if (p.losses == rules_[by::pipeline_alone]) p.closing = true;
     start(p, p.next);
   }
 
   M& machine_;
   const Crew& crew_;
+  const rules& rules_;
 };
 
 }  // namespace weft::sched

@@ -202,6 +202,9 @@ TEST_CASE("pipelines: another worker is asked once at a time") {
 
 TEST_CASE("pipelines: items that are short are not worth another worker, nor one that was long by chance") {
   detail::pipeline_pace pace;
+  const three_slots x;
+  x.gates.set_pace(pace);
+  CHECK(pace.share_min == rules::usual().ps(by::pipeline_share));
   std::uint64_t now = 0;
   for (int i = 0; i < 20; ++i) CHECK(!pace.is_worth_sharing(pace.items * 10'000, now += 1'000'000));
   CHECK(pace.items == detail::pipeline_pace::items_max);
@@ -210,7 +213,7 @@ TEST_CASE("pipelines: items that are short are not worth another worker, nor one
   CHECK(pace.is_worth_sharing(pace.items * 2'000'000, now));
   pace.was_shared(false, now);
   CHECK(!pace.is_worth_sharing(1'000'000'000, now));
-  CHECK(pace.is_worth_sharing(1'000'000'000, now + 2 * detail::pipeline_pace::again));
+  CHECK(pace.is_worth_sharing(1'000'000'000, now + 2 * pace.again));
 }
 
 }  // namespace weft::sched

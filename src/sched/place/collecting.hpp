@@ -41,9 +41,9 @@ template <class M> class collecting {
   // Tasks that wait count as well: they may wait for what is kept.
   void learn(worker<M>& main, std::uint64_t created) noexcept {
     const std::uint64_t now_ps = machine_.now_ps();
-    const std::uint64_t n = created - shared_;
-    const bool again = n <= base::collected_max && now_ps - shared_ps_ < n * base::submission_max_ps;
-    together_ = again && may_keep(main) ? std::min(2 * together_, base::collected_max) : 1;
+    const std::uint64_t n = created - shared_, most = crew_.rules()[by::together];
+    const bool again = n <= most && now_ps - shared_ps_ < n * crew_.rules().ps(by::brisk);
+    together_ = again && may_keep(main) ? std::min(2 * together_, most) : 1;
     WEFT_ASSERT(together_ != 0);
     shared_ = created;
     shared_ps_ = now_ps;

@@ -52,7 +52,7 @@ TEST_CASE("collecting: after a wait, or where thieves did not starve for long, i
   f.rule.begins_anew();
   CHECK(f.until_shared() == 1);
   CHECK(f.until_shared() == 2);
-  detail::poke(f.main.created, detail::peek(f.main.created) + base::collected_max);  // nobody asked
+  detail::poke(f.main.created, detail::peek(f.main.created) + rules::usual()[by::together]);  // nobody asked
   CHECK(!f.submit());
   CHECK(f.until_shared() == 1);
 }
@@ -66,7 +66,7 @@ TEST_CASE("collecting: what became ready without a submission is shared at once"
 
 TEST_CASE("collecting: who submits slowly keeps nothing") {
   fixture f;
-  for (int i = 0; i < 20; ++i) CHECK(f.until_shared(2 * base::submission_max_ps) == 1);
+  for (int i = 0; i < 20; ++i) CHECK(f.until_shared(2 * rules::usual().ps(by::brisk)) == 1);
 }
 
 TEST_CASE("collecting: it keeps only while somebody searches or nobody sleeps") {

@@ -43,16 +43,16 @@ template <class M> class placement {
         main_seats_(machine) {}
 
   // Who: the thread that makes the runtime, before any worker runs.
-  void open(policy& rules, const place::tree& places) {
-    WEFT_ASSERT(rules_ == nullptr && nodes_.empty());
-    rules_ = &rules;
-    own_only_.raw = rules.always_own_deque() && !ordering_.chooses() ? 1 : 0;
-    looks_near_.raw = !rules.awaits_hints();
-    if (rules.uses_nodes()) nodes_ = std::vector<inbox<M>>(places.nodes());
-    if (rules.uses_piles()) piles_ = std::vector<pile<M>>(places.nodes());
-    if (rules.pushes()) pushed_ = std::vector<inbox<M>>(places.workers());
-    if (rules.levels() != search_levels::flat) leaves_.open(places);
-    stays_ = rules.levels() == search_levels::near_only || rules.levels() == search_levels::upwards;
+  void open(policy& asked, const place::tree& places) {
+    WEFT_ASSERT(policy_ == nullptr && nodes_.empty());
+    policy_ = &asked;
+    own_only_.raw = asked.always_own_deque() && !ordering_.chooses() ? 1 : 0;
+    looks_near_.raw = !asked.awaits_hints();
+    if (asked.uses_nodes()) nodes_ = std::vector<inbox<M>>(places.nodes());
+    if (asked.uses_piles()) piles_ = std::vector<pile<M>>(places.nodes());
+    if (asked.pushes()) pushed_ = std::vector<inbox<M>>(places.workers());
+    if (asked.levels() != search_levels::flat) leaves_.open(places);
+    stays_ = asked.levels() == search_levels::near_only || asked.levels() == search_levels::upwards;
     places_ = &places;
   }
   // Whether workers take nothing from other nodes.
@@ -106,7 +106,7 @@ template <class M> class placement {
     deque::push(w, r);
     if (deque::starved(w))
       give_soon(w);
-    else if (detail::peek(w.deque.bottom) % base::hand_out_each == 0) [[unlikely]]
+    else if ((detail::peek(w.deque.bottom) & hand_out_mask_) == 0) [[unlikely]]
       hand_out(w);
   }
   // w has submitted a task that waits. What it has collected may be what that task waits for.
@@ -237,7 +237,7 @@ template <class M> class placement {
   // w has made many tasks, and thieves do not starve: a few that nobody has taken may be left of what was shared, while
   // those who look elsewhere would take more at a time. Short tasks are better run here.
   [[gnu::noinline]] void hand_out(worker<M>& w) noexcept {
-    if (crew_.workers() > 1 && tempo_.worth_order()) share(w);
+    if (hand_out_mask_ != ~0u && crew_.workers() > 1 && tempo_.worth_order()) share(w);
   }
   [[nodiscard]] bool uses_leaves() noexcept { return leaves_.are_used() && looks_near(); }
   [[nodiscard]] destination destination_of(worker<M>& w, const detail::record& r) {
@@ -245,7 +245,7 @@ template <class M> class placement {
     const bool is_guest = w.role == role::guest;
     const destination wish = own_only() || !detail::is_task(r)
                                  ? destination::own()
-                                 : rules_->ready(is_guest ? policy::nobody : seat_of(w), r, w.rng);
+                                 : policy_->ready(is_guest ? policy::nobody : seat_of(w), r, w.rng);
     if (r.pin != detail::record::unpinned) return destination::worker(r.pin);
     if (r.urgent) return destination::urgent();
     return is_guest && wish.where == destination::queue::own ? destination::central() : wish;
@@ -324,11 +324,13 @@ template <class M> class placement {
   attention<M>& attention_;
   ordering<M>& ordering_;
   tempo<M>& tempo_;
-  policy* rules_ = nullptr;
+  policy* policy_ = nullptr;
   const place::tree* places_ = nullptr;
   detail::cell<std::uint8_t> own_only_{1};
   detail::cell<bool> looks_near_{true};
   bool stays_ = false;
+  // Of the end of a deque: where that is 0 its owner shares. All ones: it does not.
+  std::uint32_t hand_out_mask_ = static_cast<std::uint32_t>(crew_.rules()[by::hand_out] - 1);
   inbox<M> central_;  // the root place's
   inbox<M> urgent_;
   sched::overflow<M> overflow_{machine_, sleep_};  // what the deques had no room for

@@ -13,6 +13,7 @@
 
 #include "base/assert.hpp"
 #include "base/limits.hpp"
+#include "sched/balance/rules.hpp"
 #include "sched/balance/turns.hpp"
 #include "sched/idle/sleep.hpp"
 #include "sched/queues/deque.hpp"
@@ -22,12 +23,14 @@ namespace weft::sched {
 
 template <class M> class alignas(64) short_forks {
  public:
-  short_forks(M& machine, sleep<M>& sleep) : machine_(machine), sleep_(sleep) {}
+  short_forks(M& machine, sleep<M>& sleep, const rules& r = rules::usual())
+      : machine_(machine), sleep_(sleep), rules_(r), turns_(r[by::fork_trial], r),
+        looks_each_(r.is_on(by::fork_trial) ? r[by::fork_trial] / 2 : ~std::uint64_t{0}) {}
 
   // The main thread's outermost fork is over. Cost: an addition; once in so many a look at the clock.
   void over(worker<M>& main) noexcept {
     WEFT_ASSERT(main.id == 0);
-    if (++over_ - seen_ >= base::turn_forks / 2) [[unlikely]]
+    if (++over_ - seen_ >= looks_each_) [[unlikely]]
       look(main);
   }
 
@@ -46,7 +49,7 @@ template <class M> class alignas(64) short_forks {
  private:
   [[gnu::noinline]] void look(worker<M>& main) noexcept {
     const std::uint64_t now_ps = machine_.now_ps();
-    const bool are_short = now_ps - seen_ps_ <= (over_ - seen_) * base::short_forks_ps;
+    const bool are_short = now_ps - seen_ps_ <= (over_ - seen_) * rules_.ps(by::brief_forks);
     seen_ps_ = now_ps;
     seen_ = over_;
     if (!are_short)
@@ -60,8 +63,10 @@ template <class M> class alignas(64) short_forks {
 
   M& machine_;
   sleep<M>& sleep_;
+  const rules& rules_;
   // Of the main thread alone. The second way: to turn thieves down.
-  turns turns_{base::turn_forks};
+  turns turns_;
+  std::uint64_t looks_each_;
   std::uint64_t over_ = 0;                      // outermost forks
   std::uint64_t seen_ = 0;                      // and at the last look,
   std::uint64_t seen_ps_ = 0;                   // which was then

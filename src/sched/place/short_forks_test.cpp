@@ -63,7 +63,7 @@ TEST_CASE("short forks: of those that are long nothing is tried, and what was fo
   CHECK(f.refusals == 0);
   f.fork(4'000, 10'000, 1'000);
   CHECK(f.asked());
-  for (unsigned i = 0; i < base::turn_forks; ++i) {
+  for (unsigned i = 0; i < rules::usual()[by::fork_trial]; ++i) {
     f.machine.clock_ps += 1'000'000'000;
     f.forks.over(f.main);
   }

@@ -30,14 +30,14 @@ template <class M> class stealing final : public source<M> {
   stealing(M& machine, sleep<M>& sleep, crew<M>& all, placement<M>& placement, tempo<M>& tempo, recording<M>& recording)
       : source<M>("the deques of others", {.shared = true}), machine_(machine), sleep_(sleep), crew_(all),
         placement_(placement), tempo_(tempo), recording_(recording) {}
-  void open(policy& rules) noexcept {
-    WEFT_ASSERT(rules_ == nullptr && crew_.is_open());
-    rules_ = &rules;
+  void open(policy& asked) noexcept {
+    WEFT_ASSERT(policy_ == nullptr && crew_.is_open());
+    policy_ = &asked;
   }
 
   // With many workers the partners come next, and of the others a few each time, but all of them where w looks at all.
   [[nodiscard]] detail::record* take(worker<M>& w) override {
-    WEFT_ASSERT(rules_ != nullptr && w.role != role::guest);
+    WEFT_ASSERT(policy_ != nullptr && w.role != role::guest);
     const bool is_reserve = w.role == role::reserve;
     const bool keeps_away = detail::peek(w.reluctant) && !is_reserve && tempo_.tiny();
     if (keeps_away && w.id != 0) return nullptr;
@@ -45,18 +45,18 @@ template <class M> class stealing final : public source<M> {
       if (detail::record* r = rob(w, crew_[w.robbed_last])) return r;
       w.robbed_last = worker<M>::no_id;
     }
-    const bool all =
-        w.looks_at_all || crew_.workers() <= base::sweep_max || keeps_away || is_reserve || !rules_->has_partners();
-    if (!all)
+    const std::uint64_t sweep = crew_.rules()[by::sweep];
+    const bool all = w.looks_at_all || crew_.workers() <= sweep || keeps_away || is_reserve || !policy_->has_partners();
+    if (!all && crew_.rules().is_on(by::partners))
       if (detail::record* r = rob_partners(w)) return r;
     // The reserve has no place of its own, so it robs in order of ids; and everybody robs it last.
     const unsigned seats = crew_.seats();
     if (all) w.victim_next = 0;
-    for (unsigned looks = all ? seats - 1 : base::sweep_max; looks != 0; --looks) {
+    for (unsigned looks = all ? seats - 1 : static_cast<unsigned>(sweep); looks != 0; --looks) {
       const unsigned i = w.victim_next;
       w.victim_next = i + 2 < seats ? i + 1 : 0;
       const bool ruled = !is_reserve && i + 1 < crew_.workers();
-      worker<M>& victim = crew_[ruled ? rules_->victim(w.id, i, w.rng) : is_reserve ? i : seats - 1];
+      worker<M>& victim = crew_[ruled ? policy_->victim(w.id, i, w.rng) : is_reserve ? i : seats - 1];
       WEFT_ASSERT(&victim != &w);
       if (keeps_away && !M::load(victim.gives_way, base::relaxed)) continue;
       if (detail::record* r = rob(w, victim)) return r;
@@ -87,12 +87,12 @@ template <class M> class stealing final : public source<M> {
     const bool made = victim.role == role::creator && tempo_.worth_order();
     const auto how_many = [&](std::uint32_t available) {
       if (&victim == &w) return 1u;
-      const std::uint32_t ruled = rules_->how_many(w.id, victim.id, available);
+      const std::uint32_t ruled = policy_->how_many(w.id, victim.id, available);
       const std::uint32_t wanted = std::min(made ? std::max(ruled, (available + 1) / 2) : ruled, deque::room(w) + 1);
       return w.role == role::reserve ? wanted : std::min(wanted, tempo_.worth_taking());  // it shares its victim's core
     };
     // Of short bodies few are taken at once, and another line would be another third of what a theft costs.
-    const bool insists = w.sent_away >= base::sent_away_max || !tempo_.worth_order();
+    const bool insists = w.sent_away >= crew_.rules()[by::one_thief] || !tempo_.worth_order();
     const steal_result result = deque::steal(victim, got, how_many, insists);
     if (result == steal_result::sent_away) ++w.sent_away;
     if (result != steal_result::taken) return nullptr;
@@ -235,7 +235,7 @@ template <class M> class stealing final : public source<M> {
   }
   // w has taken something from another: of tiny tasks a few, because the others stood still, and then it asks anew.
   void reconsiders(worker<M>& w) noexcept {
-    if (detail::peek(w.reluctant) || ++w.taken < base::tiny_taken_max) return;
+    if (detail::peek(w.reluctant) || ++w.taken < crew_.rules()[by::asks_anew]) return;
     w.taken = 0;
     if (w.role == role::ordinary && w.id != 0 && tempo_.tiny()) detail::poke(w.reluctant, others_move(w));
   }
@@ -244,7 +244,7 @@ template <class M> class stealing final : public source<M> {
   // whoever runs dry comes nearer to where the tasks are made, and each goes through few hands. Of short bodies all
   // take few, which says nothing.
   [[nodiscard]] std::uint16_t who_has_more(worker<M>& w, worker<M>& victim, std::uint32_t n) noexcept {
-    if (n >= base::much_taken || !tempo_.worth_order()) return victim.id;
+    if (n >= crew_.rules()[by::supplier] || !tempo_.worth_order()) return victim.id;
     const std::uint16_t supplier = M::load(victim.supplier, base::relaxed);
     return supplier != worker<M>::no_id && supplier != w.id ? supplier : victim.id;
   }
@@ -272,19 +272,22 @@ template <class M> class stealing final : public source<M> {
   // If they did much in that time they do best alone, so w runs one task and rests again, also while the reserve runs
   // what they have submitted: unless only w may have what it has, or its tasks come from tasks.
   void give_way(worker<M>& w, bool submitters_wait) {
+    const std::uint64_t for_ps = crew_.rules().ps(by::give_way);
     const std::uint64_t submitted = M::load(crew_.main().created, base::relaxed);
     const bool submits = std::exchange(w.seen_submitted, submitted) != submitted;
-    if (w.id == 0 || w.role == role::reserve || !(submits || (submitters_wait && !w.pace.runs_nested))) return;
+    if (for_ps == 0 || w.id == 0 || w.role == role::reserve || !(submits || (submitters_wait && !w.pace.runs_nested)))
+      return;
     const std::uint64_t before = moves_of_main();
     placement_.expose(w);
     tempo_.rests(true);
     M::store(w.gives_way, true, base::relaxed);
-    const std::uint64_t until = machine_.now_ps() + base::search_ns * 1000;
+    const std::uint64_t until = machine_.now_ps() + for_ps;
     for (unsigned spins = 1; machine_.now_ps() < until; ++spins) M::search_pause(spins, until);
     M::store(w.gives_way, false, base::relaxed);
     tempo_.rests(false);
     w.seen_submitted = M::load(crew_.main().created, base::relaxed);
-    if (moves_of_main() - before >= base::moves_alone && !w.pace.runs_nested && deque::stealable(w))
+    const std::uint64_t moves_alone = crew_.rules()[by::rests_again];
+    if (moves_alone != 0 && moves_of_main() - before >= moves_alone && !w.pace.runs_nested && deque::stealable(w))
       w.tick = ticks_between_looks - 1;
   }
   // What the main thread, and the reserve in its place, have submitted and run.
@@ -300,7 +303,7 @@ template <class M> class stealing final : public source<M> {
   placement<M>& placement_;
   tempo<M>& tempo_;
   recording<M>& recording_;
-  policy* rules_ = nullptr;
+  policy* policy_ = nullptr;
 };
 
 }  // namespace weft::sched

@@ -111,9 +111,9 @@ TEST_CASE("stealing: who finds a thief at its victim goes elsewhere, and after s
   CHECK(f.thieves.take(w) == &other.r);
   unsigned times = 0;
   detail::record* r = nullptr;
-  while (r == nullptr && times < 2 * base::sent_away_max) ++times, r = f.thieves.rob(w, f.s.all[1]);
+  while (r == nullptr && times < 2 * rules::usual()[by::one_thief]) ++times, r = f.thieves.rob(w, f.s.all[1]);
   CHECK(r == &t.r);
-  CHECK(times == base::sent_away_max + 1);
+  CHECK(times == rules::usual()[by::one_thief] + 1);
   CHECK(w.sent_away == 0);
 }
 
@@ -172,10 +172,10 @@ TEST_CASE("stealing: who took a few tiny tasks, because the others stood still, 
   worker<notes>& w = f.s.all[1];
   f.make_tiny();
   detail::poke(w.reluctant, false);
-  std::vector<task> all(base::tiny_taken_max + 1);
+  std::vector<task> all(rules::usual()[by::asks_anew] + 1);
   for (task& t : all) f.give(2, t);
   count_one(f.s.all[0].created);
-  for (unsigned i = 0; i < base::tiny_taken_max; ++i) {
+  for (unsigned i = 0; i < rules::usual()[by::asks_anew]; ++i) {
     CHECK(!detail::peek(w.reluctant));
     CHECK(f.thieves.take(w) == &all[i].r);
   }
@@ -291,7 +291,7 @@ TEST_CASE("stealing: where the main thread does much while a worker rests, that 
     count_one(main.created);
     CHECK(!rests_again());  // a task each microsecond is slow
     f.machine.at_clock = [&] {
-      for (unsigned i = 0; i < base::moves_alone / 8; ++i)
+      for (unsigned i = 0; i < rules::usual()[by::rests_again] / 8; ++i)
         count_one(with_reserve ? f.s.all.reserve().tasks : main.tasks);
     };
     count_one(main.created);

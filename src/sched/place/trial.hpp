@@ -18,18 +18,18 @@ namespace weft::sched {
 
 template <class M> class alignas(64) trial {
  public:
-  trial(M& machine, crew<M>& all, tempo<M>& tempo) : machine_(machine), crew_(all), tempo_(tempo) {}
+  trial(M& machine, crew<M>& all, tempo<M>& tempo) : machine_(machine), crew_(all), tempo_(tempo) {
+    if (all.rules().is_on(by::trial)) looks_each_ = all.rules()[by::trial] / base::looks_in_turn;
+  }
 
   // Who: w's thread, before a submission; every one, or some. Cost: two loads. Of the main thread: once in so many
   // submissions a look at the clock, and at the end of a turn one at a line of each worker.
   [[gnu::always_inline]] void submits(worker<M>& w) noexcept {
-    if (w.id == 0 && w.current == nullptr && detail::peek(w.created) - seen_ >= looks_each) [[unlikely]]
+    if (w.id == 0 && w.current == nullptr && detail::peek(w.created) - seen_ >= looks_each_) [[unlikely]]
       look(w);
   }
 
  private:
-  static constexpr std::uint64_t looks_each = base::turn_submissions / base::looks_in_turn;
-
   [[gnu::noinline]] void look(worker<M>& main) noexcept {
     WEFT_ASSERT(&main == &crew_.main());
     seen_ = detail::peek(main.created);
@@ -43,8 +43,9 @@ template <class M> class alignas(64) trial {
   crew<M>& crew_;
   tempo<M>& tempo_;
   // Of the main thread alone. The second way: the others keep away.
-  turns turns_{base::turn_submissions};
-  std::uint64_t seen_ = 0;  // submissions at the last look
+  turns turns_{crew_.rules()[by::trial], crew_.rules()};
+  std::uint64_t seen_ = 0;                        // submissions at the last look
+  std::uint64_t looks_each_ = ~std::uint64_t{0};  // so many later it looks again
 };
 
 }  // namespace weft::sched

@@ -90,7 +90,7 @@ TEST_CASE("trial: tasks that get longer are not left alone for long") {
 TEST_CASE("trial: a program that is over soon pays nothing") {
   fixture f(2);
   f.bodies_take(200);
-  f.submit(base::turns_min * base::turn_submissions, 50, 400);
+  f.submit(base::turns_min * rules::usual()[by::trial], 50, 400);
   CHECK(f.tiny == 0);
 }
 

@@ -73,8 +73,6 @@ template <class M> class hosting {
   }
 
  private:
-  static constexpr std::uint64_t job_patience_ps = 50'000'000;  // a guest that has its threads given wants them again
-
   struct hosted_gang : gang<M>, detail::guest_crew {
     hosting* home = nullptr;
     detail::team_state* team = nullptr;
@@ -193,7 +191,7 @@ template <class M> class hosting {
         return host(g, i);
     }
     if (!holds || answered == step::too_late) return;
-    for (std::uint64_t patience_ps = 0;; patience_ps = job_patience_ps) {
+    for (std::uint64_t patience_ps = 0;; patience_ps = use_.all.rules().ps(by::guest_wait)) {
       const auto called_for = g.await(use_.machine, i, patience_ps);
       if (called_for == gang<M>::call::over) return;
       if (called_for == gang<M>::call::host) return host(g, i);

@@ -11,6 +11,7 @@
 #include "base/limits.hpp"
 #include "sched/admit/registrar.hpp"
 #include "sched/admit/suspension.hpp"
+#include "sched/balance/rules.hpp"
 #include "sched/idle/quiescence.hpp"
 #include "sched/join/stall.hpp"
 #include "sched/place/placement.hpp"
@@ -37,13 +38,14 @@ template <class M> struct teams_parts {
   sched::recording<M>& recording;
   sched::suspension<M>& suspension;
   sched::stall<M>& stall;
+  const sched::rules& rules;
 };
 
 template <class M> class teams {
  public:
   using gate = sched::gate<M>;
 
-  explicit teams(const teams_parts<M>& parts) : use_(parts) {}
+  explicit teams(const teams_parts<M>& parts) : use_(parts), widths_(parts.rules) {}
 
   [[nodiscard]] groups& who() noexcept { return who_; }
   // Whether m stands for a member; then its parent is the task of the team.
@@ -101,7 +103,8 @@ template <class M> class teams {
   // that body goes on where its data is. Who: w, on the stack of r's body.
   void see_off(worker<M>& w, detail::record& r) {
     if (!r.is_call || sched::deque<M>::size(w) != 0) return;
-    static_cast<void>(spin(base::barrier_patience_ps, [&] { return !children<M>::any(r) || !w.team_box.empty(); }));
+    static_cast<void>(
+        spin(use_.rules.ps(by::barrier_wait), [&] { return !children<M>::any(r) || !w.team_box.empty(); }));
   }
 
   // See weft/team.hpp. Who: a member, in its body on w. May return on another worker.
@@ -291,7 +294,7 @@ template <class M> class teams {
   }
   // For about what setting a stack aside costs, unless members stay awake. Returns whether it is over.
   template <class Over> [[nodiscard]] bool spin(const detail::team_state& t, Over is_over) {
-    return spin(t.keeps_cores ? base::awake_patience_ps : base::barrier_patience_ps, is_over);
+    return spin(t.keeps_cores ? base::awake_patience_ps : use_.rules.ps(by::barrier_wait), is_over);
   }
   template <class Over> [[nodiscard]] bool spin(std::uint64_t patience, Over is_over) {
     if (use_.order.chooses()) return false;

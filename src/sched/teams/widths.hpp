@@ -19,6 +19,7 @@
 #include "base/assert.hpp"
 #include "base/lock.hpp"
 #include "sched/balance/joint_widths.hpp"
+#include "sched/balance/rules.hpp"
 #include "sched/balance/width_table.hpp"
 #include "sched/workers/groups.hpp"
 #include "weft/detail/record.hpp"
@@ -28,8 +29,12 @@ namespace weft::sched {
 
 template <class M> class widths {
  public:
+  explicit widths(const rules& r = rules::usual()) noexcept : rules_(r), joint_(r) {}
+
   // One kind of task; its fields are for this class. In whole lines, so that where it lies has no say in modelled time.
   struct alignas(64) kind {
+    kind(const char* its_name, void (*its_body)(detail::record&, detail::errand), unsigned its_size, const rules& r)
+        : name(its_name), body(its_body), size_class(its_size), table(r) {}
     const char* name;
     void (*body)(detail::record&, detail::errand);
     unsigned size_class;
@@ -60,13 +65,15 @@ template <class M> class widths {
     if (c.of == nullptr) return c;
     c.scale = scale_of(size_of(r, wish));
     c.when = joint_.begins(now_ps);
-    const unsigned width = c.of->among.is_most() ? joint_.width(c.when, who.widest()) : joint_table::own;
+    const unsigned width =
+        rules_.is_on(by::joint) && c.of->among.is_most() ? joint_.width(c.when, who.widest()) : joint_table::own;
     if (width != joint_table::own) {
       c.as = {nearest(all, width), aim::time, false};
       return c;
     }
     c.others_wait = goal == aim::cost;
-    if (c.others_wait && M::load(c.of->asleep, base::relaxed) > asleep_most) goal = aim::time;
+    if (c.others_wait && M::load(c.of->asleep, base::relaxed) > static_cast<double>(rules_[by::asleep]) / 100)
+      goal = aim::time;
     if (!try_lock(c.of->lock)) {
       c.as.of = nearest(all, M::load(c.of->last, base::relaxed));
       return c;
@@ -133,7 +140,6 @@ template <class M> class widths {
 
  private:
   static constexpr unsigned kinds_max = 256;
-  static constexpr double asleep_most = 0.25;
 
   [[nodiscard]] static std::uint64_t size_of(detail::record& r, const detail::team_clause& wish) noexcept {
     std::uint64_t size = wish.size;
@@ -176,7 +182,7 @@ template <class M> class widths {
     const base::locked<M> guard(lock_);
     const unsigned now = M::load(count_, base::relaxed);
     if (kind* const k = among(known, now); k != nullptr || now == kinds_max) return k;
-    kinds_[now] = std::make_unique<kind>(r.name, r.invoke, size);
+    kinds_[now] = std::make_unique<kind>(r.name, r.invoke, size, rules_);
     M::fresh(kinds_[now].get(), sizeof(kind));
     M::store(count_, now + 1, base::release);
     return kinds_[now].get();
@@ -189,6 +195,7 @@ template <class M> class widths {
   detail::cell<std::uint32_t> count_;
   detail::cell<std::uint8_t> lock_;
   std::array<std::unique_ptr<kind>, kinds_max> kinds_;
+  const rules& rules_;
   joint_widths<M> joint_;
 };
 

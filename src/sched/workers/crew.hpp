@@ -8,13 +8,14 @@
 
 #include "base/assert.hpp"
 #include "base/limits.hpp"
+#include "sched/balance/rules.hpp"
 #include "sched/workers/worker.hpp"
 
 namespace weft::sched {
 
 template <class M> class crew {
  public:
-  crew() = default;
+  explicit crew(const sched::rules& r = sched::rules::usual()) noexcept : rules_(r) {}
   ~crew() {
     if (!main_stays_) return;
     worker<M>* const w = seats_.front().release();
@@ -45,6 +46,7 @@ template <class M> class crew {
     detail::poke(main().away, with_reserve);
   }
 
+  [[nodiscard]] const sched::rules& rules() const noexcept { return rules_; }
   [[nodiscard]] bool is_open() const noexcept { return !seats_.empty(); }
   // Without the reserve.
   [[nodiscard]] unsigned workers() const noexcept { return workers_; }
@@ -55,7 +57,7 @@ template <class M> class crew {
   }
   [[nodiscard]] worker<M>& main() const noexcept { return *seats_.front(); }
   // Whether there are so many that the main thread collects while they starve (collecting.hpp).
-  [[nodiscard]] bool are_many() const noexcept { return workers_ >= base::collecting_workers_min; }
+  [[nodiscard]] bool are_many() const noexcept { return workers_ >= rules_[by::many]; }
   [[nodiscard]] bool has_reserve() const noexcept { return seats_.size() != workers_; }
   [[nodiscard]] worker<M>& reserve() const noexcept {
     WEFT_ASSERT(has_reserve());
@@ -80,6 +82,7 @@ template <class M> class crew {
   }
 
  private:
+  const sched::rules& rules_;
   std::vector<std::unique_ptr<worker<M>>> seats_;
   unsigned workers_ = 0;
   bool main_stays_ = false;
