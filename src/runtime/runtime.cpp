@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "runtime/variables.hpp"
 #include "sched/policies/policy.hpp"
 #include "sched/workers/worker.hpp"
+#include "weft/policy.hpp"
 
 namespace weft {
 
@@ -88,13 +90,35 @@ choices machines() noexcept {
   return {all.data(), all.size()};
 }
 
-choices policies() noexcept {
-  static const std::vector<choice> all = [] {
-    std::vector<choice> names;
-    for (const sched::policy_entry& p : sched::policies()) names.push_back(p.name);
-    return names;
+namespace {
+
+// Names of policies, in one place for as long as the process lives, and as many as there are.
+struct known_policies {
+  std::mutex lock;
+  std::vector<choice> all;
+};
+known_policies& the_policies() {
+  static known_policies* const one = [] {
+    auto* const made = new known_policies;  // never destroyed: who ends with the program may still look
+    made->all.reserve(sched::policies().size() + policies_max);
+    return made;
   }();
-  return {all.data(), all.size()};
+  return *one;
+}
+
+}  // namespace
+
+choices policies() noexcept {
+  known_policies& known = the_policies();
+  const std::scoped_lock hold(known.lock);
+  const auto now = sched::policies();
+  while (known.all.size() < now.size()) known.all.push_back(now[known.all.size()].name);
+  return {known.all.data(), known.all.size()};
+}
+
+void add_policy(const policy& p) {
+  const std::scoped_lock hold(the_policies().lock);
+  sched::enlist_policy(p);
 }
 
 rule_list scheduler_rules() noexcept { return sched::rules::rows(); }

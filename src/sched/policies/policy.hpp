@@ -21,7 +21,8 @@
 //   ran(self, r, ps)         hears that r's body took so long, where bodies are timed. Default: nothing
 //
 // The same answers to the same questions: what looks random is drawn from the rng given, never from time or addresses.
-// To add one: a file in policies/ and a line in its registry. The conformance suite then runs over it.
+// To add one: a file in policies/ and a line in its registry. The conformance suite then runs over it. A program brings
+// its own by weft/policy.hpp, a table of functions with the same questions.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -32,34 +33,13 @@
 #include "place/tree.hpp"
 #include "weft/choice.hpp"
 #include "weft/detail/record.hpp"
+#include "weft/policy.hpp"
 
 namespace weft::sched {
 
-// Where a ready task goes.
-struct destination {
-  enum class queue : std::uint8_t { own, central, urgent, worker, node, pile };
-  queue where = queue::own;
-  std::uint16_t number = 0;  // of the worker or memory node
-  bool bounded = false;      // for that worker if it has room, which others may steal; else own
-
-  [[nodiscard]] static constexpr destination own() noexcept { return {}; }
-  [[nodiscard]] static constexpr destination central() noexcept { return {queue::central}; }
-  [[nodiscard]] static constexpr destination urgent() noexcept { return {queue::urgent}; }
-  [[nodiscard]] static constexpr destination worker(std::uint16_t id) noexcept { return {queue::worker, id}; }
-  [[nodiscard]] static constexpr destination pushed(std::uint16_t id) noexcept { return {queue::worker, id, true}; }
-  [[nodiscard]] static constexpr destination node(std::uint16_t n) noexcept { return {queue::node, n}; }
-  [[nodiscard]] static constexpr destination pile(std::uint16_t n) noexcept { return {queue::pile, n}; }
-};
-
-// Where a worker looks that has nothing in its own deque (engine::list_sources).
-enum class search_levels : std::uint8_t {
-  flat,         // the queues of memory nodes, if there are any, and of the machine, then all other workers
-  near_to_far,  // its leaf, the queue of its node, the other leaves there, the queue of the machine, then as flat
-  near_only,    // the same, but nothing of other nodes
-  upwards,      // its leaf, the queue of its node, the queue of the machine, and nothing else
-};
-// Who must starve for a task that could be a call to become a task (leaves.hpp).
-enum class elasticity : std::uint8_t { none, leaf, node };
+using weft::destination;
+using weft::elasticity;
+using weft::search_levels;
 
 class policy {
  public:
@@ -100,11 +80,16 @@ class policy {
 struct policy_entry {
   choice name;
   std::unique_ptr<policy> (*make)(const place::tree& places);
+  const weft::policy* table = nullptr;  // of one that the program brought; then there is no make
 };
 
-// All policies, the default first.
+// The default first, then Weft's own, then those that the program brought. Order: who sees one sees all of it.
 [[nodiscard]] std::span<const policy_entry> policies() noexcept;
 // Errors: weft::error naming the policies there are.
 [[nodiscard]] const policy_entry& find_policy(std::string_view name);
+// Who: one thread at a time. Errors: as weft::add_policy.
+void enlist_policy(const weft::policy& p);
+// Errors: std::bad_alloc; what the make() of a program's own throws.
+[[nodiscard]] std::unique_ptr<policy> make_policy(const policy_entry& of, const place::tree& places);
 
 }  // namespace weft::sched

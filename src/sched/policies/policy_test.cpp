@@ -47,7 +47,7 @@ TEST_CASE("policy: each registered one is found by its name, an unknown name is 
   const place::tree places = four();
   for (const policy_entry& e : policies()) {
     CHECK(&find_policy(e.name.name) == &e);
-    CHECK(e.make(places) != nullptr);
+    CHECK(make_policy(e, places) != nullptr);
   }
   try {
     static_cast<void>(find_policy("no such policy"));
@@ -62,7 +62,7 @@ TEST_CASE("policy: each registered one is found by its name, an unknown name is 
 TEST_CASE("policy: no registered one robs itself, and each comes to everybody") {
   const place::tree places = four();
   for (const policy_entry& e : policies()) {
-    const auto p = e.make(places);
+    const auto p = make_policy(e, places);
     base::random rng(7);
     for (unsigned self = 0; self < 4; ++self) {
       std::set<unsigned> named;
