@@ -4,8 +4,6 @@
 
 #include <cstdint>
 
-#include "weft/rule.hpp"
-
 namespace weft {
 
 // What a run took on a modelled machine whose file has an [energy] section; nothing and `modelled` false on others.
@@ -42,8 +40,6 @@ struct run_counts {
   std::uint64_t pushed;              // of the tasks, those that a policy has pushed to another worker,
   std::uint64_t refused;             // and those that it would have: the other had no room
   joules energy{};
-  // How often each rule decided, in the order of scheduler_rules(); 0 for now, since nothing counts it yet.
-  std::uint64_t decided[rules_max] = {};
 };
 
 }  // namespace weft
