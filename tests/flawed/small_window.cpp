@@ -68,7 +68,7 @@ template <> class window<counted> final : private overheard, public window<machi
   using real = window<machine::host>;
 
  public:
-  window(window_needs& needs, std::size_t most) noexcept : overheard(needs), real(*this, most) {}
+  window(window_needs& needs, std::size_t most, const rules& r) noexcept : overheard(needs), real(*this, most, r) {}
   void open(unsigned threads, bool grows) noexcept {
     real::open(counted::planted == flaw::counts_one_thread_more ? threads + 1 : threads, grows);
   }
