@@ -38,7 +38,7 @@ class body_side final : public side_by_side {
   [[nodiscard]] const char* executor() const noexcept override { return "relaxed"; }
 };
 
-template <class M> class relaxed final : public executor {
+template <class M> class alignas(64) relaxed final : public executor {
  public:
   explicit relaxed(runtime& rt) : runtime_(rt), queue_(rt.workers()) {}
 
@@ -72,6 +72,20 @@ template <class M> class relaxed final : public executor {
  private:
   static constexpr unsigned groups = 4096;  // of objects
   static constexpr unsigned object_bits = 4;
+  // Whose turn it is, in whole lines, wherever they are allocated.
+  class turns {
+   public:
+    [[nodiscard]] detail::cell<std::uint8_t>& operator[](unsigned group) noexcept {
+      WEFT_ASSERT(group < groups);
+      return lines_[group / 64].of[group % 64];
+    }
+
+   private:
+    struct alignas(64) line {
+      detail::cell<std::uint8_t> of[64];
+    };
+    std::vector<line> lines_{groups / 64};
+  };
   static constexpr unsigned spins_max = 64;                          // most bodies are short
   static constexpr std::uint8_t nobodys = 0, taken = 1, wanted = 2;  // a group; wanted: calls were left with it
 
@@ -80,7 +94,7 @@ template <class M> class relaxed final : public executor {
     roots_.clear();
     queue_.clear();
     left_.clear();
-    for (detail::cell<std::uint8_t>& t : turns_) detail::poke(t, nobodys);
+    for (unsigned group = 0; group < groups; ++group) detail::poke(turns_[group], nobodys);
     detail::poke(stop_, std::uint8_t{0});
   }
 
@@ -190,7 +204,7 @@ template <class M> class relaxed final : public executor {
   runtime& runtime_;
   relaxed_queue<M> queue_;
   std::vector<detail::ordered_call> roots_;
-  std::vector<detail::cell<std::uint8_t>> turns_{groups};
+  turns turns_;
   detail::cell<std::uint8_t> left_lock_;
   std::unordered_map<unsigned, std::vector<detail::ordered_call>> left_;  // by group; changed with left_lock_ held
   detail::cell<std::uint32_t> here_;                                      // who takes part, or is about to
