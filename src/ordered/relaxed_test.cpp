@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <memory>
 #include <queue>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -179,4 +181,22 @@ TEST_CASE("relaxed_queue: nothing is lost or doubled; with one worker it is in o
     weft::detail::ordered_call c;
     CHECK((q.take(c, rng) && c.timestamp == ~std::uint64_t{0} && !q.take(c, rng)));
   }
+}
+
+TEST_CASE("relaxed: where the allocator puts a section has no say in virtual time") {
+  std::vector<std::unique_ptr<char[]>> in_the_way;
+  std::vector<std::uint64_t> cells(64);
+  std::set<double> times;
+  for (unsigned i = 0; i < 12; ++i) {
+    weft::runtime rt({.workers = 1, .machine = "virtual", .model = {.mode = "fine"}});
+    in_the_way.push_back(std::make_unique<char[]>(16 + 16 * i));
+    weft::ordered q(rt, {.executor = "relaxed"});
+    for (std::uint64_t n = 0; n < 64; ++n)
+      q.at(
+          n, [](weft::ordered_context& x, std::uint64_t, std::uint64_t* cell) { x.store(*cell, x.load(*cell) + 1); },
+          cells.data());
+    q.run();
+    times.insert(rt.now_ns());
+  }
+  CHECK(times.size() == 1);
 }
