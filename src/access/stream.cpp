@@ -280,8 +280,10 @@ void destroy_list(stream_buffer* b, stream_buffer* stream_buffer::*link, std::ui
   while (b != nullptr) {
     stream_buffer* const behind = b->*link;
     // A runtime that has ended after a stall has brought its handles to rest, and is not there to be asked.
-    if (weft::access::outstanding(base::shared(b->handle.word).load(base::relaxed), b->handle.registered) != 0)
-      b->handle.registered -= never_pushed(*b);
+    const std::uint64_t missing = never_pushed(*b);  // most often nothing; who finishes looks at what is registered
+    if (missing != 0 &&
+        weft::access::outstanding(base::shared(b->handle.word).load(base::relaxed), b->handle.registered) != 0)
+      b->handle.registered -= missing;
     b->handle.drain();
     detail::set_name(b->handle, nullptr);
     base::shared(b->users).fetch_add(stream_buffer::orphan_bit + 1 - own_share, base::relaxed);
