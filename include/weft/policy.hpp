@@ -25,8 +25,14 @@
 
 namespace weft {
 
+namespace base {
+class random;
+}
 namespace detail {
 struct record;
+}
+namespace place {
+class tree;
 }
 
 // Where a ready task goes.
@@ -66,7 +72,7 @@ enum class elasticity : std::uint8_t { none, leaf, node };
 // The machine, as far as policies may know it. Numbers begin at 0. Cost: a call and a load.
 class policy_places {
  public:
-  explicit policy_places(const void* tree) noexcept : tree_(tree) {}
+  explicit policy_places(const place::tree& tree) noexcept : tree_(tree) {}
   [[nodiscard]] unsigned workers() const noexcept;
   [[nodiscard]] unsigned nodes() const noexcept;                   // memory nodes that have workers
   [[nodiscard]] unsigned node_of(unsigned worker) const noexcept;  // worker < workers()
@@ -78,7 +84,7 @@ class policy_places {
  private:
   friend class policy_task;
   [[nodiscard]] unsigned served_by(unsigned node) const noexcept;
-  const void* tree_;
+  const place::tree& tree_;
 };
 
 // A task, as far as policies may know it: what its clauses say. Valid during the call.
@@ -107,11 +113,11 @@ class policy_task {
 // Draws by the seed of the runtime; each worker has its own.
 class chance {
  public:
-  explicit chance(void* source) noexcept : source_(source) {}
+  explicit chance(base::random& source) noexcept : source_(source) {}
   [[nodiscard]] std::uint32_t below(std::uint32_t n) noexcept;  // uniform in [0, n), n > 0
 
  private:
-  void* source_;
+  base::random& source_;
 };
 
 // `state` is what make() returned for this runtime, or nullptr. A function that is nullptr gives the default answer.
@@ -138,7 +144,7 @@ struct policy {
   unsigned (*how_many)(void* state, unsigned self, unsigned victim, unsigned available) = nullptr;
   // self begins r, a team of at least and at most so many workers: how many. Default: the most.
   unsigned (*width)(void* state, unsigned self, const policy_task& r, unsigned least, unsigned most) = nullptr;
-  // The body of r took so long on self. Where bodies are timed: in virtual time, with a trace, or now and then.
+  // The body of r, which did not wait, took so long on self. Where bodies are timed: all with a trace, else some.
   void (*ran)(void* state, unsigned self, const policy_task& r, double ns) = nullptr;
 
   search_levels levels = search_levels::flat;

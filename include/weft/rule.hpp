@@ -27,7 +27,4 @@ struct rule_list {
 // All of them, in an order that stays. The numbers are those of a runtime whose options say nothing else.
 [[nodiscard]] rule_list scheduler_rules() noexcept;
 
-// There are no more than so many.
-inline constexpr std::size_t rules_max = 48;
-
 }  // namespace weft

@@ -77,7 +77,6 @@ class rules {
   static constexpr std::size_t count = static_cast<std::size_t>(by::count);
   // In any unit more than there ever is, and small enough to be multiplied.
   static constexpr std::uint64_t never = 1'000'000'000'000;
-  static_assert(count <= rules_max);
 
   // All as usual.
   rules() noexcept;
@@ -99,7 +98,8 @@ class rules {
  private:
   void set(std::string_view setting);
 
-  std::array<std::uint64_t, rules_max> numbers_{};  // whole cache lines, so that what lies behind stays where it is
+  static constexpr std::size_t in_lines = (count + 7) / 8 * 8;
+  std::array<std::uint64_t, in_lines> numbers_{};  // whole cache lines, so that what lies behind stays where it is
 };
 
 }  // namespace weft::sched

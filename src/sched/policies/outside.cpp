@@ -9,26 +9,20 @@
 
 namespace weft {
 
-namespace {
-[[nodiscard]] const place::tree& tree_of(const void* places) noexcept {
-  return *static_cast<const place::tree*>(places);
-}
-}  // namespace
-
-unsigned policy_places::workers() const noexcept { return tree_of(tree_).workers(); }
-unsigned policy_places::nodes() const noexcept { return tree_of(tree_).nodes(); }
+unsigned policy_places::workers() const noexcept { return tree_.workers(); }
+unsigned policy_places::nodes() const noexcept { return tree_.nodes(); }
 unsigned policy_places::node_of(unsigned worker) const noexcept {
   WEFT_ASSERT(worker < workers());
-  return tree_of(tree_).node_of(worker);
+  return tree_.node_of(worker);
 }
 unsigned policy_places::neighbour(unsigned worker, unsigned i) const noexcept {
   WEFT_ASSERT(worker < workers() && i + 1 < workers());
-  return tree_of(tree_).neighbours(worker)[i];
+  return tree_.neighbours(worker)[i];
 }
-unsigned policy_places::served_by(unsigned node) const noexcept { return tree_of(tree_).served_by(node); }
+unsigned policy_places::served_by(unsigned node) const noexcept { return tree_.served_by(node); }
 unsigned policy_places::distance(unsigned a, unsigned b) const noexcept {
   WEFT_ASSERT(a < workers() && b < workers());
-  return tree_of(tree_).distance(a, b);
+  return tree_.distance(a, b);
 }
 
 const char* policy_task::name() const noexcept { return r_.name; }
@@ -52,13 +46,13 @@ unsigned policy_task::hinted_node(const policy_places& places) const noexcept {
 
 std::uint32_t chance::below(std::uint32_t n) noexcept {
   WEFT_ASSERT(n != 0);
-  return static_cast<base::random*>(source_)->below(n);
+  return source_.below(n);
 }
 
 namespace sched {
 
 outside::outside(const weft::policy& table, const place::tree& places)
-    : policy(places), table_(table), shown_(&places), state_(table.make != nullptr ? table.make(shown_) : nullptr) {}
+    : policy(places), table_(table), shown_(places), state_(table.make != nullptr ? table.make(shown_) : nullptr) {}
 
 outside::~outside() {
   if (table_.end != nullptr) table_.end(state_);
@@ -100,7 +94,7 @@ destination outside::ready(unsigned self, const detail::record& r, base::random&
   if (table_.ready == nullptr) return destination::own();
   return asked(
       [&] {
-        chance draw(&rng);
+        chance draw(rng);
         return table_.ready(state_, shown_, self, policy_task(r), draw);
       },
       [this](const destination& x) { return can_go(x); },
@@ -117,7 +111,7 @@ unsigned outside::victim(unsigned self, unsigned i, base::random& rng) {
   if (table_.victim == nullptr) return nearest;
   return asked(
       [&] {
-        chance draw(&rng);
+        chance draw(rng);
         return table_.victim(state_, shown_, self, i, draw);
       },
       [&](unsigned v) { return v != self && v < places().workers(); },
