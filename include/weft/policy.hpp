@@ -53,7 +53,7 @@ struct destination {
   [[nodiscard]] static constexpr destination worker(std::uint16_t id) noexcept { return {queue::worker, id}; }
   // For that worker if it has room; it may be stolen from there. Else own.
   [[nodiscard]] static constexpr destination pushed(std::uint16_t id) noexcept { return {queue::worker, id, true}; }
-  // The queue of a memory node, oldest first.
+  // The queue of a memory node, oldest first; of one without workers, that of the nearest that has some.
   [[nodiscard]] static constexpr destination node(std::uint16_t n) noexcept { return {queue::node, n}; }
   // The pile of a memory node, newest first for its workers, oldest first for others.
   [[nodiscard]] static constexpr destination pile(std::uint16_t n) noexcept { return {queue::pile, n}; }

@@ -53,6 +53,25 @@ constexpr weft::policy last_node{
         },
     .levels = weft::search_levels::near_to_far,
 };
+// Tasks go wherever they can be sent, and workers look as far as the levels say.
+destination anywhere(const policy_places& p, chance& draw) {
+  const auto n = static_cast<std::uint16_t>(draw.below(p.nodes())),
+             w = static_cast<std::uint16_t>(draw.below(p.workers()));
+  const destination all[] = {destination::own(),   destination::central(), destination::node(n),
+                             destination::pile(n), destination::worker(w), destination::pushed(w)};
+  return all[draw.below(6)];
+}
+template <weft::search_levels Levels> constexpr weft::policy wild(const char* name) {
+  return {.name = name,
+          .about = "anywhere",
+          .ready = [](void*, const policy_places& p, unsigned, const policy_task&,
+                      chance& draw) { return anywhere(p, draw); },
+          .levels = Levels};
+}
+constexpr weft::policy wild_flat = wild<weft::search_levels::flat>("wild_flat");
+constexpr weft::policy wild_far = wild<weft::search_levels::near_to_far>("wild_far");
+constexpr weft::policy wild_near = wild<weft::search_levels::near_only>("wild_near");
+constexpr weft::policy wild_up = wild<weft::search_levels::upwards>("wild_up");
 // Who looks at few places: what stays in a deque elsewhere is its owner's.
 constexpr weft::policy stays_near{
     .name = "stays_near", .about = "nothing of other nodes", .levels = weft::search_levels::near_only};

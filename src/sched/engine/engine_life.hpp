@@ -117,14 +117,18 @@ template <machine::machine M> void engine<M>::list_levels(worker& w) {
     if (rules_->uses_nodes()) s.push_back(&home_);
     s.insert(s.end(), {&node_mates_, &central_});
     break;
-  case search_levels::upwards: s.insert(s.end(), {&home_, &central_, &leaf_mates_}); break;
+  case search_levels::upwards:
+    if (rules_->uses_nodes()) s.push_back(&home_);
+    s.insert(s.end(), {&central_, &leaf_mates_});
+    break;
   }
-  if (levels != search_levels::flat && levels != search_levels::near_to_far) {
+  const bool looks_far = levels == search_levels::flat || levels == search_levels::near_to_far;
+  if (looks_far && rules_->uses_nodes()) s.push_back(&nodes_);
+  if (rules_->uses_piles()) s.push_back(&piles_);  // at every level: else what lies there is nobody's
+  if (!looks_far) {
     if (crew_.has_reserve()) s.push_back(&left_behind_);
     return;
   }
-  if (rules_->uses_nodes()) s.push_back(&nodes_);
-  if (rules_->uses_piles()) s.push_back(&piles_);
   if (levels == search_levels::flat) s.push_back(&central_);
   s.push_back(&stealing_);
   if (rules_->pushes()) s.push_back(&pushed_elsewhere_);

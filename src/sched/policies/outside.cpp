@@ -92,7 +92,7 @@ bool outside::can_go(const destination& d) const noexcept {
 
 destination outside::ready(unsigned self, const detail::record& r, base::random& rng) {
   if (table_.ready == nullptr) return destination::own();
-  return asked(
+  destination d = asked(
       [&] {
         chance draw(rng);
         return table_.ready(state_, shown_, self, policy_task(r), draw);
@@ -104,6 +104,10 @@ destination outside::ready(unsigned self, const detail::record& r, base::random&
                " of " + std::to_string(is_worker ? places().workers() : places().nodes());
       },
       destination::own());
+  // A node without workers has nobody who looks there: the one that serves it does.
+  if (d.where == destination::queue::node || d.where == destination::queue::pile)
+    d.number = static_cast<std::uint16_t>(places().served_by(d.number));
+  return d;
 }
 
 unsigned outside::victim(unsigned self, unsigned i, base::random& rng) {
