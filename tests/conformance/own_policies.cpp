@@ -87,8 +87,8 @@ constexpr weft::policy wrong{
     .victim = [](void*, const policy_places&, unsigned self, unsigned, chance&) { return self; },
     .how_many = [](void*, unsigned, unsigned, unsigned) -> unsigned { throw 7; },
 };
-const std::vector<const weft::policy*> brought{&in_turn,  &ring,       &last_node, &stays_near,
-                                               &stays_up, &first_born, &wrong};
+const std::vector<const weft::policy*> brought{&in_turn,  &ring,      &last_node, &stays_near, &stays_up, &wild_flat,
+                                               &wild_far, &wild_near, &wild_up,   &first_born, &wrong};
 
 // Once for the process.
 void add_all() {
