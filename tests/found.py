@@ -66,7 +66,7 @@ class Run:
 
 
 def policies() -> list[str]:
-    return re.findall(r'^ *\{\{"(\w+)"', (ROOT / "src/sched/policies/registry.cpp").read_text(), re.MULTILINE)
+    return re.findall(r'^ *\{\{"(\w+)"', (ROOT / "src/sched/policies/built_in.cpp").read_text(), re.MULTILINE)
 
 
 def head(source: pathlib.Path) -> Head:

@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # The floors of src/, low to high: a room includes itself and what is before it.
 FLOORS = ["base", "place", "task", "memory", "model", "access", "trace", "machine", "sched", "runtime", "ordered"]
-FUNCTION_LINES_MAX, FILE_LINES_MAX, POLICY_LINES_MAX, COLUMNS_MAX = 70, 500, 150, 120
+FUNCTION_LINES_MAX, FILE_LINES_MAX, COLUMNS_MAX = 70, 500, 120
 # The scheduler is rooms of nouns: one a file, each compiled and tested alone.
 SCHED_LINES_MAX, ROOM_HEADERS_MAX, ROOM_LINES_MAX = 350, 15, 2500
 SCHED_WITHOUT_TEST = {"src/sched/admit/any_engine.hpp": "an interface, without a line of its own to test",
@@ -47,7 +47,6 @@ ASKS = {"src/sched/engine/engine_life.hpp": (3, "how the crew, the inline path a
         "src/sched/admit/suspension.hpp": (1, "nobody is outside to be forgotten; a look would take virtual time"),
         "src/sched/join/watch.hpp": (3, "no watch without a thread for it; a look would take virtual time"),
         "src/ordered/speculative_runner.hpp": (2, "the inline path of x.load(), as in engine_life.hpp; x.work()")}
-POLICIES_SHARE = {"policy", "pushing", "locality", "outside"}  # nouns in the room of policies; the rest there is one
 BUILT_FILES = ["src/*.cpp", "apps/*.cpp", "tools/weft/*.cpp", "examples/*/main.cpp", "bench/*.cpp", "tests/main.cpp",
                *(f"tests/{x}/*.cpp" for x in (
                    "conformance", "faults", "flawed", "weak", "narrow", "stress", "serial", "found", "found/b*",
@@ -166,11 +165,9 @@ def drawn_rooms(tree: Tree) -> list[tuple[str, str]]:
 
 
 def sched_noun(name: str) -> str:
-    """The noun that a file below src/sched is of, with its room. The engine, and each policy, is in several files."""
+    """The noun that a file below src/sched is of, with its room. The engine is in several files."""
     room, _, file = name.partition("/")
     stem = file.rsplit(".", 1)[0]
-    if room == "policies" and stem not in POLICIES_SHARE:
-        return "policies/policies"
     return f"{room}/{'engine' if stem.startswith('engine_') else stem}"
 
 
@@ -323,10 +320,8 @@ def is_function(head: str) -> bool:
 def short_files(tree: Tree) -> Complaints:
     for path, text in tree.items():
         lines = text.count("\n")
-        is_policy = path.startswith("src/sched/") and sched_noun(path[10:]) == "policies/policies"
-        limit = POLICY_LINES_MAX if is_policy and not is_test(path) else FILE_LINES_MAX
-        if is_code(path) and lines > limit:
-            yield path, limit + 1, f"file of {lines} lines, limit {limit}"
+        if is_code(path) and lines > FILE_LINES_MAX:
+            yield path, FILE_LINES_MAX + 1, f"file of {lines} lines, limit {FILE_LINES_MAX}"
 
 
 @rule
@@ -341,7 +336,7 @@ def short_sched_files(tree: Tree) -> Complaints:
 def nouns_have_tests(tree: Tree) -> Complaints:
     for path in tree:
         found = re.fullmatch(r"src/(sched/\w+/\w+)\.hpp", path)
-        if not found or path in SCHED_WITHOUT_TEST or sched_noun(f"{found[1]}.hpp"[6:]) == "policies/policies":
+        if not found or path in SCHED_WITHOUT_TEST:
             continue
         test = f"src/{found[1]}_test.cpp"
         if test not in tree and f"src/{found[1]}_model_test.cpp" not in tree:

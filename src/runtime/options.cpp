@@ -18,7 +18,7 @@
 #include "model/machine_file.hpp"
 #include "runtime/schedule.hpp"
 #include "runtime/variables.hpp"
-#include "sched/policies/policy.hpp"
+#include "sched/policies/registry.hpp"
 #include "trace/counters.hpp"
 
 namespace weft {

@@ -14,7 +14,7 @@
 #include "runtime/engines.hpp"
 #include "runtime/options.hpp"
 #include "runtime/variables.hpp"
-#include "sched/policies/policy.hpp"
+#include "sched/policies/registry.hpp"
 #include "sched/workers/worker.hpp"
 #include "weft/policy.hpp"
 

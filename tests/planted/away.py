@@ -24,7 +24,7 @@ import time
 import faults
 
 KEPT = ("tests/planted", "tests/golden.py", "tests/found.py", "tests/beside.py", "tests/found", "tests/leaks.supp")
-READ = ("examples/*/main.*", "src/sched/policies/registry.cpp", "machines/*", "tests/conformance/*.expect")
+READ = ("examples/*/main.*", "src/sched/policies/built_in.cpp", "machines/*", "tests/conformance/*.expect")
 LIBC = re.compile(r"ld-linux|lib(c|m|dl|rt|pthread|resolv)\.so")
 
 

@@ -58,6 +58,7 @@
 #include "sched/place/trial.hpp"
 #include "sched/policies/locality.hpp"
 #include "sched/policies/policy.hpp"
+#include "sched/policies/registry.hpp"
 #include "sched/queues/deque.hpp"
 #include "sched/replay/ordering.hpp"
 #include "sched/replay/passes.hpp"

@@ -50,7 +50,7 @@ template <machine::machine M> std::uint64_t clock_cost_ps(const M& machine) noex
 
 template <machine::machine M> void engine<M>::open(place::tree places, const policy_entry& rules) {
   places_ = std::make_unique<place::tree>(std::move(places));
-  rules_ = make_policy(rules, *places_);
+  rules_ = rules.make(rules, *places_);
   rules_name_ = rules.name.name;
   crew_.open(places_->workers(), M::reserves() != 0);
   stealing_.open(*rules_);

@@ -38,7 +38,7 @@ template <queue... Used> class sends_to final : public policy {
   bool uses_nodes() const noexcept override { return ((Used == queue::node) || ...); }
 };
 template <queue... Used> constexpr policy_entry entry_of(const char* name) {
-  return {{name, "for this test"}, [](const place::tree& places) -> std::unique_ptr<policy> {
+  return {{name, "for this test"}, [](const policy_entry&, const place::tree& places) -> std::unique_ptr<policy> {
             return std::make_unique<sends_to<Used...>>(places);
           }};
 }

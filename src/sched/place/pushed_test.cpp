@@ -163,9 +163,10 @@ class everywhere_else final : public policy {
   bool always_own_deque() const noexcept override { return false; }
   bool pushes() const noexcept override { return true; }
 };
-constexpr policy_entry pushes_all = {
-    {"everywhere_else", "for this test"},
-    [](const place::tree& places) -> std::unique_ptr<policy> { return std::make_unique<everywhere_else>(places); }};
+constexpr policy_entry pushes_all = {{"everywhere_else", "for this test"},
+                                     [](const policy_entry&, const place::tree& places) -> std::unique_ptr<policy> {
+                                       return std::make_unique<everywhere_else>(places);
+                                     }};
 
 constexpr std::size_t stack_bytes = std::size_t{128} << 10;
 
@@ -214,8 +215,9 @@ class to_first final : public policy {
   bool pushes() const noexcept override { return true; }
 };
 constexpr policy_entry pushes_to_first = {
-    {"to_first", "for this test"},
-    [](const place::tree& places) -> std::unique_ptr<policy> { return std::make_unique<to_first>(places); }};
+    {"to_first", "for this test"}, [](const policy_entry&, const place::tree& places) -> std::unique_ptr<policy> {
+      return std::make_unique<to_first>(places);
+    }};
 
 }  // namespace
 

@@ -113,40 +113,4 @@ TEST_CASE("outside policy: an answer that cannot be followed is said once, and t
   CHECK(lines_of(said) == 1);
 }
 
-TEST_CASE("outside policy: a name is checked when it is added, and there is room for so many") {
-  const auto refusal = [](const weft::policy& p) -> std::string {
-    try {
-      enlist_policy(p);
-    } catch (const error& e) {
-      return e.what();
-    }
-    return "";
-  };
-  weft::policy p = silent;
-  p.name = "two words";
-  CHECK(refusal(p).find("'two words' is no name") != std::string::npos);
-  p.name = nullptr;
-  CHECK(refusal(p).find("'' is no name") != std::string::npos);
-  p.name = "local";
-  CHECK(refusal(p).find("there is a policy 'local' already") != std::string::npos);
-  p.name = "silent";
-  p.about = "";
-  CHECK(refusal(p).find("does not say what it is about") != std::string::npos);
-  static std::vector<std::string> names;
-  const std::size_t before = policies().size();
-  for (std::size_t i = 0; i < policies_max; ++i) names.push_back("outside_" + std::to_string(i));
-  std::size_t added = 0;
-  for (const std::string& name : names) {
-    p = silent;
-    p.name = name.c_str();
-    if (refusal(p) == "") ++added;
-  }
-  CHECK(added == policies_max);
-  CHECK(policies().size() == before + policies_max);
-  const place::tree places = four();
-  CHECK(make_policy(find_policy("outside_3"), places) != nullptr);
-  p = silent;
-  CHECK(refusal(p).find("one more than the 64") != std::string::npos);
-}
-
 }  // namespace weft::sched

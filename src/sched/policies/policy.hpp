@@ -21,17 +21,13 @@
 //   ran(self, r, ps)         hears that r's body took so long, where bodies are timed. Default: nothing
 //
 // The same answers to the same questions: what looks random is drawn from the rng given, never from time or addresses.
-// To add one: a file in policies/ and a line in its registry. The conformance suite then runs over it. A program brings
-// its own by weft/policy.hpp, a table of functions with the same questions.
+// Weft's own are rows of a table (built_in.hpp). A program brings its own by weft/policy.hpp, a table of functions with
+// the same questions. The conformance suite runs over all that are registered (registry.hpp).
 #pragma once
 #include <cstdint>
-#include <memory>
-#include <span>
-#include <string_view>
 
 #include "base/random.hpp"
 #include "place/tree.hpp"
-#include "weft/choice.hpp"
 #include "weft/detail/record.hpp"
 #include "weft/policy.hpp"
 
@@ -76,20 +72,5 @@ class policy {
  private:
   const place::tree& places_;
 };
-
-struct policy_entry {
-  choice name;
-  std::unique_ptr<policy> (*make)(const place::tree& places);
-  const weft::policy* table = nullptr;  // of one that the program brought; then there is no make
-};
-
-// The default first, then Weft's own, then those that the program brought. Order: who sees one sees all of it.
-[[nodiscard]] std::span<const policy_entry> policies() noexcept;
-// Errors: weft::error naming the policies there are.
-[[nodiscard]] const policy_entry& find_policy(std::string_view name);
-// Who: one thread at a time. Errors: as weft::add_policy.
-void enlist_policy(const weft::policy& p);
-// Errors: std::bad_alloc; what the make() of a program's own throws.
-[[nodiscard]] std::unique_ptr<policy> make_policy(const policy_entry& of, const place::tree& places);
 
 }  // namespace weft::sched

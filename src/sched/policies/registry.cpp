@@ -6,6 +6,7 @@
 
 #include "base/atomic.hpp"
 #include "base/printable.hpp"
+#include "sched/policies/built_in.hpp"
 #include "sched/policies/outside.hpp"
 #include "weft/error.hpp"
 
@@ -13,35 +14,21 @@ namespace weft::sched {
 
 namespace {
 
-constexpr policy_entry built_in[] = {
-    {{"local", "keep tasks where their data was last used; rob the nearest worker first; with hints: near"},
-     &make_local},
-    {{"random", "keep tasks where they became ready; rob a random worker (TBB)"}, &make_random},
-    {{"work_first", "begin a task where it is submitted, and leave the body that submits to thieves (Cilk)"},
-     &make_work_first},
-    {{"central", "one queue for all workers, oldest first (Nanos++)"}, &make_central},
-    {{"near", "run tasks with hints at the memory node of their data; look for work near to far", true}, &make_near},
-    {{"pufferfish", "the same as PufferFish has it: no look at other nodes, calls until the own cache starves", true},
-     &make_pufferfish},
-    {{"hpt", "run tasks with hints at the node of their data; take from leaf, node and machine (HClib)", true},
-     &make_hpt},
-    {{"shepherd", "one queue for the workers of each memory node, newest first (Qthreads)"}, &make_shepherd},
-    {{"tao", "begin tasks with hints at the node of their data; steal one at a time, near to far (TAO)", true},
-     &make_tao},
-    {{"push_input", "push tasks to the memory node of what they read; look near to far (OpenStream, input only)", true},
-     &make_push_input},
-    {{"push_output", "push tasks to the memory node of what they write (OpenStream, output only)", true},
-     &make_push_output},
-    {{"push_weighted", "push tasks to where what they read and write costs least (OpenStream, weighted)", true},
-     &make_push_weighted},
-    {{"push_random", "push the same tasks to random workers of random nodes", true}, &make_push_random},
-};
-constexpr std::size_t own_count = std::size(built_in);
+std::unique_ptr<policy> make_own(const policy_entry& self, const place::tree& places) {
+  return make_built_in(*self.row, places);
+}
+std::unique_ptr<policy> make_brought(const policy_entry& self, const place::tree& places) {
+  return std::make_unique<outside>(*self.table, places);
+}
 
 // In one place for as long as the process lives, so that who has looked at some may keep them.
 struct registry {
-  registry() noexcept { std::copy(std::begin(built_in), std::end(built_in), all); }
-  policy_entry all[own_count + policies_max];
+  registry() noexcept {
+    std::transform(built_in_rows().begin(), built_in_rows().end(), all, [](const built_in_row& r) {
+      return policy_entry{r.name, &make_own, &r.says};
+    });
+  }
+  policy_entry all[built_in_count + policies_max];
   weft::policy brought[policies_max];
   detail::cell<std::uint32_t> added;
 };
@@ -59,7 +46,7 @@ registry& the_registry() noexcept {
 
 std::span<const policy_entry> policies() noexcept {
   registry& r = the_registry();
-  return {r.all, own_count + base::shared(r.added).load(base::acquire)};  // pairs with enlist_policy()
+  return {r.all, built_in_count + base::shared(r.added).load(base::acquire)};  // pairs with enlist_policy()
 }
 
 const policy_entry& find_policy(std::string_view name) {
@@ -86,13 +73,8 @@ void enlist_policy(const weft::policy& p) {
     throw error("weft: add_policy: '" + std::string(p.name) + "' is one more than the " + std::to_string(policies_max) +
                 " that a program may add");
   r.brought[n] = p;
-  r.all[own_count + n] = {{p.name, p.about, p.follows_hints}, nullptr, &r.brought[n]};
+  r.all[built_in_count + n] = {{p.name, p.about, p.follows_hints}, &make_brought, nullptr, &r.brought[n]};
   base::shared(r.added).store(n + 1, base::release);
-}
-
-std::unique_ptr<policy> make_policy(const policy_entry& of, const place::tree& places) {
-  if (of.table == nullptr) return of.make(places);
-  return std::make_unique<outside>(*of.table, places);
 }
 
 }  // namespace weft::sched
