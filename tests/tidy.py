@@ -56,7 +56,8 @@ LICENCES = ("LICENSE", "-LICENSE.txt")
 
 Tree = dict[str, str]  # path from the root -> text
 Complaints = Iterator[tuple[str, int, str]]  # path, line, message
-RULES = {"rules_have_one_reader": tidy_rows.rules_have_one_reader}
+RULES = {"rules_have_one_reader": tidy_rows.rules_have_one_reader,
+         "implemented_in_its_room": tidy_rows.implemented_in_its_room}
 
 
 def rule(check):

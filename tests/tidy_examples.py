@@ -38,6 +38,7 @@ BAD: dict[str, list[Tree]] = {
                               {"src/sched/balance/rules.hpp": "// Rules.\nenum class by { tiny, count };\n",
                                "src/sched/q/deque.hpp": "int a = rules[by::tiny];\n",
                                "src/sched/i/any_engine.hpp": "// An interface.\nint b = rules[by::tiny];\n"}],
+    "implemented_in_its_room": [{"src/runtime/deque.cpp": '#include "sched/q/deque.hpp"\n'}],
     "machines_behind_contract": [{"src/sched/i/x.cpp": '#include "machine/virtual/clock.hpp"\n'},
                                  {"src/machine/host/x.cpp": '#include "machine/virtual/clock.hpp"\n'}],
     "public_headers_stand_alone": [{"include/weft/b.hpp": "// B.\n#include <mutex>\n"},

@@ -1,5 +1,5 @@
 // What an event is to the runtime: whether it is over, the task that is done only then, and who waits. Events are as
-// frequent as input and output are, so one lock for the process guards them all (src/runtime/events.cpp). That also
+// frequent as input and output are, so one lock for the process guards them all (src/sched/idle/events.cpp). That also
 // settles the question of lives: an event may be gone as soon as it was fulfilled, a task as soon as its event was.
 #pragma once
 #include <exception>

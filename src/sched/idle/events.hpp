@@ -1,8 +1,8 @@
 // The events of a runtime that are outstanding, and who waits for what nobody has submitted yet: what a report can
 // name, and what must keep a stall from being declared while somebody outside may still act (stall.hpp).
 //
-// Everything about events is done under one lock of the process (src/runtime/events.cpp: this room knows no threads),
-// and under it nothing but that: no step that a modelled machine would let another core in at. Who ends an event takes
+// Everything about events is done under one lock of the process (base/process_lock.hpp), and under it nothing but that:
+// no step that a modelled machine would let another core in at. Who ends an event takes
 // from it, under the lock, the task and the waits that it concerns (event_end), and does not touch it again: the event
 // may be gone as soon as somebody can learn that it is over. What follows - the task has one child less, the waits go
 // on - is the engine's (settle). Until that is done the event counts as outstanding, and its runtime does not end while
@@ -26,10 +26,11 @@ struct event_wait {
   event_state* event = nullptr;  // nullptr: a version of `handle`
   handle_state* handle = nullptr;
   std::uint64_t version = 0;
-  const record* body = nullptr;  // nullptr: no task
-  std::exception_ptr failure;    // of the event
-  event_wait* next = nullptr;    // of the same event
-  event_wait* before = nullptr;  // of the same runtime
+  const record* body = nullptr;               // nullptr: no task
+  std::exception_ptr failure;                 // of the event
+  event_wait* next = nullptr;                 // of the same event
+  void (*wake_alone)(event_wait&) = nullptr;  // of a thread that no runtime knows, while the event is nobody's
+  event_wait* before = nullptr;               // of the same runtime
   event_wait* after = nullptr;
 };
 
@@ -58,6 +59,11 @@ struct event_watch {
   ~event_watch() = default;
 };
 
+// "event 'e'", for messages.
+[[nodiscard]] std::string name_of(const event_state& s);
+// The threads that waited from `first` on look again. Who: whoever took them from their event.
+void wake_all_alone(event_wait* first) noexcept;
+
 // One per runtime.
 class event_board {
  public:
@@ -80,6 +86,21 @@ class event_board {
   [[nodiscard]] event_end end(event_state& s) noexcept;
   // It will not come at a time.
   void forget_time(event_state& s) noexcept;
+  // Of events that may be nobody's; the runtime that has one is there while the lock is held, and until a call of it
+  // ends. Lists x, of a thread that no runtime knows. False: the event is over, or some runtime's.
+  [[nodiscard]] static bool list_alone(event_wait& x) noexcept;
+  struct owned_end {
+    detail::engine_base* engine = nullptr;  // to settle it, within a call that began here; nullptr: it is nobody's
+    event_end what;
+  };
+  // s is over, by the program. why: what it failed with, or null. Errors: weft::error if it was over, unless abandoned.
+  [[nodiscard]] static owned_end end_by_program(event_state& s, const std::exception_ptr& why);
+  [[nodiscard]] static detail::engine_base* engine_of(event_state& s) noexcept;
+  // The same, and a call of that runtime begins.
+  [[nodiscard]] static detail::engine_base* begin_call_of(event_state& s) noexcept;
+  // Whom the end of s would concern.
+  enum class kept : std::uint8_t { by_nobody, by_waits, by_task };
+  [[nodiscard]] static kept kept_by(event_state& s) noexcept;
   [[nodiscard]] static std::exception_ptr failure_of(event_state& s) noexcept;
   // The runtime ends after a stall: its events are nobody's.
   void abandon_all() noexcept;

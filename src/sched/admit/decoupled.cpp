@@ -1,16 +1,15 @@
-// The list behind src/sched/admit/decoupled.hpp. Here, because src/sched knows no threads.
 #include "sched/admit/decoupled.hpp"
 
-#include <mutex>
-#include <thread>
 #include <vector>
+
+#include "base/process_lock.hpp"
 
 namespace weft::sched {
 
 namespace {
 
 struct registry {
-  std::mutex lock;
+  base::process_lock lock;
   std::vector<decoupled*> all;  // nullptr: gone, so that whoever goes through the list meets all others
 };
 registry& the_registry() {
@@ -25,7 +24,7 @@ bool decoupled::any() noexcept { return detail::peek(entries) != 0; }
 
 void decoupled::enlist() {
   registry& list = the_registry();
-  const std::lock_guard hold(list.lock);
+  const base::process_hold hold(list.lock);
   auto free = list.all.begin();
   while (free != list.all.end() && *free != nullptr) ++free;
   free != list.all.end() ? * free = this : list.all.emplace_back(this);
@@ -35,12 +34,12 @@ void decoupled::enlist() {
 void decoupled::strike(bool forked) noexcept {
   registry& list = the_registry();
   {
-    const std::lock_guard hold(list.lock);
+    const base::process_hold hold(list.lock);
     for (decoupled*& e : list.all)
       if (e == this) e = nullptr;
     detail::poke(entries, detail::peek(entries) - 1);
   }
-  while (!forked && base::shared(visitors_).load(base::acquire) != 0) std::this_thread::yield();
+  while (!forked && base::shared(visitors_).load(base::acquire) != 0) base::let_others_run();
 }
 
 void decoupled::await_all() noexcept {
@@ -48,7 +47,7 @@ void decoupled::await_all() noexcept {
   for (std::size_t i = 0;; ++i) {
     decoupled* e = nullptr;
     {
-      const std::lock_guard hold(list.lock);
+      const base::process_hold hold(list.lock);
       if (i >= list.all.size()) return;
       e = list.all[i];
       if (e == nullptr) continue;
@@ -61,7 +60,7 @@ void decoupled::await_all() noexcept {
 
 bool decoupled::none_pending() noexcept {
   registry& list = the_registry();
-  const std::lock_guard hold(list.lock);
+  const base::process_hold hold(list.lock);
   for (decoupled* e : list.all)
     if (e != nullptr && !e->all_created()) return false;
   return true;
