@@ -34,6 +34,7 @@
 #include "sched/admit/suspension.hpp"
 #include "sched/balance/tempo.hpp"
 #include "sched/engine/search.hpp"
+#include "sched/engine/sources.hpp"
 #include "sched/fail/failures.hpp"
 #include "sched/fail/poison.hpp"
 #include "sched/idle/attention.hpp"
@@ -48,10 +49,7 @@
 #include "sched/join/stall.hpp"
 #include "sched/join/waits.hpp"
 #include "sched/join/watch.hpp"
-#include "sched/place/hierarchy.hpp"
 #include "sched/place/placement.hpp"
-#include "sched/place/pushed.hpp"
-#include "sched/place/queues.hpp"
 #include "sched/place/readiness.hpp"
 #include "sched/place/short_forks.hpp"
 #include "sched/place/stealing.hpp"
@@ -226,7 +224,6 @@ class engine final : public any_engine, private child_runner<M>, private timers<
 
   // the engine's own beginning and end, and its calls
   void list_sources();
-  void list_levels(worker& w);
   void never_began() noexcept;
   void end(const visit& v) noexcept;
   [[nodiscard]] bool strangers_leave(bool can_run) noexcept;
@@ -267,23 +264,10 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   short_forks<M> short_forks_{machine_, sleep_, setup_.rules};
   trial<M> trial_{machine_, crew_, tempo_};
   stealing<M> stealing_{machine_, sleep_, crew_, placement_, tempo_, recording_};
-  urgent_source<M> urgent_{placement_, attention_};
-  own_source<M> own_{placement_};
-  box_source<M> box_;
-  pushed_source<M> pushed_here_{placement_};
-  pushed_elsewhere<M> pushed_elsewhere_{crew_, placement_, recording_};
-  team_source<M> members_{placement_, crew_};
-  node_source<M> nodes_{placement_};
-  pile_source<M> piles_{placement_};
-  central_source<M> central_{placement_};
-  overflow_source<M> overflow_{placement_};
-  home_source<M> home_{placement_};
-  mates_source<M> leaf_mates_{mates_source<M>::level::leaf, crew_, placement_, stealing_};
-  mates_source<M> node_mates_{mates_source<M>::level::node, crew_, placement_, stealing_};
-  reserve_source<M> left_behind_{crew_, stealing_};
-  creation<M> creation_{
-      this,
-      {machine_, sleep_, crew_, attention_, recording_, registrar_, readiness_, placement_, poison_, stealing_, own_}};
+  sources<M> sources_{crew_, attention_, placement_, recording_, stealing_};
+  creation<M> creation_{this,
+                        {machine_, sleep_, crew_, attention_, recording_, registrar_, readiness_, placement_, poison_,
+                         stealing_, sources_.own()}};
   admission<M> admission_;
   event_board events_;
   timers<M> timers_{machine_, events_, *this};

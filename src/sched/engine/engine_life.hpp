@@ -55,11 +55,8 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   crew_.open(places_->workers(), M::reserves() != 0);
   stealing_.open(*rules_);
   locality_.open(*places_);
-  pushed_elsewhere_.open(*places_);
-  piles_.open(*places_);
+  sources_.open(*places_, *rules_);
   teams_.who().open(*places_);
-  for (mates_source<M>* mates : {&leaf_mates_, &node_mates_})
-    mates->open(*places_, rules_->elastic() == elasticity::node);
   placement_.open(*rules_, *places_);
   suspension_.open(crew_.main());
   child_first_ = rules_->child_first();
@@ -104,55 +101,12 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   is_open_ = true;
 }
 
-// The part of that list that the policy decides. The reserve takes the place of workers that block, wherever they are.
-template <machine::machine M> void engine<M>::list_levels(worker& w) {
-  std::vector<source<M>*>& s = w.sources;
-  const search_levels levels = w.is_special() ? search_levels::flat : rules_->levels();
-  s.push_back(&overflow_);
-  switch (levels) {
-  case search_levels::flat: break;
-  case search_levels::near_to_far:
-  case search_levels::near_only:
-    s.push_back(&leaf_mates_);
-    if (rules_->uses_nodes()) s.push_back(&home_);
-    s.insert(s.end(), {&node_mates_, &central_});
-    break;
-  case search_levels::upwards:
-    if (rules_->uses_nodes()) s.push_back(&home_);
-    s.insert(s.end(), {&central_, &leaf_mates_});
-    break;
-  }
-  const bool looks_far = levels == search_levels::flat || levels == search_levels::near_to_far;
-  if (looks_far && rules_->uses_nodes()) s.push_back(&nodes_);
-  if (rules_->uses_piles()) s.push_back(&piles_);  // at every level: else what lies there is nobody's
-  if (!looks_far) {
-    if (crew_.has_reserve()) s.push_back(&left_behind_);
-    return;
-  }
-  if (levels == search_levels::flat) s.push_back(&central_);
-  s.push_back(&stealing_);
-  if (rules_->pushes()) s.push_back(&pushed_elsewhere_);
-}
-
-// Where each worker looks for work, in this order: nearest first.
 template <machine::machine M> void engine<M>::list_sources() {
   for (const auto& w : crew_) {
     static constexpr bool always = true;  // who is there for others calls no children inline
     if (w->is_special()) w->is_watched = &always;
-    std::vector<source<M>*>& s = w->sources;
-    if (ordering_.chooses()) {
-      s = {&ordering_, &admission_, quiescent_source_.get()};
-    } else if (w->role == role::creator) {
-      s = {&creation_.all_requests(), &members_, &box_, &admission_, quiescent_source_.get()};
-    } else {
-      s = {&members_, &urgent_, &box_};
-      if (rules_->pushes()) s.push_back(&pushed_here_);
-      if (creation_.on()) s.insert(s.end(), {&creation_.made(), &creation_});
-      s.push_back(&own_);
-      list_levels(*w);
-      s.insert(s.end(), {&admission_, quiescent_source_.get()});
-    }
-    if (M::has_alarms()) s.insert(s.begin(), &timers_);
+    sources_.list(*w, {M::has_alarms() ? &timers_ : nullptr, ordering_.chooses() ? &ordering_ : nullptr, creation_,
+                       admission_, *quiescent_source_});
   }
   stall_.open();
 }

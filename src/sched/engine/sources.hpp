@@ -1,0 +1,120 @@
+// The lists of sources: where each worker looks for work that has none, and in which order. Here stand the sources that
+// are queues, one of each for all workers; others are nouns of their own, and the engine hands them in. A policy
+// decides about the part of the list that is between the worker and the machine (weft/policy.hpp, search_levels).
+#pragma once
+#include <vector>
+
+#include "base/assert.hpp"
+#include "place/tree.hpp"
+#include "sched/admit/creation.hpp"
+#include "sched/place/hierarchy.hpp"
+#include "sched/place/placement.hpp"
+#include "sched/place/pushed.hpp"
+#include "sched/place/queues.hpp"
+#include "sched/place/stealing.hpp"
+#include "sched/policies/policy.hpp"
+#include "sched/workers/crew.hpp"
+#include "sched/workers/source.hpp"
+
+namespace weft::sched {
+
+template <class M> class sources {
+ public:
+  // Lives: all, for as long as this.
+  sources(crew<M>& all, attention<M>& attention, placement<M>& placement, recording<M>& recording,
+          stealing<M>& stealing)
+      : crew_(all), stealing_(stealing), urgent_(placement, attention), own_(placement), pushed_here_(placement),
+        pushed_elsewhere_(all, placement, recording), members_(placement, all), nodes_(placement), piles_(placement),
+        central_(placement), overflow_(placement), home_(placement),
+        leaf_mates_(mates_source<M>::level::leaf, all, placement, stealing),
+        node_mates_(mates_source<M>::level::node, all, placement, stealing), left_behind_(all, stealing) {}
+
+  // Who: the thread that makes the runtime; once, before list().
+  void open(const place::tree& places, const policy& rules) {
+    WEFT_ASSERT(policy_ == nullptr);
+    policy_ = &rules;
+    pushed_elsewhere_.open(places);
+    piles_.open(places);
+    for (mates_source<M>* mates : {&leaf_mates_, &node_mates_})
+      mates->open(places, rules.elastic() == elasticity::node);
+  }
+
+  // What stands in the lists beside the queues.
+  struct others {
+    source<M>* alarms;    // first of all; nullptr: nothing comes at a time
+    source<M>* in_order;  // has every task, in place of all queues; nullptr: tasks are in queues
+    creation<M>& made_by_others;
+    source<M>& room;  // what waits for room in the window
+    source<M>& over;  // waits for the end of everything
+  };
+  // The list of w. Who: the same thread. Errors: std::bad_alloc.
+  void list(worker<M>& w, const others& beside) {
+    WEFT_ASSERT(policy_ != nullptr && w.sources.empty());
+    std::vector<source<M>*>& s = w.sources;
+    creation<M>& made = beside.made_by_others;
+    if (beside.alarms != nullptr) s.push_back(beside.alarms);
+    if (beside.in_order != nullptr) {
+      s.push_back(beside.in_order);
+    } else if (w.role == role::creator) {
+      s.insert(s.end(), {&made.all_requests(), &members_, &box_});
+    } else {
+      s.insert(s.end(), {&members_, &urgent_, &box_});
+      if (policy_->pushes()) s.push_back(&pushed_here_);
+      if (made.on()) s.insert(s.end(), {&made.made(), &made});
+      s.insert(s.end(), {&own_, &overflow_});
+      list_levels(w.is_special() ? search_levels::flat : policy_->levels(), s);
+    }
+    s.insert(s.end(), {&beside.room, &beside.over});
+  }
+
+  // The own deque once more, of who has put tasks there during a search.
+  [[nodiscard]] own_source<M>& own() noexcept { return own_; }
+
+ private:
+  // From the worker to the machine. The reserve takes the place of workers that block, wherever they are.
+  void list_levels(search_levels levels, std::vector<source<M>*>& s) {
+    switch (levels) {
+    case search_levels::flat: break;
+    case search_levels::near_to_far:
+    case search_levels::near_only:
+      s.push_back(&leaf_mates_);
+      if (policy_->uses_nodes()) s.push_back(&home_);
+      s.insert(s.end(), {&node_mates_, &central_});
+      break;
+    case search_levels::upwards:
+      if (policy_->uses_nodes()) s.push_back(&home_);
+      s.insert(s.end(), {&central_, &leaf_mates_});
+      break;
+    }
+    const bool looks_far = levels == search_levels::flat || levels == search_levels::near_to_far;
+    if (looks_far && policy_->uses_nodes()) s.push_back(&nodes_);
+    if (policy_->uses_piles()) s.push_back(&piles_);  // at every level: else what lies there is nobody's
+    if (!looks_far) {
+      if (crew_.has_reserve()) s.push_back(&left_behind_);
+      return;
+    }
+    if (levels == search_levels::flat) s.push_back(&central_);
+    s.push_back(&stealing_);
+    if (policy_->pushes()) s.push_back(&pushed_elsewhere_);
+  }
+
+  crew<M>& crew_;
+  stealing<M>& stealing_;
+  const policy* policy_ = nullptr;
+  urgent_source<M> urgent_;
+  own_source<M> own_;
+  box_source<M> box_;
+  pushed_source<M> pushed_here_;
+  pushed_elsewhere<M> pushed_elsewhere_;
+  team_source<M> members_;
+  node_source<M> nodes_;
+  pile_source<M> piles_;
+  central_source<M> central_;
+  overflow_source<M> overflow_;
+  home_source<M> home_;
+  mates_source<M> leaf_mates_;
+  mates_source<M> node_mates_;
+  reserve_source<M> left_behind_;
+};
+
+}  // namespace weft::sched
