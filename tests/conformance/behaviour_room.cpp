@@ -1,6 +1,7 @@
 // A submitter at a full window, and tasks of a thread that does not wait. Whatever the caller holds while it submits,
 // bodies never run on its stack or thread, so it cannot lock itself out; and its tasks are run while it does other
 // things.
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -252,6 +253,32 @@ template <class Check> void while_others_go_on(Check check) {
 }
 
 }  // namespace
+
+// The reserve runs that body, never runs dry, and nothing follows on what it ends; so it must look aside by itself. The
+// room that the caller waits for stands behind. It begins when the caller is blocked, so the rounds until it has looked
+// aside for the first time are the same in each run: 64.
+TEST_CASE("room: a body that submits and waits in turns lets the tasks of a submitter at a full window run") {
+  weft::runtime rt(narrow(1));
+  std::atomic<bool> through{false};
+  std::atomic<int> rounds{0}, rounds_alone{-1}, done{0};
+  rt.submit([&] {
+    const std::array<char, 200> other_size{};  // records of children are no room for the caller
+    while (!through) {
+      rt.submit([other_size] { static_cast<void>(other_size); });
+      rt.wait();
+      ++rounds;
+    }
+  });
+  for (int i = 0; i < many; ++i)
+    rt.submit([&] {
+      if (done++ == 0) rounds_alone = rounds.load();
+    });
+  through = true;
+  rt.wait();
+  CHECK(done == many);
+  CHECK(rounds_alone >= 0);
+  CHECK(rounds_alone <= 1000);
+}
 
 // All workers may be in such a body at once, the reserve too, and then nobody is left who makes room.
 TEST_CASE("room: bodies that submit, on every worker and the reserve, whatever else goes on") {
