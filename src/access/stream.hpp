@@ -7,10 +7,16 @@
 // the version at which all are there, and whoever pushes into it adds as many as it brings. So a task that pushes has
 // its place in the order of versions before it is registered, and two threads that submit cannot come in between.
 //
-// Lives. `users` of a buffer counts the stretches on it, and 1 while more may come, which is until its last element is
-// popped. Who brings it to 0 gives the memory back. The handle goes on: when all accesses are done the buffer is used
-// again, for later elements. Nobody else names it, so that is seen by looking, under the stream's lock.
-// Lock: of the stream, for a few instructions each buffer; a task that names several streams takes them by address.
+// Lives. `users` of a buffer counts the stretches on it, and 1 while more of its elements may be popped, and in an
+// early one 1 more while they may be pushed; who takes the last of them has the stream's share from then on. Who brings
+// it to 0 gives the memory back, and the buffer to the stream's list `left`, from where it is used again for later
+// elements: the one that was left last first, for its lines are the nearest. The last to leave does so before its
+// access is done, and a push may have been matched and not run, so whether all accesses are done is looked at then.
+// Nobody else names it. A buffer that failed, or whose version will never come to what was registered, is not used
+// again. Elements that need nothing but a place, and little of it, are in the buffer from the beginning on, as zeros.
+//
+// Lock: of the stream, for a few instructions each buffer; a task that names several streams takes them by address. The
+// list `left` needs none: it is only added to one by one, and taken whole by the holder of the lock.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -29,16 +35,18 @@ struct stream_state {
   cell<std::uint8_t> lock{};      // guards what follows
   engine_base* engine = nullptr;  // of the runtime that used it last
   bool immediate = false;
-  std::uint64_t pushed = 0;  // elements
+  std::uint64_t in_place_max = 0;  // so few elements need nothing but a place in their buffer
+  std::uint64_t pushed = 0;        // elements
   std::uint64_t popped = 0;
   std::uint64_t end = 0;            // of the last buffer
-  stream_buffer* oldest = nullptr;  // that has elements which are not popped, or the newest
-  stream_buffer* newest = nullptr;
-  stream_buffer* writes = nullptr;   // where the next push begins; nullptr: at `end`
-  stream_buffer* retired = nullptr;  // all elements popped, oldest first, linked by next
-  stream_buffer* retired_last = nullptr;
-  buffer_chunk* chunk = nullptr;    // where buffers come from
-  stream_buffer* failed = nullptr;  // poisoned, and over; linked by older
+  stream_buffer* oldest = nullptr;  // that has elements which are not popped
+  stream_buffer* newest = nullptr;  // the last, unless it is used again
+  stream_buffer* writes = nullptr;  // where the next push begins; nullptr: at `end`
+  stream_buffer* unused = nullptr;  // left by all, linked by older
+  stream_buffer* late = nullptr;    // the same, when last seen with accesses that were not done; oldest first
+  stream_buffer* late_last = nullptr;
+  buffer_chunk* chunk = nullptr;            // where buffers come from; linked by older
+  alignas(64) cell<stream_buffer*> left{};  // the same; who leaves adds to it, without the lock
 };
 
 }  // namespace weft::detail

@@ -20,26 +20,21 @@ void copy_elements(const element_type& t, std::byte* to, const std::byte* from, 
 }
 
 [[nodiscard]] std::byte* place_in(stream_buffer& b, std::uint64_t element) noexcept {
-  return peek(b.data) + (element - b.begin) * b.type->bytes;
+  return peek(b.data) + (element - b.begin) * type_of(b).bytes;
 }
 
 void open_push(stretch& x) {
-  if (x.buffers == 1) {
+  if (!x.several) {
     static_cast<void>(memory_of(*x.first));
     x.data = place_in(*x.first, x.from);
     return;
   }
-  x.data = take_memory(x.stream->type, x.size);
+  x.data = take_memory(type_of(*x.first), x.size);
   x.gathered = true;
 }
 
 // Versions: a push has been here, or it was skipped and that was told.
 void find(const stretch& x) {
-  if (x.buffers == 1) [[likely]] {
-    if (!has_memory(*x.first)) [[unlikely]]
-      make_up(*x.first);
-    return;
-  }
   for_pieces(x, [](stream_buffer& b, std::uint64_t, std::uint64_t) {
     if (!has_memory(b)) [[unlikely]]
       make_up(b);
@@ -48,13 +43,13 @@ void find(const stretch& x) {
 
 void open_pop(stretch& x) {
   find(x);
-  if (x.buffers == 1) {
+  if (!x.several) {
     x.data = place_in(*x.first, x.from);
     return;
   }
-  const element_type& t = x.stream->type;
+  const element_type& t = type_of(*x.first);
   if (!t.copies && !owns(x))
-    throw error("weft: a task sees " + weft::access::describe_elements(*x.stream, x.from, x.from + x.size) +
+    throw error("weft: a task sees " + weft::access::describe_elements(stream_of(*x.first), x.from, x.from + x.size) +
                 ", which were pushed by several; their type cannot be copied, so only a pop of all of them can have "
                 "them in a row");
   x.data = take_memory(t, x.size);
@@ -66,7 +61,7 @@ void open_pop(stretch& x) {
 }
 
 [[nodiscard]] bool is_whole(const stretch& x) noexcept {
-  return x.buffers == 1 && x.first->begin == x.from && x.first->end == x.from + x.size;
+  return !x.several && x.first->begin == x.from && x.first->end == x.from + x.size;
 }
 
 // The datum behind `to` is the memory that was behind `from`, and lies where that does.
@@ -79,7 +74,7 @@ void keep_place(const handle_state& from, handle_state& to) {
 // in: reuse; out: the push behind it. The elements of one become those of the other.
 void hand_on(stretch& in, stretch& out) {
   find(in);
-  if (is_whole(in) && is_whole(out) && !is_small(*in.first) && peek(out.first->data) == nullptr) {
+  if (is_whole(in) && is_whole(out) && !is_small(type_of(*in.first), in.size) && peek(out.first->data) == nullptr) {
     out.data = peek(in.first->data);
     poke(out.first->data, out.data);
     poke(in.first->data, static_cast<std::byte*>(nullptr));
@@ -88,19 +83,19 @@ void hand_on(stretch& in, stretch& out) {
   }
   open_pop(in);
   open_push(out);
-  move_elements(in.stream->type, out.data, in.data, in.size);
+  move_elements(type_of(*in.first), out.data, in.data, in.size);
 }
 
 }  // namespace
 
 void open_stretches(stretch* s, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
-    if (s[i].size == 0) continue;
+    if (s[i].first == nullptr) continue;
     if (s[i].kind == stretch_kind::reuse) {
       hand_on(s[i], s[i + 1]);
       ++i;
     } else {
-      s[i].kind == stretch_kind::push ? open_push(s[i]) : open_pop(s[i]);
+      if (s[i].data == nullptr) s[i].kind == stretch_kind::push ? open_push(s[i]) : open_pop(s[i]);
     }
   }
 }
@@ -110,25 +105,29 @@ void fill_stretches(stretch* s, std::size_t count) {
     const stretch& x = s[i];
     if (!x.gathered || x.kind != stretch_kind::push) continue;
     for_pieces(x, [&x](stream_buffer& b, std::uint64_t at, std::uint64_t n) {
-      const element_type& t = x.stream->type;
+      const element_type& t = type_of(b);
       static_cast<void>(memory_of(b));
       move_elements(t, place_in(b, at), x.data + (at - x.from) * t.bytes, n);
     });
   }
 }
 
+namespace {
+[[gnu::noinline]] void close_several(stretch& x) noexcept {
+  if (x.gathered) give_memory_back(type_of(*x.first), x.data, x.size);
+  x.gathered = false;
+  for_pieces(x, [](stream_buffer& b, std::uint64_t, std::uint64_t) { leave(b); });
+}
+}  // namespace
+
 void close_stretches(stretch* s, std::size_t count) noexcept {
-  for (std::size_t i = 0; i < count; ++i) {
-    stretch& x = s[i];
-    if (x.gathered) give_memory_back(x.stream->type, x.data, x.size);
-    if (x.buffers == 1) {
-      leave(*x.first);
-      x.buffers = 0;
-      continue;
-    }
-    for_pieces(x, [](stream_buffer& b, std::uint64_t, std::uint64_t) { leave(b); });
-    x.buffers = 0;
-    x.gathered = false;
+  for (stretch* const end = s + count; s != end; ++s) {
+    if (s->first == nullptr) continue;
+    if (!s->several) [[likely]]
+      leave(*s->first);
+    else
+      close_several(*s);
+    s->first = nullptr;
   }
 }
 

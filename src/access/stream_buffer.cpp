@@ -30,17 +30,13 @@ void give_memory_back(const element_type& t, std::byte* at, std::uint64_t n) noe
   if (t.destroy != nullptr) t.destroy(at, n);
   give_back(at, n * t.bytes, t.alignment);
 }
-bool is_small(const stream_buffer& b) noexcept {
-  const std::uint64_t n = b.end - b.begin;
-  return n <= sizeof b.small && n * b.type->bytes <= sizeof b.small && b.type->alignment <= alignof(stream_buffer);
-}
 std::byte* take_memory(stream_buffer& b) {
-  if (!is_small(b)) return take_memory(*b.type, b.end - b.begin);
-  construct(*b.type, b.small, b.end - b.begin);
+  if (!is_small(type_of(b), b.end - b.begin)) return take_memory(type_of(b), b.end - b.begin);
+  construct(type_of(b), b.small, b.end - b.begin);
   return b.small;
 }
 void give_memory_back(stream_buffer& b, std::byte* at) noexcept {
-  const element_type& t = *b.type;
+  const element_type& t = type_of(b);
   if (at != b.small) return give_memory_back(t, at, b.end - b.begin);
   if (t.destroy != nullptr) t.destroy(at, b.end - b.begin);
 }
@@ -49,15 +45,15 @@ namespace {
 // What elements of a plain type are where no push has written them: in a buffer of several pushes, each may be skipped.
 std::byte* take_cleared(stream_buffer& b) {
   const std::uint64_t n = b.end - b.begin;
-  std::byte* const at = b.early ? take_memory(*b.type, n) : take_memory(b);
-  if (b.type->construct == nullptr) std::memset(at, 0, n * b.type->bytes);
+  std::byte* const at = b.early ? take_memory(type_of(b), n) : take_memory(b);
+  if (type_of(b).construct == nullptr) std::memset(at, 0, n * type_of(b).bytes);
   return at;
 }
 // Several may push into an early buffer: the first to come with memory has it.
 bool lay(stream_buffer& b, std::byte* mine) {
   std::byte* there = nullptr;
   if (base::shared(b.data).compare_exchange_strong(there, mine, base::acq_rel, base::acquire)) return true;
-  give_memory_back(*b.type, mine, b.end - b.begin);
+  give_memory_back(type_of(b), mine, b.end - b.begin);
   return false;
 }
 }  // namespace
@@ -81,12 +77,18 @@ void make_up(stream_buffer& b) {
   if (!has_memory(b)) lay(b, take_cleared(b));
 }
 
-void leave(stream_buffer& b) noexcept {
-  const std::uint32_t left = base::shared(b.users).fetch_sub(1, base::acq_rel) - 1;
-  if ((left & ~stream_buffer::orphan_bit) != 0) return;
-  if (std::byte* const data = peek(b.data)) give_memory_back(b, data);
-  poke(b.data, static_cast<std::byte*>(nullptr));
-  if (left != 0) buffer_chunk::drop(b);
+// Order: release, for whoever takes the list sees that the memory has gone. Of a stream that is gone: its buffers are
+// nobody's else.
+void left_by_all(stream_buffer& b, bool is_orphan) noexcept {
+  if (!b.in_place) {
+    if (std::byte* const data = peek(b.data)) give_memory_back(b, data);
+    poke(b.data, static_cast<std::byte*>(nullptr));
+  }
+  if (is_orphan) return buffer_chunk::close(b.chunk);
+  cell<stream_buffer*>& left = stream_of(b).left;
+  b.older = peek(left);
+  while (!base::shared(left).compare_exchange_weak(b.older, &b, base::release, base::relaxed)) {
+  }
 }
 
 }  // namespace weft::detail

@@ -68,7 +68,7 @@ template <class Clause, class... Rest> struct caller<Clause, Rest...> {
     using element = typename access_traits<Clause>::element;
     std::span<element> all[most];
     std::size_t count = 0;
-    for (; count < most && at.stretches[count].stream != nullptr; ++count)
+    for (; count < most && at.stretches[count].kind != stretch_kind::none; ++count)
       all[count] = {reinterpret_cast<element*>(at.stretches[count].data), at.stretches[count].size};
     caller<Rest...>::call(body, a, {at.counts, at.stretches + most}, static_cast<Data&&>(data)...,
                           std::span<const std::span<element>>(all, count));
@@ -174,9 +174,17 @@ template <std::size_t Stretches, class Closure, class... Clauses> void invoke_st
     }
   } guard{*std::launder(static_cast<Closure*>(r.closure())), r, what != errand::call};
   if (what == errand::destroy) return;
-  open_stretches(guard.c.stretches, Stretches);
+  for (const stretch& x : guard.c.stretches)
+    if (x.data == nullptr) {
+      open_stretches(guard.c.stretches, Stretches);
+      break;
+    }
   caller<Clauses...>::call(guard.c.body, r.accesses(), guard.c.beside());
-  fill_stretches(guard.c.stretches, Stretches);
+  for (const stretch& x : guard.c.stretches)
+    if (x.gathered) {
+      fill_stretches(guard.c.stretches, Stretches);
+      break;
+    }
 }
 
 // Of a node of a graph, which runs again: whoever is done with a run destroys nothing. The graph does, by the other.

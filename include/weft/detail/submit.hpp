@@ -36,20 +36,26 @@ template <class R> void note(record&, access*& a, const reduce_clause<R>& c) noe
 inline void note(record&, access*& a, const use_clause& c) noexcept {
   *a++ = {reinterpret_cast<std::uintptr_t>(&c.target.state()) | kind_bits(kind_resource), c.units};
 }
-template <class T, stretch_kind Kind> void note_stretches(const stream_clause<T, Kind>& c, stretch*& at) noexcept {
-  *at++ = {.stream = &c.from, .kind = Kind, .size = c.size, .takes = c.takes};
+template <class T, stretch_kind Kind> void note_stretches(const stream_clause<T, Kind>& c, matching*& at) noexcept {
+  matching& m = *at++;
+  m.stream = &c.from;
+  m.takes = c.takes;
+  m.x.size = (c.size < too_many_elements ? c.size : too_many_elements) & too_many_elements;
+  m.x.kind = Kind;
+  m.x.takes_all = c.takes == c.size;
 }
 template <class T, stretch_kind Kind, std::size_t Most>
-void note_stretches(const streams_clause<T, Kind, Most>& c, stretch*& at) noexcept {
+void note_stretches(const streams_clause<T, Kind, Most>& c, matching*& at) noexcept {
+  matching* next = at;
   for (std::size_t i = 0; i < c.count; ++i)
-    at[i] = {.stream = &c.all[i].state(), .kind = Kind, .size = c.size, .takes = c.takes};
+    note_stretches(stream_clause<T, Kind>{c.all[i].state(), c.size, c.takes}, next);
   at += Most;
 }
-template <class T> void note_stretches(const reuse_clause<T>& c, stretch*& at) noexcept {
-  *at++ = {.stream = &c.from, .kind = stretch_kind::reuse, .size = c.size, .takes = c.size};
-  *at++ = {.stream = &c.to, .kind = stretch_kind::push, .size = c.size, .takes = c.size};
+template <class T> void note_stretches(const reuse_clause<T>& c, matching*& at) noexcept {
+  note_stretches(stream_clause<T, stretch_kind::reuse>{c.from, c.size, c.size}, at);
+  note_stretches(stream_clause<T, stretch_kind::push>{c.to, c.size, c.size}, at);
 }
-template <class Clause> void note_stretches(const Clause&, stretch*&) noexcept {}
+template <class Clause> void note_stretches(const Clause&, matching*&) noexcept {}
 template <class Clause> void note_unless_stream(record& r, access*& a, const Clause& c) noexcept {
   if constexpr (access_traits<Clause>::stretches == 0) note(r, a, c);
 }
@@ -289,38 +295,60 @@ template <class Body, class... Clauses> struct builder {
     finish(e, *r, static_cast<Body&&>(body), clauses...);
     return r;
   }
+  template <class To> [[gnu::noinline]] static record* allocate_and_prepare(To& e, void (*invoke)(record&, errand),
+                                                                            const range_needs& n, bool plain) {
+    const std::size_t bytes = sizeof(record) + n.accesses * sizeof(access) + sizeof(kept);
+    if (bytes > task_bytes_max) throw_too_wide(n.accesses);
+    record* const r = allocate(e, bytes, sizeof(kept));
+    prepare(*r, invoke, bytes, static_cast<std::uint32_t>(n.accesses),
+            static_cast<std::uint8_t>(n.exclusives < 2 ? n.exclusives : 2), plain);
+    return r;
+  }
   // Its elements are matched first: how many accesses it has is known then.
   template <class To> [[gnu::noinline]] static record* make_with_streams(To& e, void (*invoke)(record&, errand),
                                                                          Body&& body, const Clauses&... clauses) {
-    stretch made[list::stretches];
-    stretch* at = made;
+    matching made[list::stretches];
+    matching* at = made;
     (note_stretches(clauses, at), ...);
     range_needs n{list::accesses, list::exclusives};
     (count_range(n, clauses), ...);
-    n.accesses += match(made, list::stretches, &e);
+    std::size_t entries = 0;
+    if constexpr (list::stretches == 1)
+      entries = match_one(made[0], &e);
+    else
+      entries = match(made, list::stretches, &e);
     record* r = nullptr;
     try {
-      const std::size_t bytes = sizeof(record) + n.accesses * sizeof(access) + sizeof(kept);
-      if (bytes > task_bytes_max) throw_too_wide(n.accesses);
-      r = allocate(e, bytes, sizeof(kept));
       bool plain = list::plain;
-      for (const stretch& s : made) plain = plain && s.is_plain;
-      prepare(*r, invoke, bytes, static_cast<std::uint32_t>(n.accesses),
-              static_cast<std::uint8_t>(n.exclusives < 2 ? n.exclusives : 2), plain);
+      for (const matching& m : made) plain = plain && m.is_plain;
+      if (list::ranges == 0 && entries == list::stretches) [[likely]] {
+        constexpr std::size_t all = list::accesses + list::stretches;
+        constexpr std::size_t bytes = sizeof(record) + all * sizeof(access) + sizeof(kept);
+        r = allocate(e, bytes, sizeof(kept));
+        prepare(*r, invoke, bytes, all, list::exclusives, plain);
+      } else {
+        n.accesses += entries;
+        r = allocate_and_prepare(e, invoke, n, plain);
+      }
       access* a = r->accesses();
       (note_unless_stream(*r, a, clauses), ...);
       // Behind the others: what a stage keeps from item to item is waited for first, so its list is in order of
       // submission, and not in that in which items come. Last what pushes, which is registered already.
       for (const bool pushes : {false, true})
-        for (const stretch& x : made)
-          if ((x.kind == stretch_kind::push) == pushes) a = note_stretch(x, a);
+        for (const matching& m : made) {
+          if ((m.x.kind == stretch_kind::push) != pushes) continue;
+          if (m.entries == 1)
+            *a++ = m.only;
+          else
+            a = note_stretch(m.x, a);
+        }
       finish(e, *r, static_cast<Body&&>(body), clauses...);
     } catch (...) {
-      unmatch(made, list::stretches);
+      for (matching& m : made) unmatch(&m.x, 1);
       throw;
     }
     kept& k = *static_cast<kept*>(closure_for(e, *r, sizeof(kept)));
-    for (std::size_t i = 0; i < list::stretches; ++i) k.stretches[i] = made[i];
+    for (std::size_t i = 0; i < list::stretches; ++i) k.stretches[i] = made[i].x;
     return r;
   }
   // Hints, the body, and what stands beside it.

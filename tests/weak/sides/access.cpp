@@ -167,7 +167,6 @@ struct an_early_buffer {
     for (std::size_t i = 0; i < n; ++i) static_cast<datum*>(at)[i].write() = 0;
   }
   explicit an_early_buffer(M&) {
-    b.type = &type;
     b.begin = 0;
     b.end = 32;
     b.early = true;
@@ -182,22 +181,56 @@ struct an_early_buffer {
     detail::leave(b);
   }
   const char* wrong() { return detail::peek(b.data) == nullptr ? nullptr : "its memory is not given back"; }
+  ~an_early_buffer() {
+    detail::buffer_chunk::close(chunk);
+    detail::buffer_chunk::close(chunk);
+  }
   detail::element_type type{sizeof(datum), alignof(datum), &make, &end, nullptr, nullptr, true};
-  detail::stream_buffer b{};
+  detail::stream_state s{type, nullptr};
+  detail::buffer_chunk* chunk = nullptr;
+  detail::stream_buffer& b = *detail::buffer_chunk::next(chunk, s, type);
+};
+// Who uses buffers again sees what those did that left them.
+struct a_buffer_that_is_left {
+  explicit a_buffer_that_is_left(M&) {
+    for (unsigned core = 0; core < 2; ++core) {
+      all[core] = detail::buffer_chunk::next(chunk, s, type);
+      detail::poke(all[core]->users, 1u);
+    }
+  }
+  ~a_buffer_that_is_left() {
+    for (int times = 0; times < 3; ++times) detail::buffer_chunk::close(chunk);
+  }
+  void side(unsigned core) {
+    if (core != 3) {
+      of[core - 1].write() = 1;
+      return detail::leave(*all[core - 1]);
+    }
+    for (detail::stream_buffer* b = detail::take_left(s); b != nullptr; b = b->older)
+      of[b == all[0] ? 0 : 1].write() = 2;
+  }
+  const char* wrong() { return nullptr; }
+  detail::element_type type{1, 1, nullptr, nullptr, nullptr, nullptr, true};
+  detail::stream_state s{type, nullptr};
+  detail::buffer_chunk* chunk = nullptr;
+  detail::stream_buffer* all[2];
+  datum of[2];
 };
 // And the last that is done with a chunk of buffers takes it along.
 struct a_chunk_of_buffers {
   explicit a_chunk_of_buffers(M&) {
-    first = detail::buffer_chunk::next(chunk);
-    second = detail::buffer_chunk::next(chunk);
+    first = detail::buffer_chunk::next(chunk, s, type);
+    second = detail::buffer_chunk::next(chunk, s, type);
     detail::buffer_chunk::close(chunk);
   }
   void side(unsigned core) {
     detail::stream_buffer& b = core == 1 ? *first : *second;
-    detail::poke(b.lost, std::uint64_t{1});
-    detail::buffer_chunk::drop(b);
+    detail::poke(detail::lost_of(b), std::uint64_t{1});
+    detail::buffer_chunk::close(b.chunk);
   }
   const char* wrong() { return nullptr; }
+  detail::element_type type{1, 1, nullptr, nullptr, nullptr, nullptr, true};
+  detail::stream_state s{type, nullptr};
   detail::buffer_chunk* chunk = nullptr;
   detail::stream_buffer* first;
   detail::stream_buffer* second;
@@ -263,6 +296,7 @@ TEST_CASE("two sides: versions") {
 }
 TEST_CASE("two sides: buffers of streams") {
   of_sides<an_early_buffer>(3);
+  of_sides<a_buffer_that_is_left>(3);
   of_sides<a_chunk_of_buffers>(2);
 }
 TEST_CASE("two sides: reductions") {
