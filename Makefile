@@ -7,7 +7,7 @@ ROUNDS := 5
 TODAY := $(shell date -u +%Y-%m-%d)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-build setup-bench tool build demo test test-long bench validate format clean
+.PHONY: help setup setup-build setup-bench tool build demo test test-long bench ablate validate format clean
 
 help:
 	@echo 'make build    install what is missing (apt), build the weft tool, $(WEFT), and the examples'
@@ -15,6 +15,7 @@ help:
 	@echo 'make test     everything: release, sanitizers, clang, install, format (some 30 minutes on 2 cores)'
 	@echo 'make test-long  beside it, for the night: stress tenfold, unit optimised, many seeds, all orders under ThreadSanitizer'
 	@echo 'make bench    nanoseconds per task, in turns with OpenMP, oneTBB, StarPU and rayon (installs them; 10 minutes)'
+	@echo 'make ablate   what programs lose without each rule of the scheduler, as docs/ablation.md (an hour; goes on after a break)'
 	@echo 'make validate virtual times beside real ones, of this computer (up to 20 minutes, on a quiet machine)'
 	@echo 'make format   rewrite the sources as clang-format-16 wants them'
 	@echo 'make setup    only install what is missing, for the build and for make test'
@@ -66,6 +67,13 @@ bench: setup-bench tool
 	@mkdir -p build/bench
 	$(WEFT) bench --rounds $(ROUNDS) --out build/bench/$(TODAY).json --markdown build/bench/$(TODAY).md
 	@echo '==> written: build/bench/$(TODAY).json, build/bench/$(TODAY).md'
+
+ablate: setup-build
+	@echo '==> ablate: each rule off in turn'
+	@cmake --preset release --log-level=WARNING >/dev/null
+	@cmake --build --preset release -j$(JOBS) --target bench_ablation
+	$(FIRST) bench/ablation/ablate.py --jobs $(JOBS) --host $(shell nproc) --page docs/ablation.md --data docs/ablation.json
+	@echo '==> written: docs/ablation.md, docs/ablation.json'
 
 # In sessions of their own, which come first where the kernel shares the cores among sessions and lets us say so.
 FIRST := setsid -w sh -c 'echo -20 2>/dev/null >/proc/self/autogroup; exec "$$0" "$$@"'

@@ -37,6 +37,14 @@ target_link_libraries(bench_transfers PRIVATE weft::weft weft_strict)
 set_target_properties(bench_transfers PROPERTIES OUTPUT_NAME transfers
                                                  RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
 
+# Nor this: the programs that `make ablate` runs without each rule in turn.
+add_executable(bench_ablation bench/ablation/main.cpp bench/ablation/submitters.cpp bench/ablation/forks.cpp
+                              bench/ablation/fronts.cpp bench/problem.cpp bench/recursion.cpp)
+target_include_directories(bench_ablation PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(bench_ablation PRIVATE weft::weft weft_strict)
+set_target_properties(bench_ablation PROPERTIES OUTPUT_NAME ablation
+                                                RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+
 # Nor this: what a submission costs its thread, inline and handed over.
 add_executable(bench_handoff bench/handoff.cpp)
 target_link_libraries(bench_handoff PRIVATE weft::weft weft_strict)

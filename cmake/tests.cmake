@@ -362,6 +362,8 @@ endif()
 
 if(WEFT_APPS)
   weft_test(bench/transfers cost $<TARGET_FILE:bench_transfers> --check)
+  weft_test(bench/ablation apps ${python} ${PROJECT_SOURCE_DIR}/bench/ablation/ablate_test.py
+            --program $<TARGET_FILE:bench_ablation>)
 endif()
 
 # what a task costs in instructions; the record is of the release build
