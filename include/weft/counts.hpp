@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "weft/rule.hpp"
+
 namespace weft {
 
 // What a run took on a modelled machine whose file has an [energy] section; nothing and `modelled` false on others.
@@ -40,6 +42,7 @@ struct run_counts {
   std::uint64_t pushed;              // of the tasks, those that a policy has pushed to another worker,
   std::uint64_t refused;             // and those that it would have: the other had no room
   joules energy{};
+  std::uint64_t decided[detail::rule_count] = {};  // how often each rule did, in the order of scheduler_rules()
 };
 
 }  // namespace weft

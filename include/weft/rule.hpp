@@ -8,10 +8,15 @@
 
 namespace weft {
 
+namespace detail {
+inline constexpr std::size_t rule_count = 44;  // as many as scheduler_rules() has
+}
+
 struct rule {
   const char* name;
-  const char* unit;  // of its numbers
-  const char* what;  // it decides, with that number
+  const char* unit;     // of its numbers
+  const char* what;     // it decides, with that number
+  const char* counted;  // what run_counts::decided says the number of
   std::uint64_t value;
   std::uint64_t off;  // the number with which it decides nothing
   std::uint64_t least;

@@ -23,15 +23,18 @@ class speculation_window {
         in_vain_max_(r[sched::by::in_vain]) {}
 
   [[nodiscard]] std::size_t tasks() const noexcept { return tasks_; }
-  void ran(bool in_vain) noexcept {
+  // Returns whether fewer may be from now on.
+  bool ran(bool in_vain) noexcept {
     ++runs_;
     in_vain_ += in_vain ? 1 : 0;
-    if (runs_ < std::max<std::size_t>(runs_min, tasks_)) return;
+    if (runs_ < std::max<std::size_t>(runs_min, tasks_)) return false;
+    const std::size_t before = tasks_;
     if (in_vain_ * 100 > runs_ * in_vain_max_)
       tasks_ = std::max(tasks_ / 2, least_);
     else if (in_vain_ * 200 < runs_ * in_vain_max_)
       tasks_ = std::min(tasks_ * 2, most_);
     runs_ = in_vain_ = 0;
+    return tasks_ < before;
   }
 
  private:

@@ -18,6 +18,7 @@
 #include "ordered/speculative_runner.hpp"
 #include "ordered/task_board.hpp"
 #include "ordered/versions.hpp"
+#include "sched/admit/any_engine.hpp"
 #include "weft/event.hpp"
 #include "weft/ordered.hpp"
 #include "weft/runtime.hpp"
@@ -205,7 +206,7 @@ template <class M> class section final : public ordered_run::executor, oldest_kn
     base::acquire_lock<M>(crew_->lock);
     ++counts_.started;
     again_ += t.runs > 1 ? 1 : 0;
-    window_.ran(t.runs > 1);
+    if (window_.ran(t.runs > 1)) sched::decides(sched::by::in_vain);
     (void)board_.settle(t, came_to, r);
     if (emptying_ || failure_ != nullptr) return;
     stopping_ = !payoff_.go_on(r.ended_ns);
@@ -224,7 +225,10 @@ template <class M> class section final : public ordered_run::executor, oldest_kn
       WEFT_ASSERT(call.timestamp >= former);
       if (++tasks < look_at) continue;
       const double before = std::exchange(now, runtime_.now_ns());
-      if (payoff_.enough_in_order(tasks, now - began)) break;
+      if (payoff_.enough_in_order(tasks, now - began)) {
+        sched::decides(sched::by::ahead);
+        break;
+      }
       step = now - before < look_ns / 2 ? 2 * step : now - before > look_ns ? (step + 1) / 2 : step;
       look_at = tasks + step;
     }

@@ -59,6 +59,7 @@ CREATE TABLE accesses(task INTEGER, position INTEGER, handle INTEGER, kind TEXT,
 CREATE TABLE steals(time_ns INTEGER, thief INTEGER, victim INTEGER, task INTEGER, what TEXT);
 CREATE TABLE sleeps(worker INTEGER, from_ns INTEGER, to_ns INTEGER);
 CREATE TABLE counters(task INTEGER, name TEXT, value INTEGER);
+CREATE TABLE rules(name TEXT PRIMARY KEY, value INTEGER, off INTEGER, decided INTEGER) WITHOUT ROWID;
 )";
 
 // A task that names a handle twice has two rows that say the same, hence DISTINCT. The waits of a task stand in the
@@ -216,6 +217,11 @@ void write_meta(sqlite3* db, const facts& about, const contents& rows) {
   joules("joules_asleep", about.energy.asleep);
   joules("joules_local", about.energy.local);
   joules("joules_remote", about.energy.remote);
+}
+
+void write_rules(sqlite3* db, const facts& about) {
+  inserter add(db, "rules", 4);
+  for (const rule_row& r : about.rules) add(r.name, r.value, r.off, r.decided);
 }
 
 [[nodiscard]] bool names_worker(const contents& rows, unsigned id) {
@@ -393,6 +399,7 @@ void write_tables(int file, const facts& about, const contents& rows, const std:
   execute(db.get(), identity);
   execute(db.get(), tables);
   write_meta(db.get(), about, rows);
+  write_rules(db.get(), about);
   write_places(db.get(), about, rows);
   rows_told told(rows, tell);
   write_tasks(db.get(), about, rows, told);

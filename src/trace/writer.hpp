@@ -12,7 +12,13 @@
 namespace weft::trace {
 
 inline constexpr std::uint32_t application_id = 0x57656674;  // "Weft"
-inline constexpr int format_version = 10;
+inline constexpr int format_version = 11;
+
+// A rule of the scheduler in that run, and how often it decided.
+struct rule_row {
+  const char* name;
+  std::uint64_t value, off, decided;
+};
 
 // What is true of the whole run.
 struct facts {
@@ -30,8 +36,9 @@ struct facts {
   std::uint64_t forks = 0;  // and loops that may be divided: what bodies did that could run on several workers
   std::uint64_t forks_elsewhere = 0;  // branches of them that another worker ran
   std::uint64_t pipelines = 0;
-  bool recovered = false;  // from the journal of a program that was killed
-  bool bound = false;      // workers but the first are bound to the cores of their places
+  std::vector<rule_row> rules{};  // none where the run was recovered
+  bool recovered = false;         // from the journal of a program that was killed
+  bool bound = false;             // workers but the first are bound to the cores of their places
 };
 
 // Makes `path` anew: it is there whole or not at all, and what had the name stays until then. `tell`, if there is one,

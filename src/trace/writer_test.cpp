@@ -87,7 +87,7 @@ TEST_CASE("trace file: who it is") {
   const trace_place place;
   const trace_file file(written(place));
   CHECK(file.text("PRAGMA application_id") == "1466263156");
-  CHECK(file.text("PRAGMA user_version") == "10");
+  CHECK(file.text("PRAGMA user_version") == "11");
   CHECK(file.text("PRAGMA integrity_check") == "ok");
   CHECK(file.text("SELECT key || '=' || value FROM meta WHERE key NOT IN ('weft', 'seal') ORDER BY key") ==
         "complete=1 counters=cycles,page-faults creation=decoupled duration_ns=100 forks=0 forks_elsewhere=0 lost=3 "

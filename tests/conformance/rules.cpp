@@ -54,6 +54,11 @@ std::string run_program(number seed, const std::string& rules, const std::string
   const unsigned got = performer::caught([&] { rt.wait(); });
   if (got != right) return line + ": the wait threw " + std::to_string(got) + ", not " + std::to_string(right);
   const std::string wrong = verdict(*here);
+  for (std::size_t i = 0; i < weft::scheduler_rules().count; ++i) {
+    const weft::rule& r = weft::scheduler_rules().first[i];
+    const bool is_off = ("," + rules + ",").find("," + std::string(r.name) + "=off,") != std::string::npos;
+    if (is_off && rt.statistics().decided[i] != 0) return line + ": " + r.name + " is off, and decided something";
+  }
   return wrong.empty() ? wrong : line + ": " + wrong;
 }
 

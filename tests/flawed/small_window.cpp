@@ -75,8 +75,8 @@ template <> class window<counted> final : private overheard, public window<machi
   void room_made(std::uint8_t size_class) noexcept {
     if (counted::planted != flaw::wakes_nobody) real::room_made(size_class);
   }
-  void worker_idle(bool wants_more) noexcept {
-    if (counted::planted != flaw::wakes_nobody) real::worker_idle(wants_more);
+  bool worker_idle(bool wants_more) noexcept {
+    return counted::planted != flaw::wakes_nobody && real::worker_idle(wants_more);
   }
   [[nodiscard]] bool look_again(submitter& s) noexcept {
     const bool beyond = real::look_again(s);
@@ -85,11 +85,12 @@ template <> class window<counted> final : private overheard, public window<machi
     return beyond;
   }
   [[nodiscard]] bool judges(const submitter&) const noexcept { return true; }  // all are counted
-  void judge(submitter& s, const progress& now) noexcept {
+  bool judge(submitter& s, const progress& now) noexcept {
     const std::size_t before = limit();
     const bool forgotten = is_forgotten(s, before);
-    real::judge(s, now);
+    const bool is_long_load = real::judge(s, now);
     if (forgotten || limit() > before) ++counted::steps;
+    return is_long_load;
   }
 };
 

@@ -218,7 +218,7 @@ def rows(db, r):
                 db.execute(f'INSERT INTO "{table}" SELECT * FROM "{table}" WHERE {some}')
             elif what == 8:
                 db.execute(r.choice([f'DROP TABLE "{table}"', f'ALTER TABLE "{table}" DROP COLUMN "{column}"',
-                                     f"PRAGMA user_version = {r.choice((0, 1, 2, 3, 5, 7, 8, 9, 10, 11, -1, 99))}",
+                                     f"PRAGMA user_version = {r.choice((0, 1, 2, 3, 5, 7, 8, 9, 10, 11, 12, -1, 99))}",
                                      f"PRAGMA application_id = {r.randrange(1 << 31)}"]))
             else:
                 db.execute("UPDATE meta SET value = ? WHERE rowid = (SELECT rowid FROM meta LIMIT 1 OFFSET ?)",

@@ -85,7 +85,7 @@ class Workers(unittest.TestCase):
         rules = json_of("info", "--rules")["rules"]
         self.assertGreater(len(rules), 40)
         for rule in rules:
-            self.assertEqual(set(rule), {"name", "value", "off", "least", "most", "unit", "decides"})
+            self.assertEqual(set(rule), {"name", "value", "off", "least", "most", "unit", "decides", "counted"})
             self.assertLessEqual(rule["least"], rule["value"], rule["name"])
         text = subprocess.run([WEFT, "info", "--rules"], capture_output=True, text=True).stdout
         for rule in rules:

@@ -79,6 +79,20 @@ class Report(unittest.TestCase):
         self.assertRegex(text, r"side +2 +50 ns +59 %")
         self.assertNotIn("LOST", text)
 
+    def test_what_rules_decided(self):
+        """Traces of old formats do not tell, and that is said."""
+        old = self.diamond()
+        self.assertIsNone(json.loads(self.good(old, "--json"))["rules"])
+        self.assertRegex(self.good(old), r"decisions +- +not told by traces before format 11")
+        new = self.folder / "new.weft"
+        run = [WEFT, "run", "tao_dag", "--machine", "virtual", "--workers", "6", "--trace", new, "--json"]
+        done = subprocess.run(run, capture_output=True, text=True, timeout=600, check=True)
+        counts = json.loads(done.stdout)["rules"]
+        self.assertTrue(counts and all(counts.values()))
+        told = json.loads(self.good(new, "--json"))["rules"]  # a trace is written at the end, and tells of that, too
+        self.assertEqual([name for name in counts if told[name] < counts[name]], [])
+        self.assertRegex(self.good(new), rf"decisions +{sum(told.values())} +by rules: \w+ {max(told.values())}\b")
+
     def test_waits_of_every_kind(self):
         for why in ("children", "all", "handle", "window", "event", "join"):
             path = trace_maker.write(self.folder / f"{why}.weft", 1, ["a"], ["h"],

@@ -46,15 +46,18 @@ json rule_rows() {
                    {"least", r.least},
                    {"most", r.most},
                    {"unit", r.unit},
-                   {"decides", r.what}});
+                   {"decides", r.what},
+                   {"counted", r.counted}});
   return out;
 }
 std::string rules_text(const json& rows, bool colour) {
   table t(false);
-  for (const json& r : rows)
+  for (const json& r : rows) {
     t.row({r["name"].get<std::string>(),
            std::to_string(r["value"].get<std::uint64_t>()) + " " + r["unit"].get<std::string>(),
            r["decides"].get<std::string>()});
+    t.row({"", "", "  counted: " + r["counted"].get<std::string>()});
+  }
   return paint("rules", style::bold, colour) + "\n" + t.text({}, colour) +
          "WEFT_RULES=name=off switches one off, name=number sets it; several are separated by commas.\n";
 }

@@ -50,6 +50,9 @@ json report_json(const char* name, const apps::result& r, std::uint64_t seed) {
                 {"remote_bytes", r.counts.remote_bytes},
                 {"bandwidth_wait_ns", r.counts.bandwidth_wait_ns},
                 {"joules", energy_json(r.counts.energy)}});
+  out["rules"] = json::object();
+  for (std::size_t i = 0; i < scheduler_rules().count; ++i)
+    if (r.counts.decided[i] != 0) out["rules"][scheduler_rules().first[i].name] = r.counts.decided[i];
   if (!r.trace.empty()) out["trace"] = r.trace;
   for (const apps::field& f : r.fields) {
     assert(!out.contains(f.name) && "a field of an app may not hide one of the tool");

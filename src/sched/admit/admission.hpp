@@ -83,8 +83,9 @@ template <class M> class admission final : public source<M>, private window_need
     if (window_.anyone_lately() && blocks()) ++w.tick;
   }
   // A worker found nothing to do. wants_more: whether more tasks would serve it.
-  void worker_idle(bool wants_more) noexcept {
-    if (window_.anyone_lately() && blocks()) window_.worker_idle(wants_more);
+  // Returns whether there may be more from now on.
+  bool worker_idle(bool wants_more) noexcept {
+    return window_.anyone_lately() && blocks() && window_.worker_idle(wants_more);
   }
   // Nothing can run: lets somebody exceed the window. Returns whether anybody waits for room.
   [[nodiscard]] bool let_exceed() noexcept {
@@ -101,7 +102,9 @@ template <class M> class admission final : public source<M>, private window_need
   // The same as a hint.
   [[nodiscard]] bool submitters_wait() noexcept { return window_.anyone_lately(); }
   // All tasks are done.
-  void calm() noexcept { window_.calm(); }
+  void calm(worker<M>& w) noexcept {
+    if (window_.calm()) w.decides(by::shrinks);
+  }
   [[nodiscard]] reserve<M>& the_reserve() noexcept { return reserve_; }
 
   // --- who waits for tasks
@@ -202,6 +205,7 @@ template <class M> class admission final : public source<M>, private window_need
     if (!is_guest) use_.placement.expose(w);  // others must be able to run what this worker has
     submitter self(w.let_go, size_class, is_guest ? submitter::stranger : detail::peek(w.shown_id));
     self.replaceable = !is_reserve;
+    if (window_.grows()) w.decides(by::first_window);
     while (!window_.enter(self))
       if (detail::record* r = allocate(w, size_class, false)) return r;
     const auto from = use_.recording.waits(w, w.current);
@@ -221,7 +225,7 @@ template <class M> class admission final : public source<M>, private window_need
     detail::record* r = nullptr;
     while (r == nullptr) {
       if (lends) reserve_.lend(w.id, self.signal);
-      if (!M::block_for(self.signal, window_.patience(self)) && window_.judges(self)) window_.judge(self, look());
+      if (!M::block_for(self.signal, window_.patience(self))) judge(w, self);
       M::store(self.signal, 0u, base::relaxed);
       r = allocate(w, self.size_class, window_.look_again(self));
     }
@@ -230,6 +234,11 @@ template <class M> class admission final : public source<M>, private window_need
   }
   [[nodiscard]] detail::record* allocate(worker<M>& w, std::uint8_t size_class, bool beyond) {
     return use_.pool.allocate(w, size_class, beyond ? use_.pool.no_limit : window_.limit());
+  }
+  // It was not woken in its patience.
+  void judge(worker<M>& w, submitter& self) noexcept {
+    if (window_.looks_soon()) w.decides(by::first_patience);
+    if (window_.judges(self) && window_.judge(self, look())) w.decides(by::long_load);
   }
   [[nodiscard]] progress look() noexcept {
     return {use_.all.tasks_begun(), use_.machine.busy_ns(), use_.machine.now_ps()};

@@ -39,6 +39,8 @@ struct any_engine : detail::engine_base, decoupled {
   [[nodiscard]] virtual const char* machine_name() const noexcept = 0;
   [[nodiscard]] virtual double now_ns() const noexcept = 0;
   [[nodiscard]] virtual run_counts statistics() const noexcept = 0;
+  // A rule has decided something for the calling thread's worker.
+  virtual void decides(by r) noexcept = 0;
   virtual void charge(std::uint64_t ps, std::span<const data_use> uses) = 0;
   // -1: tasks are created by those who submit them.
   [[nodiscard]] virtual int creator() const noexcept = 0;
@@ -48,5 +50,11 @@ struct any_engine : detail::engine_base, decoupled {
   [[nodiscard]] virtual const char* trace_path() const noexcept = 0;
   virtual void write_trace() = 0;
 };
+
+// The same for whoever does not know the engine.
+inline void decides(by r) noexcept {
+  detail::worker* const w = detail::self();
+  if (w != nullptr && w->engine != nullptr) static_cast<any_engine&>(*w->engine).decides(r);
+}
 
 }  // namespace weft::sched

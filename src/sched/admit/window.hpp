@@ -134,21 +134,28 @@ template <class M> class window {
     base::locked<M> guard(lock_);
     return blocked_.front() == &s;
   }
-  // s has blocked so long and was not woken. The oldest judges for all.
-  void judge(submitter& s, const progress& now) noexcept {
+  // s has blocked so long and was not woken. The oldest judges for all. Returns whether the limit grows for the length
+  // of bodies.
+  bool judge(submitter& s, const progress& now) noexcept {
     base::locked<M> guard(lock_);
-    if (blocked_.front() != &s) return;
+    if (blocked_.front() != &s) return false;
     if (!s.looked || s.rooms != rooms_) {
       s.looked = true;
       s.rooms = rooms_;
       s.before = s.since = now;
-      return;
+      return false;
     }
     const bool stands = s.before.stands(now, blocked_.size());
-    const bool rather = limit() < most_ ? bodies_are_long(s.before, now) : only_others_move(s.since, now);
+    const bool is_below = grows();
+    const bool rather = is_below ? bodies_are_long(s.before, now) : only_others_move(s.since, now);
     s.before = now;
     if (stands || rather) grow(rather);
+    return rather && is_below;
   }
+  // Whether it is below options::window still.
+  [[nodiscard]] bool grows() const noexcept { return limit() < most_; }
+  // So those who block look sooner than beyond.
+  [[nodiscard]] bool looks_soon() const noexcept { return grows() && rules_.is_on(by::first_patience); }
 
   // --- those who run tasks ---
 
@@ -171,8 +178,8 @@ template <class M> class window {
       if (s->size_class == size_class) wake(*s);
   }
   // A worker has nothing to do, so those who block should go on: with what room there is, or else with more, if more
-  // tasks would serve that worker.
-  void worker_idle(bool wants_more) noexcept {
+  // tasks would serve that worker. Returns whether the limit grows.
+  bool worker_idle(bool wants_more) noexcept {
     base::locked<M> guard(lock_);
     bool there_is_room = false;
     for (submitter* s : blocked_) {
@@ -180,18 +187,23 @@ template <class M> class window {
       there_is_room = true;
       wake(*s);
     }
-    if (wants_more && rules_.is_on(by::idle_grows) && !there_is_room && !blocked_.empty() && limit() < most_) grow();
+    if (wants_more && rules_.is_on(by::idle_grows) && !there_is_room && !blocked_.empty() && grows()) {
+      grow();
+      return true;
+    }
+    return false;
   }
   // Nothing can run but those who wait for room.
   void all_idle() noexcept {
     base::locked<M> guard(lock_);
     if (!blocked_.empty()) grow();
   }
-  // All tasks are done: what comes next may need less.
-  void calm() noexcept {
-    if (limit() <= first_ || !rules_.is_on(by::shrinks)) return;
+  // All tasks are done: what comes next may need less. Returns whether the limit shrinks.
+  bool calm() noexcept {
+    if (limit() <= first_ || !rules_.is_on(by::shrinks)) return false;
     base::locked<M> guard(lock_);
     detail::poke(limit_, std::max(std::min(limit(), most_) / 2, first_));
+    return true;
   }
 
  private:

@@ -42,7 +42,8 @@ joint_table::batch joint_table::next(std::uint64_t took_ps, std::uint64_t worth,
   const std::size_t before = on_;
   on_ = pick();
   is_settling_ = on_ != before;
-  return {all_[on_].width, is_settling_ ? settling(at_once) : counting(at_once), is_settling_, behind()};
+  return {all_[on_].width, is_settling_ ? settling(at_once) : counting(at_once), is_settling_, behind(),
+          is_later_trial_};
 }
 
 void joint_table::hear(double took) {
@@ -77,6 +78,7 @@ void joint_table::seems_changed() noexcept {
 
 // Of what is to come next: the next of the first trials, what is in use, or another trial.
 std::size_t joint_table::pick() {
+  is_later_trial_ = false;
   if (const std::size_t i = first_trial(); i != used_) return i;
   if (const std::size_t i = doubtful(); i != used_) return i;
   const bool was_trial = on_ != in_use_;
@@ -85,7 +87,9 @@ std::size_t joint_table::pick() {
     trial_at_ = batches_;
     return in_use_;
   }
-  return later_trial();
+  const std::size_t later = later_trial();
+  is_later_trial_ = later != in_use_;
+  return later;
 }
 
 // The next in the order of widths that has not been tried. Those behind some that are worse than the best are put off.

@@ -37,6 +37,7 @@ class joint_table {
     std::uint32_t teams = 1;  // it settles: any that end; else the next to begin, which count,
     bool settles = true;
     std::uint32_t behind = own;  // and what those get that begin long behind these
+    bool is_trial = false;       // of another width than the one in use, after the first ones
   };
   explicit joint_table(const rules& r = rules::usual()) noexcept : rules_(&r) {}
 
@@ -78,6 +79,7 @@ class joint_table {
   std::size_t on_ = 0;      // of the batch that is under way
   std::size_t in_use_ = 0;  // is on, but for trials
   bool is_settling_ = false;
+  bool is_later_trial_ = false;  // what is on
   std::uint32_t batches_ = 0;
   std::uint32_t trial_at_ = 0;    // the last batch that was a trial
   std::uint32_t before_ = own;    // in use when the load last seemed to change,

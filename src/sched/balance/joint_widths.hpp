@@ -88,17 +88,20 @@ template <class M> class joint_widths {
   }
   // A team that was told a width is over, and ends() has said what was its part. worth: how much work it was, in a unit
   // of all kinds.
-  void measured(const stamp& s, std::uint64_t part_ps, std::uint64_t worth) {
-    if (!s.was_told) return;
+  // Returns whether a trial of another width begins by that.
+  bool measured(const stamp& s, std::uint64_t part_ps, std::uint64_t worth) {
+    if (!s.was_told) return false;
     if (M::load(settles_, base::relaxed) == 0) {
-      if (s.batch != M::load(batch_, base::relaxed)) return;
+      if (s.batch != M::load(batch_, base::relaxed)) return false;
       static_cast<void>(M::fetch_add(worth_, worth, base::relaxed));
       static_cast<void>(M::fetch_add(took_ps_, part_ps, base::relaxed));
     }
     // acquire: the table, from who began the batch (begin()).
-    if (M::fetch_sub(left_, 1u, base::acquire) == 1)
-      begin(table_.write().next(M::load(took_ps_, base::relaxed), M::load(worth_, base::relaxed),
-                                M::load(peak_, base::relaxed)));
+    if (M::fetch_sub(left_, 1u, base::acquire) != 1) return false;
+    const joint_table::batch next = table_.write().next(M::load(took_ps_, base::relaxed),
+                                                        M::load(worth_, base::relaxed), M::load(peak_, base::relaxed));
+    begin(next);
+    return next.is_trial;
   }
 
  private:

@@ -18,88 +18,102 @@ constexpr std::uint64_t no_bound = rules::never;
 constexpr std::uint64_t a_second = 1'000'000'000;
 
 constexpr weft::rule rule_table[] = {
-    {"tiny", "ns", "a thief keeps away from tasks with shorter bodies while those who have them are at work", 60, 0, 1,
-     base::mean_body_max_ns},
+    {"tiny", "ns", "a thief keeps away from tasks with shorter bodies while those who have them are at work",
+     "looks at which a thief kept away", 60, 0, 1, base::mean_body_max_ns},
     {"short_body", "ns",
-     "of tasks with shorter bodies thieves take few, in no order, and not at all if a trial says so", 1000, 0, 1,
+     "of tasks with shorter bodies thieves take few, in no order, and not at all if a trial says so",
+     "thefts that stood in no order, and looks at which a thief kept away as a trial said", 1000, 0, 1,
      base::mean_body_max_ns},
-    {"few_short", "ns", "of short tasks a thief takes one, and one more for each of these in a body", 250, 0, 1,
+    {"few_short", "ns", "of short tasks a thief takes one, and one more for each of these in a body",
+     "thefts that took fewer than they would", 250, 0, 1, a_second},
+    {"undisturbed", "bodies", "so many longer ones count for nothing behind a rest, as others were in their way",
+     "bodies that counted for nothing", 64, 0, 1, 1'000'000},
+    {"coarse", "ns", "behind a body as long as that a worker shares all that it has before the next",
+     "bodies as long as that", 2000, no_bound, 1, a_second},
+    {"fine_after", "bodies", "behind so many shorter ones it keeps some to itself again",
+     "times a worker began to keep some", 32, no_bound, 1, 1'000'000},
+    {"waited", "bodies", "for so many timed ones behind one that waited no task counts as tiny",
+     "times a worker noted that a body had waited", 64, 0, 1, 1'000'000},
+    {"worth_the_way", "ns", "who must go on soon leaves tasks to others where bodies are as long as that",
+     "looks at which a worker left them", 1'000'000, no_bound, 1, a_second},
+
+    {"asks_anew", "tasks", "behind so many tiny ones that it took a thief asks again whether others move",
+     "times a thief asked again", 4, no_bound, 1, 1'000'000},
+    {"give_way", "ns", "a worker with tiny tasks lets the main thread be, now and then, for so long",
+     "times a worker let it be", 25'000, 0, 1, a_second},
+    {"rests_again", "moves", "if the main thread did so much meanwhile it lets it be again after one task",
+     "times a worker let it be again at once", 64, 0, 1, 1'000'000},
+    {"one_thief", "times", "who sees another thief at a victim goes elsewhere, so often in a row",
+     "times a thief went elsewhere", 1000, 0, 1, 1'000'000},
+    {"supplier", "tasks", "who got fewer robs next whom its victim has its own from",
+     "thefts behind which a thief turned to another", 8, 0, 1, 1'000'000},
+    {"partners", "switch", "of many workers a thief asks first those whose number differs in one bit",
+     "thefts from those", 1, 0, 1, 1},
+    {"sweep", "victims", "with more workers a thief looks at so many at a time, and not at all",
+     "looks at some and not at all", 8, no_bound, 1, 1024},
+
+    {"many", "workers", "with as many the main thread keeps tasks together, and thieves come for them late",
+     "looks at which a thief put off coming for them", 5, no_bound, 5, 1024},
+    {"together", "submissions", "the main thread shares once in so many at most while thieves starve",
+     "submissions that were kept", 64, 1, 2, 4096},
+    {"brisk", "ns", "it keeps tasks together only if a submission takes less",
+     "times it shared because a submission took more", 1000, no_bound, 1, a_second},
+    {"main_moves", "looks", "behind so many a search notes where the main thread is, and if that moves goes on",
+     "searches that found it moving", 8, 0, 1, 1'000'000},
+    {"hand_out", "tasks", "a worker shares at each so many that it pushes, starved for or not",
+     "times a worker shared so", 128, 0, 1, 1u << 20},
+
+    {"trial", "submissions", "a turn of trying whether short tasks are done sooner without thieves",
+     "times one way was left for the other", 8192, 0, 32, 1u << 30},
+    {"fork_trial", "forks", "a turn of trying whether the main thread's forks are over sooner without thieves",
+     "times thieves were turned down", 64, 0, 2, 1u << 30},
+    {"brief_forks", "ns", "that is tried only where all that one of them forks is over sooner",
+     "looks at forks that lasted too long", 50'000, no_bound, 1, a_second},
+    {"turn_gain", "percent", "what is tried is kept if the way that was better takes so much of its time",
+     "turns that gained, and too little", 110, 100, 101, 1000},
+    {"turn_change", "percent", "if the better way takes so much of what it took, the other is tried at once",
+     "times it took so much", 150, no_bound, 101, 100'000},
+
+    {"one_searcher", "workers", "with more one searcher is counted, on whom others rely, and not all",
+     "searches that were not counted", 4, no_bound, 1, 1024},
+    {"wakes", "workers", "a thief that has taken several long tasks wakes so many at most",
+     "thefts behind which a thief woke others", 4, 0, 1, 1024},
+
+    {"first_window", "tasks", "so many live at first, where threads are real; options::window where off",
+     "times a submitter was held up below options::window", 4096, no_bound, 64, 1'000'000'000},
+    {"first_patience", "ns", "below options::window a blocked submitter looks so often whether it may go on",
+     "times one looked sooner than at options::window", 2'000'000, 20'000'000, 10'000, a_second},
+    {"long_load", "ns", "the window grows where bodies take longer than that", "times it grew so", 1000, no_bound, 1,
      a_second},
-    {"undisturbed", "bodies", "so many longer ones count for nothing behind a rest, as others were in their way", 64, 0,
-     1, 1'000'000},
-    {"coarse", "ns", "behind a body as long as that a worker shares all that it has before the next", 2000, no_bound, 1,
-     a_second},
-    {"fine_after", "bodies", "behind so many shorter ones it keeps some to itself again", 32, no_bound, 1, 1'000'000},
-    {"waited", "bodies", "for so many timed ones behind one that waited no task counts as tiny", 64, 0, 1, 1'000'000},
-    {"worth_the_way", "ns", "who must go on soon leaves tasks to others where bodies are as long as that", 1'000'000,
-     no_bound, 1, a_second},
+    {"idle_grows", "switch", "the window grows where a worker has nothing to do", "times it grew so", 1, 0, 1, 1},
+    {"shrinks", "switch", "the window is halved when all tasks are done", "times it was halved", 1, 0, 1, 1},
 
-    {"asks_anew", "tasks", "behind so many tiny ones that it took a thief asks again whether others move", 4, no_bound,
-     1, 1'000'000},
-    {"give_way", "ns", "a worker with tiny tasks lets the main thread be, now and then, for so long", 25'000, 0, 1,
-     a_second},
-    {"rests_again", "moves", "if the main thread did so much meanwhile it lets it be again after one task", 64, 0, 1,
-     1'000'000},
-    {"one_thief", "times", "who sees another thief at a victim goes elsewhere, so often in a row", 1000, 0, 1,
-     1'000'000},
-    {"supplier", "tasks", "who got fewer robs next whom its victim has its own from", 8, 0, 1, 1'000'000},
-    {"partners", "switch", "of many workers a thief asks first those whose number differs in one bit", 1, 0, 1, 1},
-    {"sweep", "victims", "with more workers a thief looks at so many at a time, and not at all", 8, no_bound, 1, 1024},
+    {"barrier_wait", "ns", "a member that waits for others of its team looks for so long, then is set aside",
+     "members that were set aside", 5000, 0, 1, a_second},
+    {"guest_wait", "ns", "a thread that a guest has given back waits so long for its next call",
+     "times a thread waited for its next call", 50'000, 0, 1, a_second},
+    {"width_trials", "part", "one part in so many of the time of teams may be lost on trying other widths",
+     "teams that were wider or narrower for a trial's sake", 50, 0, 2, 1'000'000},
+    {"joint", "switch", "kinds whose teams are among others have one width with those",
+     "teams that had the common width", 1, 0, 1, 1},
+    {"joint_trials", "part", "one part in so many of the time of those may be lost on trying other widths",
+     "times a trial of another began", 64, 0, 2, 1'000'000},
+    {"asleep", "percent", "a team beside which tasks wait is to be quick all the same if so many workers sleep",
+     "teams that were to be quick for that reason", 25, no_bound, 1, 100},
 
-    {"many", "workers", "with as many the main thread keeps tasks together, and thieves come for them late", 5,
-     no_bound, 5, 1024},
-    {"together", "submissions", "the main thread shares once in so many at most while thieves starve", 64, 1, 2, 4096},
-    {"brisk", "ns", "it keeps tasks together only if a submission takes less", 1000, no_bound, 1, a_second},
-    {"main_moves", "looks", "behind so many a search notes where the main thread is, and if that moves goes on", 8, 0,
-     1, 1'000'000},
-    {"hand_out", "tasks", "a worker shares at each so many that it pushes, starved for or not", 128, 0, 1, 1u << 20},
-
-    {"trial", "submissions", "a turn of trying whether short tasks are done sooner without thieves", 8192, 0, 32,
-     1u << 30},
-    {"fork_trial", "forks", "a turn of trying whether the main thread's forks are over sooner without thieves", 64, 0,
-     2, 1u << 30},
-    {"brief_forks", "ns", "that is tried only where all that one of them forks is over sooner", 50'000, no_bound, 1,
-     a_second},
-    {"turn_gain", "percent", "what is tried is kept if the way that was better takes so much of its time", 110, 100,
-     101, 1000},
-    {"turn_change", "percent", "if the better way takes so much of what it took, the other is tried at once", 150,
-     no_bound, 101, 100'000},
-
-    {"one_searcher", "workers", "with more one searcher is counted, on whom others rely, and not all", 4, no_bound, 1,
-     1024},
-    {"wakes", "workers", "a thief that has taken several long tasks wakes so many at most", 4, 0, 1, 1024},
-
-    {"first_window", "tasks", "so many live at first, where threads are real; options::window where off", 4096,
-     no_bound, 64, 1'000'000'000},
-    {"first_patience", "ns", "below options::window a blocked submitter looks so often whether it may go on", 2'000'000,
-     20'000'000, 10'000, a_second},
-    {"long_load", "ns", "the window grows where bodies take longer than that", 1000, no_bound, 1, a_second},
-    {"idle_grows", "switch", "the window grows where a worker has nothing to do", 1, 0, 1, 1},
-    {"shrinks", "switch", "the window is halved when all tasks are done", 1, 0, 1, 1},
-
-    {"barrier_wait", "ns", "a member that waits for others of its team looks for so long, then is set aside", 5000, 0,
-     1, a_second},
-    {"guest_wait", "ns", "a thread that a guest has given back waits so long for its next call", 50'000, 0, 1,
-     a_second},
-    {"width_trials", "part", "one part in so many of the time of teams may be lost on trying other widths", 50, 0, 2,
-     1'000'000},
-    {"joint", "switch", "kinds whose teams are among others have one width with those", 1, 0, 1, 1},
-    {"joint_trials", "part", "one part in so many of the time of those may be lost on trying other widths", 64, 0, 2,
-     1'000'000},
-    {"asleep", "percent", "a team beside which tasks wait is to be quick all the same if so many workers sleep", 25,
-     no_bound, 1, 100},
-
-    {"pipeline_share", "ns", "an item that takes one worker longer is worth another worker's way", 1000, no_bound, 1,
-     a_second},
+    {"pipeline_share", "ns", "an item that takes one worker longer is worth another worker's way",
+     "times a pipeline was opened for others", 1000, no_bound, 1, a_second},
     {"pipeline_again", "ns", "for so long, then twice as long, one worker goes on alone where several gain nothing",
-     1'000'000, 0, 1, a_second},
-    {"pipeline_wait", "ns", "who finds nothing to carry looks so long for more", 4000, 0, 1, a_second},
-    {"pipeline_alone", "looks", "behind so many in a row at which several gain nothing one goes on alone", 2, no_bound,
-     1, 1'000'000},
-
-    {"ahead", "ns", "a section runs in order for so long at least before it tries to run ahead", 100'000, no_bound, 1,
+     "times one was left to go on alone for so long", 1'000'000, 0, 1, a_second},
+    {"pipeline_wait", "ns", "who finds nothing to carry looks so long for more", "times one began to look", 4000, 0, 1,
      a_second},
-    {"in_vain", "percent", "a section lets fewer tasks run ahead when more of them ran in vain", 20, 100, 1, 99},
+    {"pipeline_alone", "looks", "behind so many in a row at which several gain nothing one goes on alone",
+     "times one was left to go on alone", 2, no_bound, 1, 1'000'000},
+
+    {"ahead", "ns", "a section runs in order for so long at least before it tries to run ahead",
+     "times a section began to run ahead", 100'000, no_bound, 1, a_second},
+    {"in_vain", "percent", "a section lets fewer tasks run ahead when more of them ran in vain", "times it let fewer",
+     20, 100, 1, 99},
 };
 static_assert(std::size(rule_table) == rules::count);
 
@@ -131,7 +145,7 @@ rule_list rules::rows() noexcept { return {rule_table, count}; }
 const weft::rule& rules::row(by r) noexcept { return rule_table[static_cast<std::size_t>(r)]; }
 
 rules::rules() noexcept {
-  for (std::size_t i = 0; i < count; ++i) numbers_[i] = rule_table[i].value;
+  for (std::size_t i = 0; i < count; ++i) set(i, rule_table[i].value);
 }
 
 const rules& rules::usual() noexcept {
@@ -153,19 +167,25 @@ rules::rules(std::string_view settings) : rules() {
   }
 }
 
+void rules::set(std::size_t row, std::uint64_t number) noexcept {
+  const std::uint64_t bit = std::uint64_t{1} << row;
+  numbers_[row] = number;
+  on_ = number == rule_table[row].off ? on_ & ~bit : on_ | bit;
+}
+
 void rules::set(std::string_view setting) {
   const std::size_t equals = std::min(setting.find('='), setting.size());
   const std::size_t i = find_rule(setting.substr(0, equals));
   const weft::rule& r = rule_table[i];
   const std::string_view text = setting.substr(std::min(equals + 1, setting.size()));
   if (text == "off") {
-    numbers_[i] = r.off;
+    set(i, r.off);
     return;
   }
   std::uint64_t number = 0;
   const auto [stop, bad] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (bad == std::errc{} && stop == text.data() + text.size() && !text.empty() && may_be(r, number)) {
-    numbers_[i] = number;
+    set(i, number);
     return;
   }
   throw error("weft: rule " + std::string(r.name) + " = '" + base::printable(text) + "' cannot be; it must be " +

@@ -77,6 +77,7 @@ class rules {
   static constexpr std::size_t count = static_cast<std::size_t>(by::count);
   // In any unit more than there ever is, and small enough to be multiplied.
   static constexpr std::uint64_t never = 1'000'000'000'000;
+  static_assert(count == detail::rule_count && count <= 64);
 
   // All as usual.
   rules() noexcept;
@@ -87,7 +88,7 @@ class rules {
   [[nodiscard]] std::uint64_t operator[](by r) const noexcept { return numbers_[static_cast<std::size_t>(r)]; }
   // The same of one in nanoseconds.
   [[nodiscard]] std::uint64_t ps(by r) const noexcept { return 1000 * (*this)[r]; }
-  [[nodiscard]] bool is_on(by r) const noexcept { return (*this)[r] != row(r).off; }
+  [[nodiscard]] bool is_on(by r) const noexcept { return (on_ >> static_cast<unsigned>(r) & 1) != 0; }
 
   // What differs from what is usual, as settings; "": nothing.
   [[nodiscard]] std::string text() const;
@@ -97,9 +98,12 @@ class rules {
 
  private:
   void set(std::string_view setting);
+  void set(std::size_t row, std::uint64_t number) noexcept;
 
-  static constexpr std::size_t in_lines = (count + 7) / 8 * 8;
-  std::array<std::uint64_t, in_lines> numbers_{};  // whole cache lines, so that what lies behind stays where it is
+  // Together whole cache lines, so that what lies behind stays where it is.
+  static constexpr std::size_t in_lines = (count + 1 + 7) / 8 * 8;
+  std::array<std::uint64_t, in_lines - 1> numbers_{};
+  std::uint64_t on_ = 0;  // a bit for each row
 };
 
 }  // namespace weft::sched

@@ -29,6 +29,8 @@ TEST_CASE("rules: each row has a name of its own, and its numbers are in its bou
     CHECK(names.insert(r.name).second);
     CHECK(std::string(r.what).size() > 20);
     CHECK(std::string(r.what).find('.') == std::string::npos);
+    CHECK(std::string(r.counted).size() > 10);
+    CHECK(std::string(r.counted).find('.') == std::string::npos);
     CHECK(r.least <= r.value);
     CHECK(r.value <= r.most);
     CHECK(r.value != r.off);

@@ -14,6 +14,7 @@
 
 #include "base/atomic.hpp"
 #include "base/limits.hpp"
+#include "sched/balance/decisions.hpp"
 #include "sched/balance/rules.hpp"
 
 namespace weft::sched {
@@ -28,8 +29,12 @@ struct pace {
   bool runs_nested = false;    // the body timed last was of a task that another task has submitted
   unsigned waited_lately = 0;  // timed bodies until it is forgotten that one here has waited
   unsigned long_lately = 0;    // the same of one that was worth a way (worth_the_way)
+  decisions* told = nullptr;   // hears what is decided, if anybody does
 
   void time_next() noexcept { timed = watched = true; }
+  void decides(by r) noexcept {
+    if (told != nullptr) told->count(r);
+  }
 };
 
 template <class M> class tempo {
@@ -40,9 +45,12 @@ template <class M> class tempo {
   void open(std::uint64_t clock_ps) noexcept { clock_ps_ = clock_ps; }
 
   // Whether bodies are so short that bringing one over to another core costs more than running it here. A hint.
-  [[nodiscard]] bool tiny() noexcept {
-    return M::load(body_ns_, base::relaxed) < M::load(tiny_below_ns_, base::relaxed) &&
-           M::load(some_wait_, base::relaxed) == 0;
+  [[nodiscard]] bool tiny() noexcept { return tiny_by() != by::count; }
+  // The rule that says so: they are tiny, or short and a trial has said to keep away. count: none does.
+  [[nodiscard]] by tiny_by() noexcept {
+    const std::uint32_t ns = M::load(body_ns_, base::relaxed);
+    if (ns >= M::load(tiny_below_ns_, base::relaxed) || M::load(some_wait_, base::relaxed) != 0) return by::count;
+    return ns < rules_[by::tiny] ? by::tiny : by::short_body;
   }
 
   // Whether it takes a trial to know (trial.hpp): a body that takes long may do so because it was moved. A hint.
@@ -72,7 +80,8 @@ template <class M> class tempo {
   // Whether a body may be so long that who must go on soon rather leaves it to another worker, though that takes a
   // wake-up: one was, lately, or nothing has run yet. A hint.
   [[nodiscard]] bool worth_the_way() noexcept {
-    return M::load(some_long_, base::relaxed) != 0 || M::load(body_ns_, base::relaxed) == unknown_ns;
+    return rules_.is_on(by::worth_the_way) &&
+           (M::load(some_long_, base::relaxed) != 0 || M::load(body_ns_, base::relaxed) == unknown_ns);
   }
 
   // A body has waited. Who: p's worker. Order: relaxed; another worker that has forgotten its own may clear the word,
@@ -84,6 +93,7 @@ template <class M> class tempo {
       return;
     }
     p.waited_lately = static_cast<unsigned>(rules_[by::waited]);
+    p.decides(by::waited);
     if (M::load(some_wait_, base::relaxed) == 0) M::store(some_wait_, 1u, base::relaxed);
   }
 
@@ -106,11 +116,16 @@ template <class M> class tempo {
     const auto ns = static_cast<std::uint32_t>(std::min<std::uint64_t>(body_ps / 1000, base::mean_body_max_ns));
     const std::uint32_t before = M::load(body_ns_, base::relaxed);
     const std::uint32_t now = before == unknown_ns ? ns : towards(before, ns);
-    if (now != before && !(now > before && is_disturbed(ns))) M::store(body_ns_, now, base::relaxed);
+    if (now > before && is_disturbed(ns))
+      p.decides(by::undisturbed);
+    else if (now != before)
+      M::store(body_ns_, now, base::relaxed);
     if (p.waited_lately != 0 && --p.waited_lately == 0) M::store(some_wait_, 0u, base::relaxed);
     remember_long(p, body_ps);
     const bool is_long = body_ps >= rules_.ps(by::coarse);
+    if (is_long) p.decides(by::coarse);
     p.short_bodies = is_long ? 0 : p.short_bodies + 1;
+    if (p.coarse && p.short_bodies == rules_[by::fine_after]) p.decides(by::fine_after);
     p.coarse = is_long || (p.coarse && p.short_bodies < rules_[by::fine_after]);
     p.timed = p.coarse;
     p.watched = p.timed || p.always;

@@ -9,6 +9,7 @@
 
 #include "base/assert.hpp"
 #include "base/limits.hpp"
+#include "sched/balance/decisions.hpp"
 #include "sched/balance/rules.hpp"
 
 namespace weft::sched {
@@ -36,15 +37,17 @@ class turns {
   void stop() noexcept { is_under_way_ = false; }
 
   // So many steps have been taken by now. Who: the owner, several times in a turn. done() may be dear: it is asked at
-  // the end of a turn. Returns whether the way changes.
-  template <class Done> [[nodiscard]] bool look(std::uint64_t now_ps, std::uint64_t steps, Done done) noexcept {
+  // the end of a turn. Returns whether the way changes. told: hears what is decided; nullptr: nobody does.
+  template <class Done>
+  [[nodiscard]] bool look(std::uint64_t now_ps, std::uint64_t steps, Done done, decisions* told = nullptr) noexcept {
     WEFT_ASSERT(under_way() && left_ != 0 && steps >= steps_ && now_ps >= began_ps_);
     const auto for_ps = static_cast<double>(now_ps - began_ps_);
     const bool is_lost = tries_other() && for_ps * gain() >= better_ps_;
     if (!is_lost && steps - steps_ < (settles_ ? length_ / 2 : length_)) return false;
     const std::uint64_t all = done();
     const auto n = static_cast<double>(all - done_);
-    const bool changes = (!settles_ || is_lost) && judge(is_lost, for_ps * static_cast<double>(length_) / (n + 1));
+    const bool changes =
+        (!settles_ || is_lost) && judge(is_lost, for_ps * static_cast<double>(length_) / (n + 1), told);
     if (changes) second_ = !second_;
     settles_ = changes;
     begin(now_ps, steps, all);
@@ -61,16 +64,18 @@ class turns {
     done_ = done;
   }
   // A turn is over, and would have taken so long if all of it had been done. Returns whether the way changes.
-  [[nodiscard]] bool judge(bool is_lost, double turn_took_ps) noexcept {
+  [[nodiscard]] bool judge(bool is_lost, double turn_took_ps, decisions* told) noexcept {
     if (!tries_other()) {
       const bool has_slowed = better_ps_ != 0 && turn_took_ps > better_ps_ * part(by::turn_change);
       better_ps_ = turn_took_ps;
       if (has_slowed) left_ = hold_ = 1;
+      if (has_slowed && told != nullptr) told->count(by::turn_change);
       if (--left_ != 0) return false;
       left_ = 1;
       return true;
     }
     const bool won = !is_lost && turn_took_ps * gain() < better_ps_;
+    if (!won && !is_lost && turn_took_ps < better_ps_ && told != nullptr) told->count(by::turn_gain);
     hold_ = won ? base::turns_min : std::min(2 * hold_, base::turns_max);
     left_ = hold_;
     if (won) {

@@ -12,12 +12,14 @@ width_table::choice width_table::choose(std::span<const option> options, aim a) 
   course& c = course_[static_cast<unsigned>(a)];
   ++c.runs;
   const option* chosen = first_trial(options, a);
+  bool is_later_trial = false;
   if (chosen == nullptr) {
     const option* const best_one = best(options, a);
     if (best_one == nullptr) return {options[c.runs % options.size()], a};  // none of the first trials is back yet
     const std::uint64_t best_ps = at(*best_one, a).mean_ps;
     c.in_use = *best_one;
     chosen = later_trial(options, a, best_ps);
+    is_later_trial = chosen != nullptr;
     if (chosen == nullptr) chosen = best_one;
   }
   const bool is_trial = *chosen != c.in_use;
@@ -26,7 +28,7 @@ width_table::choice width_table::choose(std::span<const option> options, aim a) 
   estimate& e = at(*chosen, a);
   e.tried_at = c.runs;
   if (e.begun < runs_of_trial) ++e.begun;
-  return {*chosen, a, counts};
+  return {*chosen, a, counts, is_later_trial};
 }
 
 const width_table::option* width_table::first_trial(std::span<const option> options, aim a) {

@@ -40,7 +40,8 @@ class width_table {
   struct choice {
     option of{};
     aim goal = aim::time;
-    bool counts = false;  // else it is the first run behind a trial, as slow as the first of one
+    bool counts = false;    // else it is the first run behind a trial, as slow as the first of one
+    bool is_trial = false;  // after the first ones
   };
   // One of the options, at least one and at most options_max.
   [[nodiscard]] choice choose(std::span<const option> options, aim a);

@@ -147,6 +147,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
     return static_cast<double>(machine_.program_now_ps() - start_ps_) / 1e3;
   }
   [[nodiscard]] run_counts statistics() const noexcept override;
+  void decides(by r) noexcept override { crew_.decides(r); }
   void charge(std::uint64_t ps, std::span<const data_use> uses) override;
   void renew_data(detail::handle_state& h) override { machine_.renew_data(h); }
   void is_new(detail::handle_state& h) noexcept override;

@@ -100,7 +100,7 @@ template <machine::machine M> void engine<M>::wait_all() {
   const main_wait here(admission_, w);
   start_if_paused();
   if (!waits_.for_all(w)) stall_.raise(true);
-  admission_.calm();
+  admission_.calm(w);
   machine_.require_whole();
 }
 
@@ -202,7 +202,9 @@ template <machine::machine M> run_counts engine<M>::statistics() const noexcept 
     c.suspends += detail::peek(w->suspends);
     c.pushed += detail::peek(w->pushed);
     c.refused += detail::peek(w->refused);
+    w->decided.add_to(c.decided);
   }
+  guests_.add_decided(c.decided);
   const machine::machine_counts m = machine_.counts();
   c.transfers = m.transfers;
   c.line_waits_ns = m.line_waits_ps / 1000;
@@ -233,7 +235,13 @@ template <machine::machine M> trace::facts engine<M>::about() const {
     f.forks_elsewhere += detail::peek(w->elsewhere);
     f.pipelines += detail::peek(w->pipelines);
   }
-  f.energy = machine_.counts().energy;
+  const run_counts counts = statistics();
+  f.energy = counts.energy;
+  for (std::size_t i = 0; i < rules::count; ++i) {
+    const auto r = static_cast<by>(i);
+    const weft::rule& row = rules::row(r);
+    f.rules.push_back({row.name, setup_.rules[r], row.off, counts.decided[i]});
+  }
   return f;
 }
 

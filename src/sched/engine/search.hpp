@@ -106,6 +106,7 @@ template <class M> class search {
       detail::record* const r = next(w);
       return r != nullptr ? r : nothing_at_once(w);
     }
+    w.decides(by::worth_the_way);
     if (detail::record* const own = deque::pop(w, w.pace.coarse)) {
       if (expected<M>::brings_about(w, *own)) {
         use_.placement.keep_within_reach(w);
@@ -151,7 +152,9 @@ template <class M> class search {
   // Nothing to do here.
   [[nodiscard, gnu::noinline]] detail::record* wait_for_work(worker<M>& w) {
     WEFT_ASSERT(w.role != role::guest && w.current == nullptr && !w.sources.empty());
-    bool counted = !leaves_to_others(w) && use_.sleep.begin_search();
+    const bool leaves = leaves_to_others(w);
+    const bool counted = !leaves && use_.sleep.begin_search();
+    if (!leaves && !counted && use_.sleep.one_counts()) w.decides(by::one_searcher);
     use_.sleep.set_busy(w.id, false);
     detail::record* r = search_and_sleep(w, counted);
     if (r != nullptr) use_.sleep.set_busy(w.id, true);
@@ -180,7 +183,7 @@ template <class M> class search {
         }
         continue;
       }
-      use_.admission.worker_idle(!use_.stealing.leaves_tiny_ones());
+      if (use_.admission.worker_idle(!use_.stealing.leaves_tiny_ones())) w.decides(by::idle_grows);
       // Passed over because of a pause, and perhaps the last that is left: who looks for a stall must see it.
       if (w.own_deferred) static_cast<void>(deque::expose(w));
       if (detail::record* r = fall_asleep(w, main_moves, counted)) return r;

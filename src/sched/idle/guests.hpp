@@ -79,6 +79,12 @@ template <class M> class guests {
   // Sums over all guests there have been. Who: any thread. Order: as quiescence.hpp wants it.
   [[nodiscard]] std::uint64_t created() noexcept { return sum(&detail::worker::created, base::relaxed); }
   [[nodiscard]] std::uint64_t finished() noexcept { return sum(&detail::worker::finished, base::acquire); }
+  // Adds how often each rule has decided for any of them. Takes no time where there never was one. Who: any thread.
+  void add_decided(std::uint64_t (&sums)[rules::count]) const noexcept {
+    if (!ever_any()) return;
+    base::locked<M> guard(lock_);
+    for (const worker<M>* g = all_.raw; g != nullptr; g = g->next_guest) g->decided.add_to(sums);
+  }
 
   // Order: relaxed; who relies on it that there is none has the lock.
   void begin_call() noexcept {
@@ -148,7 +154,7 @@ template <class M> class guests {
   M& machine_;
   sleep<M>& sleep_;
   task::pool<M>& pool_;
-  detail::cell<std::uint8_t> lock_;
+  mutable detail::cell<std::uint8_t> lock_;
   std::vector<worker<M>*> free_;  // guarded by lock_
   std::size_t made_ = 0;          // guarded by lock_
   detail::cell<worker<M>*> all_;  // linked by next_guest; written under lock_, never shrinks

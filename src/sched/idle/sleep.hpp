@@ -46,6 +46,8 @@ template <class M> class sleep {
     std::uint32_t others = M::load(searching_, base::relaxed);
     return others < searchers_max_ && M::compare_exchange(searching_, others, others + 1, base::relaxed);
   }
+  // Whether one searcher counts, and not all.
+  [[nodiscard]] bool one_counts() const noexcept { return searchers_max_ < workers_; }
   // Counts the caller as the one searcher, whoever sleeps, if there is none.
   [[nodiscard]] bool search_alone() noexcept {
     relied_on();
@@ -172,13 +174,21 @@ template <class M> class sleep {
 
   // Wakes some more beside searchers that there are, for a worker that has found `surplus` tasks more than it can run
   // soon: so many workers wake in the time of a few wakes, and not one after the other.
-  void spread(M& machine, unsigned surplus) noexcept {
+  // Returns whether it woke any.
+  bool spread(M& machine, unsigned surplus) noexcept {
+    bool any = false;
     for (unsigned n = std::min(surplus, static_cast<unsigned>(rules_[by::wakes])); n > 0 && any_asleep(); --n) {
       std::uint32_t others = M::load(searching_, base::relaxed);
-      if (others >= std::min(surplus, waking_max_)) return;
-      if (!M::compare_exchange(searching_, others, others + 1, base::relaxed)) return;  // somebody else wakes or finds
-      if (!wake_one(machine)) return found(machine);  // somebody may have relied on our count
+      if (others >= std::min(surplus, waking_max_)) return any;
+      // Else somebody else wakes or finds.
+      if (!M::compare_exchange(searching_, others, others + 1, base::relaxed)) return any;
+      if (!wake_one(machine)) {
+        found(machine);  // somebody may have relied on our count
+        return any;
+      }
+      any = true;
     }
+    return any;
   }
 
   // The same as notify(machine, id) for the worker that is set apart. Cost: a load, where it is awake.

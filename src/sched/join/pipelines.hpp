@@ -45,6 +45,7 @@ template <class M, class Crew> class pipelines final : public detail::pipeline_g
     p.closing = false;
     p.asked = p.came = p.losses = 0;
     p.has_gained = false;
+    crew_.decides(by::pipeline_share);
     M::store(p.helped, 0u, base::relaxed);
     start(p, next);
   }
@@ -77,6 +78,7 @@ template <class M, class Crew> class pipelines final : public detail::pipeline_g
         w.at_ps = now;
         const bool waits = w.what == pipeline_work::kind::nothing && !p.ended && !p.closing && now < until;
         if (waits != is_waiting) p.waiting += waits ? 1 : ~0u;
+        if (waits && !is_waiting) crew_.decides(by::pipeline_wait);
         is_waiting = waits;
         if (!waits) return w;
       }
@@ -234,7 +236,11 @@ template <class M, class Crew> class pipelines final : public detail::pipeline_g
         each < work - work / 8 && each < p.alone_ps - p.alone_ps / 16 && work >= rules_.ps(by::pipeline_share) / 2;
     p.has_gained = p.has_gained || gains;
     p.losses = gains ? 0 : p.losses + 1;
-    if (p.losses == rules_[by::pipeline_alone]) p.closing = true;
+    if (p.losses == rules_[by::pipeline_alone]) {
+      p.closing = true;
+      crew_.decides(by::pipeline_alone);
+      if (rules_.is_on(by::pipeline_again)) crew_.decides(by::pipeline_again);  // not before then
+    }
     start(p, p.next);
   }
 

@@ -14,6 +14,7 @@ namespace {
 using M = interleave::unsteady;
 
 struct crew_of_three {
+  static void decides(by) {}
   [[nodiscard]] static unsigned workers() { return 3; }
 };
 using sound = pipelines<M, crew_of_three>;

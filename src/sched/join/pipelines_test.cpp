@@ -28,6 +28,7 @@ struct clockwork {
 };
 struct crew_of_two {
   [[nodiscard]] static unsigned workers() { return 2; }
+  static void decides(by) {}
 };
 
 // Two serial stages, 1 and 2, behind the first; three items at a time.

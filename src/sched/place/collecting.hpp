@@ -30,7 +30,11 @@ template <class M> class collecting {
     if (!crew_.are_many()) return false;
     const std::uint64_t created = detail::peek(main.created);
     // What became ready by something else than a submission is not kept unless others are.
-    if (together_ != 1 && created - shared_ < together_) return sleep_.somebody_comes_by();
+    if (together_ != 1 && created - shared_ < together_) {
+      if (!sleep_.somebody_comes_by()) return false;
+      main.decides(by::together);
+      return true;
+    }
     learn(main, created);
     return false;
   }
@@ -42,7 +46,9 @@ template <class M> class collecting {
   void learn(worker<M>& main, std::uint64_t created) noexcept {
     const std::uint64_t now_ps = machine_.now_ps();
     const std::uint64_t n = created - shared_, most = crew_.rules()[by::together];
-    const bool again = n <= most && now_ps - shared_ps_ < n * crew_.rules().ps(by::brisk);
+    const bool is_brisk = now_ps - shared_ps_ < n * crew_.rules().ps(by::brisk);
+    const bool again = n <= most && is_brisk;
+    if (n != 0 && n <= most && !is_brisk) main.decides(by::brisk);
     together_ = again && may_keep(main) ? std::min(2 * together_, most) : 1;
     WEFT_ASSERT(together_ != 0);
     shared_ = created;

@@ -237,7 +237,9 @@ template <class M> class placement {
   // w has made many tasks, and thieves do not starve: a few that nobody has taken may be left of what was shared, while
   // those who look elsewhere would take more at a time. Short tasks are better run here.
   [[gnu::noinline]] void hand_out(worker<M>& w) noexcept {
-    if (hand_out_mask_ != ~0u && crew_.workers() > 1 && tempo_.worth_order()) share(w);
+    if (hand_out_mask_ == ~0u || crew_.workers() == 1 || !tempo_.worth_order()) return;
+    w.decides(by::hand_out);
+    share(w);
   }
   [[nodiscard]] bool uses_leaves() noexcept { return leaves_.are_used() && looks_near(); }
   [[nodiscard]] destination destination_of(worker<M>& w, const detail::record& r) {

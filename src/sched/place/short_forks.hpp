@@ -41,7 +41,10 @@ template <class M> class alignas(64) short_forks {
       return false;
     asked_in_ = over_;
     M::unseen::store(w.asked, std::uint8_t{0}, base::seq_cst);
-    if (sleep_.somebody_comes_by()) return true;
+    if (sleep_.somebody_comes_by()) {
+      w.decides(by::fork_trial);
+      return true;
+    }
     M::unseen::store(w.asked, std::uint8_t{1}, base::relaxed);
     return false;
   }
@@ -52,12 +55,14 @@ template <class M> class alignas(64) short_forks {
     const bool are_short = now_ps - seen_ps_ <= (over_ - seen_) * rules_.ps(by::brief_forks);
     seen_ps_ = now_ps;
     seen_ = over_;
+    if (!are_short) main.decides(by::brief_forks);
     if (!are_short)
       turns_.stop();
     else if (!turns_.under_way())
       turns_.begin_anew(now_ps, over_, over_);
     else
-      static_cast<void>(turns_.look(now_ps, over_, [this] { return over_; }));
+      static_cast<void>(turns_.look(
+          now_ps, over_, [this] { return over_; }, &main.decided));
     M::unseen::store(main.turns_down, are_short && turns_.second(), base::seq_cst);
   }
 

@@ -39,8 +39,12 @@ template <class M> class stealing final : public source<M> {
   [[nodiscard]] detail::record* take(worker<M>& w) override {
     WEFT_ASSERT(policy_ != nullptr && w.role != role::guest);
     const bool is_reserve = w.role == role::reserve;
-    const bool keeps_away = detail::peek(w.reluctant) && !is_reserve && tempo_.tiny();
-    if (keeps_away && w.id != 0) return nullptr;
+    const by rule = detail::peek(w.reluctant) && !is_reserve ? tempo_.tiny_by() : by::count;
+    const bool keeps_away = rule != by::count;
+    if (keeps_away && w.id != 0) {
+      w.decides(rule);
+      return nullptr;
+    }
     if (w.robbed_last != worker<M>::no_id && !keeps_away) {
       if (detail::record* r = rob(w, crew_[w.robbed_last])) return r;
       w.robbed_last = worker<M>::no_id;
@@ -48,7 +52,11 @@ template <class M> class stealing final : public source<M> {
     const std::uint64_t sweep = crew_.rules()[by::sweep];
     const bool all = w.looks_at_all || crew_.workers() <= sweep || keeps_away || is_reserve || !policy_->has_partners();
     if (!all && crew_.rules().is_on(by::partners))
-      if (detail::record* r = rob_partners(w)) return r;
+      if (detail::record* r = rob_partners(w)) {
+        w.decides(by::partners);
+        return r;
+      }
+    if (!all) w.decides(by::sweep);
     // The reserve has no place of its own, so it robs in order of ids; and everybody robs it last.
     const unsigned seats = crew_.seats();
     if (all) w.victim_next = 0;
@@ -85,18 +93,28 @@ template <class M> class stealing final : public source<M> {
     // The creator hands out what all live on, to one thief at a time. So that one has half, whatever the policy takes
     // of a worker, and keeps nothing of it out of reach behind a body. Of short bodies few are taken at once.
     const bool made = victim.role == role::creator && tempo_.worth_order();
+    bool are_few = false;
     const auto how_many = [&](std::uint32_t available) {
       if (&victim == &w) return 1u;
       const std::uint32_t ruled = policy_->how_many(w.id, victim.id, available);
       const std::uint32_t wanted = std::min(made ? std::max(ruled, (available + 1) / 2) : ruled, deque::room(w) + 1);
-      return w.role == role::reserve ? wanted : std::min(wanted, tempo_.worth_taking());  // it shares its victim's core
+      if (w.role == role::reserve) return wanted;  // it shares its victim's core
+      const std::uint32_t few = tempo_.worth_taking();
+      are_few = few < std::min(wanted, base::steal_max);
+      return std::min(wanted, few);
     };
     // Of short bodies few are taken at once, and another line would be another third of what a theft costs.
-    const bool insists = w.sent_away >= crew_.rules()[by::one_thief] || !tempo_.worth_order();
+    const bool is_patient = w.sent_away < crew_.rules()[by::one_thief];
+    const bool insists = !is_patient || !tempo_.worth_order();
     const steal_result result = deque::steal(victim, got, how_many, insists);
-    if (result == steal_result::sent_away) ++w.sent_away;
+    if (result == steal_result::sent_away) {
+      ++w.sent_away;
+      w.decides(by::one_thief);
+    }
     if (result != steal_result::taken) return nullptr;
     w.sent_away = 0;
+    if (insists && is_patient) w.decides(by::short_body);
+    if (are_few) w.decides(by::few_short);
     WEFT_ASSERT(got.count != 0 && got.tasks[0]->state == detail::record_state::ready);
     if (&victim != &w) {
       reconsiders(w);
@@ -110,7 +128,7 @@ template <class M> class stealing final : public source<M> {
       for (std::uint32_t i = 1; i < got.count; ++i) deque::push_in_loop(w, got.tasks[i]);
       w.own_deferred = true;
       made ? placement_.expose(w) : placement_.keep_within_reach(w);
-      if (w.pace.coarse) sleep_.spread(machine_, got.count - 1);
+      if (w.pace.coarse && sleep_.spread(machine_, got.count - 1)) w.decides(by::wakes);
     }
     return got.tasks[0];
   }
@@ -125,7 +143,10 @@ template <class M> class stealing final : public source<M> {
       worker<M>& owner = crew_[(w.id + i) % crew_.workers()];
       if (&owner == &w) continue;
       if (detail::peek(owner.away)) {
-        if (!crew_.are_many() && pull_from_main(w)) return true;
+        if (crew_.are_many())
+          w.decides(by::many);
+        else if (pull_from_main(w))
+          return true;
         continue;
       }
       const detail::branch* newest = detail::peek(owner.kept);
@@ -181,7 +202,9 @@ template <class M> class stealing final : public source<M> {
     const auto before = std::exchange(w.main_seen, {});
     if (!before.looked || !detail::peek(main.away) || M::load(main.created, base::relaxed) == before.created)
       return false;
-    return !deque::reaches_beyond(before.bottom, main.deque.split);
+    if (deque::reaches_beyond(before.bottom, main.deque.split)) return false;
+    w.decides(by::main_moves);
+    return true;
   }
 
   // Whether w leaves tiny tasks to the others, who were at work on them when it last asked. It may sleep beside those
@@ -237,7 +260,9 @@ template <class M> class stealing final : public source<M> {
   void reconsiders(worker<M>& w) noexcept {
     if (detail::peek(w.reluctant) || ++w.taken < crew_.rules()[by::asks_anew]) return;
     w.taken = 0;
-    if (w.role == role::ordinary && w.id != 0 && tempo_.tiny()) detail::poke(w.reluctant, others_move(w));
+    if (w.role != role::ordinary || w.id == 0 || !tempo_.tiny()) return;
+    w.decides(by::asks_anew);
+    detail::poke(w.reluctant, others_move(w));
   }
 
   // Whom w, which has had n tasks of victim's, robs next. Where that was little, it is whom victim has its own from: so
@@ -246,7 +271,9 @@ template <class M> class stealing final : public source<M> {
   [[nodiscard]] std::uint16_t who_has_more(worker<M>& w, worker<M>& victim, std::uint32_t n) noexcept {
     if (n >= crew_.rules()[by::supplier] || !tempo_.worth_order()) return victim.id;
     const std::uint16_t supplier = M::load(victim.supplier, base::relaxed);
-    return supplier != worker<M>::no_id && supplier != w.id ? supplier : victim.id;
+    if (supplier == worker<M>::no_id || supplier == w.id) return victim.id;
+    w.decides(by::supplier);
+    return supplier;
   }
   // The workers whose number differs from w's in one bit, nearest first as numbers go. Tasks reach everybody over those
   // in a few steps, and a victim has few thieves, which would else be in each other's way on the one line that is its
@@ -278,6 +305,7 @@ template <class M> class stealing final : public source<M> {
     if (for_ps == 0 || w.id == 0 || w.role == role::reserve || !(submits || (submitters_wait && !w.pace.runs_nested)))
       return;
     const std::uint64_t before = moves_of_main();
+    w.decides(by::give_way);
     placement_.expose(w);
     tempo_.rests(true);
     M::store(w.gives_way, true, base::relaxed);
@@ -287,8 +315,10 @@ template <class M> class stealing final : public source<M> {
     tempo_.rests(false);
     w.seen_submitted = M::load(crew_.main().created, base::relaxed);
     const std::uint64_t moves_alone = crew_.rules()[by::rests_again];
-    if (moves_alone != 0 && moves_of_main() - before >= moves_alone && !w.pace.runs_nested && deque::stealable(w))
+    if (moves_alone != 0 && moves_of_main() - before >= moves_alone && !w.pace.runs_nested && deque::stealable(w)) {
+      w.decides(by::rests_again);
       w.tick = ticks_between_looks - 1;
+    }
   }
   // What the main thread, and the reserve in its place, have submitted and run.
   [[nodiscard]] std::uint64_t moves_of_main() noexcept {

@@ -35,8 +35,11 @@ template <class M> class alignas(64) trial {
     seen_ = detail::peek(main.created);
     if (crew_.workers() == 1 || !tempo_.doubtful()) return turns_.stop();
     if (!turns_.under_way()) return turns_.begin_anew(machine_.now_ps(), seen_, crew_.tasks_begun());
-    if (turns_.look(machine_.now_ps(), seen_, [this] { return crew_.tasks_begun(); }))
-      tempo_.keep_away(turns_.second());
+    if (!turns_.look(
+            machine_.now_ps(), seen_, [this] { return crew_.tasks_begun(); }, &main.decided))
+      return;
+    main.decides(by::trial);
+    tempo_.keep_away(turns_.second());
   }
 
   M& machine_;

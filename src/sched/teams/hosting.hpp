@@ -193,6 +193,7 @@ template <class M> class hosting {
     if (!holds || answered == step::too_late) return;
     for (std::uint64_t patience_ps = 0;; patience_ps = use_.all.rules().ps(by::guest_wait)) {
       const auto called_for = g.await(use_.machine, i, patience_ps);
+      if (patience_ps != 0) w.decides(by::guest_wait);
       if (called_for == gang<M>::call::over) return;
       if (called_for == gang<M>::call::host) return host(g, i);
       work(g, i);

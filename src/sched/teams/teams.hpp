@@ -58,6 +58,8 @@ template <class M> class teams {
     using aim = width_table::aim;
     const auto course = widths_.choose(who_, use_.placement.seat_of(w), r, wish, least, most,
                                        others_wait ? aim::cost : aim::time, use_.machine.now_ps());
+    if (course.by != by::count) w.decides(course.by);
+    if (course.as.is_trial) w.decides(by::width_trials);
     return {course.as.of.width, course, true, use_.machine.now_ps()};
   }
   // r is as wide as its clause or the policy says.
@@ -273,7 +275,7 @@ template <class M> class teams {
                std::uint64_t busy_ps) {
     const bool is_learned = course.learns.of != nullptr;
     if (is_learned && course.learns.others_wait) widths_.saw_asleep(course.learns, use_.placement.part_asleep());
-    if (is_learned) widths_.measured(course.learns, now, now - course.since_ps, busy_ps);
+    if (is_learned && widths_.measured(course.learns, now, now - course.since_ps, busy_ps)) w.decides(by::joint_trials);
     if (use_.recording.on())
       use_.recording.team(w, r,
                           {course.width,
@@ -314,6 +316,7 @@ template <class M> class teams {
     waiter self;
     self.in_team = &t;
     self.came_from = w.id;
+    if (!t.keeps_cores && use_.rules.is_on(by::barrier_wait)) w.decides(by::barrier_wait);
     use_.suspension.suspend(w, self, {trace::why::barrier}, [this, &self, lists](worker<M>& here) {
       if (!lists(&self.r)) use_.placement.call_back(here, here.id, &self.r);
     });

@@ -53,6 +53,7 @@ template <class M> class widths {
     typename joint_widths<M>::stamp when{};
     double scale = 1;  // from times of its size to those of the least in its class
     bool others_wait = false;
+    sched::by by = sched::by::count;  // the rule that decided; count: none
   };
 
   // How wide the team r is, which worker `leader` begins: at least `least`, at most `most`, which is at most
@@ -69,11 +70,14 @@ template <class M> class widths {
         rules_.is_on(by::joint) && c.of->among.is_most() ? joint_.width(c.when, who.widest()) : joint_table::own;
     if (width != joint_table::own) {
       c.as = {nearest(all, width), aim::time, false};
+      c.by = by::joint;
       return c;
     }
     c.others_wait = goal == aim::cost;
-    if (c.others_wait && M::load(c.of->asleep, base::relaxed) > static_cast<double>(rules_[by::asleep]) / 100)
+    if (c.others_wait && M::load(c.of->asleep, base::relaxed) > static_cast<double>(rules_[by::asleep]) / 100) {
       goal = aim::time;
+      c.by = by::asleep;
+    }
     if (!try_lock(c.of->lock)) {
       c.as.of = nearest(all, M::load(c.of->last, base::relaxed));
       return c;
@@ -83,17 +87,19 @@ template <class M> class widths {
     base::release_lock<M>(c.of->lock);
     return c;
   }
-  // The team has been through. elapsed: from entry to last exit; busy: the sum over its members.
-  void measured(const course& c, std::uint64_t now_ps, std::uint64_t elapsed_ps, std::uint64_t busy_ps) {
-    if (c.of == nullptr) return;
+  // The team has been through. elapsed: from entry to last exit; busy: the sum over its members. Returns whether a
+  // trial of another joint width begins.
+  bool measured(const course& c, std::uint64_t now_ps, std::uint64_t elapsed_ps, std::uint64_t busy_ps) {
+    if (c.of == nullptr) return false;
     std::uint64_t worth = M::load(c.of->worth, base::relaxed);
     if (worth == 0) M::store(c.of->worth, worth = scaled(busy_ps, c.scale), base::relaxed);
     const auto past = joint_.ends(c.when, now_ps);
-    joint_.measured(c.when, past.part_ps, scaled(worth, 1 / c.scale));
+    const bool is_trial = joint_.measured(c.when, past.part_ps, scaled(worth, 1 / c.scale));
     c.of->among.add(elapsed_ps - std::min(elapsed_ps, past.alone_ps), elapsed_ps);
-    if (!c.as.counts || !try_lock(c.of->lock)) return;
+    if (!c.as.counts || !try_lock(c.of->lock)) return is_trial;
     c.of->table.measured(c.as, scaled(elapsed_ps, c.scale), scaled(busy_ps, c.scale));
     base::release_lock<M>(c.of->lock);
+    return is_trial;
   }
   // A team beside which others waited ends, and so large a part of the workers sleeps.
   void saw_asleep(const course& c, double part) {
@@ -106,7 +112,7 @@ template <class M> class widths {
   void gives_up(const course& c, std::uint64_t now_ps) {
     if (c.of == nullptr) return;
     static_cast<void>(joint_.ends(c.when, now_ps));
-    joint_.measured(c.when, 0, 0);
+    static_cast<void>(joint_.measured(c.when, 0, 0));
   }
 
   // The widths that a team around `leader` may have: the powers of two, the sizes of its places, and the bounds.

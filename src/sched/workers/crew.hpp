@@ -47,6 +47,11 @@ template <class M> class crew {
   }
 
   [[nodiscard]] const sched::rules& rules() const noexcept { return rules_; }
+  // A rule has decided something for this thread's worker, if that is one of these.
+  void decides(by r) const noexcept {
+    detail::worker* const w = current_worker();
+    if (w != nullptr && w->id < seats() && seats_[w->id].get() == w) seats_[w->id]->decides(r);
+  }
   [[nodiscard]] bool is_open() const noexcept { return !seats_.empty(); }
   // Without the reserve.
   [[nodiscard]] unsigned workers() const noexcept { return workers_; }

@@ -13,6 +13,7 @@
 #include "base/assert.hpp"
 #include "base/random.hpp"
 #include "machine/fiber.hpp"
+#include "sched/balance/decisions.hpp"
 #include "sched/balance/tempo.hpp"
 #include "sched/queues/inbox.hpp"
 #include "sched/workers/groups.hpp"
@@ -79,6 +80,7 @@ template <class M> struct worker : detail::worker {
   worker() noexcept {
     detail::poke(tick_limit, ticks_between_looks);
     is_watched = &pace.watched;
+    pace.told = &decided;
   }
   sched::role role = sched::role::ordinary;
   bool looks_apart = false;   // not as others do: the creator, and a worker that is expected
@@ -151,9 +153,12 @@ template <class M> struct worker : detail::worker {
   worker* next_guest = nullptr;              // guests.hpp
   party last_party;                          // teams.hpp: the members of the team that it gathered last,
   detail::team_state* keeps_team = nullptr;  // team_pool.hpp: and what they shared
+  decisions decided;
 
   // Bodies that it runs in a row. What follows on one of the creator's is for others.
   [[nodiscard]] unsigned usual_ticks() const noexcept { return role == sched::role::creator ? 1 : ticks_between_looks; }
+  // A rule has decided something for this worker. Who: its thread.
+  void decides(by r) noexcept { decided.count(r); }
   [[nodiscard]] bool is_special() const noexcept { return role != sched::role::ordinary; }
   // This worker is on that stack from here on, or will be after the jump that follows.
   void moves_to(fiber& f) noexcept {

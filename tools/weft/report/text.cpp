@@ -66,6 +66,31 @@ std::string spanning(const placing_figures& p) {
   return p.spanning == 0 ? "" : "; " + std::to_string(p.spanning) + " more have data on several nodes";
 }
 
+// The rules that decided most often.
+std::string decisions(const trace::file& r) {
+  std::string text;
+  for (std::size_t i = 0; i < r.rules.size() && i < 4 && r.rules[i].decided != 0; ++i)
+    text +=
+        (i == 0 ? "" : ", ") + printable(r.rules[i].name, name_width_max) + " " + std::to_string(r.rules[i].decided);
+  return text;
+}
+std::int64_t decided(const trace::file& r) {
+  std::int64_t all = 0;
+  for (const trace::rule& x : r.rules) all += x.decided;
+  return all;
+}
+std::string undecided(const trace::file& r) {
+  if (!r.rules.empty()) return "no rule has decided anything";
+  return r.format < 11 ? "not told by traces before format 11" : "not told where a program was killed";
+}
+json rules_json(const trace::file& r) {
+  if (r.rules.empty()) return nullptr;
+  json out = json::object();
+  for (const trace::rule& x : r.rules)
+    if (x.decided != 0) out[x.name] = x.decided;
+  return out;
+}
+
 std::string summary(const trace::file& r, const figures& f, bool colour) {
   table t(false);
   painted styles;
@@ -96,6 +121,8 @@ std::string summary(const trace::file& r, const figures& f, bool colour) {
     row("local", percent(f.data.local, f.data.all()),
         "of " + size(f.data.all()) + " that tasks named lay on the memory node of their worker");
   if (p.calls != 0) row("calls", std::to_string(p.calls), "tasks were called in the body that submitted them");
+  row("decisions", r.rules.empty() ? "-" : std::to_string(decided(r)),
+      decided(r) != 0 ? "by rules: " + decisions(r) : undecided(r));
   if (r.energy.modelled) row("joules", energy_text(r.energy), energy_kinds(r.energy));
   return t.text(styles, colour);
 }
@@ -265,7 +292,8 @@ json to_json(const trace::file& r, const analysis& a) {
               {"workers", r.workers.size()},
               {"duration_ns", r.duration_ns},
               {"lost", r.lost},
-              {"joules", energy_json(r.energy)}};
+              {"joules", energy_json(r.energy)},
+              {"rules", rules_json(r)}};
   out["tasks"] = f.ran();
   for (std::size_t i = 0; i < f.outcomes.size(); ++i) {
     const auto o = static_cast<trace::outcome>(i);

@@ -13,6 +13,7 @@
 #include "database.hpp"
 #include "id_map.hpp"
 #include "reader_pipelines.hpp"
+#include "reader_rules.hpp"
 #include "reader_sections.hpp"
 #include "reader_strands.hpp"
 #include "trace/seal.hpp"
@@ -24,7 +25,7 @@ namespace weft::tool::trace {
 namespace {
 
 constexpr std::int64_t application_id = 0x57656674;  // "Weft"
-constexpr std::int64_t version_max = 10;
+constexpr std::int64_t version_max = 11;
 constexpr std::int64_t units_max = UINT32_MAX;  // of a resource
 constexpr std::size_t rows_max = none;          // an index must be able to name each, and `none` none
 
@@ -55,6 +56,7 @@ class loader {
     if (out_.format >= 9) read_pipelines(db_, {tasks_, workers_, handles_}, out_);
     if (out_.format >= 8) read_strands(db_, {tasks_, workers_, handles_}, out_);
     if (out_.format >= 9) read_passes(db_, {tasks_, workers_, handles_}, out_);
+    if (out_.format >= 11) out_.rules = read_rules(db_);
     if (out_.format >= 10) read_bodies(db_, {tasks_, workers_, handles_}, out_);
     check_times(out_);
     return std::move(out_);

@@ -261,6 +261,14 @@ struct pass {
   index strand;     // none: it only computed
 };
 
+// A rule of the scheduler, and how often it decided something.
+struct rule {
+  std::string name;
+  std::int64_t value = 0;
+  bool is_off = false;
+  std::int64_t decided = 0;
+};
+
 struct file {
   std::string path;
   std::map<std::string, std::string, std::less<>> meta;
@@ -300,6 +308,7 @@ struct file {
   std::int64_t duration_ns = 0;  // of the run, from meta
   std::int64_t lost = 0;         // records that were overwritten before they reached the file, from meta
   joules energy{};               // of a modelled machine, from meta
+  std::vector<rule> rules;       // by how often they decided; none in files before format 11
   std::int64_t dropped = 0;      // rows left out here because they speak of a record that was lost
 
   // The value of a key of meta, or "".

@@ -208,6 +208,19 @@ TEST_CASE("reader: pipelines, from format 9 on; a step of a body calls each, and
   says(refusal_of_9("UPDATE helpers SET pipeline = 0"), "pipeline 0 does not exist");
 }
 
+// Format 11 has rules, most often first.
+template <class Format10> void check_rules(Format10 format_10) {
+  const scratch s;
+  s.sql(format_10(R"(
+      PRAGMA user_version = 11;
+      CREATE TABLE rules(name TEXT PRIMARY KEY, value INTEGER, off INTEGER, decided INTEGER) WITHOUT ROWID;
+      INSERT INTO rules VALUES ('coarse', 2000, 1000000000000, 7), ('sweep', 8, 8, 0), ('tiny', 60, 0, 12);)"));
+  const std::vector<rule> rules = load(s.path).rules;
+  REQUIRE(rules.size() == 3);
+  CHECK((rules[0].name == "tiny" && rules[0].value == 60 && rules[0].decided == 12 && !rules[0].is_off));
+  CHECK((rules[1].name == "coarse" && rules[1].decided == 7 && rules[2].is_off));
+}
+
 TEST_CASE("reader: bodies of sections, from format 10 on; one of which nothing is missing can be run once more") {
   const auto format_10 = [](const std::string& change = "") {
     return format_9(R"(
@@ -247,6 +260,8 @@ TEST_CASE("reader: bodies of sections, from format 10 on; one of which nothing i
   CHECK((f.crews[0] == none && f.crews[1] == 1));
   old.sql(format_9());
   CHECK(load(old.path).bodies.empty());
+  check_rules(format_10);
+  CHECK(f.rules.empty());
   for (const char* missing :
        {"UPDATE sections SET committed = 5 WHERE id = 2", "DELETE FROM crews",
         "UPDATE bodies SET calls = 2 WHERE number = 9",

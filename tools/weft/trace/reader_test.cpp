@@ -91,7 +91,7 @@ TEST_CASE("reader: what is no trace is refused, and said to be so") {
   folder.path = "/dev/null";
   says(refusal(folder), "is no plain file");
   says(refusal("PRAGMA application_id = 7"), "no trace of Weft (its application_id is 7)");
-  says(refusal("PRAGMA user_version = 11"), "format 11, newer than 10");
+  says(refusal("PRAGMA user_version = 12"), "format 12, newer than 11");
   says(refusal("PRAGMA user_version = 0"), "format number 0");
   says(refusal("DELETE FROM meta WHERE key = 'complete'"), "is incomplete");
   says(refusal("UPDATE meta SET value = 'soon' WHERE key = 'duration_ns'"), "\"soon\" as duration_ns");
