@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <deque>
 #include <memory>
@@ -356,26 +355,6 @@ TEST_CASE("streams: a buffer's home is where its last push ran, on a modelled ma
     rt.wait();
   }
   CHECK(homes == std::vector<unsigned>{1, 4, 7});
-}
-
-// Memory that is taken on submission is other memory in each life of a buffer, so no worker has a line of it. Catches:
-// one that is taken for the memory of the life before, parts of which lie in the caches of whoever had it then.
-TEST_CASE("streams: with immediate() each push finds memory that nobody has had, on a modelled machine") {
-  weft::runtime rt({.workers = 64, .machine = "opteron-6282-64"});
-  using block = std::array<double, 4096>;
-  weft::stream<block> s;
-  s.immediate();
-  std::vector<double> rounds;
-  for (int round = 0; round < 6; ++round) {
-    const double before = rt.now_ns();
-    rt.submit(weft::push(s, 1), weft::pin(9), [](std::span<block>) {});
-    rt.wait();
-    rt.submit(weft::pop(s, 1), weft::pin(33), [](std::span<const block>) {});
-    rt.wait();
-    rounds.push_back(rt.now_ns() - before);
-  }
-  const auto [least, most] = std::minmax_element(rounds.begin() + 3, rounds.end());  // what else there is has settled
-  CHECK(*most < 1.05 * *least);
 }
 
 // Rows of a matrix become its columns: who pushes names all streams, and who pops finds a piece of each row in its own.
