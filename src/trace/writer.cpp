@@ -221,7 +221,8 @@ void write_meta(sqlite3* db, const facts& about, const contents& rows) {
 
 void write_rules(sqlite3* db, const facts& about) {
   inserter add(db, "rules", 4);
-  for (const rule_row& r : about.rules) add(r.name, r.value, r.off, r.decided);
+  for (const rule_row& r : about.rules)
+    if (r.name != nullptr) add(r.name, r.value, r.off, r.decided);
 }
 
 [[nodiscard]] bool names_worker(const contents& rows, unsigned id) {

@@ -1,5 +1,6 @@
 // The trace file: an SQLite database whose tables docs/guide/10-traces.md describes.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -8,6 +9,7 @@
 #include "place/tree.hpp"
 #include "trace/collect.hpp"
 #include "weft/counts.hpp"
+#include "weft/rule.hpp"
 
 namespace weft::trace {
 
@@ -16,8 +18,8 @@ inline constexpr int format_version = 11;
 
 // A rule of the scheduler in that run, and how often it decided.
 struct rule_row {
-  const char* name;
-  std::uint64_t value, off, decided;
+  const char* name = nullptr;
+  std::uint64_t value = 0, off = 0, decided = 0;
 };
 
 // What is true of the whole run.
@@ -36,9 +38,9 @@ struct facts {
   std::uint64_t forks = 0;  // and loops that may be divided: what bodies did that could run on several workers
   std::uint64_t forks_elsewhere = 0;  // branches of them that another worker ran
   std::uint64_t pipelines = 0;
-  std::vector<rule_row> rules{};  // none where the run was recovered
-  bool recovered = false;         // from the journal of a program that was killed
-  bool bound = false;             // workers but the first are bound to the cores of their places
+  std::array<rule_row, detail::rule_count> rules{};  // without names where the run was recovered
+  bool recovered = false;                            // from the journal of a program that was killed
+  bool bound = false;                                // workers but the first are bound to the cores of their places
 };
 
 // Makes `path` anew: it is there whole or not at all, and what had the name stays until then. `tell`, if there is one,

@@ -240,7 +240,7 @@ template <machine::machine M> trace::facts engine<M>::about() const {
   for (std::size_t i = 0; i < rules::count; ++i) {
     const auto r = static_cast<by>(i);
     const weft::rule& row = rules::row(r);
-    f.rules.push_back({row.name, setup_.rules[r], row.off, counts.decided[i]});
+    f.rules[i] = {row.name, setup_.rules[r], row.off, counts.decided[i]};
   }
   return f;
 }

@@ -48,7 +48,8 @@ template <class M> class collecting {
     const std::uint64_t n = created - shared_, most = crew_.rules()[by::together];
     const bool is_brisk = now_ps - shared_ps_ < n * crew_.rules().ps(by::brisk);
     const bool again = n <= most && is_brisk;
-    if (n != 0 && n <= most && !is_brisk) main.decides(by::brisk);
+    const bool is_first = shared_ps_ == 0;  // then it is long ago, whatever the rule says
+    if (n != 0 && n <= most && !is_brisk && !is_first) main.decides(by::brisk);
     together_ = again && may_keep(main) ? std::min(2 * together_, most) : 1;
     WEFT_ASSERT(together_ != 0);
     shared_ = created;

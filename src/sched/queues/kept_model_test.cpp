@@ -116,6 +116,7 @@ template <flaw Flaw> class trial {
     b.is_offered = true;
     b.parent = nullptr;
     b.state = {};
+    if (!is_whole) begin(b, detail::record_state::ready);  // who has it by mistake is for take() to tell
     const bool too_early = Flaw == flaw::looks_before && deque<M>::starved(w);
     steps<Flaw>::keep(w, b);
     if (Flaw == flaw::looks_before ? too_early : deque<M>::starved(w)) share(w);
