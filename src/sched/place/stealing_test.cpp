@@ -415,6 +415,9 @@ TEST_CASE("stealing: a main thread moves if it has submitted since, and has kept
   submits();
   detail::poke(main.away, false);
   CHECK(!f.thieves.main_moves(w));  // it waits, and so runs tasks itself
+  std::uint64_t decided[rules::count] = {};
+  w.decided.add_to(decided);
+  CHECK(decided[static_cast<std::size_t>(by::main_moves)] == 2);
 }
 
 }  // namespace weft::sched
