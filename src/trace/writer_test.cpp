@@ -123,7 +123,7 @@ TEST_CASE("trace file: tables and columns are what the guide says") {
       "meta(key,value) names(id,name) passed(task,why,handle,worker,time_ns,own_ns) "
       "passes(pipeline,item,stage,items,task,worker,from_ns,to_ns,ps,strand) "
       "pipelines(id,task,stages,in_flight,began_ns) "
-      "places(id,parent,kind,name) "
+      "places(id,parent,kind,name) rules(name,value,off,decided) "
       "sections(id,executor,began_ns,ended_ns,committed,started,again,in_order,serial_ns,section,window,always_ahead) "
       "segments(task,worker,from_ns,to_ns) sleeps(worker,from_ns,to_ns) stays(strand,worker,from_ns,to_ns) "
       "steals(time_ns,thief,victim,task,what) steps(strand,position,step,own_ps,which) "
