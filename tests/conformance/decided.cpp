@@ -4,6 +4,7 @@
 // there are several.
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -203,12 +204,22 @@ TEST_CASE("decided: on real threads so have the others") {
   for (const row& r : rare) CHECK(decided(r, "host", false) == 0);
 }
 
-// What is decided for a thread outside counts as well: it is held up at the window.
+// What is decided for a thread outside counts as well: it is held up at the window, because the first task of a chain
+// does not end before it is.
 TEST_CASE("decided: also for threads that are no workers") {
   weft::runtime rt({.workers = 2, .rules = "first_window=64"});
   weft::handle<int> h(0);
+  constexpr int most = 3000;
+  std::atomic<int> submitted{0};
   std::thread outside([&] {
-    for (int i = 0; i < 3000; ++i) rt.submit(weft::write(h), [](int&) { busy(1000); });
+    for (; submitted < most; ++submitted)
+      rt.submit(weft::write(h), [&submitted](int& runs) {
+        if (runs++ != 0) return;
+        for (int before = -1; submitted != before && submitted < most;) {
+          before = submitted;
+          std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        }
+      });
   });
   outside.join();
   rt.wait();
