@@ -209,7 +209,7 @@ TEST_CASE("decided: on real threads so have the others") {
 TEST_CASE("decided: also for threads that are no workers") {
   weft::runtime rt({.workers = 2, .rules = "first_window=64"});
   weft::handle<int> h(0);
-  constexpr int most = 3000;
+  static constexpr int most = 3000;
   std::atomic<int> submitted{0};
   std::thread outside([&] {
     for (; submitted < most; ++submitted)
