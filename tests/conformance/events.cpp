@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "everywhere.hpp"
+#include "quick.hpp"
 #include "replay.hpp"
 #include "weft/weft.hpp"
 
@@ -201,6 +202,30 @@ TEST_CASE("events: a body that throws, or is skipped, is not waited for, and a l
     skips.fail(std::make_exception_ptr(std::runtime_error("late")));
     rt.wait();
   });
+}
+
+// Catches: two that both find the event unused. One of them must be refused, and the other's task must end.
+TEST_CASE("events: of two threads that complete with one event one is refused, whenever they come") {
+  weft::runtime rt({.workers = 2, .machine = "host"});
+  const int rounds = hurried ? 2'000 : 20'000;
+  std::vector<std::unique_ptr<weft::event>> all(static_cast<std::size_t>(rounds));
+  for (auto& e : all) e = std::make_unique<weft::event>("one");
+  std::atomic<int> at[2] = {};
+  std::atomic<int> refused{0};
+  const auto submit_all = [&](int me) {
+    for (int i = 0; i < rounds; ++i) {
+      at[me] = i + 1;
+      for (int spins = 0; at[1 - me] <= i;)
+        if (++spins > 2'000) std::this_thread::yield();
+      if (!thrown([&] { rt.submit(weft::completes(*all[static_cast<std::size_t>(i)]), [] {}); }).empty()) ++refused;
+    }
+  };
+  std::thread first(submit_all, 0), second(submit_all, 1);
+  first.join();
+  second.join();
+  CHECK(refused == rounds);
+  for (auto& e : all) e->fulfil();
+  rt.wait();
 }
 
 TEST_CASE("events: misuse is told") {

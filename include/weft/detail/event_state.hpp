@@ -16,7 +16,7 @@ struct event_state {
   const char* name = nullptr;     // static storage; nullptr: unnamed
   engine_base* engine = nullptr;  // the runtime that it was first used with, until it is over
   record* task = nullptr;         // not done before the event is over
-  event_wait* waits = nullptr;    // oldest first
+  event_wait* waits = nullptr;    // of a runtime: oldest first
   event_state* before = nullptr;  // among those of that runtime that tasks complete with
   event_state* after = nullptr;
   std::exception_ptr failure;

@@ -1,4 +1,4 @@
-// The lists of sources: where each worker looks for work that has none, and in which order. Here stand the sources that
+// The lists of sources: where a worker that has no work looks for some, and in which order. Here stand the sources that
 // are queues, one of each for all workers; others are nouns of their own, and the engine hands them in. A policy
 // decides about the part of the list that is between the worker and the machine (weft/policy.hpp, search_levels).
 #pragma once

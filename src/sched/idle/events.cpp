@@ -256,14 +256,19 @@ std::string event_board::lines() {
 namespace detail {
 
 void tie(engine_base& engine, event_state& s, record& r) {
+  const auto check_unused = [&s] {
+    if (s.used) throw error("weft: two tasks are to complete with " + sched::name_of(s) + "; an event serves one task");
+  };
   std::exception_ptr failed_before;
   {
     const base::process_hold hold(sched::table);
-    if (s.used) throw error("weft: two tasks are to complete with " + sched::name_of(s) + "; an event serves one task");
+    check_unused();
   }
-  engine.events().bind(engine, s);
-  {
+  for (;;) {
+    engine.events().bind(engine, s);
     const base::process_hold hold(sched::table);
+    check_unused();  // another thread may have come between
+    if (!s.over.raw && s.engine != &engine) continue;
     s.used = true;
     if (!s.over.raw) {
       sched::event_board& b = engine.events();
@@ -273,6 +278,7 @@ void tie(engine_base& engine, event_state& s, record& r) {
       return;
     }
     failed_before = s.failure;
+    break;
   }
   if (failed_before != nullptr) engine.fail_with_children(r, failed_before);
   poke(r.pending, peek(r.pending) & ~record::event_bit);  // it has come already

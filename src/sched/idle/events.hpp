@@ -1,8 +1,8 @@
 // The events of a runtime that are outstanding, and who waits for what nobody has submitted yet: what a report can
 // name, and what must keep a stall from being declared while somebody outside may still act (stall.hpp).
 //
-// Everything about events is done under one lock of the process (base/process_lock.hpp), and under it nothing but that:
-// no step that a modelled machine would let another core in at. Who ends an event takes
+// Everything about events is done under one lock of the process (base/process_lock.hpp). Under it no step lets another
+// core of a modelled machine in; bind() also wakes threads there. Who ends an event takes
 // from it, under the lock, the task and the waits that it concerns (event_end), and does not touch it again: the event
 // may be gone as soon as somebody can learn that it is over. What follows - the task has one child less, the waits go
 // on - is the engine's (settle). Until that is done the event counts as outstanding, and its runtime does not end while
@@ -86,8 +86,9 @@ class event_board {
   [[nodiscard]] event_end end(event_state& s) noexcept;
   // It will not come at a time.
   void forget_time(event_state& s) noexcept;
-  // Of events that may be nobody's; the runtime that has one is there while the lock is held, and until a call of it
-  // ends. Lists x, of a thread that no runtime knows. False: the event is over, or some runtime's.
+  // --- of events that may be nobody's; a runtime that has one is there until a call of it that began here ends
+
+  // Lists x, of a thread that no runtime knows. False: the event is over, or some runtime's.
   [[nodiscard]] static bool list_alone(event_wait& x) noexcept;
   struct owned_end {
     detail::engine_base* engine = nullptr;  // to settle it, within a call that began here; nullptr: it is nobody's

@@ -19,6 +19,7 @@ namespace weft::sched {
 struct answers {
   // Where a ready task goes: `own` is the deque of the worker where it became ready. Hints: weft/near.hpp; a task
   // without them is its own, if nothing else is said.
+  // The order counts: what names a node stands from `hinted` to `address`, what pushes from `cheapest` on.
   enum class to : std::uint8_t {
     own,
     central,
@@ -26,7 +27,8 @@ struct answers {
     hinted,           // the queue of the node that its hints name, own if that is here; central if they span nodes
     hinted_or_all,    // the same, but central in place of own where there are no hints
     address,          // the queue of the node that its hints name, also if that is here; own if they name none
-    cheapest,         // pushed to a random worker of the node where its data are cheapest to use; own if that is here
+    cheapest,         // pushed to a random worker of the node where its data are cheapest to use; own if that is here,
+                      // if they are few, or if nobody knows where they lie
     cheap_by_chance,  // what `cheapest` would push or keep: to a random worker of a random node
   };
   enum class from : std::uint8_t { nearest, chance };  // whom to rob first; all others follow
@@ -49,7 +51,7 @@ struct built_in_row {
 
 class built_in final : public policy {
  public:
-  // Lives: says, for as long as the policy.
+  // Lives: says outlives the policy.
   built_in(const answers& says, const place::tree& places);
 
   destination ready(unsigned self, const detail::record& r, base::random& rng) override;
