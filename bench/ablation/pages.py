@@ -10,8 +10,8 @@ Each [rule](../src/sched/balance/rules.md) is off in turn, over the {count} prog
 workers of the machine `virtual`{host}.
 
 *Costs* is how much longer a program takes without the rule, where that is worst and is more than noise. A rule whose
-absence costs less than 5 % everywhere is to be deleted, or decision 0070 says why it stays. *Gains* is where a program is
-quicker without it. What seemed to cost or gain most was asked a second time with other seeds, which alone count.
+absence costs less than 5 % everywhere is to be deleted, or decision 0070 says why it stays. *Gains* is where a
+program is quicker without it. What seemed to cost or gain most was asked again with other seeds, which alone count.
 *Noise* is how far runs of that program lie apart that differ only in seed, the middle three of five; its median over
 all programs is {noise}. `-`: no cost of 0.1 %, or no gain of 1 %; of real cores also: not run.
 How it is done: `bench/ablation/ablate.py --help`.
