@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ground.hpp"
+#include "sched/admit/creation.hpp"
 #include "sched/admit/registrar.hpp"
 
 namespace weft::ground {
@@ -55,6 +56,32 @@ template <class M> struct storey : scheduler<M> {
       if (access::is_exclusive(t.a[i])) ++n;
     return static_cast<std::uint8_t>(std::min(n, 2u));
   }
+};
+
+// And the nouns that make tasks for others, on top of those.
+template <class M> struct maker_storey : storey<M> {
+  explicit maker_storey(M& on, unsigned workers, bool with_reserve = false) : storey<M>(on, workers, with_reserve) {
+    this->open();
+    thieves.open(this->rules);
+  }
+  // own: the source of what a creator has put into its own deque.
+  [[nodiscard]] sched::creation_parts<M> parts(sched::own_source<M>& own) {
+    return {this->machine,
+            this->sleep,
+            this->all,
+            this->attention,
+            this->recording,
+            this->registrar,
+            this->readiness,
+            this->placement,
+            bad,
+            thieves,
+            own};
+  }
+
+  sched::failures<M> failed;
+  sched::poison<M> bad{failed};
+  sched::stealing<M> thieves{this->machine, this->sleep, this->all, this->placement, this->lengths, this->recording};
 };
 
 }  // namespace weft::ground

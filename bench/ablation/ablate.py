@@ -70,9 +70,11 @@ class Runs:
         self.known: dict = {}
         self.saved_s = time.monotonic()
         if state.exists():
-            kept = json.loads(state.read_text())
-            if kept.get("digest") == self.digest:
-                self.known = kept["runs"]
+            try:
+                kept = json.loads(state.read_text())
+                self.known = kept["runs"] if kept["digest"] == self.digest else {}
+            except (ValueError, KeyError, TypeError):
+                raise Failed(f"{state} holds no runs; remove it, or name another one with --state")
 
     def save(self) -> None:
         written_whole(self.state, json.dumps({"digest": self.digest, "runs": self.known}))
@@ -226,18 +228,29 @@ def rows(rules: list[dict], virtual: dict, host: dict) -> list[dict]:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
                                      usage=argparse.SUPPRESS)
-    names = lambda text: tuple(text.split(","))
+
+    def names(text: str) -> tuple[str, ...]:
+        return tuple(text.split(","))
+
+    def number(text: str) -> int:
+        if not text.isascii() or not text.isdecimal() or int(text) == 0:
+            raise argparse.ArgumentTypeError(f"'{text}' is no number above 0")
+        return int(text)
+
+    def numbers(text: str) -> tuple[int, ...]:
+        return tuple(number(x) for x in text.split(","))
+
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/release/bench/ablation")
     parser.add_argument("--state", type=pathlib.Path, default=ROOT / "build/ablation/runs.json")
     parser.add_argument("--page", type=pathlib.Path)
     parser.add_argument("--data", type=pathlib.Path)
     parser.add_argument("--only", type=names, default=())
     parser.add_argument("--off", type=names, default=())
-    parser.add_argument("--workers", type=lambda t: tuple(int(w) for w in t.split(",")), default=WORKERS)
-    parser.add_argument("--host", type=int, default=0)
+    parser.add_argument("--workers", type=numbers, default=WORKERS)
+    parser.add_argument("--host", type=number, default=0)
     parser.add_argument("--host-programs", type=names, default=())
     parser.add_argument("--plant", default="")
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--jobs", type=number, default=2)
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
 
@@ -248,18 +261,18 @@ def chosen(all_of_them: list[dict], only) -> list[dict]:
 
 def main() -> int:
     a = arguments()
-    if not a.program.exists():
+    if not a.program.is_file():
         return print(f"ablate: no {a.program}: build the target bench_ablation", file=sys.stderr) or 2
     listed = json.loads(subprocess.check_output([str(a.program), "--list"]))
     known = {x["name"] for x in listed["rules"] + listed["programs"]}
-    if wrong := [n for n in a.only + a.off if n not in known]:
+    if wrong := [n for n in a.only + a.off + a.host_programs if n not in known]:
         return print(f"ablate: neither a rule nor a program: {', '.join(wrong)}", file=sys.stderr) or 2
     rules = [r for r in chosen(listed["rules"], a.only) if r["name"] not in a.off]
     if a.plant:
         rules.append({"name": a.plant, "what": "planted"})
     programs = [p["name"] for p in chosen(listed["programs"], a.only)]
-    runs = Runs(a.program, a.state, a.jobs, a.off)
     try:
+        runs = Runs(a.program, a.state, a.jobs, a.off)
         virtual = modelled(runs, [r["name"] for r in rules], programs, a.workers)
         host = {}
         if a.host:  # of rules that do not pay already

@@ -57,6 +57,13 @@ def main() -> int:
         failed = ablate(listing, folder, *one)
         check(failed.returncode == 1 and "stencil32" in failed.stderr, f"a failed run: {failed}")
         check(page.read_text() == before, "a failed run has written the page")
+        for word, value in (("--workers", "4,0"), ("--workers", "x"), ("--jobs", "-1"), ("--host", "0")):
+            refused = ablate(program, folder, word, value)
+            check(refused.returncode == 2 and "no number above 0" in refused.stderr, f"{word} {value}: {refused}")
+        broken = folder / "broken.json"
+        broken.write_text('{"digest": "')
+        cut = ablate(program, folder, *one, "--state", str(broken))
+        check(cut.returncode == 1 and "holds no runs" in cut.stderr, f"a state that is cut off: {cut}")
         wrong = ablate(program, folder, "--only", "tinny")
         check(wrong.returncode == 2 and "tinny" in wrong.stderr, f"an unknown name: {wrong}")
     return 0

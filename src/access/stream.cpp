@@ -91,9 +91,9 @@ void set_home(detail::handle_state& h, std::uint32_t node) noexcept {
 void take_memory_now(stream_buffer& b) {
   stream_state& s = detail::stream_of(b);
   try {
-    if (!b.in_place)
-      detail::poke(b.data, b.early ? detail::take_memory(detail::type_of(b), b.end - b.begin) : detail::take_memory(b));
     if (b.handle.sized && s.engine != nullptr) s.engine->renew_data(b.handle);
+    if (!b.in_place)  // last, for whatever fails behind it would have to give it back
+      detail::poke(b.data, b.early ? detail::take_memory(detail::type_of(b), b.end - b.begin) : detail::take_memory(b));
   } catch (...) {
     b.begin = b.end = 0;
     b.early = false;

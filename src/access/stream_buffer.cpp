@@ -1,9 +1,9 @@
 #include "access/stream_buffer.hpp"
 
 #include <cstring>
-#include <mutex>
 #include <new>
 
+#include "base/process_lock.hpp"
 #include "weft/detail/worker.hpp"
 #include "weft/node_memory.hpp"
 
@@ -72,8 +72,8 @@ std::byte* memory_of(stream_buffer& b) {
 // Whoever pops at the same time misses it, too, and a small buffer has one place for all of them: so a lock, of the
 // process, for what only happens behind a failure. Of an early buffer another push may run.
 void make_up(stream_buffer& b) {
-  static std::mutex guard;
-  const std::lock_guard<std::mutex> here(guard);
+  static base::process_lock guard;
+  const base::process_hold here(guard);
   if (!has_memory(b)) lay(b, take_cleared(b));
 }
 

@@ -19,20 +19,10 @@ using ground::task;
 
 struct fixture {
   notes machine;
-  ground::storey<notes> s;
-  tempo<notes> lengths;
-  failures<notes> failed;
-  poison<notes> bad{failed};
-  stealing<notes> thieves{machine, s.sleep, s.all, s.placement, lengths, s.recording};
+  ground::maker_storey<notes> s;
   own_source<notes> own{s.placement};
-  creation<notes> creates{
-      nullptr,
-      {machine, s.sleep, s.all, s.attention, s.recording, s.registrar, s.readiness, s.placement, bad, thieves, own}};
-  explicit fixture(unsigned workers, unsigned creator = 0) : s(machine, workers) {
-    s.open();
-    thieves.open(s.rules);
-    opened = creates.open(creator);
-  }
+  creation<notes> creates{nullptr, s.parts(own)};
+  explicit fixture(unsigned workers, unsigned creator = 0) : s(machine, workers) { opened = creates.open(creator); }
   // As the engine does it.
   void submit(unsigned id, task& t) {
     s.quiescence.created(s.all[id], t.r);
@@ -190,9 +180,9 @@ TEST_CASE("creation: what registration refuses is a failure of the task, which i
   task t;
   f.submit(0, t.uses(h, kind_read));
   CHECK(f.creates.take(f.s.all[0]) == &t.r);
-  CHECK(f.failed.any());
-  CHECK(f.bad.concerns(t.r));
-  CHECK_THROWS_AS(f.bad.rethrow_below(nullptr), error);
+  CHECK(f.s.failed.any());
+  CHECK(f.s.bad.concerns(t.r));
+  CHECK_THROWS_AS(f.s.bad.rethrow_below(nullptr), error);
   h.registered = 0;
   h.engine = nullptr;
 }

@@ -80,7 +80,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   // Two steps, because a machine's workers need the engine and the engine their number: the caller starts the machine
   // with &engine::worker_entry and this engine, then calls open() with the places of the workers there really are.
   template <class... MachineArgs> explicit engine(const engine_setup& setup, const MachineArgs&... machine_args);
-  void open(place::tree places, const policy_entry& rules);
+  void open(place::tree places, const policy_entry& asked);
   // Before open(): everything is recorded; the program's steps are written down, and perhaps ordered (modelled
   // machines).
   void record(std::unique_ptr<trace::session> s) noexcept { recording_.begin(std::move(s)); }
@@ -239,9 +239,9 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   engine_setup setup_;
   M machine_;
   std::unique_ptr<place::tree> places_;
-  std::unique_ptr<policy> rules_;
-  const char* rules_name_ = nullptr;
-  bool child_first_ = false;  // as rules_ says
+  std::unique_ptr<policy> policy_;
+  const char* policy_name_ = nullptr;
+  bool child_first_ = false;  // as policy_ says
   bool is_open_ = false;      // open() has come to its end
   bool is_enlisted_ = false;  // among those that create elsewhere
   task::pool<M> pool_;

@@ -204,7 +204,7 @@ template <machine::machine M> run_counts engine<M>::statistics() const noexcept 
     c.refused += detail::peek(w->refused);
     w->decided.add_to(c.decided);
   }
-  guests_.add_decided(c.decided);
+  if (!machine_.forked()) guests_.add_decided(c.decided);  // by a lock that a thread may have had which is lost
   const machine::machine_counts m = machine_.counts();
   c.transfers = m.transfers;
   c.line_waits_ns = m.line_waits_ps / 1000;
@@ -224,7 +224,7 @@ template <machine::machine M> run_counts engine<M>::statistics() const noexcept 
 template <machine::machine M> trace::facts engine<M>::about() const {
   trace::facts f;
   f.machine = machine_.name();
-  f.policy = rules_name_;
+  f.policy = policy_name_;
   f.creation = creation_.on() ? "decoupled" : "inline";
   f.seed = setup_.seed;
   f.window = setup_.window_tasks;

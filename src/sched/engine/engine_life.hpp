@@ -48,18 +48,18 @@ template <machine::machine M> std::uint64_t clock_cost_ps(const M& machine) noex
   return least;
 }
 
-template <machine::machine M> void engine<M>::open(place::tree places, const policy_entry& rules) {
+template <machine::machine M> void engine<M>::open(place::tree places, const policy_entry& asked) {
   places_ = std::make_unique<place::tree>(std::move(places));
-  rules_ = rules.make(rules, *places_);
-  rules_name_ = rules.name.name;
+  policy_ = asked.make(asked, *places_);
+  policy_name_ = asked.name.name;
   crew_.open(places_->workers(), M::reserves() != 0);
-  stealing_.open(*rules_);
+  stealing_.open(*policy_);
   locality_.open(*places_);
-  sources_.open(*places_, *rules_);
+  sources_.open(*places_, *policy_);
   teams_.who().open(*places_);
-  placement_.open(*rules_, *places_);
+  placement_.open(*policy_, *places_);
   suspension_.open(crew_.main());
-  child_first_ = rules_->child_first();
+  child_first_ = policy_->child_first();
   constexpr bool alone = M::sees_calls();  // such a machine plays all workers on one thread
   const bool hooked = alone || !placement_.own_only() || recording_.on() || child_first_;
   constexpr std::uint8_t always = detail::hooked_always | (alone ? detail::hooked_alone : 0);

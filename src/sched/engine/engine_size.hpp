@@ -14,7 +14,7 @@ std::uint8_t engine<M>::near(const detail::near_clause* hints, std::size_t count
   return wish;
 }
 template <machine::machine M> void engine<M>::follow_hints() noexcept {
-  rules_->hint_given();
+  policy_->hint_given();
   placement_.hints_begin();
   for (const auto& w : crew_) static_cast<void>(M::unseen::fetch_or(w->hooked, detail::hooked_hinted, base::relaxed));
 }
@@ -123,7 +123,7 @@ team_course<M> engine<M>::how_wide(worker& w, detail::record& r, const detail::t
     return teams_.learned(w, r, wish, least, most, others_wait);
   }
   return teams_.fixed(least == most ? most
-                                    : std::clamp(rules_->width(placement_.seat_of(w), r, least, most), least, most));
+                                    : std::clamp(policy_->width(placement_.seat_of(w), r, least, most), least, most));
 }
 
 template <machine::machine M> bool engine<M>::team_barrier(detail::team_state& t) {

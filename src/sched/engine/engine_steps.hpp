@@ -38,7 +38,7 @@ template <machine::machine M> void engine<M>::discard(detail::record* r) noexcep
 template <machine::machine M> void engine<M>::enter(detail::record* r) {
   if (r->near != 0) [[unlikely]] {
     if (!placement_.looks_near()) follow_hints();  // a wish from a trace, of which nobody asked near()
-    if (r->access_count == 0 && rules_->elastic() != elasticity::none && called(r)) return;
+    if (r->access_count == 0 && policy_->elastic() != elasticity::none && called(r)) return;
   }
   if (r->plain) [[likely]]
     if (worker* w = creates_here()) return enter_plain(*w, r);
@@ -223,7 +223,7 @@ template <machine::machine M> void engine<M>::ran(worker& w, const detail::recor
     return;
   }
   tempo_.ran(w.pace, body_ps, r.parent != nullptr);
-  rules_->ran(placement_.seat_of(w), r, body_ps);
+  policy_->ran(placement_.seat_of(w), r, body_ps);
 }
 
 template <machine::machine M> void engine<M>::run_traced(worker& w, detail::record* r) {

@@ -30,13 +30,13 @@ template <class M> class sources {
         node_mates_(mates_source<M>::level::node, all, placement, stealing), left_behind_(all, stealing) {}
 
   // Who: the thread that makes the runtime; once, before list().
-  void open(const place::tree& places, const policy& rules) {
+  void open(const place::tree& places, const policy& asked) {
     WEFT_ASSERT(policy_ == nullptr);
-    policy_ = &rules;
+    policy_ = &asked;
     pushed_elsewhere_.open(places);
     piles_.open(places);
     for (mates_source<M>* mates : {&leaf_mates_, &node_mates_})
-      mates->open(places, rules.elastic() == elasticity::node);
+      mates->open(places, asked.elastic() == elasticity::node);
   }
 
   // What stands in the lists beside the queues.

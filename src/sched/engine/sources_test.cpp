@@ -31,18 +31,12 @@ struct some final : source<notes> {
 
 struct fixture {
   notes machine;
-  ground::storey<notes> s;
-  tempo<notes> lengths;
-  failures<notes> failed;
-  poison<notes> bad{failed};
-  stealing<notes> thieves{machine, s.sleep, s.all, s.placement, lengths, s.recording};
-  sources<notes> lists{s.all, s.attention, s.placement, s.recording, thieves};
-  creation<notes> creates{nullptr,
-                          {machine, s.sleep, s.all, s.attention, s.recording, s.registrar, s.readiness, s.placement,
-                           bad, thieves, lists.own()}};
+  ground::maker_storey<notes> s;
+  sources<notes> lists{s.all, s.attention, s.placement, s.recording, s.thieves};
+  creation<notes> creates{nullptr, s.parts(lists.own())};
   says rules{s.places};
   some room{"room"}, over{"over"}, alarms{"alarms"}, in_order{"in order"};
-  explicit fixture(unsigned workers = 4, bool with_reserve = false) : s(machine, workers, with_reserve) { s.open(); }
+  explicit fixture(unsigned workers = 4, bool with_reserve = false) : s(machine, workers, with_reserve) {}
 
   [[nodiscard]] std::vector<std::string> of(unsigned id, source<notes>* at_times = nullptr,
                                             source<notes>* ordered = nullptr) {

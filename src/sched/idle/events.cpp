@@ -64,6 +64,15 @@ struct event_table {
   static void count(event_board& b, int n) noexcept {
     base::shared(b.outstanding_).fetch_add(static_cast<std::uint32_t>(n), base::relaxed);
   }
+  // As event_board::bind().
+  static void bind(detail::engine_base& engine, event_state& s) {
+    if (s.over.raw || s.engine == &engine) return;
+    if (s.engine != nullptr)
+      throw error("weft: " + name_of(s) + " is in use by another runtime; an event belongs to one, until it is over");
+    s.engine = &engine;
+    // Threads that waited for it before it was anybody's look again, and then as guests of the runtime.
+    wake_all_alone(std::exchange(s.waits, nullptr));
+  }
   // With nothing left that it concerns s is no runtime's.
   static void let_go(event_state& s) noexcept {
     if (s.task == nullptr && s.waits == nullptr && !s.timed) s.engine = nullptr;
@@ -97,12 +106,7 @@ struct event_table {
 
 void event_board::bind(detail::engine_base& engine, event_state& s) {
   const base::process_hold hold(table);
-  if (s.over.raw || s.engine == &engine) return;
-  if (s.engine != nullptr)
-    throw error("weft: " + name_of(s) + " is in use by another runtime; an event belongs to one, until it is over");
-  s.engine = &engine;
-  // Threads that waited for it before it was anybody's look again, and then as guests of the runtime.
-  wake_all_alone(std::exchange(s.waits, nullptr));
+  event_table::bind(engine, s);
 }
 
 bool event_board::list(event_wait& x) {
@@ -256,19 +260,11 @@ std::string event_board::lines() {
 namespace detail {
 
 void tie(engine_base& engine, event_state& s, record& r) {
-  const auto check_unused = [&s] {
-    if (s.used) throw error("weft: two tasks are to complete with " + sched::name_of(s) + "; an event serves one task");
-  };
   std::exception_ptr failed_before;
   {
-    const base::process_hold hold(sched::table);
-    check_unused();
-  }
-  for (;;) {
-    engine.events().bind(engine, s);
-    const base::process_hold hold(sched::table);
-    check_unused();  // another thread may have come between
-    if (!s.over.raw && s.engine != &engine) continue;
+    const base::process_hold hold(sched::table);  // all in one, for another thread may do the same with s
+    if (s.used) throw error("weft: two tasks are to complete with " + sched::name_of(s) + "; an event serves one task");
+    sched::event_table::bind(engine, s);
     s.used = true;
     if (!s.over.raw) {
       sched::event_board& b = engine.events();
@@ -278,7 +274,6 @@ void tie(engine_base& engine, event_state& s, record& r) {
       return;
     }
     failed_before = s.failure;
-    break;
   }
   if (failed_before != nullptr) engine.fail_with_children(r, failed_before);
   poke(r.pending, peek(r.pending) & ~record::event_bit);  // it has come already

@@ -19,7 +19,6 @@ namespace weft::sched {
 struct answers {
   // Where a ready task goes: `own` is the deque of the worker where it became ready. Hints: weft/near.hpp; a task
   // without them is its own, if nothing else is said.
-  // The order counts: what names a node stands from `hinted` to `address`, what pushes from `cheapest` on.
   enum class to : std::uint8_t {
     own,
     central,
@@ -67,10 +66,14 @@ class built_in final : public policy {
   }
   bool always_own_deque() const noexcept override { return says_.ready == answers::to::own || says_.once_hinted; }
   bool uses_nodes() const noexcept override {
-    return says_.ready >= answers::to::hinted && says_.ready <= answers::to::address;
+    using enum answers::to;
+    return says_.ready == hinted || says_.ready == hinted_or_all || says_.ready == address;
   }
   bool uses_piles() const noexcept override { return says_.ready == answers::to::pile; }
-  bool pushes() const noexcept override { return says_.ready >= answers::to::cheapest; }
+  bool pushes() const noexcept override {
+    using enum answers::to;
+    return says_.ready == cheapest || says_.ready == cheap_by_chance;
+  }
 
  private:
   // Order: whoever reads an old value answers as before, which is right for all tasks that have no hints; who is asked
