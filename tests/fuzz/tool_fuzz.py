@@ -24,6 +24,8 @@ import time
 import mutations
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests/tool"))
+import foreign_seeds  # pylint: disable=wrong-import-position
 CPU_S, WALL_S = 10, 60
 CLEAN = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")} | {
     "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=8192:exitcode=99",
@@ -103,6 +105,7 @@ def make_seeds(weft, folder):
                    env=CLEAN | {"WEFT_ORDER_LOG": str(order)}, capture_output=True, timeout=300, check=False)
     if order.exists():
         found["order"] = [order.read_bytes()]
+    found["foreign"] = [text.encode() for text in foreign_seeds.all_formats()]
     return dict(found)
 
 
@@ -133,7 +136,11 @@ COMMANDS = {
     "order": [(("run", "independent", "--n", "20", "--machine", "virtual", "--workers", "2"), None)],
 }
 COMMANDS["xml"] = [(tuple(w.replace(".toml", ".xml") for w in words), out) for words, out in COMMANDS["toml"]]
-SHARES = {"trace": 10, "toml": 6, "xml": 3, "matrix": 1, "order": 1}
+COMMANDS["foreign"] = [(("import", "FILE", "-o", "OUT"), "OUT"), (("import", "FILE", "-o", "OUT", "--json"), "OUT"),
+                       (("import", "FILE", "-o", "OUT", "--no-replay", "--workers", "3", "--unit", "us"), "OUT")]
+COMMANDS["foreign"] += [(("import", "FILE", "-o", "OUT", "--no-replay", "--format", name), "OUT")
+                        for name in ("csv", "stg", "dot", "wfcommons", "starpu", "chrome", "tfprof")]
+SHARES = {"trace": 10, "toml": 6, "xml": 3, "matrix": 1, "order": 1, "foreign": 5}
 
 
 def contents(folder):

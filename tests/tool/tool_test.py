@@ -213,7 +213,7 @@ class Others(Tool):
     def test_no_command(self):
         done = run()
         self.assertEqual(done.returncode, 2)
-        self.assertIn("run, info, bench, report, export, recover, check, sim, whatif or calibrate", done.stderr)
+        self.assertIn("run, info, bench, report, export, import, recover, check, sim, whatif or calibrate", done.stderr)
         self.bad("dance", "dance")
 
     def test_info(self):

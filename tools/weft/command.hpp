@@ -32,6 +32,7 @@ class command {
 [[nodiscard]] std::unique_ptr<command> make_info_command(const command_line& root);
 [[nodiscard]] std::unique_ptr<command> make_bench_command(const command_line& root);
 [[nodiscard]] std::unique_ptr<command> make_report_command(const command_line& root);
+[[nodiscard]] std::unique_ptr<command> make_import_command(const command_line& root);
 [[nodiscard]] std::unique_ptr<command> make_recover_command(const command_line& root);
 [[nodiscard]] std::unique_ptr<command> make_check_command(const command_line& root);
 [[nodiscard]] std::unique_ptr<command> make_export_command(const command_line& root);

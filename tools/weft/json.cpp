@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "json_sieve.hpp"
+#include "weft/error.hpp"
+
 namespace weft::tool {
 
 using library = nlohmann::ordered_json;
@@ -156,6 +159,141 @@ std::string json::text(int spaces, bool ascii) const {
 json json::parse(std::string_view text) {
   const library read = library::parse(text, nullptr, false);
   return read.is_discarded() ? json() : json_converter::in(read);
+}
+
+namespace {
+
+// What the library tells while it reads. Its functions return whether it shall go on.
+class sifter {
+ public:
+  sifter(json_sieve& into) : into_(into) {}
+
+  bool null() { return value(nullptr); }
+  bool boolean(bool yes) { return value(yes); }
+  bool number_integer(std::int64_t n) { return value(n); }
+  bool number_unsigned(std::uint64_t n) { return value(n); }
+  bool number_float(double x, const std::string&) { return value(x); }
+  bool string(std::string& text) { return value(std::move(text)); }
+  bool binary(library::binary_t&) { return true; }
+  bool start_object(std::size_t) { return start(false); }
+  bool start_array(std::size_t) { return start(true); }
+  bool end_object() { return end(); }
+  bool end_array() { return end(); }
+  bool key(std::string& name) {
+    if (!made_.empty()) {
+      keys_.back() = std::move(name);
+      return true;
+    }
+    path_.resize(levels_.back().path);
+    if (!path_.empty()) path_ += '.';
+    path_ += name;
+    return true;
+  }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& e) {
+    const std::string_view text = e.what();
+    const std::size_t from = text.find("] ");
+    throw weft::error(std::string(from == std::string_view::npos ? text : text.substr(from + 2)));
+  }
+
+ private:
+  static constexpr std::size_t depth_max = 64;
+  struct level {
+    std::size_t path;  // letters of its own path
+    bool is_array;
+    std::size_t items = 0;
+  };
+
+  // A value begins: of an array its path is that of an item.
+  void begin() {
+    if (levels_.empty() || !levels_.back().is_array) return;
+    path_.resize(levels_.back().path);
+    path_ += "[]";
+  }
+  void over() {
+    if (!levels_.empty()) ++levels_.back().items;
+  }
+  [[nodiscard]] std::size_t item() const {
+    for (auto at = levels_.rbegin(); at != levels_.rend(); ++at)
+      if (at->is_array) return at->items;
+    return 0;
+  }
+
+  bool value(json plain) {
+    if (!made_.empty()) return put(std::move(plain)), true;
+    begin();
+    if (into_.wants(path_)) into_.take(path_, item(), std::move(plain));
+    over();
+    return true;
+  }
+  bool start(bool is_array) {
+    if (levels_.size() + made_.size() >= depth_max)
+      throw weft::error("values lie deeper in each other than " + std::to_string(depth_max));
+    if (made_.empty()) begin();
+    if (!made_.empty() || into_.wants(path_)) {
+      made_.push_back(is_array ? json::array() : json::object());
+      keys_.emplace_back();
+    } else {
+      levels_.push_back({path_.size(), is_array});
+    }
+    return true;
+  }
+  bool end() {
+    if (!made_.empty()) {
+      json whole = std::move(made_.back());
+      made_.pop_back();
+      keys_.pop_back();
+      if (!made_.empty()) return put(std::move(whole)), true;
+      into_.take(path_, item(), std::move(whole));
+    } else {
+      levels_.pop_back();
+    }
+    over();
+    return true;
+  }
+  // Into the innermost value that is being made.
+  void put(json value) {
+    if (made_.back().is_array())
+      made_.back().push_back(std::move(value));
+    else
+      made_.back()[keys_.back()] = std::move(value);
+  }
+
+  json_sieve& into_;
+  std::string path_;
+  std::vector<level> levels_;      // arrays and objects around what is read, that nobody wants whole
+  std::vector<json> made_;         // a value that is wanted, and what is being made in it
+  std::vector<std::string> keys_;  // of each of these, the newest member
+};
+
+// The text, by an iterator that tells how far it is.
+class told_iterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+  told_iterator(std::string_view text, std::size_t at, json_sieve& into) : text_(text), at_(at), into_(&into) {}
+  reference operator*() const { return text_[at_]; }
+  told_iterator& operator++() {
+    if ((++at_ & ((std::size_t{1} << 20) - 1)) == 0)
+      into_->read(static_cast<double>(at_) / static_cast<double>(text_.size()));
+    return *this;
+  }
+  bool operator==(const told_iterator& o) const noexcept { return at_ == o.at_; }
+  bool operator!=(const told_iterator& o) const noexcept { return at_ != o.at_; }
+
+ private:
+  std::string_view text_;
+  std::size_t at_;
+  json_sieve* into_;
+};
+
+}  // namespace
+
+void sift(std::string_view text, json_sieve& into) {
+  sifter reader(into);
+  library::sax_parse(told_iterator(text, 0, into), told_iterator(text, text.size(), into), &reader);
 }
 
 std::string json_text(const json& object) { return object.text(2) + "\n"; }

@@ -1,13 +1,16 @@
 // The value itself: which braces make an object, what a text says, what a reader asks for wrongly.
-#include "json.hpp"
+#include "json_sieve.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "weft/error.hpp"
 
 using weft::tool::json;
 
@@ -94,4 +97,51 @@ TEST_CASE("asking for what is not there is an error") {
   CHECK_THROWS_AS(static_cast<void>(json(-1).get<unsigned>()), std::logic_error);
   CHECK_THROWS_AS(static_cast<void>(json(1ull << 32).get<unsigned>()), std::logic_error);
   CHECK_THROWS_AS(json("text").push_back(1), std::logic_error);
+}
+
+namespace {
+
+// What a sieve gets: "path item value".
+std::string sifted(const std::string& text, const std::vector<std::string>& wanted) {
+  class kept final : public weft::tool::json_sieve {
+   public:
+    explicit kept(const std::vector<std::string>& wanted) : wanted_(wanted) {}
+    bool wants(std::string_view path) override {
+      return std::find(wanted_.begin(), wanted_.end(), path) != wanted_.end();
+    }
+    void take(std::string_view path, std::size_t item, json value) override {
+      all += std::string(path) + " " + std::to_string(item) + " " + value.text() + "; ";
+    }
+    std::string all;
+
+   private:
+    const std::vector<std::string>& wanted_;
+  };
+  kept into(wanted);
+  try {
+    weft::tool::sift(text, into);
+  } catch (const weft::error& e) {
+    into.all += e.what();
+  }
+  return into.all;
+}
+
+}  // namespace
+
+TEST_CASE("a sieve makes what is wanted, and says where it was") {
+  const std::string text = R"({"a":{"b":[{"x":1},{"x":[2,{"y":null}]}],"c":true},"d":[[1,2],[3]]})";
+  CHECK(sifted(text, {"a.b[]"}) == R"(a.b[] 0 {"x":1}; a.b[] 1 {"x":[2,{"y":null}]}; )");
+  CHECK(sifted(text, {"a.c", "a.b[].x"}) == R"(a.b[].x 0 1; a.b[].x 1 [2,{"y":null}]; a.c 0 true; )");
+  CHECK(sifted(text, {"d[][]"}) == "d[][] 0 1; d[][] 1 2; d[][] 0 3; ");
+  CHECK(sifted("[1,\"t\"]", {"[]"}) == "[] 0 1; [] 1 \"t\"; ");
+  CHECK(sifted("7", {""}) == " 0 7; ");
+  CHECK(sifted(R"({"a":1,"a":2})", {"a"}) == "a 0 1; a 0 2; ");
+}
+
+TEST_CASE("a sieve says the line of what is no JSON, and refuses what lies too deep") {
+  CHECK(sifted("[1,\n 2,,3]", {"[]"}).starts_with("[] 0 1; [] 1 2; parse error at line 2, column 4"));
+  CHECK(sifted("", {}).starts_with("parse error at line 1"));
+  CHECK(sifted("[1e999]", {}).find("1e999") != std::string::npos);
+  CHECK(sifted(std::string(100'000, '['), {}) == "values lie deeper in each other than 64");
+  CHECK(sifted("[\"\xff\"]", {}).find("UTF-8") != std::string::npos);
 }

@@ -81,6 +81,7 @@ int dispatch(int argc, char** argv) {
   commands.push_back(make_bench_command(root));
   commands.push_back(make_report_command(root));
   commands.push_back(make_export_command(root));
+  commands.push_back(make_import_command(root));
   commands.push_back(make_recover_command(root));
   commands.push_back(make_check_command(root));
   commands.push_back(make_sim_command(root));
@@ -92,8 +93,9 @@ int dispatch(int argc, char** argv) {
   }
   for (const auto& c : commands)
     if (c->asked()) return run(*c, argc, argv);
-  throw weft::error("a command is missing: run, info, bench, report, export, recover, check, sim, whatif or calibrate; "
-                    "see weft --help");
+  throw weft::error(
+      "a command is missing: run, info, bench, report, export, import, recover, check, sim, whatif or calibrate; "
+      "see weft --help");
 }
 
 int fail(std::string_view why, bool json_wanted) {

@@ -68,6 +68,7 @@ std::string task_line(const file& f, index t) {
   const int colour = of.name == none ? 9 : static_cast<int>(of.name % colours) + 1;  // 9 is grey
   std::string line = "  " + node_of(f, t) + " [shape=box, style=\"" + style +
                      "\", fillcolor=" + std::to_string(colour) + ", label=\"" + label + "\"";
+  if (of.ran()) line += ", duration_ns=" + std::to_string(of.finished_ns - of.started_ns);  // for `weft import`
   if (of.result == outcome::failed) line += ", color=red, penwidth=3";
   return line + "];\n";
 }
@@ -145,7 +146,8 @@ graph_size write_task_graph(const file& f, std::size_t tasks, output_file& out, 
   }
   for (index t = 0; t < tasks; ++t) {
     if (f.tasks[t].parent >= tasks) continue;
-    out.put("  " + node_of(f, f.tasks[t].parent) + " -> " + node_of(f, t) + " [style=dashed, arrowhead=empty];\n");
+    out.put("  " + node_of(f, f.tasks[t].parent) + " -> " + node_of(f, t) +
+            " [style=dashed, arrowhead=empty, submits=true];\n");
     ++size.edges;
   }
   out.put("}\n");
