@@ -81,6 +81,20 @@ class Formats(Import):
         self.assertEqual([end - begin for _, _, begin, end in self.tasks()], [3, 2, 1, 4])
         self.assertEqual(self.edges(), [(1, 2), (2, 3)])
 
+    def test_many_before_one(self):
+        """They share a handle, so that a task after a hundred thousand others has one access and not as many."""
+        rows = "".join(f"t{i},1,\n" for i in range(100_000))
+        reply = self.imported(f"task,duration,after\n{rows}end,1,{' '.join(f't{i}' for i in range(100_000))}\n")
+        self.assertEqual(reply["edges"], 100_000)
+        with sqlite3.connect(self.trace) as db:
+            self.assertEqual(db.execute("SELECT kind, count(*) FROM accesses GROUP BY kind ORDER BY kind").fetchall(),
+                             [("concurrent", 100_000), ("write", 1)])
+            self.assertEqual(db.execute("SELECT count(*), min(after), max(after) FROM dependencies").fetchone(),
+                             (100_000, 100_001, 100_001))
+        self.assertGreater(self.good_json("sim", self.trace)["makespan_ns"], 0)
+        self.bad("more than the 32768 that a task can have", "import", self.file(
+            "task,duration,reads\na,1," + " ".join(f"d{i}" for i in range(40_000)) + "\n"), "-o", self.trace)
+
     def test_csv_on_workers(self):
         """Without times they are laid out, on as many workers as one says there were."""
         reply = self.imported(CSV, "--workers", "2")

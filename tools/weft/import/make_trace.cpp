@@ -28,6 +28,9 @@ std::uint8_t code_of(mode m) noexcept {
                     detail::kind_concurrent}[static_cast<std::size_t>(m)];
 }
 
+constexpr index fan_max = 64;                    // tasks before another, until they share a handle
+constexpr std::uint32_t accesses_max = 1 << 15;  // of a task
+
 // Of each handle: how many accesses there were before the newest group, and how many there are in all.
 struct versions {
   std::uint64_t before = 0, all = 0;
@@ -64,23 +67,38 @@ class builder {
   }
 
  private:
-  // A task that others come after has a handle for it, behind those of the data. Edges are sorted by their first task.
+  // Edges are sorted by their first task. A task that others come after has a handle that it writes and they read; but
+  // of a task that comes after very many it is the other way round, so that it has one access and not as many.
   void number_tokens() {
     token_.assign(g_.tasks.size(), none);
+    meeting_.assign(g_.tasks.size(), none);
     into_.assign(g_.tasks.size() + 1, 0);
+    out_of_.assign(g_.tasks.size() + 1, 0);
     for (const edge& e : g_.edges) {
       ++into_[e.after + 1];
-      if (token_[e.before] != none) continue;
-      token_[e.before] = static_cast<index>(g_.data.size()) + tokens_++;
-      out_.handles.emplace(token_[e.before] + 1, weft::trace::handle_row{.name = "end of " + g_.id_of(e.before)});
+      ++out_of_[e.before + 1];
     }
-    for (std::size_t i = 1; i < into_.size(); ++i) into_[i] += into_[i - 1];
+    for (std::size_t i = 1; i < into_.size(); ++i) {
+      if (into_[i] > fan_max) meeting_[i - 1] = handle("begin of ", static_cast<index>(i) - 1);
+      into_[i] += into_[i - 1];
+      out_of_[i] += out_of_[i - 1];
+    }
     from_.resize(g_.edges.size());
     std::vector<index> next(into_.begin(), into_.end() - 1);
-    for (const edge& e : g_.edges) from_[next[e.after]++] = e.before;
+    for (const edge& e : g_.edges) {
+      from_[next[e.after]++] = e.before;
+      if (meeting_[e.after] == none && token_[e.before] == none) token_[e.before] = handle("end of ", e.before);
+    }
     first_.assign(g_.tasks.size() + 1, 0);
     for (const access& a : g_.accesses) ++first_[a.task + 1];
     for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+  }
+
+  // A new one, behind those of the data.
+  index handle(const char* what, index task) {
+    const index number = static_cast<index>(g_.data.size()) + tokens_++;
+    out_.handles.emplace(number + 1, weft::trace::handle_row{.name = what + g_.id_of(task)});
+    return number;
   }
 
   void add(index t) {
@@ -102,8 +120,17 @@ class builder {
       out_.accesses.push_back({number, position++, handle + 1, code, newest_[handle].take(m), 0});
     };
     for (index a = first_[t]; a < first_[t + 1]; ++a) touch(g_.accesses[a].datum, g_.accesses[a].mode);
-    for (index i = into_[t]; i < into_[t + 1]; ++i) touch(token_[from_[i]], mode::read);
+    if (meeting_[t] != none)
+      touch(meeting_[t], mode::write);
+    else
+      for (index i = into_[t]; i < into_[t + 1]; ++i) touch(token_[from_[i]], mode::read);
+    for (index e = out_of_[t]; e < out_of_[t + 1]; ++e)
+      if (const index meeting = meeting_[g_.edges[e].after]; meeting != none) touch(meeting, mode::concurrent);
     if (token_[t] != none) touch(token_[t], mode::write);
+    if (position > accesses_max)
+      g_.from().fail_at(of.place, g_.called(t) + " has " + std::to_string(position) +
+                                      " data and edges, more than the " + std::to_string(accesses_max) +
+                                      " that a task can have");
   }
 
   const graph& g_;
@@ -111,7 +138,9 @@ class builder {
   const std::vector<index>& order_;
   weft::trace::contents out_;
   std::vector<versions> newest_;    // of each handle
-  std::vector<index> token_;        // of each task; none: nobody comes after it
+  std::vector<index> token_;        // of each task, that it writes; none: nobody comes after it
+  std::vector<index> meeting_;      // of each task, that those before it share; none: it reads their tokens
+  std::vector<index> out_of_;       // of task t in the edges
   std::vector<index> into_, from_;  // of task t: it comes after from_[into_[t]] to before from_[into_[t + 1]]
   std::vector<index> first_;        // of task t in the accesses
   index tokens_ = 0;
