@@ -23,7 +23,10 @@ SCHED_LINES_MAX, ROOM_HEADERS_MAX, ROOM_LINES_MAX = 350, 15, 2500
 SCHED_WITHOUT_TEST = {"src/sched/admit/any_engine.hpp": "an interface, without a line of its own to test",
                       "src/sched/admit/admission.hpp": "window.hpp and reserve.hpp, both tested, for an engine",
                       **{f"src/sched/engine/engine_{part}.hpp": "the engine's, as engine_test.cpp tests it"
-                         for part in ("steps", "life", "calls", "events", "forks", "graphs", "size")}}
+                         for part in ("steps", "life", "calls", "events", "forks", "graphs", "size")},
+                      **{f"src/sched/{what}.hpp": "members, without a call of its own" for what in
+                         ("place/context", "place/place_room", "admit/admit_room", "join/join_room",
+                          "teams/team_room")}}
 ASSERTIONS_MIN = {"sched": 20, "access": 20, "ordered": 20}  # for each 1000 lines of code in a room
 HEAVY = {"atomic", "thread", "mutex", "chrono", "functional", "iostream", "ranges", "memory"}
 NOT_IN_SCHED = {"thread", "mutex", "chrono", "random", "iostream"}

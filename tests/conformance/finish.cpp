@@ -282,7 +282,7 @@ TEST_CASE("finish: many workers, more than cores") {
   }
 }
 
-TEST_CASE("finish: the same virtual time, run by run, on machines of every size") {
+TEST_CASE("finish: the same virtual time, run by run, on machines of every size" * doctest::skip(real_threads_only)) {
   for (const unsigned workers : {1u, 2u, 7u, 64u, 512u}) {
     double first = 0;
     for (int run = 0; run < 2; ++run) {

@@ -8,6 +8,7 @@
 #include <queue>
 #include <vector>
 
+#include "sanitized.hpp"
 #include "weft/swarm.hpp"
 #include "weft/weft.hpp"
 
@@ -114,7 +115,8 @@ TEST_CASE("ordered, event loop: the serial bits on 1, 2, 7 and 16 real workers")
     }
 }
 
-TEST_CASE("ordered, event loop: the serial bits on 64 modelled workers, in time and in random order") {
+TEST_CASE("ordered, event loop: the serial bits on 64 modelled workers, in time and in random order" *
+          doctest::skip(real_threads_only)) {
   const weft::ordered_counts in_time =
       same_bits({.workers = 64, .machine = "virtual"}, {.executor = "speculative", .always_ahead = true});
   CHECK(in_time.started > in_time.in_order);  // some ran ahead
@@ -125,7 +127,8 @@ TEST_CASE("ordered, event loop: the serial bits on 64 modelled workers, in time 
   }
 }
 
-TEST_CASE("ordered, event loop: the serial bits on a modelled chip of 64 cores, of one, and of one without Swarm") {
+TEST_CASE("ordered, event loop: the serial bits on a modelled chip of 64 cores, of one, and of one without Swarm" *
+          doctest::skip(real_threads_only)) {
   for (const weft::swarm_options& chip :
        {weft::swarm_options{.audit = 1}, weft::swarm_options{.cores = 1, .task_queue = 16, .audit = 1},
         weft::swarm_options{.cores = 4, .task_units = 0}}) {

@@ -142,7 +142,7 @@ TEST_CASE("scans: of sums that could not be made, those that were are destroyed"
   CHECK(sum::alive() == before);
 }
 
-TEST_CASE("scans: modelled machines scan with as many workers as they have") {
+TEST_CASE("scans: modelled machines scan with as many workers as they have" * doctest::skip(real_threads_only)) {
   double alone = 0;
   for (const unsigned workers : {1u, 2u, 8u}) {
     weft::runtime rt({.workers = workers, .machine = "virtual"});

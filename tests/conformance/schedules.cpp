@@ -134,7 +134,7 @@ weft::options draw_machine(dice& rng, std::uint64_t seed, const char* machine) {
 
 }  // namespace
 
-TEST_CASE("schedules: random programs in random order") {
+TEST_CASE("schedules: random programs in random order" * doctest::skip(real_threads_only)) {
   for_each_seed("schedules: random programs in*", 0, sanitized ? 150 : 4000, [](std::uint64_t seed) {
     dice rng(seed);
     weft::options o = draw_machine(rng, seed, "virtual");
@@ -146,7 +146,7 @@ TEST_CASE("schedules: random programs in random order") {
 
 // Cores that stand still, wake late and lose what they have nearly stolen, in random order, by priorities, and with the
 // tasks themselves in a drawn order; often through the smallest window, and with deques that grow from two slots.
-TEST_CASE("schedules: random programs on disturbed machines") {
+TEST_CASE("schedules: random programs on disturbed machines" * doctest::skip(real_threads_only)) {
   weft::machine::disturbance& disturbed = weft::disturb_modelled_machines();
   for_each_seed("schedules: random programs on disturbed*", 0, sanitized ? 100 : 3000, [&](std::uint64_t seed) {
     static constexpr const char* kinds[] = {"random", "pct:3:8000", "pct:10:8000", "tasks:3:300", "time"};
@@ -170,7 +170,7 @@ TEST_CASE("schedules: random programs on disturbed machines") {
 }
 
 // The window of 64 is met all the time: by main, by nested submitters, by several at once.
-TEST_CASE("schedules: wide random programs through a small window") {
+TEST_CASE("schedules: wide random programs through a small window" * doctest::skip(real_threads_only)) {
   for_each_seed("schedules: wide random*", 0, sanitized ? 10 : 250, [](std::uint64_t seed) {
     dice rng(seed);
     weft::options o = draw_machine(rng, seed, "virtual");

@@ -239,7 +239,8 @@ TEST_CASE("sorted values: integers whose sort is left off are all there, in some
   }
 }
 
-TEST_CASE("sorted values: modelled machines sort with as many workers as they have") {
+TEST_CASE("sorted values: modelled machines sort with as many workers as they have" *
+          doctest::skip(real_threads_only)) {
   const std::vector<int> input = random_ints(brief ? 20'000 : 100'000, 1u << 30);
   double alone = 0;
   for (const unsigned workers : {1u, 4u}) {

@@ -12,52 +12,35 @@
 #include "sched/admit/reserve.hpp"
 #include "sched/admit/suspension.hpp"
 #include "sched/admit/window.hpp"
-#include "sched/idle/attention.hpp"
-#include "sched/place/placement.hpp"
-#include "sched/place/readiness.hpp"
+#include "sched/place/context.hpp"
 #include "sched/place/stealing.hpp"
-#include "sched/replay/recording.hpp"
-#include "sched/workers/crew.hpp"
 #include "sched/workers/source.hpp"
-#include "task/pool.hpp"
 
 namespace weft::sched {
-
-template <class M> struct admission_parts {
-  M& machine;
-  sched::sleep<M>& sleep;
-  sched::crew<M>& all;
-  task::pool<M>& pool;
-  sched::attention<M>& attention;
-  sched::recording<M>& recording;
-  sched::placement<M>& placement;
-  sched::readiness<M>& readiness;
-  sched::suspension<M>& suspension;
-  sched::stealing<M>& stealing;
-};
 
 // As a source: submitters that this worker set aside; and, now and then while others are blocked, tasks at the old ends
 // of deques, where the room may stand that those wait for.
 template <class M> class admission final : public source<M>, private window_needs {
  public:
-  admission(const admission_parts<M>& parts, std::size_t window_tasks)
+  admission(context<M>& context, suspension<M>& suspension, stealing<M>& stealing, std::size_t window_tasks)
       : source<M>("submitters that wait for room", {.while_paused = true, .now_and_then = true, .serves_one = true}),
-        use_(parts), window_(*this, window_tasks, parts.all.rules()), reserve_(parts.machine, parts.sleep) {}
+        context_(context), suspension_(suspension), stealing_(stealing), window_(*this, window_tasks, context.rules),
+        reserve_(context.machine, context.sleep) {}
 
   // Who: the thread that makes the runtime. creator_apart: one worker creates and runs no tasks.
   // stays: workers take nothing from other nodes, so what the main thread has nobody else may see.
   void open(bool creator_apart, bool stays) {
     if (blocks()) {
-      worker<M>& r = use_.all.reserve();
+      worker<M>& r = context_.crew.reserve();
       WEFT_ASSERT(r.role == role::reserve);
-      reserve_.open(r.id, r.shown_id, r.tick_limit, ticks_between_looks, stays || use_.all.workers() == 1);
+      reserve_.open(r.id, r.shown_id, r.tick_limit, ticks_between_looks, stays || context_.crew.workers() == 1);
     }
-    window_.open(use_.all.seats() - (creator_apart ? 1 : 0), blocks());
+    window_.open(context_.crew.seats() - (creator_apart ? 1 : 0), blocks());
   }
 
   // Who: w's thread. May block, or come back on another worker. Errors: std::bad_alloc.
   [[nodiscard, gnu::always_inline]] detail::record* get(worker<M>& w, std::uint8_t size_class) {
-    if (detail::record* r = use_.pool.allocate(w, size_class, window_.limit())) return r;
+    if (detail::record* r = context_.pool.allocate(w, size_class, window_.limit())) return r;
     return wait_for_room(w, size_class);
   }
   [[nodiscard]] std::size_t limit() noexcept { return window_.limit(); }
@@ -69,7 +52,7 @@ template <class M> class admission final : public source<M>, private window_need
 
   [[nodiscard]] detail::record* take(worker<M>& w) override {
     if (w.throttled_head != nullptr) return next_set_aside(w);
-    const bool looks = w.tick == 0 && window_.anyone_lately() && blocks() && !use_.attention.paused();
+    const bool looks = w.tick == 0 && window_.anyone_lately() && blocks() && !context_.attention.paused();
     return looks ? look_aside(w) : nullptr;
   }
   [[nodiscard]] bool visible(worker<M>& w) noexcept override {
@@ -115,20 +98,20 @@ template <class M> class admission final : public source<M>, private window_need
    public:
     main_wait(admission& a, worker<M>& w) : admission_(a) {
       if (!w.on_program_stack() || w.current != nullptr) return;
-      a.use_.placement.main_waits();
+      a.context_.placement.main_waits();
       if (!detail::peek(w.away)) return;
       worker_ = &w;
       detail::poke(w.away, false);
-      a.use_.machine.settle();
+      a.context_.machine.settle();
       a.reserve_.main_waits(true);
       if (a.reserve_.holds(w.id)) a.take_back(w);  // from now on worker 0 shows its id itself
     }
     ~main_wait() {
       if (worker_ == nullptr) return;
-      admission_.use_.placement.expose(*worker_);
+      admission_.context_.placement.expose(*worker_);
       admission_.reserve_.main_waits(false);
       M::store(worker_->away, true, base::seq_cst);
-      admission_.use_.placement.main_goes_away();
+      admission_.context_.placement.main_goes_away();
     }
     main_wait(const main_wait&) = delete;
     main_wait& operator=(const main_wait&) = delete;
@@ -153,14 +136,14 @@ template <class M> class admission final : public source<M>, private window_need
 
  private:
   // A submitter without room blocks where somebody takes its place meanwhile, and is set aside elsewhere.
-  [[nodiscard]] bool blocks() const noexcept { return use_.all.has_reserve(); }
+  [[nodiscard]] bool blocks() const noexcept { return context_.crew.has_reserve(); }
   [[nodiscard, gnu::noinline]] detail::record* wait_for_room(worker<M>& w, std::uint8_t size_class) {
     if (!blocks()) return set_aside(w, size_class);
     if (w.role == role::guest) {
       const outside_wait here(*this);
       return block(w, size_class);
     }
-    const typename readiness<M>::exclusive_wait until_there_is_room(use_.readiness, w);
+    const typename readiness<M>::exclusive_wait until_there_is_room(context_.readiness, w);
     return block(w, size_class);
   }
 
@@ -169,7 +152,7 @@ template <class M> class admission final : public source<M>, private window_need
   [[nodiscard]] detail::record* set_aside(worker<M>& w, std::uint8_t size_class) {
     waiter self;
     self.r.size_class = size_class;
-    use_.suspension.suspend(w, self, {trace::why::window}, [this, &self](worker<M>& here) {
+    suspension_.suspend(w, self, {trace::why::window}, [this, &self](worker<M>& here) {
       self.r.pin = here.id;
       (here.throttled_head == nullptr ? here.throttled_head : here.throttled_tail->waiting.next) = &self.r;
       here.throttled_tail = &self.r;
@@ -193,8 +176,8 @@ template <class M> class admission final : public source<M>, private window_need
     return M::load(beyond_window_, base::relaxed) != 0 && M::exchange(beyond_window_, 0u, base::relaxed) != 0;
   }
   void wake_set_aside() noexcept {
-    for (const auto& w : use_.all)
-      if (M::load(w->throttled_here, base::seq_cst)) use_.sleep.notify(use_.machine, w->id);
+    for (const auto& w : context_.crew)
+      if (M::load(w->throttled_here, base::seq_cst)) context_.sleep.notify(context_.machine, w->id);
   }
 
   // --- where it blocks
@@ -202,26 +185,26 @@ template <class M> class admission final : public source<M>, private window_need
   [[nodiscard]] detail::record* block(worker<M>& w, std::uint8_t size_class) {
     const bool is_guest = w.role == role::guest;
     const bool is_reserve = w.role == role::reserve;
-    if (!is_guest) use_.placement.expose(w);  // others must be able to run what this worker has
+    if (!is_guest) context_.placement.expose(w);  // others must be able to run what this worker has
     submitter self(w.let_go, size_class, is_guest ? submitter::stranger : detail::peek(w.shown_id));
     self.replaceable = !is_reserve;
     if (window_.grows()) w.decides(by::first_window);
     while (!window_.enter(self))
       if (detail::record* r = allocate(w, size_class, false)) return r;
-    const auto from = use_.recording.waits(w, w.current);
+    const auto from = context_.recording.waits(w, w.current);
     detail::record* r = allocate(w, size_class, window_.look_again(self));
     if (r == nullptr) r = block_until_room(w, self);
     window_.leave(self);
     if (!is_guest && !is_reserve) take_back(w);
-    use_.recording.goes_on(w, w.current, {trace::why::window}, from);
+    context_.recording.goes_on(w, w.current, {trace::why::window}, from);
     return r;
   }
   [[nodiscard]] detail::record* block_until_room(worker<M>& w, submitter& self) {
     const bool is_reserve = w.role == role::reserve;
     const bool lends = w.role != role::guest && !is_reserve;
     if (is_reserve) reserve_.set_blocked(true);
-    if (lends && w.id == 0) use_.machine.settle();
-    const typename M::stay here(use_.machine, lends);
+    if (lends && w.id == 0) context_.machine.settle();
+    const typename M::stay here(context_.machine, lends);
     detail::record* r = nullptr;
     while (r == nullptr) {
       if (lends) reserve_.lend(w.id, self.signal);
@@ -233,7 +216,7 @@ template <class M> class admission final : public source<M>, private window_need
     return r;
   }
   [[nodiscard]] detail::record* allocate(worker<M>& w, std::uint8_t size_class, bool beyond) {
-    return use_.pool.allocate(w, size_class, beyond ? use_.pool.no_limit : window_.limit());
+    return context_.pool.allocate(w, size_class, beyond ? context_.pool.no_limit : window_.limit());
   }
   // It was not woken in its patience.
   void judge(worker<M>& w, submitter& self) noexcept {
@@ -241,7 +224,7 @@ template <class M> class admission final : public source<M>, private window_need
     if (window_.judges(self) && window_.judge(self, look())) w.decides(by::long_load);
   }
   [[nodiscard]] progress look() noexcept {
-    return {use_.all.tasks_begun(), use_.machine.busy_ns(), use_.machine.now_ps()};
+    return {context_.crew.tasks_begun(), context_.machine.busy_ns(), context_.machine.now_ps()};
   }
 
   struct standing {
@@ -261,12 +244,12 @@ template <class M> class admission final : public source<M>, private window_need
   // others wait for comes from tasks that stand in their deques, or at the old end of its own. So now and then it takes
   // one from there.
   [[nodiscard]] detail::record* look_aside(worker<M>& w) {
-    use_.placement.expose(w);
-    const unsigned seats = use_.all.seats();
+    context_.placement.expose(w);
+    const unsigned seats = context_.crew.seats();
     for (unsigned i = 0; i < seats; ++i) {
       const unsigned at = w.aside_next;
       w.aside_next = at + 1 < seats ? at + 1 : 0;
-      if (detail::record* r = use_.stealing.rob(w, use_.all[at])) return r;
+      if (detail::record* r = stealing_.rob(w, context_.crew[at])) return r;
     }
     return nullptr;
   }
@@ -277,12 +260,14 @@ template <class M> class admission final : public source<M>, private window_need
     if (s.id == submitter::stranger || !s.replaceable) return M::signal(s.signal);
     reserve_.recall(static_cast<std::uint16_t>(s.id), s.signal);
   }
-  [[nodiscard]] std::uint64_t tasks_begun() noexcept override { return use_.all.tasks_begun(); }
+  [[nodiscard]] std::uint64_t tasks_begun() noexcept override { return context_.crew.tasks_begun(); }
   [[nodiscard]] bool has_room(std::uint8_t size_class, std::size_t live_max) noexcept override {
-    return use_.pool.has_room(size_class, live_max);
+    return context_.pool.has_room(size_class, live_max);
   }
 
-  admission_parts<M> use_;
+  context<M>& context_;
+  suspension<M>& suspension_;
+  stealing<M>& stealing_;
   window<M> window_;
   reserve<M> reserve_;
   detail::cell<std::uint32_t> beyond_window_;  // set aside: nothing else can run, the next submitter may exceed it

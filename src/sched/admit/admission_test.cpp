@@ -11,16 +11,16 @@
 #include <utility>
 #include <vector>
 
-#include "storey.hpp"
+#include "little_engine.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::task;
+using testing::task;
 using word = detail::cell<std::uint32_t>;
 
 // Blocking calls what the test has to do meanwhile; signals are written down.
-struct staged : ground::notes {
+struct staged : testing::notes {
   [[nodiscard]] bool start_one(unsigned seat) { return started.push_back(seat), true; }
   static void bring_reserve(bool) noexcept {}
   void settle() noexcept { ++settled; }
@@ -48,7 +48,6 @@ constexpr std::size_t window_tasks = 128;
 template <class M> struct fixture {
   explicit fixture(unsigned workers, bool with_reserve = M::reserves() != 0) : s(machine, workers, with_reserve) {
     s.open();
-    thieves.open(s.rules);
     away.open(main);
     set_current_worker(&main);
     main.starved.raw = 0;  // no engine to share for it
@@ -87,14 +86,11 @@ template <class M> struct fixture {
   [[nodiscard]] reserve<M>& stand_in() { return a.the_reserve(); }
 
   M machine;
-  ground::storey<M> s;
+  testing::little_engine<M> s;
   sched::stacks<M> stacks{std::size_t{128} << 10, &fixture::enter, this};
   suspension<M> away{machine, s.sleep, stacks, s.recording, s.readiness, s.quiescence};
-  tempo<M> lengths;
-  stealing<M> thieves{machine, s.sleep, s.all, s.placement, lengths, s.recording};
-  admission<M> a{{machine, s.sleep, s.all, s.pool, s.attention, s.recording, s.placement, s.readiness, away, thieves},
-                 window_tasks};
-  worker<M>& main = s.all[0];
+  admission<M> a{s, away, s.place.stealing, window_tasks};
+  worker<M>& main = s.crew[0];
   std::vector<detail::record*> live[detail::record_classes];
   std::vector<std::function<void()>> steps;  // what the worker's loop finds to do, in turn
   unsigned idle = 0;
@@ -120,7 +116,7 @@ template <class M> struct fixture {
 };
 
 using on_threads = fixture<staged>;
-using on_model = fixture<ground::modelled_notes>;
+using on_model = fixture<testing::modelled_notes>;
 
 }  // namespace
 
@@ -142,10 +138,10 @@ TEST_CASE("admission: a worker without room lends its id, leaves its tasks to ot
     CHECK(f.a.somebody_waits());
     CHECK(f.machine.started == std::vector{2u});
     REQUIRE(f.stand_in().next_turn());
-    CHECK(detail::peek(f.s.all.reserve().shown_id) == 0);
+    CHECK(detail::peek(f.s.crew.reserve().shown_id) == 0);
     CHECK(deque<staged>::stealable(f.main));
     f.stand_in().rest();
-    while (!f.was_signalled(f.main.let_go)) f.give_batch_back(f.s.all[1]);
+    while (!f.was_signalled(f.main.let_go)) f.give_batch_back(f.s.crew[1]);
   };
   f.take(f.a.get(f.main, 0));
   CHECK(staged::blocked == std::vector{base::patience_ns / 4});
@@ -158,10 +154,10 @@ TEST_CASE("admission: a worker without room lends its id, leaves its tasks to ot
 TEST_CASE("admission: of the workers that block the main thread leaves its core, and no other does") {
   for (const unsigned id : {0u, 1u}) {
     on_threads f(2);
-    worker<staged>& w = f.s.all[id];
+    worker<staged>& w = f.s.crew[id];
     f.fill(w);
     staged::meanwhile = [&f, &w] {
-      while (!f.was_signalled(w.let_go)) f.give_batch_back(f.s.all[1 - w.id]);
+      while (!f.was_signalled(w.let_go)) f.give_batch_back(f.s.crew[1 - w.id]);
     };
     f.take(f.a.get(w, 0));
     CHECK(f.machine.settled == (id == 0 ? 1 : 0));
@@ -172,7 +168,7 @@ TEST_CASE("admission: a thread from outside lends nothing; with one worker, who 
   for (const unsigned workers : {1u, 2u}) {
     on_threads f(workers);
     f.fill(f.main);
-    worker<staged>& g = f.s.outside.enter(nullptr);
+    worker<staged>& g = f.s.guests.enter(nullptr);
     f.fill(g);  // it brings room for what it may keep
     staged::meanwhile = [&] {
       CHECK(f.stand_in().is_wanted() == (workers == 1));
@@ -180,28 +176,28 @@ TEST_CASE("admission: a thread from outside lends nothing; with one worker, who 
     };
     f.take(f.a.get(g, 0));
     CHECK(!f.stand_in().is_wanted());
-    f.s.outside.leave(g);
+    f.s.guests.leave(g);
   }
 }
 
 TEST_CASE("admission: a body on the reserve is woken itself, and not the thread whose id it has") {
   on_threads f(2);
-  worker<staged>& r = f.s.all.reserve();
+  worker<staged>& r = f.s.crew.reserve();
   f.fill(f.main, 0);
   f.fill(r, 1);
   staged::meanwhile = [&f, &r] {
     REQUIRE(f.stand_in().next_turn());
     staged::meanwhile = [&f, &r] {
-      f.give_batch_back(f.s.all[1], 1);
-      f.give_batch_back(f.s.all[1], 1);
+      f.give_batch_back(f.s.crew[1], 1);
+      f.give_batch_back(f.s.crew[1], 1);
       CHECK(f.was_signalled(r.let_go));
       CHECK(!f.was_signalled(f.main.let_go));
       CHECK(f.stand_in().has_turn());  // 0 is lent as before
     };
     f.take(f.a.get(r, 1));
     CHECK(f.stand_in().has_turn());
-    f.give_batch_back(f.s.all[1], 0);
-    f.give_batch_back(f.s.all[1], 0);
+    f.give_batch_back(f.s.crew[1], 0);
+    f.give_batch_back(f.s.crew[1], 0);
     CHECK(!f.was_signalled(f.main.let_go));  // a body runs under its id
     CHECK(!f.stand_in().has_turn());
     f.stand_in().rest();
@@ -234,7 +230,7 @@ TEST_CASE("admission: a creator that runs no tasks makes no room, and the reserv
     f.a.open(true, false);
     f.fill(f.main);
     staged::meanwhile = [&] {
-      while (!f.was_signalled(f.main.let_go)) f.give_batch_back(f.s.all[workers - 1]);
+      while (!f.was_signalled(f.main.let_go)) f.give_batch_back(f.s.crew[workers - 1]);
     };
     f.take(f.a.get(f.main, 0));
     CHECK(staged::blocked.size() == workers - 1);  // with nobody else it goes beyond the window at once
@@ -248,7 +244,7 @@ TEST_CASE("admission: a worker that is idle lets submitters have what room there
   staged::meanwhile = [&f] {
     f.a.worker_idle(true);
     CHECK(!f.was_signalled(f.main.let_go));
-    f.give_batch_back(f.s.all[1]);
+    f.give_batch_back(f.s.crew[1]);
     CHECK(!f.was_signalled(f.main.let_go));  // less than three quarters
     f.a.worker_idle(true);
     CHECK(f.was_signalled(f.main.let_go));
@@ -259,7 +255,7 @@ TEST_CASE("admission: a worker that is idle lets submitters have what room there
 
 TEST_CASE("admission: while others are blocked a worker takes now and then from the old end of a deque") {
   on_threads f(2);
-  worker<staged>& other = f.s.all[1];
+  worker<staged>& other = f.s.crew[1];
   f.fill(f.main);
   task older(detail::record_state::ready), newer(detail::record_state::ready);
   deque<staged>::push(other, &older.r);
@@ -319,7 +315,7 @@ TEST_CASE("admission: on a modelled machine a submitter is set aside while its w
                CHECK((f.a.somebody_waits() && f.main.throttled_head != nullptr));
                CHECK(f.a.take(f.main) == nullptr);
              },
-             [&f] { f.give_batch_back(f.s.all[1]); }};
+             [&f] { f.give_batch_back(f.s.crew[1]); }};
   f.take(f.a.get(f.main, 0));
   CHECK((f.steps.empty() && f.idle == 0));
   CHECK(f.main.throttled_head == nullptr);
@@ -337,13 +333,13 @@ TEST_CASE("admission: on a modelled machine those who were set aside come back i
              },
              [&] {
                CHECK(f.main.throttled_head->waiting.next == f.main.throttled_tail);
-               CHECK(f.a.take(f.s.all[1]) == nullptr);
-               f.give_batch_back(f.s.all[1]);
+               CHECK(f.a.take(f.s.crew[1]) == nullptr);
+               f.give_batch_back(f.s.crew[1]);
              }};
   f.take(f.a.get(f.main, 0));
   back.push_back(1);
   f.fill(f.main);
-  f.steps = {[&] { f.give_batch_back(f.s.all[1]); }};
+  f.steps = {[&] { f.give_batch_back(f.s.crew[1]); }};
   f.take(f.a.get(f.main, 0));  // the body goes on first: it has waited for longer
   CHECK(back == std::vector{1, 2});
 }
@@ -352,11 +348,11 @@ TEST_CASE("admission: on a modelled machine a batch wakes who set submitters asi
   on_model f(3);
   f.fill(f.main);
   for (unsigned id = 0; id < 3; ++id) static_cast<void>(f.s.sleep.announce(id));
-  f.give_batch_back(f.s.all[2]);
+  f.give_batch_back(f.s.crew[2]);
   CHECK(f.machine.take_woken().empty());
   f.fill(f.main);
   f.steps = {[&f] {
-    f.give_batch_back(f.s.all[2]);
+    f.give_batch_back(f.s.crew[2]);
     CHECK(f.machine.take_woken() == std::vector{0u});
   }};
   f.take(f.a.get(f.main, 0));

@@ -22,8 +22,7 @@
 #include "base/limits.hpp"
 #include "base/lock.hpp"
 #include "sched/admit/registrar.hpp"
-#include "sched/fail/poison.hpp"
-#include "sched/idle/attention.hpp"
+#include "sched/place/context.hpp"
 #include "sched/place/queues.hpp"
 #include "sched/place/stealing.hpp"
 #include "sched/queues/requests.hpp"
@@ -31,50 +30,38 @@
 
 namespace weft::sched {
 
-// What creation uses of the rest.
-template <class M> struct creation_parts {
-  M& machine;
-  sched::sleep<M>& sleep;
-  sched::crew<M>& all;
-  sched::attention<M>& attention;
-  sched::recording<M>& recording;
-  sched::registrar<M>& registrar;
-  sched::readiness<M>& readiness;
-  sched::placement<M>& placement;
-  sched::poison<M>& poison;
-  sched::stealing<M>& stealing;
-  sched::own_source<M>& own;
-};
-
 // As a source: requests that wait for anybody, because the creator is away. What only the creator sees, all of them, is
 // a source of its own, since what one worker sees of a shared source all see who have it (stall.hpp).
 template <class M> class creation final : public source<M> {
  public:
-  explicit creation(detail::engine_base* engine, const creation_parts<M>& parts)
+  // own: the source of what the creator has put into its own deque.
+  creation(detail::engine_base* engine, context<M>& context, registrar<M>& registrar, stealing<M>& stealing,
+           own_source<M>& own)
       : source<M>("requests to create a task", {.shared = true, .while_paused = true, .serves_one = true}),
-        engine_(engine), use_(parts), made_(*this), all_(*this) {}
+        engine_(engine), context_(context), registrar_(registrar), stealing_(stealing), own_(own), made_(*this),
+        all_(*this) {}
 
   // Who: the thread that makes the runtime, with all workers made and none running. wanted: 0 for the last worker.
   // Returns whether others create from now on.
   [[nodiscard]] bool open(unsigned wanted) {
-    WEFT_ASSERT(!on() && use_.all.is_open());
-    const unsigned n = use_.all.workers();
+    WEFT_ASSERT(!on() && context_.crew.is_open());
+    const unsigned n = context_.crew.workers();
     if (n == 1) {  // fewer threads than were asked for
       std::fprintf(stderr, "weft: with one worker left tasks are created inline, by those who submit them.\n");
       return false;
     }
-    creator_ = &use_.all[wanted == 0 || wanted >= n ? n - 1 : wanted];
-    for (const auto& w : use_.all) w->creates_for = nullptr;
+    creator_ = &context_.crew[wanted == 0 || wanted >= n ? n - 1 : wanted];
+    for (const auto& w : context_.crew) w->creates_for = nullptr;
     requests_.open();
-    if (requests_.has_ring()) submitter_ = &use_.all.main();
-    if (!use_.recording.on()) short_from_ = submitter_;
+    if (requests_.has_ring()) submitter_ = &context_.crew.main();
+    if (!context_.recording.on()) short_from_ = submitter_;
     if (n == 2) {
       detail::poke(away_, 1u);
     } else {
       creator_->role = role::creator;
       creator_->looks_apart = true;
       detail::poke(creator_->tick_limit, creator_->usual_ticks());
-      use_.sleep.set_apart(creator_->id);
+      context_.sleep.set_apart(creator_->id);
     }
     return true;
   }
@@ -103,12 +90,12 @@ template <class M> class creation final : public source<M> {
   void request(worker<M>& w, detail::record* r) {
     WEFT_ASSERT(on());
     if (&w == submitter_ && w.current == nullptr) {
-      use_.recording.requested(w, *r);
+      context_.recording.requested(w, *r);
       return hand_over(w, r);
     }
     M::work(model::step::request);
     M::touch(r, bytes_in_use(*r), true);
-    use_.recording.requested(w, *r);
+    context_.recording.requested(w, *r);
     transition(*r, detail::record_state::filling, detail::record_state::requested);
     requests_.push(r);  // r may be gone from here on
     wake_who_creates();
@@ -121,7 +108,7 @@ template <class M> class creation final : public source<M> {
     const auto queued = requests_.so_far();
     const std::uint64_t until = M::load(created_, base::acquire) + queued.others + 1;
     const auto is_over = [&] { return M::load(created_, base::acquire) >= until && requests_.is_created(queued); };
-    for (unsigned spins = 0; !is_over() && !use_.machine.forked();) {
+    for (unsigned spins = 0; !is_over() && !context_.machine.forked();) {
       if (w.role != role::guest && create_one(w)) continue;
       if (requests_.empty() && M::load(creating_, base::acquire) == 0) return;
       M::relax(++spins);
@@ -144,8 +131,8 @@ template <class M> class creation final : public source<M> {
     WEFT_ASSERT(w.role != role::creator);
     while (M::load(away_, base::relaxed) != 0 && create_one(w)) {  // who falls asleep asks again: visible()
       w.own_deferred = true;
-      if (use_.attention.paused()) continue;  // creation goes on, as inline
-      if (detail::record* r = use_.own.take(w)) return r;
+      if (context_.attention.paused()) continue;  // creation goes on, as inline
+      if (detail::record* r = own_.take(w)) return r;
     }
     return nullptr;
   }
@@ -157,7 +144,7 @@ template <class M> class creation final : public source<M> {
   void leaves() noexcept {
     WEFT_ASSERT(on() && creator_->role == role::creator);
     M::store(away_, 1u, base::seq_cst);
-    if (requests_.any_for_sure()) use_.sleep.notify(use_.machine);
+    if (requests_.any_for_sure()) context_.sleep.notify(context_.machine);
   }
   void is_back() noexcept {
     if (detail::peek(away_) != 0) M::store(away_, 0u, base::seq_cst);
@@ -174,7 +161,7 @@ template <class M> class creation final : public source<M> {
     explicit made_source(creation& c) : source<M>("the creator's deque", {.shared = true}), creation_(c) {}
     [[nodiscard]] detail::record* take(worker<M>& w) override {
       WEFT_ASSERT(creation_.on());
-      return creation_.creator_->role == role::creator ? creation_.use_.stealing.rob(w, *creation_.creator_) : nullptr;
+      return creation_.creator_->role == role::creator ? creation_.stealing_.rob(w, *creation_.creator_) : nullptr;
     }
     [[nodiscard]] bool visible(worker<M>&) noexcept override { return sched::deque<M>::stealable(*creation_.creator_); }
 
@@ -195,9 +182,9 @@ template <class M> class creation final : public source<M> {
 
   [[gnu::always_inline]] void wake_who_creates() noexcept {
     if (M::load(away_, base::seq_cst) == 0)
-      use_.sleep.notify_apart(use_.machine);
+      context_.sleep.notify_apart(context_.machine);
     else
-      use_.sleep.notify(use_.machine);
+      context_.sleep.notify(context_.machine);
   }
   // The ring is full. The creator is at it; where there is none, the caller creates.
   [[gnu::noinline]] void hand_over_later(worker<M>& w, detail::record* r) {
@@ -211,7 +198,7 @@ template <class M> class creation final : public source<M> {
     WEFT_ASSERT(&w == creator_);
     for (unsigned n = 0; n < ticks_between_looks && create_one(w); ++n) {
     }
-    use_.placement.expose(w);
+    context_.placement.expose(w);
     return nullptr;
   }
 
@@ -225,34 +212,37 @@ template <class M> class creation final : public source<M> {
     }
     WEFT_ASSERT(w.role != role::guest);
     pay_creation<M>(*r, false);
-    use_.recording.creates(w, *r);
+    context_.recording.creates(w, *r);
     transition(*r, detail::record_state::requested, detail::record_state::filling);
     access::woken list;
     bool is_ready = true;
     try {
-      is_ready = use_.registrar.any(w, r, list, true);
+      is_ready = registrar_.any(w, r, list, true);
     } catch (...) {
       refuse(w, *r);
     }
-    use_.recording.creation_over(w);
+    context_.recording.creation_over(w);
     WEFT_ASSERT(base::held(creating_));
     if (!requests_.has_created()) M::store(created_, detail::peek(created_) + 1, base::release);  // pairs with await()
     base::release_lock<M>(creating_);
-    if (is_ready) use_.placement.place(w, r);
-    use_.readiness.all(w, list);
-    if (w.role == role::creator && sched::deque<M>::starved(w)) use_.placement.expose(w);
+    if (is_ready) context_.placement.place(w, r);
+    context_.readiness.all(w, list);
+    if (w.role == role::creator && sched::deque<M>::starved(w)) context_.placement.expose(w);
     return true;
   }
   void refuse(worker<M>& w, detail::record& r) {
-    use_.poison.refuse(r, engine_, std::current_exception());
-    if (!use_.recording.on()) return;
+    context_.poison.refuse(r, engine_, std::current_exception());
+    if (!context_.recording.on()) return;
     const std::uint32_t n = std::exchange(r.access_count, 0u);  // it has none any more
-    use_.recording.submitted(w, r);
+    context_.recording.submitted(w, r);
     r.access_count = n;
   }
 
   detail::engine_base* engine_;
-  creation_parts<M> use_;
+  context<M>& context_;
+  registrar<M>& registrar_;
+  stealing<M>& stealing_;
+  own_source<M>& own_;
   made_source made_;
   all_source all_;
   worker<M>* creator_ = nullptr;          // nullptr: tasks are created inline

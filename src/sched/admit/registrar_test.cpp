@@ -7,7 +7,7 @@
 #include <new>
 #include <vector>
 
-#include "storey.hpp"
+#include "little_engine.hpp"
 #include "weft/reduction.hpp"
 
 namespace weft::sched {
@@ -17,13 +17,13 @@ using detail::kind_add;
 using detail::kind_read;
 using detail::kind_reduce;
 using detail::kind_write;
-using ground::notes;
-using ground::task;
+using testing::notes;
+using testing::task;
 using records = std::vector<detail::record*>;
 
 struct fixture {
   notes machine;
-  ground::storey<notes> s{machine, 2};
+  testing::little_engine<notes> s{machine, 2};
   fixture() { s.open(); }
   // Runs what waits in worker 0's deque; internal tasks are given back to nobody. Returns how many there were.
   unsigned run_internal() {
@@ -34,9 +34,9 @@ struct fixture {
       r->invoke(*r, detail::errand::run);
       access::woken list;
       access::settle<notes>(*r, list);
-      CHECK(s.pool.recycle(s.all[0], r) == false);
-      s.quiescence.finished(s.all[0]);
-      s.readiness.all(s.all[0], list);
+      CHECK(s.pool.recycle(s.crew[0], r) == false);
+      s.quiescence.finished(s.crew[0]);
+      s.readiness.all(s.crew[0], list);
       ++n;
     }
     return n;
@@ -88,10 +88,10 @@ TEST_CASE("registrar: the short way is left where a lock is taken, and then noth
   t.uses(h, kind_read);
   h.lock.raw = 1;  // somebody is at it: whoever finds the lock taken gives up the short way
   t.r.plain = true;
-  CHECK(f.s.registrar.plain(f.s.all[0], &t.r) == access::short_outcome::long_way);
+  CHECK(f.s.registrar.plain(f.s.crew[0], &t.r) == access::short_outcome::long_way);
   CHECK(h.registered == 0);
   h.lock.raw = 0;
-  CHECK(f.s.registrar.plain(f.s.all[0], &t.r) == access::short_outcome::ready);
+  CHECK(f.s.registrar.plain(f.s.crew[0], &t.r) == access::short_outcome::ready);
   CHECK(h.registered == 1);
   access::woken list;
   access::settle<notes>(t.r, list);
@@ -114,7 +114,7 @@ TEST_CASE("registrar: what another access follows closes the group of reduces, o
   CHECK(datum::applied == 0);
   detail::record* const apply = f.s.finish(0, b);
   REQUIRE(apply != nullptr);
-  f.s.placement.push_own(f.s.all[0], apply);
+  f.s.placement.push_own(f.s.crew[0], apply);
   CHECK(f.run_internal() == 1);
   CHECK(datum::applied == 1);
   CHECK(look.r.state == detail::record_state::ready);
@@ -132,12 +132,12 @@ TEST_CASE("registrar: a wait closes every group that is open, or the one of its 
   CHECK(f.s.own(0).size() == 2);
   f.s.finish(0, a);
   f.s.finish(0, b);
-  f.s.registrar.close_if_open(f.s.all[0], d.h);
+  f.s.registrar.close_if_open(f.s.crew[0], d.h);
   CHECK(f.run_internal() == 1);
-  f.s.registrar.close_if_open(f.s.all[0], d.h);
+  f.s.registrar.close_if_open(f.s.crew[0], d.h);
   CHECK(f.run_internal() == 0);  // it is closed
   CHECK(f.s.registrar.any_open());
-  f.s.registrar.close_all(f.s.all[0]);
+  f.s.registrar.close_all(f.s.crew[0]);
   CHECK(f.run_internal() == 1);
   CHECK(!f.s.registrar.any_open());
   CHECK(datum::applied == 2);
@@ -197,7 +197,7 @@ TEST_CASE("registrar: a handle that another runtime is using is refused, and not
   h.engine = nullptr;
 }
 
-struct paid : ground::notes {
+struct paid : testing::notes {
   struct touched {
     const void* begin;
     std::size_t bytes;

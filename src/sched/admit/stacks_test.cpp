@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "capture.hpp"
-#include "ground.hpp"
 #include "sanitized.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::notes;
+using testing::notes;
 constexpr std::size_t stack_bytes = std::size_t{64} << 10;
 
 void never(void*) { WEFT_ASSERT(false); }
@@ -67,7 +67,7 @@ TEST_CASE("stacks: a worker keeps a few, what is left beyond them is everybody's
 }
 
 TEST_CASE("stacks: on a modelled machine a worker keeps all: a lock would take time there") {
-  all_stacks<ground::modelled_notes> t;
+  all_stacks<testing::modelled_notes> t;
   const auto taken = take(t, t.a, base::idle_stacks_max + 3);
   for (fiber* f : taken) t.stacks.leave(t.a, f);
   CHECK(t.a.idle.size() == base::idle_stacks_max + 3);

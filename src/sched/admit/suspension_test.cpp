@@ -6,21 +6,21 @@
 
 #include <vector>
 
-#include "storey.hpp"
+#include "little_engine.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::notes;
-using ground::task;
+using testing::notes;
+using testing::task;
 
 // Worker 0 is this thread. Its loop takes records from a list, and enters the stack that each stands for.
 struct fixture {
   notes machine;
-  ground::storey<notes> s{machine, 2};
+  testing::little_engine<notes> s{machine, 2};
   sched::stacks<notes> stacks{std::size_t{128} << 10, &fixture::enter, this};
   suspension<notes> away{machine, s.sleep, stacks, s.recording, s.readiness, s.quiescence};
-  worker<notes>& w = s.all[0];
+  worker<notes>& w = s.crew[0];
   std::vector<detail::record*> due;
   std::vector<fiber*> loops;  // one entry each time that a loop goes on
   detail::worker* const before = current_worker();

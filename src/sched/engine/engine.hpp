@@ -10,8 +10,9 @@
 //   run      a worker's loop finds it (search.hpp) and calls the body
 //   done     versions advance, what waited for them moves on, the record is free again
 //
-// Everything else is a noun in a file of its own, over the machine, with its own state: this class makes them, in the
-// order of their floors, and is what they are called through. The steps are in engine_steps.hpp, in this order; its
+// Everything else is a noun in a file of its own, over the machine, with its own state. This class holds what they all
+// share (context.hpp) and what each room adds to that (place_room.hpp and its like), in the order of their floors, and
+// is what they are called through. The steps are in engine_steps.hpp, in this order; its
 // beginning and end in engine_life.hpp; what the program calls in engine_calls.hpp.
 #pragma once
 #include <exception>
@@ -21,52 +22,22 @@
 
 #include "access/plain.hpp"
 #include "access/registration.hpp"
-#include "access/reservation.hpp"
 #include "base/limits.hpp"
 #include "machine/machine.hpp"
 #include "place/tree.hpp"
-#include "sched/admit/admission.hpp"
+#include "sched/admit/admit_room.hpp"
 #include "sched/admit/any_engine.hpp"
-#include "sched/admit/creation.hpp"
-#include "sched/admit/graphs.hpp"
-#include "sched/admit/registrar.hpp"
-#include "sched/admit/stacks.hpp"
-#include "sched/admit/suspension.hpp"
-#include "sched/balance/tempo.hpp"
 #include "sched/engine/search.hpp"
 #include "sched/engine/sources.hpp"
-#include "sched/fail/failures.hpp"
-#include "sched/fail/poison.hpp"
-#include "sched/idle/attention.hpp"
-#include "sched/idle/events.hpp"
-#include "sched/idle/guests.hpp"
-#include "sched/idle/quiescence.hpp"
-#include "sched/idle/sleep.hpp"
-#include "sched/idle/timers.hpp"
-#include "sched/join/branches.hpp"
-#include "sched/join/pipelines.hpp"
-#include "sched/join/scopes.hpp"
-#include "sched/join/stall.hpp"
-#include "sched/join/waits.hpp"
-#include "sched/join/watch.hpp"
-#include "sched/place/placement.hpp"
-#include "sched/place/readiness.hpp"
-#include "sched/place/short_forks.hpp"
-#include "sched/place/stealing.hpp"
-#include "sched/place/trial.hpp"
-#include "sched/policies/locality.hpp"
+#include "sched/join/join_room.hpp"
+#include "sched/place/context.hpp"
+#include "sched/place/place_room.hpp"
 #include "sched/policies/policy.hpp"
 #include "sched/policies/registry.hpp"
 #include "sched/queues/deque.hpp"
-#include "sched/replay/ordering.hpp"
-#include "sched/replay/passes.hpp"
-#include "sched/replay/recording.hpp"
-#include "sched/teams/hosting.hpp"
-#include "sched/teams/teams.hpp"
+#include "sched/teams/team_room.hpp"
 #include "sched/workers/children.hpp"
-#include "sched/workers/crew.hpp"
 #include "sched/workers/worker.hpp"
-#include "task/pool.hpp"
 
 namespace weft::sched {
 
@@ -83,8 +54,8 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void open(place::tree places, const policy_entry& asked);
   // Before open(): everything is recorded; the program's steps are written down, and perhaps ordered (modelled
   // machines).
-  void record(std::unique_ptr<trace::session> s) noexcept { recording_.begin(std::move(s)); }
-  void order(std::unique_ptr<task_order> o) noexcept { ordering_.begin(std::move(o)); }
+  void record(std::unique_ptr<trace::session> s) noexcept { context_.recording.begin(std::move(s)); }
+  void order(std::unique_ptr<task_order> o) noexcept { context_.ordering.begin(std::move(o)); }
   ~engine() override;
 
   [[nodiscard]] M& the_machine() noexcept { return machine_; }
@@ -126,43 +97,46 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void wait_event(event_state& s) override;
   void settle(const event_end& of) override;
   void settle_after(event_state& s, std::uint64_t ps) override;
-  void fail_with_children(detail::record& r, const std::exception_ptr& why) override { poison_.fail_below(r, why); }
-  [[nodiscard]] event_board& events() noexcept override { return events_; }
+  void fail_with_children(detail::record& r, const std::exception_ptr& why) override {
+    context_.poison.fail_below(r, why);
+  }
+  [[nodiscard]] event_board& events() noexcept override { return join_.events; }
   void yield() override;
   void pause(bool on) override;
   void* exchange(detail::handle_state& h, detail::cell<void*>& c, void* value) override;
   [[nodiscard]] detail::pipeline_gates& pipelines() noexcept override {
-    if (recording_.on()) [[unlikely]]
+    if (context_.recording.on()) [[unlikely]]
       count_one(static_cast<worker&>(*current_worker()).pipelines);
-    return pipelines_;
+    return join_.pipelines;
   }
-  [[nodiscard]] detail::pass_book* passes() noexcept override { return recording_.on() ? &passes_ : nullptr; }
+  [[nodiscard]] detail::pass_book* passes() noexcept override {
+    return context_.recording.on() ? &context_.passes : nullptr;
+  }
   [[nodiscard]] bool try_exclusive(detail::handle_state& h) override;
   void release_exclusive(detail::handle_state& h) override;
   [[nodiscard]] void* workspace(std::size_t bytes) override;
 
-  [[nodiscard]] unsigned workers() const noexcept override { return crew_.workers(); }
+  [[nodiscard]] unsigned workers() const noexcept override { return context_.crew.workers(); }
   [[nodiscard]] const char* machine_name() const noexcept override { return machine_.name(); }
   [[nodiscard]] double now_ns() const noexcept override {
-    return static_cast<double>(machine_.program_now_ps() - start_ps_) / 1e3;
+    return static_cast<double>(machine_.program_now_ps() - opened_.start_ps) / 1e3;
   }
   [[nodiscard]] run_counts statistics() const noexcept override;
-  void decides(by r) noexcept override { crew_.decides(r); }
+  void decides(by r) noexcept override { context_.crew.decides(r); }
   void charge(std::uint64_t ps, std::span<const data_use> uses) override;
   void renew_data(detail::handle_state& h) override { machine_.renew_data(h); }
   void is_new(detail::handle_state& h) noexcept override;
   void charge_program(std::uint64_t ps) noexcept override;
   [[nodiscard]] bool can_end() noexcept override;
-  [[nodiscard]] const char* trace_path() const noexcept override { return recording_.path(); }
+  [[nodiscard]] const char* trace_path() const noexcept override { return context_.recording.path(); }
   void write_trace() override;
   void await_creation() noexcept override;
-  [[nodiscard]] bool all_created() noexcept override { return creation_.all_created(); }
-  [[nodiscard]] int creator() const noexcept override { return creation_.creator(); }
+  [[nodiscard]] bool all_created() noexcept override { return admit_.creation.all_created(); }
+  [[nodiscard]] int creator() const noexcept override { return admit_.creation.creator(); }
 
  private:
   // always_inline below: parts of one step that are cut apart to be read and put together for speed.
   class visit;  // a call from the program: which worker the calling thread is
-  class quiescent_source;
   using program_call = typename ordering<M>::program_call;
   using main_wait = typename admission<M>::main_wait;
 
@@ -236,61 +210,34 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   [[nodiscard]] trace::facts about() const;
   void offer_turn(worker& w);
 
+  // What open() has made.
+  struct opened {
+    std::unique_ptr<place::tree> places;
+    std::unique_ptr<sched::policy> policy;
+    const char* policy_name = nullptr;
+    bool child_first = false;  // as the policy says
+    bool is_enlisted = false;  // among those that create elsewhere
+    bool is_whole = false;     // open() has come to its end
+    std::uint64_t start_ps = 0;
+  };
+  // In a row, on a modelled machine.
+  struct yields {
+    std::uint64_t count = 0;
+    std::uint64_t at = 0;  // what had happened by then
+  };
+
   engine_setup setup_;
   M machine_;
-  std::unique_ptr<place::tree> places_;
-  std::unique_ptr<policy> policy_;
-  const char* policy_name_ = nullptr;
-  bool child_first_ = false;  // as policy_ says
-  bool is_open_ = false;      // open() has come to its end
-  bool is_enlisted_ = false;  // among those that create elsewhere
-  task::pool<M> pool_;
-  crew<M> crew_{setup_.rules};
-  sleep<M> sleep_{setup_.rules};
-  attention<M> attention_;
-  tempo<M> tempo_{setup_.rules};
-  failures<M> failures_;
-  access::reservations<M> reservations_;
-  guests<M> guests_{machine_, sleep_, pool_};
-  quiescence<M> quiescence_{crew_, guests_};
-  recording<M> recording_{machine_};
-  poison<M> poison_{failures_};
-  ordering<M> ordering_{machine_, sleep_};
-  locality locality_;
-  placement<M> placement_{machine_, sleep_, crew_, attention_, ordering_, tempo_};
-  readiness<M> readiness_{placement_, reservations_, ordering_, quiescence_};
-  registrar<M> registrar_{this, pool_, recording_, ordering_, quiescence_, placement_, readiness_};
-  stacks<M> stacks_;
-  suspension<M> suspension_{machine_, sleep_, stacks_, recording_, readiness_, quiescence_};
-  short_forks<M> short_forks_{machine_, sleep_, setup_.rules};
-  trial<M> trial_{machine_, crew_, tempo_};
-  stealing<M> stealing_{machine_, sleep_, crew_, placement_, tempo_, recording_};
-  sources<M> sources_{crew_, attention_, placement_, recording_, stealing_};
-  creation<M> creation_{this,
-                        {machine_, sleep_, crew_, attention_, recording_, registrar_, readiness_, placement_, poison_,
-                         stealing_, sources_.own()}};
-  admission<M> admission_;
-  event_board events_;
-  timers<M> timers_{machine_, events_, *this};
-  watch<M> watch_{{machine_, sleep_, crew_, guests_, attention_, quiescence_, suspension_, events_, admission_}};
-  stall<M> stall_{{machine_, sleep_, crew_, guests_, attention_, quiescence_, placement_, suspension_, pool_, events_,
-                   watch_, admission_, poison_}};
-  waits<M> waits_{this,
-                  {*this, attention_, ordering_, stacks_, guests_, recording_, registrar_, placement_, quiescence_,
-                   poison_, suspension_, stall_, events_}};
-  teams<M> teams_{{machine_, pool_, ordering_, placement_, quiescence_, recording_, suspension_, stall_, setup_.rules}};
-  hosting<M> hosting_{{machine_, crew_, pool_, ordering_, placement_, quiescence_, recording_, teams_}};
-  branches<M> branches_{{placement_, suspension_, ordering_, admission_, stall_}};
-  scopes<M> scopes_{waits_, stall_, quiescence_};
-  graphs<M> graphs_{placement_, ordering_, tempo_};
-  sched::pipelines<M, crew<M>> pipelines_{machine_, crew_, setup_.rules};
-  sched::passes<M> passes_{machine_, recording_.strands()};
+  opened opened_;
+  context<M> context_;
+  place_room<M> place_;
+  sources<M> sources_;
+  admit_room<M> admit_;
+  join_room<M> join_;
+  team_room<M> teams_;
   search<M> search_;
-  std::unique_ptr<quiescent_source> quiescent_source_;
   detail::cell<const void*> owner_thread_;  // identity of the thread that made the runtime, or of the one that ends it
-  std::uint64_t start_ps_ = 0;
-  std::uint64_t yields_ = 0;     // in a row, on a modelled machine
-  std::uint64_t yields_at_ = 0;  // what had happened by then
+  yields yields_;
 };
 
 }  // namespace weft::sched

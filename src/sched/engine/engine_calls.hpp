@@ -13,13 +13,13 @@ namespace weft::sched {
 template <machine::machine M> class engine<M>::visit {
  public:
   explicit visit(engine& e) : saved_(current_worker()), self_(e.mine()), engine_(e), call_(e.machine_) {
-    if (self_ == nullptr) self_ = guest_ = &e.guests_.enter(&e);
+    if (self_ == nullptr) self_ = guest_ = &e.context_.guests.enter(&e);
     if (self_ != saved_) set_current_worker(self_);
     deque::offer_kept(*self_);
   }
   ~visit() {
     if (self_ != saved_) set_current_worker(saved_);
-    if (guest_ != nullptr) engine_.guests_.leave(*guest_);
+    if (guest_ != nullptr) engine_.context_.guests.leave(*guest_);
   }
   visit(const visit&) = delete;
   visit& operator=(const visit&) = delete;
@@ -45,7 +45,7 @@ template <machine::machine M> void engine<M>::check_process() const {
 template <machine::machine M> auto engine<M>::mine() noexcept -> worker* {
   detail::worker* w = current_worker();
   if (w != nullptr && w->engine == this) return static_cast<worker*>(w);
-  if (&detail::this_worker == detail::peek(owner_thread_)) return &crew_.main();
+  if (&detail::this_worker == detail::peek(owner_thread_)) return &context_.crew.main();
   M::meets_stranger();
   return nullptr;
 }
@@ -65,7 +65,7 @@ template <machine::machine M> auto engine<M>::creates_here() noexcept -> worker*
 // The same, if another worker creates it and takes it from the caller the short way.
 template <machine::machine M> auto engine<M>::hands_over_here() noexcept -> worker* {
   detail::worker* w = M::inline_self();
-  return w != nullptr && creation_.is_short_from(*w) ? static_cast<worker*>(w) : nullptr;
+  return w != nullptr && admit_.creation.is_short_from(*w) ? static_cast<worker*>(w) : nullptr;
 }
 
 template <machine::machine M> void engine<M>::check_pin(detail::record* r) {
@@ -79,7 +79,7 @@ template <machine::machine M> void engine<M>::check_pin(detail::record* r) {
 }
 
 template <machine::machine M> void engine<M>::push_slow(detail::worker& w, detail::record* r) {
-  placement_.push_own(static_cast<worker&>(w), r);
+  context_.placement.push_own(static_cast<worker&>(w), r);
 }
 
 // ---- waits
@@ -90,38 +90,38 @@ template <machine::machine M> void engine<M>::wait_all() {
   worker& w = v.self();
   if (w.role == role::guest) {
     start_if_paused();
-    watch_.call();
-    const typename admission<M>::outside_wait needed(admission_);
-    return waits_.for_all_outside(w);
+    join_.watch.call();
+    const typename admission<M>::outside_wait needed(admit_.admission);
+    return join_.waits.for_all_outside(w);
   }
-  const program_call call(ordering_);
-  if (w.current != nullptr) return waits_.for_children(w);
-  watch_.call();
-  const main_wait here(admission_, w);
+  const program_call call(context_.ordering);
+  if (w.current != nullptr) return join_.waits.for_children(w);
+  join_.watch.call();
+  const main_wait here(admit_.admission, w);
   start_if_paused();
-  if (!waits_.for_all(w)) stall_.raise(true);
-  admission_.calm(w);
+  if (!join_.waits.for_all(w)) join_.stall.raise(true);
+  admit_.admission.calm(w);
   machine_.require_whole();
 }
 
 template <machine::machine M> void engine<M>::wait_handle(detail::handle_state& h) {
   check_process();
   const visit v(*this);
-  const program_call call(ordering_);
+  const program_call call(context_.ordering);
   wait_for(h);
 }
 
 template <machine::machine M> void engine<M>::wait_version(detail::handle_state& h, std::uint64_t version) {
   check_process();
   const visit v(*this);
-  const program_call call(ordering_);
+  const program_call call(context_.ordering);
   wait_for(h, &version);
 }
 
 // For the accesses registered so far, or for a version.
 template <machine::machine M> void engine<M>::wait_for(detail::handle_state& h, const std::uint64_t* version) {
-  if (!comes(h, version)) stall_.raise(is_program());
-  poison_.rethrow_for(h);
+  if (!comes(h, version)) join_.stall.raise(is_program());
+  context_.poison.rethrow_for(h);
 }
 
 // Whether the calling stack is the program's, outside of tasks.
@@ -135,33 +135,33 @@ template <machine::machine M> bool engine<M>::comes(detail::handle_state& h, con
   visit v(*this);
   worker& w = v.self();
   await_creation();
-  if (!waits_.concerns(w, h) && version == nullptr) return true;
-  if (w.current == nullptr) watch_.call();
+  if (!join_.waits.concerns(w, h) && version == nullptr) return true;
+  if (w.current == nullptr) join_.watch.call();
   if (w.role == role::guest) {
     start_if_paused();
-    const typename admission<M>::outside_wait needed(admission_);
-    return waits_.for_handle_outside(w, h, version);
+    const typename admission<M>::outside_wait needed(admit_.admission);
+    return join_.waits.for_handle_outside(w, h, version);
   }
-  const main_wait here(admission_, w);
+  const main_wait here(admit_.admission, w);
   if (w.current == nullptr) start_if_paused();
-  return waits_.for_handle(w, h, version);
+  return join_.waits.for_handle(w, h, version);
 }
 
 template <machine::machine M> void engine<M>::drain(detail::handle_state& h) noexcept {
   if (machine_.forked()) return;  // nobody here will come to it
   visit v(*this);
   try {
-    if (!comes(h, nullptr)) stall_.report(is_program());
+    if (!comes(h, nullptr)) join_.stall.report(is_program());
   } catch (const error& e) {
     if (access::outstanding(h.word.raw, h.registered) != 0) {
       std::fprintf(stderr, "weft: handle or stream %s is destroyed while tasks need it. %s\n",
                    access::name_of(h).c_str(), e.what());
-      abandon_uses_of(pool_.all(), h);
+      abandon_uses_of(context_.pool.all(), h);
     }
   } catch (...) {
     // A task that failed: the wait for its scope will say so.
   }
-  if (M::load(h.poisoned, base::relaxed)) failures_.forget(h);
+  if (M::load(h.poisoned, base::relaxed)) context_.failures.forget(h);
 }
 
 // As registration does for other handles; those of streams are known to the engine before anybody registers them.
@@ -171,30 +171,30 @@ template <machine::machine M> void engine<M>::is_new(detail::handle_state& h) no
 }
 
 template <machine::machine M> void engine<M>::await_creation() noexcept {
-  if (!creation_.on()) return;
+  if (!admit_.creation.on()) return;
   if (!M::admits_strangers() && &detail::this_worker != detail::peek(owner_thread_))
     return;  // no stranger can have handed over anything
   visit v(*this);
-  creation_.await(v.self());
+  admit_.creation.await(v.self());
 }
 
 template <machine::machine M> void engine<M>::start_if_paused() {
-  if (attention_.paused()) pause(false);
+  if (context_.attention.paused()) pause(false);
 }
 
 template <machine::machine M> void engine<M>::pause(bool on) {
   check_process();
   visit v(*this);
-  if (on) return attention_.pause();
-  attention_.start();
-  for (const auto& w : crew_) sleep_.notify(machine_, w->id);
+  if (on) return context_.attention.pause();
+  context_.attention.start();
+  for (const auto& w : context_.crew) context_.sleep.notify(machine_, w->id);
 }
 
 // ---- the small questions
 
 template <machine::machine M> run_counts engine<M>::statistics() const noexcept {
   run_counts c{};
-  for (const auto& w : crew_) {
+  for (const auto& w : context_.crew) {
     c.tasks += detail::peek(w->tasks);
     c.calls += detail::peek(w->called);
     c.steals += detail::peek(w->steals);
@@ -204,7 +204,7 @@ template <machine::machine M> run_counts engine<M>::statistics() const noexcept 
     c.refused += detail::peek(w->refused);
     w->decided.add_to(c.decided);
   }
-  if (!machine_.forked()) guests_.add_decided(c.decided);  // by a lock that a thread may have had which is lost
+  if (!machine_.forked()) context_.guests.add_decided(c.decided);  // by a lock that a thread may have had which is lost
   const machine::machine_counts m = machine_.counts();
   c.transfers = m.transfers;
   c.line_waits_ns = m.line_waits_ps / 1000;
@@ -224,13 +224,13 @@ template <machine::machine M> run_counts engine<M>::statistics() const noexcept 
 template <machine::machine M> trace::facts engine<M>::about() const {
   trace::facts f;
   f.machine = machine_.name();
-  f.policy = policy_name_;
-  f.creation = creation_.on() ? "decoupled" : "inline";
+  f.policy = opened_.policy_name;
+  f.creation = admit_.creation.on() ? "decoupled" : "inline";
   f.seed = setup_.seed;
   f.window = setup_.window_tasks;
-  f.places = places_.get();
+  f.places = opened_.places.get();
   f.bound = setup_.bound;
-  for (const auto& w : crew_) {
+  for (const auto& w : context_.crew) {
     f.forks += detail::peek(w->forks);
     f.forks_elsewhere += detail::peek(w->elsewhere);
     f.pipelines += detail::peek(w->pipelines);
@@ -248,7 +248,7 @@ template <machine::machine M> trace::facts engine<M>::about() const {
 template <machine::machine M> void engine<M>::write_trace() {
   check_process();
   visit v(*this);
-  recording_.write(about(), start_ps_);
+  context_.recording.write(about(), opened_.start_ps);
 }
 
 // Grows by doubling, so that tasks of growing needs do not allocate each time. Lives as long as the worker.
@@ -285,7 +285,7 @@ template <machine::machine M> void engine<M>::charge(std::uint64_t ps, std::span
   if (!M::takes_charges()) return;
   if (detail::record* r = current_worker()->current) r->cost_ps |= detail::record::charged_bit;
   const visit v(*this);
-  const program_call call(ordering_);
+  const program_call call(context_.ordering);
   machine_.charge(ps, uses);
   offer_turn(static_cast<worker&>(*current_worker()));
 }
@@ -294,19 +294,20 @@ template <machine::machine M> void engine<M>::charge(std::uint64_t ps, std::span
 template <machine::machine M> void engine<M>::charge_program(std::uint64_t ps) noexcept {
   if (!M::takes_charges()) return;
   visit v(*this);
-  if (workers() >= base::pulling_workers_min) placement_.expose(v.self());  // in place of a thief that pulls (deque.md)
+  if (workers() >= base::pulling_workers_min)
+    context_.placement.expose(v.self());  // in place of a thief that pulls (deque.md)
   machine_.charge(ps);
 }
 
 // Where the order of tasks is chosen: the caller goes to where all that is ready waits for its turn, and comes back
 // when it has it.
 template <machine::machine M> void engine<M>::offer_turn(worker& w) {
-  if (!ordering_.chooses() || ordering_.has_none() || attention_.paused()) return;
+  if (!context_.ordering.chooses() || context_.ordering.has_none() || context_.attention.paused()) return;
   waiter self;
   detail::record* body = w.current;
-  suspension_.set_aside(w, self, [this, &self](worker& here) {
+  admit_.suspension.set_aside(w, self, [this, &self](worker& here) {
     self.r.pin = here.id;  // no real machine moves a body to another worker at such a call
-    placement_.place(here, &self.r);
+    context_.placement.place(here, &self.r);
   });
   static_cast<worker&>(*current_worker()).current = body;
 }

@@ -12,30 +12,30 @@ namespace weft::sched {
 template <machine::machine M> void engine<M>::wait_event(event_state& s) {
   check_process();
   visit v(*this);
-  const program_call call(ordering_);
+  const program_call call(context_.ordering);
   worker& w = v.self();
-  events_.bind(*this, s);
+  join_.events.bind(*this, s);
   event_wait x;
   x.event = &s;
   x.self.outer = &x;
   x.body = detail::body_around(w.current);
-  if (x.body == nullptr) watch_.call();
+  if (x.body == nullptr) join_.watch.call();
   if (w.role == role::guest) {
     start_if_paused();
-    const typename admission<M>::outside_wait needed(admission_);
-    const typename guests<M>::wait known(guests_, x.self, nullptr);
-    if (events_.list(x)) stall_.await_outside(x.self);
-    if (x.self.stalled) stall_.raise(false);
+    const typename admission<M>::outside_wait needed(admit_.admission);
+    const typename guests<M>::wait known(context_.guests, x.self, nullptr);
+    if (join_.events.list(x)) join_.stall.await_outside(x.self);
+    if (x.self.stalled) join_.stall.raise(false);
   } else {
-    const main_wait here(admission_, w);
+    const main_wait here(admit_.admission, w);
     if (w.current == nullptr) start_if_paused();
     if (fulfilled(s)) {
       x.failure = event_board::failure_of(s);
     } else {
-      suspension_.suspend(w, x.self, {trace::why::event}, [this, &x](worker& last) {
-        if (!events_.list(x)) placement_.place(last, &x.self.r);
+      admit_.suspension.suspend(w, x.self, {trace::why::event}, [this, &x](worker& last) {
+        if (!join_.events.list(x)) context_.placement.place(last, &x.self.r);
       });
-      if (x.self.stalled) stall_.raise(x.body == nullptr);
+      if (x.self.stalled) join_.stall.raise(x.body == nullptr);
     }
   }
   if (x.failure != nullptr) std::rethrow_exception(x.failure);
@@ -51,10 +51,10 @@ template <machine::machine M> void engine<M>::settle(const event_end& of) {
   const visit v(*this);
   worker& w = v.self();
   if (w.role == role::guest) {
-    typename guests<M>::call here(guests_);
+    typename guests<M>::call here(context_.guests);
     return settle_on(w, of);
   }
-  const program_call call(ordering_);
+  const program_call call(context_.ordering);
   settle_on(w, of);
   offer_turn(static_cast<worker&>(*current_worker()));
 }
@@ -63,18 +63,18 @@ template <machine::machine M> void engine<M>::settle_on(worker& w, const event_e
   if (of.task != nullptr) one_event_less(w, *of.task, of.failure);
   for (event_wait* x = of.waits; x != nullptr;) {
     event_wait* const next = x->next;
-    placement_.place(w, &x->self.r);  // x may be gone
+    context_.placement.place(w, &x->self.r);  // x may be gone
     x = next;
   }
-  events_.settled(of.count);
+  join_.events.settled(of.count);
   // A worker looks for the end before it sleeps; who is none of them does so here.
-  if (w.current == nullptr && quiescence_.is_over_for_some()) readiness_.quiescent(w);
+  if (w.current == nullptr && context_.quiescence.is_over_for_some()) context_.readiness.quiescent(w);
 }
 
 // As the end of a child of r, and with a failure that of one that has thrown it.
 template <machine::machine M>
 void engine<M>::one_event_less(worker& w, detail::record& r, const std::exception_ptr& why) {
-  if (why != nullptr) poison_.fail_below(r, why);
+  if (why != nullptr) context_.poison.fail_below(r, why);
   const std::uint32_t before = M::fetch_sub(r.pending, detail::record::event_bit, base::acq_rel);
   WEFT_ASSERT((before & detail::record::event_bit) != 0);
   if (before == detail::record::event_bit) wholly_done(w, &r);
@@ -85,11 +85,11 @@ void engine<M>::one_event_less(worker& w, detail::record& r, const std::exceptio
 template <machine::machine M> void engine<M>::abandon_event(worker& w, detail::record& ran, std::exception_ptr why) {
   detail::record& r = teams<M>::is_member(ran) ? *ran.parent : ran;
   if ((detail::peek(r.pending) & detail::record::event_bit) == 0) return;
-  if (why == nullptr) why = poison_.cancelled_with(r);
+  if (why == nullptr) why = context_.poison.cancelled_with(r);
   if (why == nullptr)
     why = base::exception_or_bad_alloc(
         [] { return error("weft: the task of an event was skipped, because what it would have used failed"); });
-  const event_end e = events_.abandon(r, why);
+  const event_end e = join_.events.abandon(r, why);
   if (e.task == nullptr) return;  // somebody fulfils it
   const std::uint32_t before = M::fetch_sub(r.pending, detail::record::event_bit, base::acq_rel);
   WEFT_ASSERT((before & detail::record::event_bit) != 0 && before != detail::record::event_bit);  // the body's share
@@ -103,11 +103,11 @@ template <machine::machine M> void engine<M>::settle_after(event_state& s, std::
   if (!M::has_alarms())
     throw error("weft: event::fulfil_after is for modelled machines; on real cores fulfil() is called when it happens");
   const visit v(*this);
-  const program_call call(ordering_);
-  if (ps == event_board::at_no_time) return timers_.set(s, ps);
-  events_.bind(*this, s);
+  const program_call call(context_.ordering);
+  if (ps == event_board::at_no_time) return join_.timers.set(s, ps);
+  join_.events.bind(*this, s);
   if (fulfilled(s)) throw error("weft: an event that is over is to be fulfilled a second time; an event happens once");
-  timers_.set(s, machine_.now_ps() + ps);
+  join_.timers.set(s, machine_.now_ps() + ps);
   offer_turn(static_cast<worker&>(*current_worker()));
 }
 
@@ -115,26 +115,26 @@ template <machine::machine M> void engine<M>::settle_after(event_state& s, std::
 template <machine::machine M> void engine<M>::yield() {
   check_process();
   const visit v(*this);
-  const program_call call(ordering_);
+  const program_call call(context_.ordering);
   worker& w = v.self();
   detail::record* const body = w.current;
   count_yield();
-  ordering_.yields(body);
+  context_.ordering.yields(body);
   M::give_way();
-  if (ordering_.chooses()) return offer_turn(w);
-  if (attention_.paused() || !(deque::has_private(w) || any_visible(w, false))) return;
+  if (context_.ordering.chooses()) return offer_turn(w);
+  if (context_.attention.paused() || !(deque::has_private(w) || any_visible(w, false))) return;
   waiter self;
   suspension<M>::note_wait(*body, nullptr);
-  placement_.expose(w);
-  const typename readiness<M>::exclusive_wait until_it_goes_on(readiness_, w);
-  suspension_.set_aside(w, self, [this, &self](worker& here) {
+  context_.placement.expose(w);
+  const typename readiness<M>::exclusive_wait until_it_goes_on(context_.readiness, w);
+  admit_.suspension.set_aside(w, self, [this, &self](worker& here) {
     transition(self.r, detail::record_state::filling, detail::record_state::ready);
     if (self.r.pin != detail::record::unpinned) {
       here.box.push(&self.r);
       here.passes_box_over = true;
     } else {
-      placement_.central().push(&self.r);
-      sleep_.notify(machine_);
+      context_.placement.central().push(&self.r);
+      context_.sleep.notify(machine_);
     }
   });
   static_cast<worker&>(*current_worker()).current = body;
@@ -143,10 +143,10 @@ template <machine::machine M> void engine<M>::yield() {
 // Bodies that only yield to one another never end where nobody else is there who could help them; timers are.
 template <machine::machine M> void engine<M>::count_yield() {
   if (M::admits_strangers()) return;
-  const std::uint64_t steps = quiescence_.steps() + crew_.tasks_begun() + events_.steps();
-  if (std::exchange(yields_at_, steps) != steps || timers_.pending()) yields_ = 0;
-  if (++yields_ < base::idle_yields_max) return;
-  yields_ = 0;
+  const std::uint64_t steps = context_.quiescence.steps() + context_.crew.tasks_begun() + join_.events.steps();
+  if (std::exchange(yields_.at, steps) != steps || join_.timers.pending()) yields_.count = 0;
+  if (++yields_.count < base::idle_yields_max) return;
+  yields_.count = 0;
   throw error("weft: bodies have yielded " + std::to_string(base::idle_yields_max) +
               " times in a row and nothing else has happened: they wait for one another, or for what no task does");
 }

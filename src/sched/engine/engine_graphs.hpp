@@ -6,13 +6,13 @@ namespace weft::sched {
 
 template <machine::machine M> void engine<M>::run_graph(detail::record& r, detail::graph_state& g) {
   const visit v(*this);
-  recording_.run_begins(r, g);
-  graphs_.begin(v.self(), r, g);
+  context_.recording.run_begins(r, g);
+  admit_.graphs.begin(v.self(), r, g);
 }
 
 template <machine::machine M> void engine<M>::heal(detail::graph_state& g) {
   const visit v(*this);
-  for (const detail::graph_state::use& u : g.uses) failures_.heal(*u.handle);
+  for (const detail::graph_state::use& u : g.uses) context_.failures.heal(*u.handle);
 }
 
 // r and what it makes ready, one after the other, until there is nothing more or somebody else's turn. May return on
@@ -23,12 +23,12 @@ template <machine::machine M> detail::record* engine<M>::run_node(worker& w, det
     execute<true>(*here, r);
     here = static_cast<worker*>(current_worker());
     r = node_done(*here, r);
-    const bool may_go_on = ++here->tick < detail::peek(here->tick_limit) && !attention_.called();
+    const bool may_go_on = ++here->tick < detail::peek(here->tick_limit) && !context_.attention.called();
     if (!may_go_on) [[unlikely]] {
-      if (r != nullptr) graphs_.put_off(*here, r);
+      if (r != nullptr) admit_.graphs.put_off(*here, r);
       return nullptr;
     }
-    if (r == nullptr) r = graphs_.newest(*here);
+    if (r == nullptr) r = admit_.graphs.newest(*here);
     if (r == nullptr || r->kind != detail::record_kind::node) return r;
   }
 }
@@ -41,7 +41,7 @@ template <machine::machine M> detail::record* engine<M>::node_done(worker& w, de
   transition(*r, detail::record_state::running, detail::record_state::blocked);
   detail::graph_node& n = detail::graph_node::of(*r);
   if (n.successors != nullptr) [[likely]]
-    return graphs_.release(w, n);
+    return admit_.graphs.release(w, n);
   if (children<M>::ended(*r->parent)) wholly_done(w, r->parent);
   return nullptr;
 }
@@ -49,19 +49,19 @@ template <machine::machine M> detail::record* engine<M>::node_done(worker& w, de
 template <machine::machine M> detail::record* engine<M>::node_with_children_done(worker& w, detail::record* r) {
   transition(*r, detail::record_state::running, detail::record_state::draining);
   detail::graph_node& n = detail::graph_node::of(*r);
-  graphs_.holds(n);
-  detail::record* const follower = r->subtasks ? nullptr : graphs_.release(w, n);
+  admit_.graphs.holds(n);
+  detail::record* const follower = r->subtasks ? nullptr : admit_.graphs.release(w, n);
   if (children<M>::body_over(*r)) wholly_done(w, r);
   return follower;
 }
 
 // r has waited for its subtasks: a task with its accesses, a node with its successors.
 template <machine::machine M> void engine<M>::release_behind(worker& w, detail::record& r) {
-  if (r.kind == detail::record_kind::node) return graphs_.release_all(w, detail::graph_node::of(r));
+  if (r.kind == detail::record_kind::node) return admit_.graphs.release_all(w, detail::graph_node::of(r));
   woken list;
   access::settle<M>(r, list);
-  if (r.exclusives != 0) readiness_.wait_ends();
-  readiness_.all(w, list);
+  if (r.exclusives != 0) context_.readiness.wait_ends();
+  context_.readiness.all(w, list);
 }
 
 }  // namespace weft::sched

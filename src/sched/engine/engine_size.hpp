@@ -8,15 +8,16 @@ namespace weft::sched {
 // is asked where each task goes.
 template <machine::machine M>
 std::uint8_t engine<M>::near(const detail::near_clause* hints, std::size_t count) noexcept {
-  const std::uint8_t wish = locality_.of(hints, count);
-  if (wish != locality::none && !placement_.looks_near()) [[unlikely]]
+  const std::uint8_t wish = place_.locality.of(hints, count);
+  if (wish != locality::none && !context_.placement.looks_near()) [[unlikely]]
     follow_hints();
   return wish;
 }
 template <machine::machine M> void engine<M>::follow_hints() noexcept {
-  policy_->hint_given();
-  placement_.hints_begin();
-  for (const auto& w : crew_) static_cast<void>(M::unseen::fetch_or(w->hooked, detail::hooked_hinted, base::relaxed));
+  opened_.policy->hint_given();
+  context_.placement.hints_begin();
+  for (const auto& w : context_.crew)
+    static_cast<void>(M::unseen::fetch_or(w->hooked, detail::hooked_hinted, base::relaxed));
 }
 
 // A task with hints for the place where it is submitted is a call while nobody there starves (PufferFish §IV-D). Only
@@ -24,8 +25,9 @@ template <machine::machine M> void engine<M>::follow_hints() noexcept {
 template <machine::machine M> bool engine<M>::is_call(worker& w, const detail::record& r) noexcept {
   const detail::record* const parent = w.current;
   if (parent == nullptr || parent->exclusives != 0 || w.is_special() || !locality::is_node(r.near)) return false;
-  if (!r.plain || attention_.called() || ordering_.chooses() || !stacks_.has_room_for_body(w)) return false;
-  return places_->node_of(w.id) == locality_.node(r.near) && placement_.leaves().calm(w.id);
+  if (!r.plain || context_.attention.called() || context_.ordering.chooses() || !admit_.stacks.has_room_for_body(w))
+    return false;
+  return opened_.places->node_of(w.id) == place_.locality.node(r.near) && context_.placement.leaves().calm(w.id);
 }
 
 template <machine::machine M> bool engine<M>::called(detail::record* r) {
@@ -34,8 +36,8 @@ template <machine::machine M> bool engine<M>::called(detail::record* r) {
   if (!is_call(w, *r)) return false;
   count(w, *r);
   r->is_call = true;
-  if (recording_.on()) [[unlikely]]
-    recording_.submitted(w, *r);
+  if (context_.recording.on()) [[unlikely]]
+    context_.recording.submitted(w, *r);
   transition(*r, detail::record_state::filling, detail::record_state::ready);
   count_one(w.called);
   call_child(w, r);
@@ -46,14 +48,14 @@ template <machine::machine M> bool engine<M>::called(detail::record* r) {
 template <machine::machine M> void engine<M>::call_child(worker& w, detail::record* r) {
   detail::record* const parent = w.current;
   detail::record* const body = detail::body_around(parent);
-  const auto since = recording_.waits(w, body);
+  const auto since = context_.recording.waits(w, body);
   if (body != nullptr) suspension<M>::note_wait(*body, nullptr);
   run_child(w, r);
   worker& here = static_cast<worker&>(*current_worker());
   here.current = parent;
-  if (failures_.any()) [[unlikely]]
+  if (context_.failures.any()) [[unlikely]]
     children<M>::looked_for(*parent);
-  recording_.goes_on(here, body, {trace::why::spawn}, since);
+  context_.recording.goes_on(here, body, {trace::why::spawn}, since);
 }
 
 // On the stack of its parent, which waits.
@@ -61,13 +63,13 @@ template <machine::machine M> void engine<M>::run_child(worker& w, detail::recor
   const detail::record* parent = w.current;
   WEFT_ASSERT(x->parent == parent && x->kind == detail::record_kind::task);
   worker* here = &w;
-  const typename stacks<M>::other_body apart(stacks_);
+  const typename stacks<M>::other_body apart(admit_.stacks);
   while (x != nullptr) {
     x->is_call = true;
     x = run(*here, x);
     here = static_cast<worker*>(current_worker());
     if (x != nullptr && x->parent != parent) {
-      placement_.put_off(*here, x);  // it may be pinned to this worker
+      context_.placement.put_off(*here, x);  // it may be pinned to this worker
       x = nullptr;
     }
   }
@@ -86,14 +88,14 @@ void engine<M>::run_team(detail::record& r, const detail::team_clause& wish, det
     if (course.width > 1) {
       detail::record* first = nullptr;
       try {
-        first = teams_.gather(w, r, wish, course, body);
+        first = teams_.teams.gather(w, r, wish, course, body);
       } catch (...) {
-        teams_.gives_up(course);
+        teams_.teams.gives_up(course);
         r.invoke(r, detail::errand::destroy);  // as behind its last member
         throw;
       }
       if (first != nullptr) call_child(w, first);
-      teams_.see_off(static_cast<worker&>(*current_worker()), r);
+      teams_.teams.see_off(static_cast<worker&>(*current_worker()), r);
       return;
     }
   }
@@ -105,36 +107,37 @@ void engine<M>::run_team(detail::record& r, const detail::team_clause& wish, det
   try {
     body(r, alone);
   } catch (...) {
-    teams_.gives_up(course);
+    teams_.teams.gives_up(course);
     throw;
   }
   machine_.end_member(r, r, 1);
   const visit v(*this);
-  teams_.was_alone(v.self(), r, course);
+  teams_.teams.was_alone(v.self(), r, course);
 }
 
 // What its clause says; between its bounds, what is learned, or what the policy says.
 template <machine::machine M>
 team_course<M> engine<M>::how_wide(worker& w, detail::record& r, const detail::team_clause& wish) {
-  const unsigned most = std::min<unsigned>(wish.most, teams_.who().widest());
+  const unsigned most = std::min<unsigned>(wish.most, teams_.teams.who().widest());
   const unsigned least = std::min<unsigned>(wish.least, most);
   if (wish.is_learned) {
     const bool others_wait = deque::size(w) != 0 || any_at_hand(w);
-    return teams_.learned(w, r, wish, least, most, others_wait);
+    return teams_.teams.learned(w, r, wish, least, most, others_wait);
   }
-  return teams_.fixed(least == most ? most
-                                    : std::clamp(policy_->width(placement_.seat_of(w), r, least, most), least, most));
+  return teams_.teams.fixed(
+      least == most ? most
+                    : std::clamp(opened_.policy->width(context_.placement.seat_of(w), r, least, most), least, most));
 }
 
 template <machine::machine M> bool engine<M>::team_barrier(detail::team_state& t) {
   const visit v(*this);
-  return teams_.barrier(v.self(), t);
+  return teams_.teams.barrier(v.self(), t);
 }
 
 template <machine::machine M> void engine<M>::team_guest(detail::team_state* t, detail::guest_call& c) {
   {
     const visit v(*this);
-    t != nullptr ? hosting_.guest(v.self(), *t, c) : hosting_.run_alone(v.self(), c);
+    t != nullptr ? teams_.hosting.guest(v.self(), *t, c) : teams_.hosting.run_alone(v.self(), c);
   }
   if (c.why != nullptr) std::rethrow_exception(c.why);
 }
@@ -143,13 +146,13 @@ template <machine::machine M> std::uint64_t engine<M>::team_take(detail::team_st
                                                                  std::uint64_t least, bool guided,
                                                                  std::uint64_t& taken) {
   const visit v(*this);
-  return teams_.take(t, count, least, guided, taken);
+  return teams_.teams.take(t, count, least, guided, taken);
 }
 
 template <machine::machine M>
 std::uint32_t engine<M>::team_unit(detail::team_state& t, const detail::unit_order& order, std::uint32_t done) {
   const visit v(*this);
-  return teams_.unit(t, order, done);
+  return teams_.teams.unit(t, order, done);
 }
 
 // Whether r, which is ready, runs before the rest of the body that submits it, under a policy that wants that. Not
@@ -160,8 +163,9 @@ template <machine::machine M> bool engine<M>::goes_first(worker& w, const detail
   const detail::record* const parent = w.current;
   if (parent == nullptr || parent->exclusives != 0 || w.is_special()) return false;
   if (suspension<M>::only_on(w) != detail::record::unpinned) return false;
-  if (r.pin != detail::record::unpinned || r.urgent || attention_.called() || ordering_.chooses()) return false;
-  return stacks_.has_one_more(w);
+  if (r.pin != detail::record::unpinned || r.urgent || context_.attention.called() || context_.ordering.chooses())
+    return false;
+  return admit_.stacks.has_one_more(w);
 }
 
 // The body that w is in is set aside and waits in w's deque, where thieves find it; on the stack that goes on r is the
@@ -171,17 +175,18 @@ template <machine::machine M> void engine<M>::run_first(worker& w, detail::recor
   transition(*r, detail::record_state::filling, detail::record_state::ready);
   detail::record* const current = w.current;
   detail::record* const body = detail::body_around(current);
-  const auto since = recording_.waits(w, body);
+  const auto since = context_.recording.waits(w, body);
   if (body != nullptr) suspension<M>::note_wait(*body, nullptr);
   waiter self;
-  suspension_.set_aside(w, self, [this, &self, r](worker& last) {
-    placement_.place(last, &self.r);  // the body may go on from here on, and self be gone
-    placement_.keep_within_reach(last);
-    for (detail::record* x = r; x != nullptr; stacks_.body_over()) x = run(static_cast<worker&>(*current_worker()), x);
+  admit_.suspension.set_aside(w, self, [this, &self, r](worker& last) {
+    context_.placement.place(last, &self.r);  // the body may go on from here on, and self be gone
+    context_.placement.keep_within_reach(last);
+    for (detail::record* x = r; x != nullptr; admit_.stacks.body_over())
+      x = run(static_cast<worker&>(*current_worker()), x);
   });
   worker& here = static_cast<worker&>(*current_worker());
   here.current = current;
-  recording_.goes_on(here, body, {trace::why::spawn}, since);
+  context_.recording.goes_on(here, body, {trace::why::spawn}, since);
 }
 
 }  // namespace weft::sched

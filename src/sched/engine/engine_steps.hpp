@@ -11,19 +11,19 @@ template <machine::machine M> detail::record* engine<M>::allocate(std::size_t by
   worker* const here = at_home();
   if (here != nullptr && here->light != nullptr) detail::open_light(*here);
   if (here != nullptr && c != detail::record_classes) {
-    trial_.submits(*here);
-    recording_.submission_begins(*here);
-    return admission_.get(*here, c);
+    place_.trial.submits(*here);
+    context_.recording.submission_begins(*here);
+    return admit_.admission.get(*here, c);
   }
   const visit v(*this);
-  trial_.submits(v.self());
-  recording_.submission_begins(v.self());
+  place_.trial.submits(v.self());
+  context_.recording.submission_begins(v.self());
   const bool is_guest = v.self().role == role::guest;
-  if (is_guest) guests_.begin_call();  // until discard() or the end of enter()
+  if (is_guest) context_.guests.begin_call();  // until discard() or the end of enter()
   try {
-    return c == detail::record_classes ? pool_.allocate_large(bytes) : admission_.get(v.self(), c);
+    return c == detail::record_classes ? context_.pool.allocate_large(bytes) : admit_.admission.get(v.self(), c);
   } catch (...) {
-    if (is_guest) guests_.end_call();
+    if (is_guest) context_.guests.end_call();
     throw;
   }
 }
@@ -32,13 +32,13 @@ template <machine::machine M> void engine<M>::discard(detail::record* r) noexcep
   WEFT_ASSERT(r->state == detail::record_state::filling);
   visit v(*this);
   recycle(v.self(), r);
-  if (v.self().role == role::guest) guests_.end_call();
+  if (v.self().role == role::guest) context_.guests.end_call();
 }
 
 template <machine::machine M> void engine<M>::enter(detail::record* r) {
   if (r->near != 0) [[unlikely]] {
-    if (!placement_.looks_near()) follow_hints();  // a wish from a trace, of which nobody asked near()
-    if (r->access_count == 0 && policy_->elastic() != elasticity::none && called(r)) return;
+    if (!context_.placement.looks_near()) follow_hints();  // a wish from a trace, of which nobody asked near()
+    if (r->access_count == 0 && opened_.policy->elastic() != elasticity::none && called(r)) return;
   }
   if (r->plain) [[likely]]
     if (worker* w = creates_here()) return enter_plain(*w, r);
@@ -49,48 +49,48 @@ template <machine::machine M> void engine<M>::enter(detail::record* r) {
 // What most submissions are; nothing here throws but the deque when it must grow and cannot.
 template <machine::machine M> void engine<M>::enter_plain(worker& w, detail::record* r) {
   enter_plainly(w, r);
-  recording_.submission_over(w);
+  context_.recording.submission_over(w);
 }
 template <machine::machine M> void engine<M>::enter_plainly(worker& w, detail::record* r) {
   pay_creation<M>(*r, true);
   count(w, *r);
-  const access::short_outcome done = registrar_.plain(w, r);
-  if (done == access::short_outcome::waits) return placement_.submitted_waiting(w);
+  const access::short_outcome done = admit_.registrar.plain(w, r);
+  if (done == access::short_outcome::waits) return context_.placement.submitted_waiting(w);
   if (done == access::short_outcome::long_way) [[unlikely]] {
     WEFT_ASSERT(r->state == detail::record_state::filling);
     r->plain = false;
     return enter_counted(w, r);
   }
-  placement_.place_plain(w, r);
+  context_.placement.place_plain(w, r);
 }
 
 // Another worker creates it; nothing is recorded. What is submitted here is run elsewhere, so the records come from
 // there.
 template <machine::machine M> void engine<M>::hand_over(worker& w, detail::record* r) {
   count(w, *r);
-  if (pool_.foresee(w, r->size_class)) return hand_over_and_foresee(w, r);
-  creation_.hand_over(w, r);
+  if (context_.pool.foresee(w, r->size_class)) return hand_over_and_foresee(w, r);
+  admit_.creation.hand_over(w, r);
 }
 template <machine::machine M> void engine<M>::hand_over_and_foresee(worker& w, detail::record* r) {
-  pool_.foresee_magazine(w, r->size_class, admission_.limit());
-  creation_.hand_over(w, r);
+  context_.pool.foresee_magazine(w, r->size_class, admit_.admission.limit());
+  admit_.creation.hand_over(w, r);
 }
 
 template <machine::machine M> void engine<M>::count(worker& w, detail::record& r) {
-  quiescence_.created(w, r);
-  ordering_.submitted(r);
+  context_.quiescence.created(w, r);
+  context_.ordering.submitted(r);
 }
 
 template <machine::machine M> void engine<M>::enter_slow(detail::record* r) {
   WEFT_ASSERT(r->state == detail::record_state::filling);
   check_pin(r);
-  if (worker* w = at_home(); w != nullptr && !creation_.on()) {
+  if (worker* w = at_home(); w != nullptr && !admit_.creation.on()) {
     enter_on(*w, r);
-    return recording_.submission_over(static_cast<worker&>(*current_worker()));
+    return context_.recording.submission_over(static_cast<worker&>(*current_worker()));
   }
   visit v(*this);
   enter_visiting(v.self(), r);
-  recording_.submission_over(static_cast<worker&>(*current_worker()));
+  context_.recording.submission_over(static_cast<worker&>(*current_worker()));
 }
 
 template <machine::machine M> void engine<M>::enter_visiting(worker& w, detail::record* r) {
@@ -99,15 +99,15 @@ template <machine::machine M> void engine<M>::enter_visiting(worker& w, detail::
     ~call_end() {
       if (g != nullptr) g->end_call();
     }
-  } until_return{w.role == role::guest ? &guests_ : nullptr};
-  if (creation_.on()) {
+  } until_return{w.role == role::guest ? &context_.guests : nullptr};
+  if (admit_.creation.on()) {
     count(w, *r);
-    return creation_.request(w, r);
+    return admit_.creation.request(w, r);
   }
   if (w.role == role::guest) return enter_on(w, r);
-  const program_call call(ordering_);
+  const program_call call(context_.ordering);
   offer_turn(w);
-  ordering_.step(detail::body_around(current_worker()->current));  // the submission itself
+  context_.ordering.step(detail::body_around(current_worker()->current));  // the submission itself
   enter_on(static_cast<worker&>(*current_worker()), r);
   offer_turn(static_cast<worker&>(*current_worker()));
 }
@@ -122,17 +122,17 @@ template <machine::machine M> void engine<M>::enter_counted(worker& w, detail::r
   woken list;
   bool first = false;
   try {
-    if (registrar_.any(w, r, list, false)) {
-      first = child_first_ && goes_first(w, *r);
-      if (!first) placement_.place(w, r);
+    if (admit_.registrar.any(w, r, list, false)) {
+      first = opened_.child_first && goes_first(w, *r);
+      if (!first) context_.placement.place(w, r);
     }
   } catch (...) {
     r->invoke(*r, detail::errand::destroy);
-    quiescence_.withdraw(w, *r);
+    context_.quiescence.withdraw(w, *r);
     recycle(w, r);
     throw;
   }
-  if (list.head != nullptr) readiness_.all(w, list);
+  if (list.head != nullptr) context_.readiness.all(w, list);
   if (first) [[unlikely]]
     run_first(w, r);
 }
@@ -144,9 +144,9 @@ template <machine::machine M> void engine<M>::loop() {
   for (;;) {
     worker& w = static_cast<worker&>(*current_worker());
     detail::record* r = search_.next_or_sleep(w);
-    if (attention_.called() && r != nullptr && passes_over(w, r)) [[unlikely]]
+    if (context_.attention.called() && r != nullptr && passes_over(w, r)) [[unlikely]]
       continue;
-    if (w.role == role::reserve && (r == nullptr || !admission_.the_reserve().has_turn()) && !take_turn(w, r))
+    if (w.role == role::reserve && (r == nullptr || !admit_.admission.the_reserve().has_turn()) && !take_turn(w, r))
         [[unlikely]]
       continue;
     if (r == nullptr) {  // stopping
@@ -156,7 +156,7 @@ template <machine::machine M> void engine<M>::loop() {
     }
     while (r != nullptr) {
       r = run(static_cast<worker&>(*current_worker()), r);
-      stacks_.body_over();
+      admit_.stacks.body_over();
     }
   }
 }
@@ -164,8 +164,8 @@ template <machine::machine M> void engine<M>::loop() {
 // A worker may have looked whether there is a pause long before it took r. Whoever took what was submitted after
 // pause() has seen that, too, so looking once more is enough. Returns whether r is left for later. Who: w.
 template <machine::machine M> bool engine<M>::passes_over(worker& w, detail::record* r) {
-  if (!detail::is_task(*r) || !attention_.paused() || ordering_.chooses()) return false;
-  placement_.place(w, r);
+  if (!detail::is_task(*r) || !context_.attention.paused() || context_.ordering.chooses()) return false;
+  context_.placement.place(w, r);
   w.own_deferred = true;
   return true;
 }
@@ -174,16 +174,16 @@ template <machine::machine M> bool engine<M>::passes_over(worker& w, detail::rec
 // if not, r is left to others, and where it was not wanted it has been away.
 template <machine::machine M> bool engine<M>::take_turn(worker& w, detail::record* r) {
   if (search_.stopping()) return true;
-  reserve<M>& self = admission_.the_reserve();
+  reserve<M>& self = admit_.admission.the_reserve();
   if (self.next_turn()) return r != nullptr;
-  if (r != nullptr) placement_.place(w, r);
+  if (r != nullptr) context_.placement.place(w, r);
   // It leaves like a worker that falls asleep: it may have run the last task, and the last who could have run one.
-  if (quiescence_.is_over_for_some()) readiness_.quiescent(w);
-  placement_.expose(w);
+  if (context_.quiescence.is_over_for_some()) context_.readiness.quiescent(w);
+  context_.placement.expose(w);
   if (!self.go_away()) return false;
   // Whoever made work visible while this worker was a searcher relied on it: the last look, as before falling asleep.
-  if (search_.anything_left(w)) sleep_.notify(machine_);
-  if (sleep_.all_asleep()) stall_.look(w);
+  if (search_.anything_left(w)) context_.sleep.notify(machine_);
+  if (context_.sleep.all_asleep()) join_.stall.look(w);
   if (!search_.stopping()) self.block();
   return false;
 }
@@ -193,8 +193,8 @@ template <machine::machine M> detail::record* engine<M>::run(worker& w, detail::
   if (r->kind != detail::record_kind::task) [[unlikely]] {
     if (r->kind == detail::record_kind::node) return run_node(w, r);
     if (r->kind == detail::record_kind::branch) return run_branch(w, static_cast<branch&>(*r));
-    admission_.resumes(w);
-    suspension_.resume(w, waiter::of(r));
+    admit_.admission.resumes(w);
+    admit_.suspension.resume(w, waiter::of(r));
     return nullptr;
   }
   execute(w, r);
@@ -219,22 +219,22 @@ template <machine::machine M> void engine<M>::run_timed(worker& w, detail::recor
 
 template <machine::machine M> void engine<M>::ran(worker& w, const detail::record& r, std::uint64_t body_ps) {
   if (r.has_waited) {
-    if (!r.subtasks) tempo_.waited(w.pace);  // not the run of a graph, whose time says nothing either
+    if (!r.subtasks) context_.tempo.waited(w.pace);  // not the run of a graph, whose time says nothing either
     return;
   }
-  tempo_.ran(w.pace, body_ps, r.parent != nullptr);
-  policy_->ran(placement_.seat_of(w), r, body_ps);
+  context_.tempo.ran(w.pace, body_ps, r.parent != nullptr);
+  opened_.policy->ran(context_.placement.seat_of(w), r, body_ps);
 }
 
 template <machine::machine M> void engine<M>::run_traced(worker& w, detail::record* r) {
   const bool timed = w.pace.timed;
-  trace::strand* const outer = recording_.starts(w);
+  trace::strand* const outer = context_.recording.starts(w);
   const std::uint64_t start = machine_.now_ps();
   const std::uint16_t first = w.id;
   const trace::outcome outcome = call_body(w, r);
   worker& here = static_cast<worker&>(*current_worker());
   const std::uint64_t end = machine_.now_ps();
-  recording_.ran(here, *r, {start, end, first, outer, outcome});
+  context_.recording.ran(here, *r, {start, end, first, outer, outcome});
   if (timed) ran(here, *r, end - start);
 }
 
@@ -253,21 +253,21 @@ template <machine::machine M> template <bool IsNode> trace::outcome engine<M>::c
   count_one(w.tasks);
   begin_body<IsNode>(w, *r);
   trace::outcome outcome = trace::outcome::done;
-  ordering_.step(r);
+  context_.ordering.step(r);
   try {
-    if (!poison_.concerns(*r)) [[likely]]
+    if (!context_.poison.concerns(*r)) [[likely]]
       r->invoke(*r, detail::errand::run);
-    else if (poison_.skip(*r))
+    else if (context_.poison.skip(*r))
       outcome = trace::outcome::skipped;
     if (outcome == trace::outcome::skipped) [[unlikely]]
       abandon_event(w, *r, nullptr);
   } catch (...) {
-    poison_.fail(*r, std::current_exception());
+    context_.poison.fail(*r, std::current_exception());
     outcome = trace::outcome::failed;
     abandon_event(static_cast<worker&>(*current_worker()), *r, std::current_exception());
   }
   if (outcome != trace::outcome::skipped) machine_.end_body(*r);
-  ordering_.ended(*r);
+  context_.ordering.ended(*r);
   return outcome;
 }
 
@@ -277,8 +277,8 @@ template <machine::machine M> template <bool IsNode> trace::outcome engine<M>::c
 template <machine::machine M> detail::record* engine<M>::follow(worker& w, detail::record* r) {
   detail::record* follower = done(w, r);
   if (follower == nullptr) return nullptr;
-  if (++w.tick < detail::peek(w.tick_limit) && !attention_.called()) return follower;
-  placement_.put_off(w, follower);
+  if (++w.tick < detail::peek(w.tick_limit) && !context_.attention.called()) return follower;
+  context_.placement.put_off(w, follower);
   return nullptr;
 }
 
@@ -291,7 +291,7 @@ template <machine::machine M> detail::record* engine<M>::done(worker& w, detail:
     if (!r->subtasks)
       access::settle<M>(*r, list);
     else if (r->exclusives != 0)
-      readiness_.wait_begins(list);
+      context_.readiness.wait_begins(list);
     const bool is_call = r->is_call;
     r->is_call = false;  // whoever is last may be elsewhere
     if (children<M>::body_over(*r)) {
@@ -300,14 +300,14 @@ template <machine::machine M> detail::record* engine<M>::done(worker& w, detail:
     }
   } else {
     if (r->access_count != 0) access::settle<M>(*r, list);
-    if (r->parent == nullptr && !failures_.any()) [[likely]] {
+    if (r->parent == nullptr && !context_.failures.any()) [[likely]] {
       recycle(w, r);
-      quiescence_.finished(w);
+      context_.quiescence.finished(w);
     } else {
       wholly_done(w, r);
     }
   }
-  return readiness_.all_but_one(w, list);
+  return context_.readiness.all_but_one(w, list);
 }
 
 // r and its children are done: the record is free, and its parent has one child less. Walks up as far as that was the
@@ -315,24 +315,24 @@ template <machine::machine M> detail::record* engine<M>::done(worker& w, detail:
 template <machine::machine M> void engine<M>::wholly_done(worker& w, detail::record* r) {
   for (;;) {
     detail::record* parent = r->parent;
-    if (failures_.any()) [[unlikely]]
-      poison_.hand_up(*r);
+    if (context_.failures.any()) [[unlikely]]
+      context_.poison.hand_up(*r);
     if (r->subtasks && r->has_children) release_behind(w, *r);
     const bool is_call = r->is_call;
     recycle(w, r);
-    if (parent == nullptr) return quiescence_.finished(w);
+    if (parent == nullptr) return context_.quiescence.finished(w);
     if (is_call) return children<M>::ended_here(*parent);
     if (!children<M>::ended(*parent)) return;
-    if (parent->running.awaits_children != nullptr) return placement_.place(w, parent->running.awaits_children);
+    if (parent->running.awaits_children != nullptr) return context_.placement.place(w, parent->running.awaits_children);
     r = parent;
   }
 }
 
 template <machine::machine M> void engine<M>::recycle(worker& w, detail::record* r) noexcept {
   if (r->size_class >= detail::record_classes) [[unlikely]]
-    return r->size_class == detail::kept_record ? graphs<M>::rests(*r) : pool_.free_large(r);
+    return r->size_class == detail::kept_record ? graphs<M>::rests(*r) : context_.pool.free_large(r);
   const std::uint8_t size_class = r->size_class;
-  if (pool_.recycle(w, r)) admission_.batch_back(size_class);
+  if (context_.pool.recycle(w, r)) admit_.admission.batch_back(size_class);
 }
 
 }  // namespace weft::sched

@@ -7,35 +7,22 @@
 #include "sched/admit/admission.hpp"
 #include "sched/admit/creation.hpp"
 #include "sched/balance/rules.hpp"
-#include "sched/idle/attention.hpp"
 #include "sched/idle/expected.hpp"
-#include "sched/idle/sleep.hpp"
 #include "sched/join/stall.hpp"
+#include "sched/place/context.hpp"
 #include "sched/place/stealing.hpp"
-#include "sched/replay/recording.hpp"
 #include "sched/workers/source.hpp"
 
 namespace weft::sched {
-
-template <class M> struct search_parts {
-  M& machine;
-  sched::sleep<M>& sleep;
-  sched::attention<M>& attention;
-  sched::ordering<M>& order;
-  sched::placement<M>& placement;
-  sched::stealing<M>& stealing;
-  sched::creation<M>& creation;
-  sched::recording<M>& recording;
-  sched::stall<M>& stall;
-  sched::admission<M>& admission;
-};
 
 template <class M> class search {
  public:
   using deque = sched::deque<M>;
 
-  search(const search_parts<M>& parts, std::uint64_t search_ns, const rules& r = rules::usual())
-      : use_(parts), search_ps_(search_ns * 1000), looks_in_vain_(static_cast<unsigned>(r[by::main_moves])) {}
+  search(context<M>& context, stealing<M>& stealing, creation<M>& creation, admission<M>& admission, stall<M>& stall,
+         std::uint64_t search_ns)
+      : context_(context), stealing_(stealing), creation_(creation), admission_(admission), stall_(stall),
+        search_ps_(search_ns * 1000), looks_in_vain_(static_cast<unsigned>(context.rules[by::main_moves])) {}
 
   // The runtime ends: every search returns nullptr. The caller wakes who sleeps.
   void stop() noexcept { M::store(stopping_, 1u, base::seq_cst); }
@@ -45,7 +32,7 @@ template <class M> class search {
   // the main thread may have kept, tasks or forks, because somebody searched.
   [[nodiscard]] bool anything_left(worker<M>& w) noexcept {
     return anything_visible(w) ||
-           (use_.sleep.is_relied_on() && (use_.placement.main_is_away() || use_.stealing.may_turn_down()));
+           (context_.sleep.is_relied_on() && (context_.placement.main_is_away() || stealing_.may_turn_down()));
   }
 
   // A record for w to run, sooner or later; nullptr when the runtime stops. Who: w's thread, on a loop's stack.
@@ -59,38 +46,38 @@ template <class M> class search {
  private:
   [[nodiscard, gnu::noinline]] detail::record* nothing_at_once(worker<M>& w) {
     if (w.role != role::reserve) return wait_for_work(w);
-    use_.admission.the_reserve().rest();
-    return use_.admission.the_reserve().is_wanted() ? wait_for_work(w) : nullptr;
+    admission_.the_reserve().rest();
+    return admission_.the_reserve().is_wanted() ? wait_for_work(w) : nullptr;
   }
 
   // A worker that never runs dry serves others, too, now and then.
   [[nodiscard, gnu::always_inline]] detail::record* next(worker<M>& w) {
-    if (use_.order.chooses()) return look(w);
-    if (use_.attention.called()) [[unlikely]] {
+    if (context_.ordering.chooses()) return look(w);
+    if (context_.attention.called()) [[unlikely]] {
       w.own_deferred = true;
-      if (use_.attention.paused()) return nullptr;
+      if (context_.attention.paused()) return nullptr;
       return look(w);
     }
     if (w.tick >= detail::peek(w.tick_limit)) [[unlikely]]
       if (detail::record* r = look_up(w)) return r;
     detail::record* r = deque::pop(w, w.pace.coarse);
     if (r == nullptr) return look(w);
-    use_.placement.keep_within_reach(w);
+    context_.placement.keep_within_reach(w);
     return r;
   }
 
   [[nodiscard]] detail::record* look_up(worker<M>& w) {
     w.tick = 0;
     w.pace.time_next();
-    use_.stealing.look_up(w, use_.admission.submitters_wait());
+    stealing_.look_up(w, admission_.submitters_wait());
     return take_now_and_then(w);
   }
 
   // Everywhere, once.
   [[nodiscard, gnu::noinline]] detail::record* look(worker<M>& w) {
-    const bool paused = use_.attention.called_now() && use_.attention.paused();
+    const bool paused = context_.attention.called_now() && context_.attention.paused();
     detail::record* const r = leaves_to_others(w) ? take_own(w, paused) : take_any(w, paused);
-    if (r != nullptr) use_.sleep.takes(w.id);
+    if (r != nullptr) context_.sleep.takes(w.id);
     return r;
   }
 
@@ -98,24 +85,24 @@ template <class M> class search {
   // long, so it leaves that to others while some have nothing to do; not where bodies are so short that they are not
   // worth the way, nor where others may not see what is here.
   [[nodiscard]] bool leaves_to_others(const worker<M>& w) noexcept {
-    return w.stacks_expected != 0 && !use_.order.chooses() && !use_.placement.stays() &&
-           use_.stealing.worth_the_way() && use_.sleep.somebody_else_is_free(w.id) && !use_.machine.forked();
+    return w.stacks_expected != 0 && !context_.ordering.chooses() && !context_.placement.stays() &&
+           stealing_.worth_the_way() && context_.sleep.somebody_else_is_free(w.id) && !context_.machine.forked();
   }
   [[nodiscard, gnu::noinline]] detail::record* next_of_expected(worker<M>& w) {
-    if (!leaves_to_others(w) || use_.attention.called()) {
+    if (!leaves_to_others(w) || context_.attention.called()) {
       detail::record* const r = next(w);
       return r != nullptr ? r : nothing_at_once(w);
     }
     w.decides(by::worth_the_way);
     if (detail::record* const own = deque::pop(w, w.pace.coarse)) {
       if (expected<M>::brings_about(w, *own)) {
-        use_.placement.keep_within_reach(w);
+        context_.placement.keep_within_reach(w);
         return own;
       }
       deque::push_in_loop(w, own);
       w.own_deferred = true;
     }
-    use_.placement.expose(w);
+    context_.placement.expose(w);
     detail::record* const r = look(w);
     return r != nullptr ? r : nothing_at_once(w);
   }
@@ -129,35 +116,35 @@ template <class M> class search {
 
   // For the time that a wake-up would cost, whether others rely on it or not.
   [[nodiscard]] detail::record* look_around(worker<M>& w) {
-    const std::uint64_t until = use_.machine.now_ps() + search_ps_;
+    const std::uint64_t until = context_.machine.now_ps() + search_ps_;
     unsigned spins = 0;
     do {
       if (detail::record* r = look(w)) return r;
       if (M::load(stopping_, base::relaxed) != 0) return nullptr;
       M::search_pause(++spins, until);
-      if (spins == looks_in_vain_) use_.stealing.watch_main(w);
-    } while (use_.machine.now_ps() < until);
+      if (spins == looks_in_vain_) stealing_.watch_main(w);
+    } while (context_.machine.now_ps() < until);
     return nullptr;
   }
 
   [[nodiscard]] bool anything_visible(worker<M>& w) noexcept {
-    return stopping() || any_visible(w, use_.attention.paused());
+    return stopping() || any_visible(w, context_.attention.paused());
   }
   // w leaves to others what there may be, and has announced sleep or is no searcher any more: one of them is awake and
   // searches, or wakes; where none sleeps but w, it is w.
   void pass_on(worker<M>& w) noexcept {
-    if (any_visible(w, use_.attention.paused())) use_.sleep.notify(use_.machine);
+    if (any_visible(w, context_.attention.paused())) context_.sleep.notify(context_.machine);
   }
 
   // Nothing to do here.
   [[nodiscard, gnu::noinline]] detail::record* wait_for_work(worker<M>& w) {
     WEFT_ASSERT(w.role != role::guest && w.current == nullptr && !w.sources.empty());
     const bool leaves = leaves_to_others(w);
-    const bool counted = !leaves && use_.sleep.begin_search();
-    if (!leaves && !counted && use_.sleep.one_counts()) w.decides(by::one_searcher);
-    use_.sleep.set_busy(w.id, false);
+    const bool counted = !leaves && context_.sleep.begin_search();
+    if (!leaves && !counted && context_.sleep.one_counts()) w.decides(by::one_searcher);
+    context_.sleep.set_busy(w.id, false);
     detail::record* r = search_and_sleep(w, counted);
-    if (r != nullptr) use_.sleep.set_busy(w.id, true);
+    if (r != nullptr) context_.sleep.set_busy(w.id, true);
     return r;
   }
   [[nodiscard]] detail::record* search_and_sleep(worker<M>& w, bool counted) {
@@ -167,23 +154,23 @@ template <class M> class search {
         if (counted) found(w);
         return r;
       }
-      if (counted) use_.sleep.give_up();
+      if (counted) context_.sleep.give_up();
       if (stopping()) return nullptr;
-      counted = use_.stealing.insists(w, [this, &w] { return anything_visible(w) && use_.sleep.begin_search(); });
+      counted = stealing_.insists(w, [this, &w] { return anything_visible(w) && context_.sleep.begin_search(); });
       if (counted) continue;
-      if (w.role == role::reserve && !use_.admission.the_reserve().is_wanted()) return nullptr;
-      const bool main_moves = use_.stealing.main_moves(w);
-      counted = (use_.stealing.asks_again() || main_moves) && use_.sleep.search_alone();
+      if (w.role == role::reserve && !admission_.the_reserve().is_wanted()) return nullptr;
+      const bool main_moves = stealing_.main_moves(w);
+      counted = (stealing_.asks_again() || main_moves) && context_.sleep.search_alone();
       if (counted) continue;
-      if (use_.stealing.pull(w)) {
-        counted = use_.sleep.begin_search();
+      if (stealing_.pull(w)) {
+        counted = context_.sleep.begin_search();
         if (detail::record* r = look_at_all(w)) {
-          counted ? use_.sleep.found(use_.machine) : use_.sleep.notify(use_.machine);
+          counted ? context_.sleep.found(context_.machine) : context_.sleep.notify(context_.machine);
           return r;
         }
         continue;
       }
-      if (use_.admission.worker_idle(!use_.stealing.leaves_tiny_ones())) w.decides(by::idle_grows);
+      if (admission_.worker_idle(!stealing_.leaves_tiny_ones())) w.decides(by::idle_grows);
       // Passed over because of a pause, and perhaps the last that is left: who looks for a stall must see it.
       if (w.own_deferred) static_cast<void>(deque::expose(w));
       if (detail::record* r = fall_asleep(w, main_moves, counted)) return r;
@@ -192,75 +179,80 @@ template <class M> class search {
 
   // w, a searcher, has work.
   void found(worker<M>& w) {
-    if (!w.found_own) return use_.sleep.found(use_.machine);
-    use_.sleep.found_own(use_.machine, [this, &w] { return anything_left(w); });
+    if (!w.found_own) return context_.sleep.found(context_.machine);
+    context_.sleep.found_own(context_.machine, [this, &w] { return anything_left(w); });
   }
 
   // Announces sleep, looks once more, and sleeps or takes the announcement back. main_moves: so if another searches,
   // that one will come by it. counted: whether w is a searcher after.
   [[nodiscard]] detail::record* fall_asleep(worker<M>& w, bool main_moves, bool& counted) {
-    if (use_.sleep.announce(w.id)) use_.stall.look(w);
+    if (context_.sleep.announce(w.id)) stall_.look(w);
     counted = true;
-    const bool relies = main_moves && use_.sleep.somebody_searches();  // asked now, when w is known to sleep
-    const bool pulled = use_.stealing.pulls_late() && !relies && use_.stealing.pull_from_main(w);
-    const bool guarded = use_.sleep.somebody_searches();  // asked as late
+    const bool relies = main_moves && context_.sleep.somebody_searches();  // asked now, when w is known to sleep
+    const bool pulled = stealing_.pulls_late() && !relies && stealing_.pull_from_main(w);
+    const bool guarded = context_.sleep.somebody_searches();  // asked as late
     detail::poke(w.guarded, guarded);
     const bool leaves = leaves_to_others(w);
-    const bool overlooked = !guarded && use_.stealing.overlooked(w) && !leaves;
+    const bool overlooked = !guarded && stealing_.overlooked(w) && !leaves;
     const bool sees =
-        leaves ? stopping() || own_visible(w, use_.attention.paused()) : anything_visible(w) || overlooked;
+        leaves ? stopping() || own_visible(w, context_.attention.paused()) : anything_visible(w) || overlooked;
     detail::poke(w.guarded, false);
     if (!pulled && !sees) {
       if (leaves) pass_on(w);
-      use_.recording.park(w);
-      if (!use_.machine.rang(w.id)) return nullptr;
+      context_.recording.park(w);
+      if (!context_.machine.rang(w.id)) return nullptr;
     }
-    if (!use_.sleep.retract(w.id)) {
-      use_.machine.park(w.id);  // takes the wake that is on its way, and no alarm that comes before
+    if (!context_.sleep.retract(w.id)) {
+      context_.machine.park(w.id);  // takes the wake that is on its way, and no alarm that comes before
       return nullptr;
     }
     if (detail::record* r = look_at_all(w)) {
-      use_.sleep.notify(use_.machine);  // others may have relied on the search that was given up; there may be more
+      context_.sleep.notify(
+          context_.machine);  // others may have relied on the search that was given up; there may be more
       return r;
     }
-    counted = use_.sleep.begin_search();
+    counted = context_.sleep.begin_search();
     return nullptr;
   }
 
   // The creator is no searcher: nobody may rely on it to find tasks, and it is woken by its number.
   [[nodiscard]] detail::record* next_of_creator(worker<M>& w) {
-    WEFT_ASSERT(use_.creation.creator() == w.id && w.current == nullptr);
-    use_.creation.is_back();
+    WEFT_ASSERT(creation_.creator() == w.id && w.current == nullptr);
+    creation_.is_back();
     for (;;) {
       if (detail::record* r = create_for_a_while(w)) {
-        use_.creation.leaves();
+        creation_.leaves();
         return r;
       }
       if (stopping()) return nullptr;
-      if (use_.sleep.announce(w.id)) use_.stall.look(w);
+      if (context_.sleep.announce(w.id)) stall_.look(w);
       if (!anything_visible(w)) {
-        use_.recording.park(w);
-        if (!use_.machine.rang(w.id)) continue;
+        context_.recording.park(w);
+        if (!context_.machine.rang(w.id)) continue;
       }
-      if (!use_.sleep.retract(w.id)) use_.machine.park(w.id);  // as in fall_asleep()
+      if (!context_.sleep.retract(w.id)) context_.machine.park(w.id);  // as in fall_asleep()
     }
   }
   [[nodiscard]] detail::record* create_for_a_while(worker<M>& w) {
-    std::uint64_t until = use_.machine.now_ps() + search_ps_;
+    std::uint64_t until = context_.machine.now_ps() + search_ps_;
     unsigned spins = 0;
     do {
-      const std::uint64_t before = use_.creation.created_so_far();
+      const std::uint64_t before = creation_.created_so_far();
       if (detail::record* r = look(w)) return r;
       if (M::load(stopping_, base::relaxed) != 0) return nullptr;
-      if (use_.creation.created_so_far() != before)
-        until = use_.machine.now_ps() + search_ps_;
+      if (creation_.created_so_far() != before)
+        until = context_.machine.now_ps() + search_ps_;
       else
         M::relax(++spins);
-    } while (use_.machine.now_ps() < until);
+    } while (context_.machine.now_ps() < until);
     return nullptr;
   }
 
-  search_parts<M> use_;
+  context<M>& context_;
+  stealing<M>& stealing_;
+  creation<M>& creation_;
+  admission<M>& admission_;
+  stall<M>& stall_;
   const std::uint64_t search_ps_;  // about what a wake-up costs, or as options::search_us says
   const unsigned looks_in_vain_;   // then it notes where the main thread is; 0: it does not
   detail::cell<std::uint32_t> stopping_;

@@ -6,13 +6,13 @@
 
 #include <vector>
 
-#include "looped.hpp"
+#include "running_engine.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::notes;
-using ground::task;
+using testing::notes;
+using testing::task;
 
 // The search of worker 1. Its sources in the engine's order, and `late`, which the tests fill in.
 struct fixture {
@@ -28,24 +28,17 @@ struct fixture {
     detail::record* has = nullptr;
   };
   notes machine;
-  ground::looped s{machine, 5};
-  failures<notes> failed;
-  poison<notes> bad{failed};
+  testing::running_engine s{machine, 5};
   urgent_source<notes> urgent{s.placement, s.attention};
-  own_source<notes> own{s.placement};
   box_source<notes> box;
   central_source<notes> central{s.placement};
   late_source late;
-  creation<notes> creates{
-      nullptr,
-      {machine, s.sleep, s.all, s.attention, s.recording, s.registrar, s.readiness, s.placement, bad, s.thieves, own}};
-  search<notes> looks{
-      {machine, s.sleep, s.attention, s.order, s.placement, s.thieves, creates, s.recording, s.stall, s.admission},
-      base::search_ns};
-  worker<notes>& w = s.all[1];
+  creation<notes> creates{nullptr, s, s.registrar, s.place.stealing, s.place.own};
+  search<notes> looks{s, s.place.stealing, creates, s.admission, s.stall, base::search_ns};
+  worker<notes>& w = s.crew[1];
 
   fixture() {
-    for (const auto& x : s.all) x->sources = {&urgent, &own, &box, &central, &late, &s.thieves};
+    for (const auto& x : s.crew) x->sources = {&urgent, &s.place.own, &box, &central, &late, &s.place.stealing};
     // Whoever parks here for good would hang the test.
     machine.at_park = [this](unsigned id) { end(id); };
   }
@@ -75,7 +68,7 @@ TEST_CASE("search: an urgent task comes before the own ones, which are not forgo
   task own, hurried(detail::record_state::filling);
   hurried.r.urgent = true;
   f.keep(own);
-  f.s.placement.place(f.s.all[0], &hurried.r);
+  f.s.placement.place(f.s.crew[0], &hurried.r);
   CHECK(f.looks.next_or_sleep(f.w) == &hurried.r);
   CHECK(f.looks.next_or_sleep(f.w) == &own.r);
 }
@@ -156,7 +149,7 @@ TEST_CASE("search: who is claimed while it takes its announcement back takes the
 TEST_CASE("search: what the main thread keeps private while it is away is pulled before anybody sleeps") {
   fixture f;
   task t(detail::record_state::ready);
-  deque<notes>::push(f.s.all.main(), &t.r);
+  deque<notes>::push(f.s.crew.main(), &t.r);
   CHECK(f.looks.next_or_sleep(f.w) == &t.r);
   CHECK(f.machine.parked == 0);
 }
@@ -174,8 +167,8 @@ TEST_CASE("search: while the main thread submits one searcher stays awake") {
 
    private:
     worker<notes>& main_;
-  } all(f.s.all.main());
-  detail::poke(f.s.all.main().away, true);
+  } all(f.s.crew.main());
+  detail::poke(f.s.crew.main().away, true);
   f.w.sources.push_back(&all);
   CHECK(f.looks.next_or_sleep(f.w) == &all.last.r);
   CHECK(f.machine.parked == 0);
@@ -187,9 +180,9 @@ TEST_CASE("search: who was relied on and turns to something else leaves word, al
   CHECK(!f.looks.anything_left(f.w));
   CHECK(f.s.sleep.search_alone());
   CHECK(!f.s.sleep.search_alone());
-  detail::poke(f.s.all.main().away, true);
+  detail::poke(f.s.crew.main().away, true);
   CHECK(f.looks.anything_left(f.w));
-  detail::poke(f.s.all.main().away, false);
+  detail::poke(f.s.crew.main().away, false);
   f.s.sleep.give_up();
 }
 
@@ -204,12 +197,12 @@ TEST_CASE("search: the end of the runtime ends it, without sleep") {
 TEST_CASE("search: the creator is away while it runs what is pinned to it, and back when it looks again") {
   fixture f;
   REQUIRE(f.creates.open(2));
-  worker<notes>& creator = f.s.all[2];
+  worker<notes>& creator = f.s.crew[2];
   creator.sources = {&f.box, &f.creates.all_requests()};
   task pinned, request;
   creator.box.push(&pinned.r);
   CHECK(f.looks.next_or_sleep(creator) == &pinned.r);
-  f.creates.request(f.s.all[0], &request.r);
+  f.creates.request(f.s.crew[0], &request.r);
   CHECK(f.creates.visible(f.w));  // anybody may create now
   CHECK(f.looks.next_or_sleep(creator) == nullptr);
   CHECK(f.machine.parked == 1);

@@ -7,27 +7,47 @@
 #include "base/assert.hpp"
 #include "place/tree.hpp"
 #include "sched/admit/creation.hpp"
+#include "sched/place/context.hpp"
 #include "sched/place/hierarchy.hpp"
-#include "sched/place/placement.hpp"
+#include "sched/place/place_room.hpp"
 #include "sched/place/pushed.hpp"
 #include "sched/place/queues.hpp"
-#include "sched/place/stealing.hpp"
 #include "sched/policies/policy.hpp"
-#include "sched/workers/crew.hpp"
 #include "sched/workers/source.hpp"
 
 namespace weft::sched {
 
+// Those who wait for everything to be done: whoever finds nothing else to do lets them go.
+template <class M> class over_source final : public source<M> {
+ public:
+  explicit over_source(context<M>& context)
+      : source<M>("waits that are over", {.shared = true, .serves_one = true}), context_(context) {}
+  [[nodiscard]] detail::record* take(worker<M>& w) override {
+    quiescence<M>& all = context_.quiescence;
+    // To ask whether all is done takes a look at as many lines as there are workers; so first a hint, but for who is
+    // about to sleep.
+    if (!all.is_awaited() || (!w.looks_at_all && context_.sleep.somebody_is_busy())) return nullptr;
+    if (!all.is_up_to_caller() || !all.reached()) return nullptr;
+    if (!all.is_up_to_caller()) return nullptr;
+    context_.readiness.quiescent(w);
+    return context_.ordering.chooses() ? context_.ordering.take(w) : w.box.pop();
+  }
+  [[nodiscard]] bool visible(worker<M>&) noexcept override { return context_.quiescence.is_over_at_last(); }
+
+ private:
+  context<M>& context_;
+};
+
 template <class M> class sources {
  public:
-  // Lives: all, for as long as this.
-  sources(crew<M>& all, attention<M>& attention, placement<M>& placement, recording<M>& recording,
-          stealing<M>& stealing)
-      : crew_(all), stealing_(stealing), urgent_(placement, attention), own_(placement), pushed_here_(placement),
-        pushed_elsewhere_(all, placement, recording), members_(placement, all), nodes_(placement), piles_(placement),
-        central_(placement), overflow_(placement), home_(placement),
-        leaf_mates_(mates_source<M>::level::leaf, all, placement, stealing),
-        node_mates_(mates_source<M>::level::node, all, placement, stealing), left_behind_(all, stealing) {}
+  // Lives: both, for as long as this.
+  sources(context<M>& c, place_room<M>& place)
+      : crew_(c.crew), stealing_(place.stealing), own_(place.own), urgent_(c.placement, c.attention),
+        pushed_here_(c.placement), pushed_elsewhere_(c.crew, c.placement, c.recording), members_(c.placement, c.crew),
+        nodes_(c.placement), piles_(c.placement), central_(c.placement), overflow_(c.placement), home_(c.placement),
+        leaf_mates_(mates_source<M>::level::leaf, c.crew, c.placement, place.stealing),
+        node_mates_(mates_source<M>::level::node, c.crew, c.placement, place.stealing),
+        left_behind_(c.crew, place.stealing), over_(c) {}
 
   // Who: the thread that makes the runtime; once, before list().
   void open(const place::tree& places, const policy& asked) {
@@ -45,7 +65,6 @@ template <class M> class sources {
     source<M>* in_order;  // has every task, in place of all queues; nullptr: tasks are in queues
     creation<M>& made_by_others;
     source<M>& room;  // what waits for room in the window
-    source<M>& over;  // waits for the end of everything
   };
   // The list of w. Who: the same thread. Errors: std::bad_alloc.
   void list(worker<M>& w, const others& beside) {
@@ -64,11 +83,8 @@ template <class M> class sources {
       s.insert(s.end(), {&own_, &overflow_});
       list_levels(w.is_special() ? search_levels::flat : policy_->levels(), s);
     }
-    s.insert(s.end(), {&beside.room, &beside.over});
+    s.insert(s.end(), {&beside.room, &over_});
   }
-
-  // The own deque once more, of who has put tasks there during a search.
-  [[nodiscard]] own_source<M>& own() noexcept { return own_; }
 
  private:
   // From the worker to the machine. The reserve takes the place of workers that block, wherever they are.
@@ -101,8 +117,8 @@ template <class M> class sources {
   crew<M>& crew_;
   stealing<M>& stealing_;
   const policy* policy_ = nullptr;
+  own_source<M>& own_;
   urgent_source<M> urgent_;
-  own_source<M> own_;
   box_source<M> box_;
   pushed_source<M> pushed_here_;
   pushed_elsewhere<M> pushed_elsewhere_;
@@ -115,6 +131,7 @@ template <class M> class sources {
   mates_source<M> leaf_mates_;
   mates_source<M> node_mates_;
   reserve_source<M> left_behind_;
+  over_source<M> over_;
 };
 
 }  // namespace weft::sched

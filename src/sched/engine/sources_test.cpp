@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "storey.hpp"
+#include "little_engine.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::notes;
+using testing::notes;
 
 // Says what the test tells it to.
 struct says : policy {
@@ -31,19 +31,19 @@ struct some final : source<notes> {
 
 struct fixture {
   notes machine;
-  ground::maker_storey<notes> s;
-  sources<notes> lists{s.all, s.attention, s.placement, s.recording, s.thieves};
-  creation<notes> creates{nullptr, s.parts(lists.own())};
+  testing::little_engine<notes> s;
+  sources<notes> lists{s, s.place};
+  creation<notes> creates{nullptr, s, s.registrar, s.place.stealing, s.place.own};
   says rules{s.places};
-  some room{"room"}, over{"over"}, alarms{"alarms"}, in_order{"in order"};
-  explicit fixture(unsigned workers = 4, bool with_reserve = false) : s(machine, workers, with_reserve) {}
+  some room{"room"}, alarms{"alarms"}, in_order{"in order"};
+  explicit fixture(unsigned workers = 4, bool with_reserve = false) : s(machine, workers, with_reserve) { s.open(); }
 
   [[nodiscard]] std::vector<std::string> of(unsigned id, source<notes>* at_times = nullptr,
                                             source<notes>* ordered = nullptr) {
     lists.open(s.places, rules);
-    lists.list(s.all[id], {at_times, ordered, creates, room, over});
+    lists.list(s.crew[id], {at_times, ordered, creates, room});
     std::vector<std::string> names;
-    for (const source<notes>* x : s.all[id].sources) names.emplace_back(x->name());
+    for (const source<notes>* x : s.crew[id].sources) names.emplace_back(x->name());
     return names;
   }
 };
@@ -53,12 +53,12 @@ constexpr const char *members = "the members of teams", *urgent = "the queue of 
                      *deque_of_its_own = "the own deque", *left_over = "what deques had no room for",
                      *central = "the central queue", *others = "the deques of others",
                      *leaf = "the deques at the same cache", *node = "the deques at the same memory node",
-                     *home = "the queue of the own memory node";
+                     *home = "the queue of the own memory node", *over = "waits that are over";
 
 }  // namespace
 
 TEST_CASE("sources: by default the own deque, what is for all, the others, and waits last") {
-  CHECK(fixture().of(1) == names{members, urgent, mail, deque_of_its_own, left_over, central, others, "room", "over"});
+  CHECK(fixture().of(1) == names{members, urgent, mail, deque_of_its_own, left_over, central, others, "room", over});
 }
 
 TEST_CASE("sources: near to far goes from the cache to the machine, and then on") {
@@ -78,15 +78,15 @@ TEST_CASE("sources: who looks near only sees nobody else, but for the reserve; u
   up.rules.nodes = true;
   const names reserve{"the deque of the reserve"};
   CHECK(near.of(1) ==
-        names{members, urgent, mail, deque_of_its_own, left_over, leaf, node, central, reserve[0], "room", "over"});
+        names{members, urgent, mail, deque_of_its_own, left_over, leaf, node, central, reserve[0], "room", over});
   CHECK(up.of(1) ==
-        names{members, urgent, mail, deque_of_its_own, left_over, home, central, leaf, reserve[0], "room", "over"});
+        names{members, urgent, mail, deque_of_its_own, left_over, home, central, leaf, reserve[0], "room", over});
 }
 
 TEST_CASE("sources: the reserve looks everywhere, whatever the policy says") {
   fixture f(4, true);
   f.rules.looks = search_levels::near_only;
-  CHECK(f.of(4) == names{members, urgent, mail, deque_of_its_own, left_over, central, others, "room", "over"});
+  CHECK(f.of(4) == names{members, urgent, mail, deque_of_its_own, left_over, central, others, "room", over});
 }
 
 TEST_CASE("sources: what a policy never names is not looked for, and what it may name is") {
@@ -102,10 +102,10 @@ TEST_CASE("sources: a creator has requests and nothing that others could run; wh
   CHECK(f.creates.open(3));
   const names creator = f.of(3);
   CHECK(creator[1] == members);
-  CHECK((creator.size() == 5 && creator.back() == "over"));
+  CHECK((creator.size() == 5 && creator.back() == over));
 
   fixture ordered;
-  CHECK(ordered.of(1, &ordered.alarms, &ordered.in_order) == names{"alarms", "in order", "room", "over"});
+  CHECK(ordered.of(1, &ordered.alarms, &ordered.in_order) == names{"alarms", "in order", "room", over});
 }
 
 }  // namespace weft::sched

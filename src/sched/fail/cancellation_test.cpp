@@ -6,7 +6,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "looped.hpp"
+#include "running_engine.hpp"
 #include "weft/cancellation.hpp"
 #include "weft/runtime.hpp"
 

@@ -7,13 +7,13 @@
 #include <stdexcept>
 #include <string>
 
-#include "ground.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::notes;
-using ground::task;
+using testing::notes;
+using testing::task;
 
 struct program {
   failures<notes> all;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "access/registration.hpp"
-#include "ground.hpp"
+#include "scheduler.hpp"
 #include "weft/clause.hpp"
 
 namespace weft::sched {
@@ -30,7 +30,7 @@ struct records {
     *r = {};
     r->size_class = size_class;
     r->pin = record::unpinned;
-    ground::begin_in(*r, at);
+    testing::begin_in(*r, at);
     r->name = name;
     r->invoke = [](record&, detail::errand what) { ++(what != detail::errand::destroy ? called : dropped); };
     return *r;

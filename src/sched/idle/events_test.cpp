@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "ground.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::task;
+using testing::task;
 
 [[nodiscard]] bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 

@@ -3,18 +3,18 @@
 
 #include <doctest/doctest.h>
 
-#include "ground.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::notes;
-using ground::task;
+using testing::notes;
+using testing::task;
 
 struct fixture {
   notes machine;
-  ground::scheduler<notes> s{machine, 3};
-  worker<notes>& main = s.all[0];
+  testing::scheduler<notes> s{machine, 3};
+  worker<notes>& main = s.crew[0];
   detail::handle_state datum;
 };
 
@@ -26,8 +26,8 @@ TEST_CASE("expected: a wait for everything, or for room, is no wait for one thin
   CHECK(!expected<notes>::waits_for_one(f.main, x));
   x.awaited = &f.datum;
   CHECK(expected<notes>::waits_for_one(f.main, x));
-  f.s.all[2].role = role::creator;
-  CHECK(!expected<notes>::waits_for_one(f.s.all[2], x));
+  f.s.crew[2].role = role::creator;
+  CHECK(!expected<notes>::waits_for_one(f.s.crew[2], x));
 }
 
 TEST_CASE("expected: from the first stack that waits to the last that goes on") {
@@ -57,9 +57,9 @@ TEST_CASE("expected: work is left to who has nothing to do, but not to worker 0 
   f.s.sleep.set_busy(2, false);
   CHECK(f.s.sleep.somebody_else_is_free(1));
   CHECK(!f.s.sleep.somebody_else_is_free(2));
-  expected<notes>::begin(f.s.sleep, f.s.all[2], x, false);
+  expected<notes>::begin(f.s.sleep, f.s.crew[2], x, false);
   CHECK(!f.s.sleep.somebody_else_is_free(1));
-  expected<notes>::end(f.s.sleep, f.s.all[2], false);
+  expected<notes>::end(f.s.sleep, f.s.crew[2], false);
   CHECK(f.s.sleep.somebody_else_is_free(1));
 }
 

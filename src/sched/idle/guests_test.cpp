@@ -8,13 +8,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "ground.hpp"
 #include "interleave.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::notes;
+using testing::notes;
 
 struct outside {
   notes machine;

@@ -3,15 +3,15 @@
 
 #include <doctest/doctest.h>
 
-#include "ground.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 
 TEST_CASE("overflow: what comes is visible and has somebody woken, and goes out in its order") {
-  ground::notes machine;
-  sleep<ground::notes> sleepers;
+  testing::notes machine;
+  sleep<testing::notes> sleepers;
   sleepers.open(3);
-  overflow<ground::notes> all(machine, sleepers);
+  overflow<testing::notes> all(machine, sleepers);
   CHECK((all.empty() && all.pop_some(1) == nullptr));
   static_cast<void>(sleepers.announce(2));
   detail::record r[3] = {};

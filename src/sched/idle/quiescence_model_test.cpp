@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "base/plain.hpp"
-#include "ground.hpp"
 #include "interleave.hpp"
 #include "sched/idle/quiescence.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 namespace {
 
 using M = interleave::unsteady;
-using ground::task;
+using testing::task;
 
 enum class flaw { none, reads_created_first, lists_itself_late, does_not_ask_again };
 

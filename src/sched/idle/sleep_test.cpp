@@ -6,14 +6,14 @@
 
 #include <vector>
 
-#include "ground.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 
 TEST_CASE("sleep: of many workers the one is woken that sleeps") {
   for (const unsigned id : {0u, 63u, 64u, 66u, 128u, 149u}) {
-    ground::notes machine;
-    sleep<ground::notes> sleepers;
+    testing::notes machine;
+    sleep<testing::notes> sleepers;
     sleepers.open(150, false);
     static_cast<void>(sleepers.announce(id));
     sleepers.notify(machine);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "ground.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t at_no_time = event_board::at_no_time;
 
 // Its clock stands where the test puts it.
-struct clock_only : ground::modelled_notes {
+struct clock_only : testing::modelled_notes {
   void alarm(std::uint64_t at_ps) noexcept { alarm_ps = at_ps; }
   [[nodiscard]] std::uint64_t now_ps() const noexcept { return now; }
   std::uint64_t now = 0;

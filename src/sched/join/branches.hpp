@@ -13,31 +13,23 @@
 #include "sched/admit/admission.hpp"
 #include "sched/admit/suspension.hpp"
 #include "sched/join/stall.hpp"
-#include "sched/place/placement.hpp"
+#include "sched/place/context.hpp"
 #include "sched/queues/deque.hpp"
-#include "sched/replay/ordering.hpp"
 #include "weft/detail/branch.hpp"
 
 namespace weft::sched {
 
 using detail::branch;
 
-template <class M> struct branches_parts {
-  sched::placement<M>& placement;
-  sched::suspension<M>& suspension;
-  sched::ordering<M>& order;
-  sched::admission<M>& admission;
-  sched::stall<M>& stall;
-};
-
 template <class M> class branches {
  public:
-  explicit branches(const branches_parts<M>& parts) : use_(parts) {}
+  branches(context<M>& context, suspension<M>& suspension, admission<M>& admission, stall<M>& stall)
+      : context_(context), suspension_(suspension), admission_(admission), stall_(stall) {}
 
   // The main thread begins to fork outside of tasks, and ends. Who: it.
   void enter(worker<M>& w) {
     WEFT_ASSERT(w.on_program_stack() && w.current == nullptr && w.where->on == nullptr && !main_.has_value());
-    main_.emplace(use_.admission, w);
+    main_.emplace(admission_, w);
     w.where->on = &w;
   }
   void leave(worker<M>& w) noexcept {
@@ -48,14 +40,14 @@ template <class M> class branches {
 
   // Offers b to all, but where the order of tasks is kept. Who: w's thread, in a body.
   void offer(worker<M>& w, branch& b) {
-    if (use_.order.is_kept()) return;
-    use_.placement.place(w, &stand_ins_.offer(b));
+    if (context_.ordering.is_kept()) return;
+    context_.placement.place(w, &stand_ins_.offer(b));
   }
 
   // Ends the fork of b. Returns whether the caller runs b itself, on the worker it is on then; if not, b has run. Who:
   // the body that forked.
   [[nodiscard]] bool join(worker<M>& w, branch& b) {
-    if (use_.order.is_kept()) return true;
+    if (context_.ordering.is_kept()) return true;
     branch& there = stand_ins_.of(b);
     if (take_back(w, there)) {
       stand_ins_.leave(b);
@@ -97,7 +89,7 @@ template <class M> class branches {
     new (&b.thrown) std::exception_ptr(std::move(e));
     if (const std::uintptr_t who = M::exchange(b.meeting, branch::over, base::acq_rel)) {
       WEFT_ASSERT(who != branch::over);
-      use_.placement.place(w, reinterpret_cast<detail::record*>(who));
+      context_.placement.place(w, reinterpret_cast<detail::record*>(who));
     }
   }
 
@@ -107,21 +99,24 @@ template <class M> class branches {
     detail::record* x = deque<M>::pop(w);
     if (x == nullptr) return false;
     if (x != &b) deque<M>::push(w, x);
-    use_.placement.keep_within_reach(w);  // what is private now may stay so for as long as b takes
+    context_.placement.keep_within_reach(w);  // what is private now may stay so for as long as b takes
     return x == &b;
   }
 
   void wait(worker<M>& w, branch& b) {
     waiter self;
     self.joins = &b;
-    use_.suspension.suspend(w, self, {trace::why::join}, [this, &self, &b](worker<M>& here) {
+    suspension_.suspend(w, self, {trace::why::join}, [this, &self, &b](worker<M>& here) {
       const auto me = reinterpret_cast<std::uintptr_t>(&self.r);
-      if (M::exchange(b.meeting, me, base::acq_rel) == branch::over) use_.placement.place(here, &self.r);
+      if (M::exchange(b.meeting, me, base::acq_rel) == branch::over) context_.placement.place(here, &self.r);
     });
-    if (self.stalled) use_.stall.raise(true);
+    if (self.stalled) stall_.raise(true);
   }
 
-  branches_parts<M> use_;
+  context<M>& context_;
+  suspension<M>& suspension_;
+  admission<M>& admission_;
+  stall<M>& stall_;
   [[no_unique_address]] typename M::stand_ins stand_ins_;
   std::optional<typename admission<M>::main_wait> main_;
 };

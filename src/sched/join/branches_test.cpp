@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "ground.hpp"
 #include "machine/virtual/virtual.hpp"
 #include "sched/queues/pull.hpp"
+#include "scheduler.hpp"
 #include "weft/weft.hpp"
 
 namespace weft::sched {
@@ -55,9 +55,9 @@ TEST_CASE("branches: one that is taken gets what a running task has, and a name 
 
 TEST_CASE("branches: the newest that is kept is taken back, and nothing that is covered, claimed or elsewhere") {
   M machine;
-  ground::scheduler<M> s(machine, 2);
+  testing::scheduler<M> s(machine, 2);
   s.open();
-  detail::worker& w = s.all[1];
+  detail::worker& w = s.crew[1];
   detail::place_of_body& at = *w.where;
   detail::poke(w.hooked, std::uint8_t{0});
   detail::poke(w.asked, std::uint8_t{0});
@@ -90,9 +90,9 @@ TEST_CASE("branches: the newest that is kept is taken back, and nothing that is 
 TEST_CASE(
     "branches: more than the deque has room for are offered, oldest first, and half of them where a thief starves") {
   M machine;
-  ground::scheduler<M> s(machine, 2);
+  testing::scheduler<M> s(machine, 2);
   s.open();
-  detail::worker& w = s.all[1];
+  detail::worker& w = s.crew[1];
   detail::poke(w.hooked, std::uint8_t{0});
   detail::poke(w.asked, std::uint8_t{0});
   const std::uint32_t room = w.deque.mask + 1;
@@ -116,9 +116,9 @@ TEST_CASE(
 
 TEST_CASE("branches: of more than a deque can ever hold the oldest overflow, and none is lost") {
   M machine;
-  ground::scheduler<M> s(machine, 2);
+  testing::scheduler<M> s(machine, 2);
   s.open();
-  detail::worker& w = s.all[1];
+  detail::worker& w = s.crew[1];
   w.slots_max = 16;
   detail::poke(w.hooked, std::uint8_t{0});
   for (const std::uint32_t n : {16u, 17u, 33u, 100u}) {

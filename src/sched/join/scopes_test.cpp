@@ -6,27 +6,23 @@
 
 #include <stdexcept>
 
-#include "looped.hpp"
+#include "running_engine.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::notes;
-using ground::task;
+using testing::notes;
+using testing::task;
 
 struct fixture {
   notes machine;
-  ground::looped s{machine, 2};
-  failures<notes> failed;
-  poison<notes> bad{failed};
+  testing::running_engine s{machine, 2};
   struct runner final : child_runner<notes> {
-    ground::looped& s;
-    explicit runner(ground::looped& of) : s(of) {}
+    testing::running_engine& s;
+    explicit runner(testing::running_engine& of) : s(of) {}
     void run_child(worker<notes>&, detail::record* x) override { s.run(reinterpret_cast<task&>(*x)); }
   } on_stack{s};
-  waits<notes> w{nullptr,
-                 {on_stack, s.attention, s.order, s.stacks, s.outside, s.recording, s.registrar, s.placement,
-                  s.quiescence, bad, s.suspension, s.stall, s.events}};
+  waits<notes> w{nullptr, on_stack, s, s.stacks, s.registrar, s.suspension, s.stall, s.events};
   scopes<notes> all{w, s.stall, s.quiescence};
 };
 
@@ -67,8 +63,8 @@ TEST_CASE("scopes: one in another, and each throws what its own children threw")
   f.s.submit(0, b);
   CHECK((inner.r->parent == outer.r && b.r.parent == inner.r));
   CHECK(detail::body_around(inner.r) == &body.r);
-  f.bad.fail(b.r, std::make_exception_ptr(std::runtime_error("b")));
-  f.bad.fail(a.r, std::make_exception_ptr(std::logic_error("a")));
+  f.s.poison.fail(b.r, std::make_exception_ptr(std::runtime_error("b")));
+  f.s.poison.fail(a.r, std::make_exception_ptr(std::logic_error("a")));
   CHECK_THROWS_AS(f.all.close(f.s.w, inner), std::runtime_error);
   CHECK(f.s.w.current == outer.r);
   CHECK_THROWS_AS(f.all.close(f.s.w, outer), std::logic_error);

@@ -6,18 +6,18 @@
 
 #include <string>
 
-#include "looped.hpp"
+#include "running_engine.hpp"
 #include "sched/place/queues.hpp"
 
 namespace weft::sched {
 namespace {
 
 using detail::kind_write;
-using ground::notes;
-using ground::task;
+using testing::notes;
+using testing::task;
 
 // While the main thread waits, `then` is called with everybody asleep, and afterwards the wait is ended in any case.
-template <class Then> void while_all_sleep(ground::looped& s, waiter& self, Then then) {
+template <class Then> void while_all_sleep(testing::running_engine& s, waiter& self, Then then) {
   s.suspension.suspend(s.w, self, {trace::why::all}, [&](worker<notes>& here) {
     s.quiescence.await(self);
     s.fall_asleep();
@@ -29,7 +29,7 @@ template <class Then> void while_all_sleep(ground::looped& s, waiter& self, Then
 
 struct fixture {
   notes machine;
-  ground::looped s{machine, 2};
+  testing::running_engine s{machine, 2};
   task never;  // submitted, and nobody can run it
   fixture() {
     never.r.order = 1;
@@ -60,13 +60,13 @@ TEST_CASE("stall: everybody sleeps, the program waits, and something is not done
 TEST_CASE("stall: not while something is visible, somebody is awake, or everything is done") {
   fixture f;
   box_source<notes> box;
-  f.s.all[1].sources = {&box};
+  f.s.crew[1].sources = {&box};
   task t(detail::record_state::ready);
   waiter a, b, c;
   while_all_sleep(f.s, a, [&] {
-    f.s.all[1].box.push(&t.r);
+    f.s.crew[1].box.push(&t.r);
     f.s.stall.look(f.s.w);
-    CHECK(f.s.all[1].box.pop() == &t.r);
+    CHECK(f.s.crew[1].box.pop() == &t.r);
   });
   CHECK(!a.stalled);
   while_all_sleep(f.s, b, [&] {
@@ -77,7 +77,7 @@ TEST_CASE("stall: not while something is visible, somebody is awake, or everythi
   f.s.quiescence.finished(f.s.w);
   while_all_sleep(f.s, c, [&] { f.s.stall.look(f.s.w); });
   CHECK(!c.stalled);
-  f.s.all[1].sources.clear();
+  f.s.crew[1].sources.clear();
 }
 
 // Catches: what lies where the worker that looks has no place to look, and whose finder has said that it sleeps, but
@@ -90,7 +90,7 @@ TEST_CASE("stall: not while somebody else may still see something, in a queue of
     bool has_some = true;
   } of_all(true), its_own(false);
   fixture f;
-  f.s.all[1].sources = {&of_all, &its_own};
+  f.s.crew[1].sources = {&of_all, &its_own};
   f.s.stall.open();
   waiter a, b, c;
   its_own.has_some = false;
@@ -102,16 +102,16 @@ TEST_CASE("stall: not while somebody else may still see something, in a queue of
   its_own.has_some = false;
   while_all_sleep(f.s, c, [&] { f.s.stall.look(f.s.w); });
   CHECK(c.stalled);
-  f.s.all[1].sources.clear();
+  f.s.crew[1].sources.clear();
 }
 
 TEST_CASE("stall: not while a thread's call is under way, the runtime is paused, or the program is in no wait") {
   fixture f;
   waiter a, b;
   while_all_sleep(f.s, a, [&] {
-    f.s.outside.begin_call();
+    f.s.guests.begin_call();
     f.s.stall.look(f.s.w);
-    f.s.outside.end_call();
+    f.s.guests.end_call();
   });
   CHECK(!a.stalled);
   while_all_sleep(f.s, b, [&] {
@@ -135,8 +135,8 @@ TEST_CASE("stall: threads outside are let go too, with the same report, from wha
   CHECK(f.s.own(0).size() == 1);
   waiter self, for_all, for_handle;
   {
-    const guests<notes>::wait one(f.s.outside, for_all, nullptr);
-    const guests<notes>::wait two(f.s.outside, for_handle, &h);
+    const guests<notes>::wait one(f.s.guests, for_all, nullptr);
+    const guests<notes>::wait two(f.s.guests, for_handle, &h);
     f.s.quiescence.await(for_all);
     for_handle.r.access_count = 1;
     for_handle.a = {reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(detail::kind_read), h.registered};
@@ -161,7 +161,7 @@ TEST_CASE("stall: threads outside are let go too, with the same report, from wha
 TEST_CASE("stall: a wait outside that is over ends without a word") {
   fixture f;
   waiter x;
-  const guests<notes>::wait listed(f.s.outside, x, nullptr);
+  const guests<notes>::wait listed(f.s.guests, x, nullptr);
   notes::signal(x.signal);
   f.s.stall.await_outside(x);
   CHECK(!x.stalled);

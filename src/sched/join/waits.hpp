@@ -13,12 +13,10 @@
 #include "base/assert.hpp"
 #include "sched/admit/registrar.hpp"
 #include "sched/admit/suspension.hpp"
-#include "sched/fail/poison.hpp"
-#include "sched/idle/attention.hpp"
 #include "sched/idle/events.hpp"
 #include "sched/join/stall.hpp"
+#include "sched/place/context.hpp"
 #include "sched/queues/deque.hpp"
-#include "sched/replay/ordering.hpp"
 #include "sched/workers/children.hpp"
 #include "weft/error.hpp"
 
@@ -33,25 +31,12 @@ template <class M> struct child_runner {
   ~child_runner() = default;
 };
 
-template <class M> struct waits_parts {
-  child_runner<M>& runner;
-  sched::attention<M>& attention;
-  sched::ordering<M>& order;
-  sched::stacks<M>& stacks;
-  sched::guests<M>& outside;
-  sched::recording<M>& recording;
-  sched::registrar<M>& registrar;
-  sched::placement<M>& placement;
-  sched::quiescence<M>& quiescence;
-  sched::poison<M>& poison;
-  sched::suspension<M>& suspension;
-  sched::stall<M>& stall;
-  event_board& events;
-};
-
 template <class M> class waits {
  public:
-  explicit waits(detail::engine_base* engine, const waits_parts<M>& parts) : engine_(engine), use_(parts) {}
+  waits(detail::engine_base* engine, child_runner<M>& runner, context<M>& context, stacks<M>& stacks,
+        registrar<M>& registrar, suspension<M>& suspension, stall<M>& stall, event_board& events)
+      : engine_(engine), runner_(runner), context_(context), stacks_(stacks), registrar_(registrar),
+        suspension_(suspension), stall_(stall), events_(events) {}
 
   // For those of the running task, or of the scope it is in. Errors: what they threw; weft::error if the main thread
   // waits in a scope, and nothing can run any more.
@@ -65,42 +50,42 @@ template <class M> class waits {
       waiter self;
       self.children_of = r;
       const auto publish = [this, r, &self](worker<M>& here) {
-        if (children<M>::awaited(*r, &self.r)) use_.placement.place(here, &self.r);
+        if (children<M>::awaited(*r, &self.r)) context_.placement.place(here, &self.r);
       };
-      use_.suspension.suspend(now, self, {trace::why::children}, publish, waited ? &since : nullptr);
+      suspension_.suspend(now, self, {trace::why::children}, publish, waited ? &since : nullptr);
       children<M>::goes_on(*r);
-      if (self.stalled) use_.stall.raise(true);
+      if (self.stalled) stall_.raise(true);
     } else if (waited) {
-      use_.recording.goes_on(now, r, {trace::why::children}, since);
+      context_.recording.goes_on(now, r, {trace::why::children}, since);
     } else if (r->has_children) {
-      use_.recording.passed(now, {trace::why::children});
+      context_.recording.passed(now, {trace::why::children});
     }
-    use_.poison.rethrow_below(r);
+    context_.poison.rethrow_below(r);
   }
 
   // Who: the main thread, outside of tasks. Returns false if nothing can run any more.
   [[nodiscard]] bool for_all(worker<M>& w) {
     WEFT_ASSERT(w.role != role::guest && w.current == nullptr);
-    use_.registrar.close_all(w);
+    registrar_.close_all(w);
     bool waited = false;
-    use_.placement.expose(w);  // to ask whether all is done takes long, with many workers
+    context_.placement.expose(w);  // to ask whether all is done takes long, with many workers
     // Where others create, and where bodies submit, a group may have been opened, and all of it done, since the last
     // look for open ones: so that comes after the look for the end, too.
     for (;;) {
-      if (use_.quiescence.reached()) {
-        if (!use_.registrar.any_open()) break;
-        use_.registrar.close_all(w);
+      if (context_.quiescence.reached()) {
+        if (!registrar_.any_open()) break;
+        registrar_.close_all(w);
         continue;
       }
       waited = true;
       waiter self;
       // This worker's loop looks for the end before it sleeps.
-      use_.suspension.suspend(w, self, {trace::why::all}, [this, &self](worker<M>&) { use_.quiescence.await(self); });
+      suspension_.suspend(w, self, {trace::why::all}, [this, &self](worker<M>&) { context_.quiescence.await(self); });
       if (self.stalled) return false;
-      use_.registrar.close_all(w);  // of tasks that were submitted by tasks meanwhile
+      registrar_.close_all(w);  // of tasks that were submitted by tasks meanwhile
     }
-    if (!waited) use_.recording.passed(w, {trace::why::all});
-    use_.poison.rethrow_below(nullptr);
+    if (!waited) context_.recording.passed(w, {trace::why::all});
+    context_.poison.rethrow_below(nullptr);
     return true;
   }
   // Who: a guest.
@@ -108,21 +93,21 @@ template <class M> class waits {
     WEFT_ASSERT(g.role == role::guest);
     do {
       waiter self;
-      typename guests<M>::wait listed(use_.outside, self, nullptr);
+      typename guests<M>::wait listed(context_.guests, self, nullptr);
       {
-        typename guests<M>::call here(use_.outside);
-        use_.registrar.close_all(g);
-        use_.quiescence.await(self);
+        typename guests<M>::call here(context_.guests);
+        registrar_.close_all(g);
+        context_.quiescence.await(self);
       }
       // Either a worker that is about to sleep sees the entry, or this look sees that it was the last to finish.
-      if (use_.quiescence.reached()) {
-        auto over = use_.quiescence.take_over();
-        while (waiter* const x = over.pop()) use_.placement.place(g, &x->r);
+      if (context_.quiescence.reached()) {
+        auto over = context_.quiescence.take_over();
+        while (waiter* const x = over.pop()) context_.placement.place(g, &x->r);
       }
-      use_.stall.await_outside(self);
-      if (self.stalled) use_.stall.raise(false);
-    } while (use_.registrar.any_open());
-    use_.poison.rethrow_below(nullptr);
+      stall_.await_outside(self);
+      if (self.stalled) stall_.raise(false);
+    } while (registrar_.any_open());
+    context_.poison.rethrow_below(nullptr);
   }
 
   // Whether a wait for h has anything to look at. Errors: weft::error if the running task uses h itself, or another
@@ -151,15 +136,15 @@ template <class M> class waits {
     WEFT_ASSERT(w.role != role::guest);
     waiter self;
     self.awaited = &h;
-    use_.registrar.close_if_open(w, h);
+    registrar_.close_if_open(w, h);
     const target to = target_of(h, version);
     if (to.is_there) {
-      use_.recording.passed(w, {trace::why::handle, h.id});
+      context_.recording.passed(w, {trace::why::handle, h.id});
       return true;
     }
-    const ahead_wait listed(use_.events, to.is_ahead ? &self : nullptr, h, to.version, detail::body_around(w.current));
-    use_.suspension.suspend(w, self, {trace::why::handle, h.id}, [this, &self, &h, to](worker<M>& here) {
-      if (!list_on(h, self, to.version)) use_.placement.place(here, &self.r);
+    const ahead_wait listed(events_, to.is_ahead ? &self : nullptr, h, to.version, detail::body_around(w.current));
+    suspension_.suspend(w, self, {trace::why::handle, h.id}, [this, &self, &h, to](worker<M>& here) {
+      if (!list_on(h, self, to.version)) context_.placement.place(here, &self.r);
     });
     return !self.stalled;
   }
@@ -167,20 +152,20 @@ template <class M> class waits {
   [[nodiscard]] bool for_handle_outside(worker<M>& g, detail::handle_state& h, const std::uint64_t* version) {
     WEFT_ASSERT(g.role == role::guest);
     waiter self;
-    typename guests<M>::wait listed(use_.outside, self, &h);
+    typename guests<M>::wait listed(context_.guests, self, &h);
     bool has_to_wait = false;
     target to;
     {
-      typename guests<M>::call here(use_.outside);
-      use_.registrar.close_if_open(g, h);
+      typename guests<M>::call here(context_.guests);
+      registrar_.close_if_open(g, h);
       to = target_of(h, version);
     }
-    const ahead_wait ahead(use_.events, to.is_ahead ? &self : nullptr, h, to.version, nullptr);
+    const ahead_wait ahead(events_, to.is_ahead ? &self : nullptr, h, to.version, nullptr);
     {
-      typename guests<M>::call here(use_.outside);
+      typename guests<M>::call here(context_.guests);
       has_to_wait = !to.is_there && list_on(h, self, to.version);
     }
-    if (has_to_wait) use_.stall.await_outside(self);
+    if (has_to_wait) stall_.await_outside(self);
     return !self.stalled;
   }
 
@@ -228,14 +213,14 @@ template <class M> class waits {
   // Not where somebody else decides what is next, nor without an end: the loop below looks elsewhere now and then.
   // since: when the first began, for whoever records that the wait is over.
   [[nodiscard]] bool run_children(worker<M>& w, detail::record* r, typename recording<M>::pause& since) {
-    if (r->exclusives != 0 || use_.order.chooses()) return false;
+    if (r->exclusives != 0 || context_.ordering.chooses()) return false;
     bool any = false;
     worker<M>* here = &w;
     while (detail::record* x = newest_child(*here, *r)) {
-      if (!any) since = use_.recording.waits(*here, r);
+      if (!any) since = context_.recording.waits(*here, r);
       if (detail::record* const body = detail::body_around(r)) suspension<M>::note_wait(*body, nullptr);
       any = true;
-      use_.runner.run_child(*here, x);
+      runner_.run_child(*here, x);
       here = static_cast<worker<M>*>(current_worker());
       here->current = r;
     }
@@ -243,15 +228,15 @@ template <class M> class waits {
   }
   // nullptr: none, or this is not the place or the time to run it.
   [[nodiscard]] detail::record* newest_child(worker<M>& w, detail::record& r) {
-    if (w.is_special() || w.tick >= detail::peek(w.tick_limit) || use_.attention.called() ||
-        !use_.stacks.has_room_for_body(w))
+    if (w.is_special() || w.tick >= detail::peek(w.tick_limit) || context_.attention.called() ||
+        !stacks_.has_room_for_body(w))
       return nullptr;
     if (!children<M>::any(r)) return nullptr;
     detail::record* x = deque<M>::pop(w, w.pace.coarse);
     if (x == nullptr) return nullptr;
     const bool is_child = x->kind == detail::record_kind::task && x->parent == &r;
     if (!is_child) deque<M>::push(w, x);
-    use_.placement.keep_within_reach(w);
+    context_.placement.keep_within_reach(w);
     return is_child ? x : nullptr;
   }
 
@@ -264,7 +249,13 @@ template <class M> class waits {
   }
 
   detail::engine_base* engine_;
-  waits_parts<M> use_;
+  child_runner<M>& runner_;
+  context<M>& context_;
+  stacks<M>& stacks_;
+  registrar<M>& registrar_;
+  suspension<M>& suspension_;
+  stall<M>& stall_;
+  event_board& events_;
 };
 
 }  // namespace weft::sched

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "interleave.hpp"
+#include "little_engine.hpp"
 #include "sched/join/waits.hpp"
-#include "storey.hpp"
 
 namespace weft::sched {
 namespace {
@@ -92,8 +92,7 @@ template <flaw Flaw> class trial final : public child_runner<M> {
   explicit trial(std::uint64_t seed)
       : play_(seed), rng_(seed * 13), s_(play_.machine(), 1 + rng_.below(3)), waits_(make_waits()) {
     s_.open();
-    thieves_.open(s_.rules);
-    for (const auto& w : s_.all) {
+    for (const auto& w : s_.crew) {
       w->tick_limit.raw = 2 + rng_.below(16);
       w->pace.coarse = rng_.below(4) == 0;
     }
@@ -103,8 +102,9 @@ template <flaw Flaw> class trial final : public child_runner<M> {
   // What is wrong, or nullptr.
   const char* run() {
     detail::worker* const before = current_worker();
-    const auto core = [this](unsigned id) { work(s_.all[id - 1]); };
-    const bool done = play_.run(s_.all.workers(), core, [this] { return over_ = wrong_ != nullptr || nodes_[0].done; });
+    const auto core = [this](unsigned id) { work(s_.crew[id - 1]); };
+    const bool done =
+        play_.run(s_.crew.workers(), core, [this] { return over_ = wrong_ != nullptr || nodes_[0].done; });
     if (!done) complain("a body that waits is forgotten, or a task is never done");
     for (const node& n : nodes_)
       if (n.called != 1) complain("a task did not run once");
@@ -113,7 +113,7 @@ template <flaw Flaw> class trial final : public child_runner<M> {
   }
 
  private:
-  struct node : ground::task {
+  struct node : testing::task {
     trial* all = nullptr;
     unsigned first = 0;  // its children are so many nodes from here
     unsigned children = 0;
@@ -122,7 +122,7 @@ template <flaw Flaw> class trial final : public child_runner<M> {
     bool returned = false;
     bool done = false;  // and all below it
   };
-  static node& of(detail::record* r) noexcept { return static_cast<node&>(reinterpret_cast<ground::task&>(*r)); }
+  static node& of(detail::record* r) noexcept { return static_cast<node&>(reinterpret_cast<testing::task&>(*r)); }
   static worker<M>& here() noexcept { return static_cast<worker<M>&>(*current_worker()); }
   void complain(const char* what) noexcept {
     if (wrong_ == nullptr) wrong_ = what;
@@ -238,7 +238,7 @@ template <flaw Flaw> class trial final : public child_runner<M> {
       }
       if (w.tick >= detail::peek(w.tick_limit)) w.tick = 0;
       detail::record* r = deque<M>::pop(w);
-      if (r == nullptr) r = thieves_.take(w);
+      if (r == nullptr) r = s_.place.stealing.take(w);
       if (r == nullptr) {
         M::relax(1);
       } else if (r->kind == detail::record_kind::resume) {
@@ -254,9 +254,7 @@ template <flaw Flaw> class trial final : public child_runner<M> {
                          waits<M>, copied_waits<Flaw>>;
   [[nodiscard]] std::unique_ptr<tested> make_waits() {
     if constexpr (std::is_same_v<tested, waits<M>>)
-      return std::make_unique<tested>(nullptr, waits_parts<M>{*this, s_.attention, s_.order, stacks_, s_.outside,
-                                                              s_.recording, s_.registrar, s_.placement, s_.quiescence,
-                                                              poison_, away_, stall_, events_});
+      return std::make_unique<tested>(nullptr, *this, s_, stacks_, s_.registrar, away_, stall_, events_);
     else
       return std::make_unique<tested>(*this, s_.placement, away_);
   }
@@ -266,21 +264,14 @@ template <flaw Flaw> class trial final : public child_runner<M> {
 
   interleave::play<M> play_;
   base::random rng_;
-  ground::storey<M> s_;
+  testing::little_engine<M> s_;
   sched::stacks<M> stacks_{std::size_t{64} << 10, &trial::enter, this};
   suspension<M> away_{play_.machine(), s_.sleep, stacks_, s_.recording, s_.readiness, s_.quiescence};
-  tempo<M> lengths_;
-  stealing<M> thieves_{play_.machine(), s_.sleep, s_.all, s_.placement, lengths_, s_.recording};
   // For the waits that this is not about.
-  failures<M> failures_;
-  poison<M> poison_{failures_};
   event_board events_;
   no_watch watch_;
-  admission<M> admission_{{play_.machine(), s_.sleep, s_.all, s_.pool, s_.attention, s_.recording, s_.placement,
-                           s_.readiness, away_, thieves_},
-                          1024};
-  stall<M> stall_{{play_.machine(), s_.sleep, s_.all, s_.outside, s_.attention, s_.quiescence, s_.placement, away_,
-                   s_.pool, events_, watch_, admission_, poison_}};
+  admission<M> admission_{s_, away_, s_.place.stealing, 1024};
+  stall<M> stall_{s_, away_, events_, watch_, admission_};
   std::unique_ptr<tested> waits_;
   std::vector<node> nodes_;
   bool over_ = false;

@@ -6,34 +6,30 @@
 
 #include <stdexcept>
 
-#include "looped.hpp"
+#include "running_engine.hpp"
 
 namespace weft::sched {
 namespace {
 
 using detail::kind_read;
 using detail::kind_write;
-using ground::notes;
-using ground::task;
+using testing::notes;
+using testing::task;
 
 struct fixture {
   notes machine;
-  ground::looped s{machine, 2};
-  failures<notes> failed;
-  poison<notes> bad{failed};
+  testing::running_engine s{machine, 2};
   // As an engine runs what a waiting body finds to be its own child.
   struct runner final : child_runner<notes> {
-    ground::looped& s;
+    testing::running_engine& s;
     unsigned children = 0;
-    explicit runner(ground::looped& of) : s(of) {}
+    explicit runner(testing::running_engine& of) : s(of) {}
     void run_child(worker<notes>&, detail::record* x) override {
       ++children;
       s.run(reinterpret_cast<task&>(*x));
     }
   } on_stack{s};
-  waits<notes> w{nullptr,
-                 {on_stack, s.attention, s.order, s.stacks, s.outside, s.recording, s.registrar, s.placement,
-                  s.quiescence, bad, s.suspension, s.stall, s.events}};
+  waits<notes> w{nullptr, on_stack, s, s.stacks, s.registrar, s.suspension, s.stall, s.events};
   [[nodiscard]] std::uint64_t set_aside() const { return detail::peek(s.w.suspends); }
 };
 
@@ -57,7 +53,7 @@ TEST_CASE("waits: for all tasks: at once when there are none, else until they ha
 TEST_CASE("waits: for all tasks: what failed is thrown, once") {
   fixture f;
   task a;
-  f.bad.fail(a.r, std::make_exception_ptr(std::runtime_error("x")));
+  f.s.poison.fail(a.r, std::make_exception_ptr(std::runtime_error("x")));
   CHECK_THROWS_AS(static_cast<void>(f.w.for_all(f.s.w)), std::runtime_error);
   CHECK(f.w.for_all(f.s.w));
 }
@@ -79,14 +75,14 @@ TEST_CASE("waits: for its children: the body goes on when the last is done, and 
   CHECK(f.set_aside() == 0);
   f.s.submit(0, a);
   f.s.submit(0, b);
-  f.bad.fail(other.r, std::make_exception_ptr(std::runtime_error("not a child")));
+  f.s.poison.fail(other.r, std::make_exception_ptr(std::runtime_error("not a child")));
   f.w.for_children(f.s.w);
   CHECK((a.called == 1 && b.called == 1));
   CHECK(f.s.w.current == &parent.r);
   CHECK(!children<notes>::any(parent.r));
   f.w.for_children(f.s.w);  // they are done: not once more
   CHECK(f.set_aside() == 1);
-  f.bad.fail(a.r, std::make_exception_ptr(std::logic_error("a child")));
+  f.s.poison.fail(a.r, std::make_exception_ptr(std::logic_error("a child")));
   CHECK_THROWS_AS(f.w.for_children(f.s.w), std::logic_error);
   f.s.w.current = nullptr;
 }
@@ -132,15 +128,15 @@ TEST_CASE("waits: a thread outside waits for what there is and leaves no trace o
   fixture f;
   detail::handle_state h;
   task a;
-  worker<notes>& g = f.s.outside.enter(nullptr);
+  worker<notes>& g = f.s.guests.enter(nullptr);
   f.w.for_all_outside(g);
   CHECK(f.w.for_handle_outside(g, h, nullptr));
-  f.bad.fail(a.r, std::make_exception_ptr(std::runtime_error("x")));
+  f.s.poison.fail(a.r, std::make_exception_ptr(std::runtime_error("x")));
   CHECK_THROWS_AS(f.w.for_all_outside(g), std::runtime_error);
-  f.s.outside.leave(g);
-  const base::locked<notes> hold(f.s.outside.waits_lock());
-  CHECK(f.s.outside.waits().empty());
-  CHECK(!f.s.outside.calls_under_way());
+  f.s.guests.leave(g);
+  const base::locked<notes> hold(f.s.guests.waits_lock());
+  CHECK(f.s.guests.waits().empty());
+  CHECK(!f.s.guests.calls_under_way());
 }
 
 }  // namespace weft::sched

@@ -20,30 +20,16 @@
 #include "base/printable.hpp"
 #include "sched/admit/admission.hpp"
 #include "sched/admit/suspension.hpp"
-#include "sched/idle/attention.hpp"
 #include "sched/idle/events.hpp"
-#include "sched/idle/guests.hpp"
-#include "sched/idle/quiescence.hpp"
-#include "sched/idle/sleep.hpp"
+#include "sched/place/context.hpp"
 #include "sched/workers/source.hpp"
 
 namespace weft::sched {
 
-template <class M> struct watch_parts {
-  M& machine;
-  sched::sleep<M>& sleep;
-  sched::crew<M>& all;
-  sched::guests<M>& outside;
-  sched::attention<M>& attention;
-  sched::quiescence<M>& quiescence;
-  sched::suspension<M>& suspension;
-  event_board& events;
-  sched::admission<M>& admission;
-};
-
 template <class M> class watch final : public event_watch {
  public:
-  explicit watch(const watch_parts<M>& parts) : use_(parts) {}
+  watch(context<M>& context, suspension<M>& suspension, event_board& events, admission<M>& admission)
+      : context_(context), suspension_(suspension), events_(events), admission_(admission) {}
 
   // stuck_ns: after so long without a task that begins or ends it is said where the workers are; 0: never.
   void open(std::uint64_t stuck_ns) noexcept { stuck_ns_ = stuck_ns; }
@@ -79,18 +65,18 @@ template <class M> class watch final : public event_watch {
     if (made_) return M::signal(called_);
     WEFT_ASSERT(M::load(stopping_, base::relaxed) == 0);
     made_ = true;
-    use_.machine.start_helper([](void* self) { static_cast<watch*>(self)->run(); }, this);
+    context_.machine.start_helper([](void* self) { static_cast<watch*>(self)->run(); }, this);
   }
 
   void run() {
     sight before = look();
-    std::uint64_t since_ps = use_.machine.now_ps();
+    std::uint64_t since_ps = context_.machine.now_ps();
     while (M::load(stopping_, base::relaxed) == 0) {
       static_cast<void>(M::block_for(called_, period_ns()));
       static_cast<void>(M::exchange(called_, 0u, base::acquire));
       if (M::load(stopping_, base::relaxed) != 0) return;
       const sight now = look();
-      const std::uint64_t now_ps = use_.machine.now_ps();
+      const std::uint64_t now_ps = context_.machine.now_ps();
       if (now == before) {
         judge(now, (now_ps - since_ps) / 1000);
       } else {
@@ -114,28 +100,30 @@ template <class M> class watch final : public event_watch {
 
   [[nodiscard]] sight look() noexcept {
     sight s;
-    s.steps = use_.sleep.announcements() + use_.quiescence.steps() + use_.all.tasks_begun() + use_.events.outstanding();
-    for (const auto& w : use_.all) s.steps += detail::peek(w->suspends);
-    const bool program_waits = use_.suspension.program_waiter() != nullptr;
+    s.steps = context_.sleep.announcements() + context_.quiescence.steps() + context_.crew.tasks_begun() +
+              events_.outstanding();
+    for (const auto& w : context_.crew) s.steps += detail::peek(w->suspends);
+    const bool program_waits = suspension_.program_waiter() != nullptr;
     {
-      base::locked<M> guard(use_.outside.waits_lock());
-      s.somebody_waits = program_waits || !use_.outside.waits().empty();
+      base::locked<M> guard(context_.guests.waits_lock());
+      s.somebody_waits = program_waits || !context_.guests.waits().empty();
     }
-    s.all_in_bodies = use_.sleep.nobody_idle() && !use_.attention.paused() && (program_waits || use_.all.workers() > 1);
-    s.all_asleep = (program_waits ? use_.sleep.all_asleep() : use_.sleep.all_asleep_but_first()) &&
-                   !use_.outside.calls_under_way() && !use_.admission.somebody_waits() && !use_.attention.paused();
+    s.all_in_bodies =
+        context_.sleep.nobody_idle() && !context_.attention.paused() && (program_waits || context_.crew.workers() > 1);
+    s.all_asleep = (program_waits ? context_.sleep.all_asleep() : context_.sleep.all_asleep_but_first()) &&
+                   !context_.guests.calls_under_way() && !admission_.somebody_waits() && !context_.attention.paused();
     return s;
   }
 
   void judge(const sight& s, std::uint64_t for_ns) {
     if (!s.somebody_waits) return;
-    if (s.all_asleep && for_ns >= base::standstill_ns && use_.events.outstanding() != 0) tell_of_events(for_ns);
+    if (s.all_asleep && for_ns >= base::standstill_ns && events_.outstanding() != 0) tell_of_events(for_ns);
     if (s.all_in_bodies && stuck_ns_ != 0 && for_ns >= stuck_ns_ && others_wait()) tell_of_bodies(for_ns);
   }
   // Tasks that could run if a worker were free, or that are not done and in no body.
   [[nodiscard]] bool others_wait() noexcept {
-    if (use_.quiescence.live() > use_.all.workers()) return true;
-    for (const auto& w : use_.all)
+    if (context_.quiescence.live() > context_.crew.workers()) return true;
+    for (const auto& w : context_.crew)
       for (source<M>* s : w->sources)
         if (s->visible(*w)) return true;
     return false;
@@ -147,15 +135,15 @@ template <class M> class watch final : public event_watch {
     std::fprintf(stderr,
                  "weft: for %llu s no task has run: all workers sleep, and what is left waits for what comes from "
                  "outside:%s\n",
-                 static_cast<unsigned long long>(for_ns / 1'000'000'000u), use_.events.lines().c_str());
+                 static_cast<unsigned long long>(for_ns / 1'000'000'000u), events_.lines().c_str());
   }
   void tell_of_bodies(std::uint64_t for_ns) {
     if (told_of_bodies_) return;
     told_of_bodies_ = true;
     std::string where;
-    for (unsigned id = 0; id < use_.all.workers(); ++id) {
-      if (use_.all[id].role == role::creator) continue;
-      const char* const name = detail::peek(use_.all[id].body_name);
+    for (unsigned id = 0; id < context_.crew.workers(); ++id) {
+      if (context_.crew[id].role == role::creator) continue;
+      const char* const name = detail::peek(context_.crew[id].body_name);
       where += "\n  worker " + std::to_string(id) + ": " +
                (name != nullptr ? "task '" + base::printable(name) + "'" : std::string("an unnamed task"));
     }
@@ -166,7 +154,10 @@ template <class M> class watch final : public event_watch {
         static_cast<double>(for_ns) / 1e9, where.c_str());
   }
 
-  watch_parts<M> use_;
+  context<M>& context_;
+  suspension<M>& suspension_;
+  event_board& events_;
+  admission<M>& admission_;
   std::uint64_t stuck_ns_ = 0;
   detail::cell<std::uint8_t> lock_;
   bool made_ = false;                  // the thread; guarded by lock_

@@ -8,14 +8,14 @@
 #include <string>
 
 #include "capture.hpp"
-#include "looped.hpp"
+#include "running_engine.hpp"
 #include "sched/place/queues.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::notes;
-using ground::task;
+using testing::notes;
+using testing::task;
 
 constexpr std::uint64_t stuck_ns = 3'000'000'000;
 
@@ -36,23 +36,20 @@ struct fixture {
     static inline unsigned rests = 0, signals = 0;
   };
   patient machine;
-  ground::storey<patient> s{machine, 2};
+  testing::little_engine<patient> s{machine, 2};
   stacks<patient> fibers{std::size_t{64} << 10, nullptr, nullptr};
   suspension<patient> aside{machine, s.sleep, fibers, s.recording, s.readiness, s.quiescence};
-  tempo<patient> lengths;
-  stealing<patient> thieves{machine, s.sleep, s.all, s.placement, lengths, s.recording};
-  admission<patient> room{
-      {machine, s.sleep, s.all, s.pool, s.attention, s.recording, s.placement, s.readiness, aside, thieves}, 1024};
+  admission<patient> room{s, aside, s.place.stealing, 1024};
   event_board events;
-  watch<patient> looks{{machine, s.sleep, s.all, s.outside, s.attention, s.quiescence, aside, events, room}};
+  watch<patient> looks{s, aside, events, room};
   waiter outside;
-  guests<patient>::wait listed{s.outside, outside, nullptr};  // a thread waits for everything
+  guests<patient>::wait listed{s.guests, outside, nullptr};  // a thread waits for everything
   central_source<patient> central{s.placement};
 
   fixture() {
     s.open();
     patient::rests = patient::signals = 0;
-    for (const auto& w : s.all) w->sources = {&central};
+    for (const auto& w : s.crew) w->sources = {&central};
   }
   // Looks so many times, one period of the watch's own apart; before each, `happens` is called.
   std::string look(
@@ -70,8 +67,8 @@ struct fixture {
     });
   }
   void all_in_bodies(const char* first, const char* second) {
-    detail::poke(s.all[0].body_name, first);
-    detail::poke(s.all[1].body_name, second);
+    detail::poke(s.crew[0].body_name, first);
+    detail::poke(s.crew[1].body_name, second);
   }
 };
 
@@ -100,7 +97,7 @@ TEST_CASE("watch: nothing is said where a task begins now and then, none waits, 
     fixture f;
     f.looks.open(stuck_ns);
     f.s.placement.central().push(&waits.r);
-    CHECK(f.look(20, [&] { count_one(f.s.all[1].tasks); }).empty());
+    CHECK(f.look(20, [&] { count_one(f.s.crew[1].tasks); }).empty());
     CHECK(f.s.placement.central().pop() == &waits.r);
   }
   {
@@ -149,14 +146,14 @@ TEST_CASE("watch: its thread is made once, is not called while it is awake, and 
   CHECK(f.machine.made == 1);
   CHECK(fixture::patient::signals == 0);
   {
-    const base::locked<fixture::patient> hold(f.s.outside.waits_lock());
-    CHECK(const_cast<guests<fixture::patient>::list&>(f.s.outside.waits()).pop() == &f.outside);
+    const base::locked<fixture::patient> hold(f.s.guests.waits_lock());
+    CHECK(const_cast<guests<fixture::patient>::list&>(f.s.guests.waits()).pop() == &f.outside);
   }
   CHECK(f.look(6).empty());
   CHECK(fixture::patient::rests > 0);
   {
-    const base::locked<fixture::patient> hold(f.s.outside.waits_lock());
-    const_cast<guests<fixture::patient>::list&>(f.s.outside.waits()).push(f.outside);
+    const base::locked<fixture::patient> hold(f.s.guests.waits_lock());
+    const_cast<guests<fixture::patient>::list&>(f.s.guests.waits()).push(f.outside);
   }
 }
 

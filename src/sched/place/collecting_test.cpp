@@ -5,19 +5,19 @@
 
 #include <vector>
 
-#include "ground.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::notes;
+using testing::notes;
 
 // Thieves starve all the time: each submission asks.
 struct fixture {
   notes machine;
-  ground::scheduler<notes> s{machine, 5, true};
-  collecting<notes> rule{machine, s.sleep, s.all};
-  worker<notes>& main = s.all.main();
+  testing::scheduler<notes> s{machine, 5, true};
+  collecting<notes> rule{machine, s.sleep, s.crew};
+  worker<notes>& main = s.crew.main();
   std::uint64_t now_ps = 0;
 
   fixture() {
@@ -85,10 +85,10 @@ TEST_CASE("collecting: it keeps only while somebody searches or nobody sleeps") 
 
 TEST_CASE("collecting: few workers are in nobody's way") {
   notes machine;
-  ground::scheduler<notes> s{machine, 4, true};
-  collecting<notes> rule{machine, s.sleep, s.all};
-  detail::poke(s.all.main().away, true);
-  for (int i = 0; i < 20; ++i) CHECK(!rule.keeps(s.all.main()));
+  testing::scheduler<notes> s{machine, 4, true};
+  collecting<notes> rule{machine, s.sleep, s.crew};
+  detail::poke(s.crew.main().away, true);
+  for (int i = 0; i < 20; ++i) CHECK(!rule.keeps(s.crew.main()));
 }
 
 TEST_CASE("collecting: nothing is kept where no thief could come for it") {

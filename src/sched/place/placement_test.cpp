@@ -6,25 +6,25 @@
 
 #include <vector>
 
-#include "ground.hpp"
+#include "scheduler.hpp"
 #include "weft/runtime.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::notes;
-using ground::task;
+using testing::notes;
+using testing::task;
 using queue = destination::queue;
 using records = std::vector<detail::record*>;
 
 // Four workers on two memory nodes; the policy answers what the test says.
 struct ruled {
   notes machine;
-  ground::scheduler<notes> s{machine, 4};
+  testing::scheduler<notes> s{machine, 4};
   worker<notes> guest;
   explicit ruled(destination answer) {
     s.open_with_policy();
-    s.rules.next = answer;
+    s.policy.next = answer;
     guest.role = role::guest;
     guest.id = worker<notes>::no_id;
   }
@@ -35,7 +35,7 @@ struct ruled {
       if (!in.empty()) found = found == -1 && in.size() == 1 ? name : -2;
     };
     for (unsigned id = 0; id < 4; ++id) look(s.own(id), static_cast<int>(id));
-    for (unsigned id = 0; id < 4; ++id) look(s.content(s.all[id].box), 10 + static_cast<int>(id));
+    for (unsigned id = 0; id < 4; ++id) look(s.content(s.crew[id].box), 10 + static_cast<int>(id));
     for (unsigned n = 0; n < s.placement.nodes().size(); ++n)
       look(s.content(s.placement.nodes()[n]), 20 + static_cast<int>(n));
     for (unsigned n = 0; n < s.placement.piles().size(); ++n)
@@ -61,7 +61,7 @@ TEST_CASE("placement: each destination is its queue") {
   for (const auto& [answer, place] : all) {
     ruled t(answer);
     task x;
-    t.s.placement.place(t.s.all[1], &x.r);
+    t.s.placement.place(t.s.crew[1], &x.r);
     CHECK(x.r.state == detail::record_state::ready);
     CHECK(t.where() == place);
   }
@@ -74,12 +74,12 @@ TEST_CASE("placement: a pin is stronger than everything, priority stronger than 
     pinned.r.pin = 3;
     both.r.pin = 2;
     hurried.r.urgent = both.r.urgent = true;
-    t.s.placement.place(t.s.all[0], &pinned.r);
+    t.s.placement.place(t.s.crew[0], &pinned.r);
     CHECK(t.where() == box_of + 3);
-    t.s.placement.place(t.s.all[0], &both.r);
+    t.s.placement.place(t.s.crew[0], &both.r);
     CHECK(t.where() == box_of + 2);
     CHECK(!t.s.attention.called());
-    t.s.placement.place(t.s.all[0], &hurried.r);
+    t.s.placement.place(t.s.crew[0], &hurried.r);
     CHECK(t.s.attention.called());  // announced before it is there
     CHECK(t.where() == urgent);
   }
@@ -96,7 +96,7 @@ TEST_CASE("placement: a guest has no deque: what would stay goes to all") {
   hurried.r.urgent = true;
   t.s.placement.place(t.guest, &hurried.r);
   CHECK(t.where() == urgent);
-  t.s.rules.next = destination::node(1);
+  t.s.policy.next = destination::node(1);
   task y;
   t.s.placement.place(t.guest, &y.r);
   CHECK(t.where() == node + 1);
@@ -104,7 +104,7 @@ TEST_CASE("placement: a guest has no deque: what would stay goes to all") {
 
 TEST_CASE("placement: without a question too a guest's tasks go to all") {
   notes machine;
-  ground::scheduler<notes> s(machine, 2);
+  testing::scheduler<notes> s(machine, 2);
   s.open();
   worker<notes> guest;
   guest.role = role::guest;
@@ -112,7 +112,7 @@ TEST_CASE("placement: without a question too a guest's tasks go to all") {
   task x;
   s.placement.place(guest, &x.r);
   CHECK(s.content(s.placement.central()) == records{&x.r});
-  CHECK(s.rules.asked.empty());
+  CHECK(s.policy.asked.empty());
 }
 
 TEST_CASE("placement: the policy is asked about every task, whatever its clauses say, and by whom") {
@@ -120,61 +120,61 @@ TEST_CASE("placement: the policy is asked about every task, whatever its clauses
   task plain, pinned, hurried, outside;
   pinned.r.pin = 2;
   hurried.r.urgent = true;
-  t.s.placement.place(t.s.all[1], &plain.r);
-  t.s.placement.place(t.s.all[0], &pinned.r);
-  t.s.placement.place(t.s.all[3], &hurried.r);
+  t.s.placement.place(t.s.crew[1], &plain.r);
+  t.s.placement.place(t.s.crew[0], &pinned.r);
+  t.s.placement.place(t.s.crew[3], &hurried.r);
   t.s.placement.place(t.guest, &outside.r);
-  const std::vector<ground::answers::question> all = {
+  const std::vector<testing::answers::question> all = {
       {1, &plain.r}, {0, &pinned.r}, {3, &hurried.r}, {policy::nobody, &outside.r}};
-  CHECK(t.s.rules.asked == all);
+  CHECK(t.s.policy.asked == all);
 }
 
 TEST_CASE("placement: it is asked about a task that may run at once, too") {
   ruled t(destination::own());
   task plain;
   plain.r.plain = true;
-  worker<notes>& w = t.s.all[1];
+  worker<notes>& w = t.s.crew[1];
   CHECK(t.s.placement.follows(w, plain.r));
-  CHECK(t.s.rules.asked.size() == 1);
-  t.s.rules.next = destination::worker(1);
+  CHECK(t.s.policy.asked.size() == 1);
+  t.s.policy.next = destination::worker(1);
   CHECK(t.s.placement.follows(w, plain.r));
   for (const destination elsewhere : {destination::worker(2), destination::central(), destination::node(0)}) {
-    t.s.rules.next = elsewhere;
+    t.s.policy.next = elsewhere;
     CHECK(!t.s.placement.follows(w, plain.r));
   }
-  CHECK(t.s.rules.asked.size() == 5);
+  CHECK(t.s.policy.asked.size() == 5);
 }
 
 TEST_CASE("placement: what follows without a policy: tasks that may run here, neither urgent nor pinned elsewhere") {
   notes machine;
-  ground::scheduler<notes> s(machine, 2);
+  testing::scheduler<notes> s(machine, 2);
   s.open();
   CHECK(s.placement.own_only());
   task x, pinned, hurried, waiting;
-  CHECK(s.placement.follows(s.all[1], x.r));
+  CHECK(s.placement.follows(s.crew[1], x.r));
   pinned.r.pin = 1;
-  CHECK(s.placement.follows(s.all[1], pinned.r));
-  CHECK(!s.placement.follows(s.all[0], pinned.r));
+  CHECK(s.placement.follows(s.crew[1], pinned.r));
+  CHECK(!s.placement.follows(s.crew[0], pinned.r));
   hurried.r.urgent = true;
-  CHECK(!s.placement.follows(s.all[1], hurried.r));
+  CHECK(!s.placement.follows(s.crew[1], hurried.r));
   waiting.r.kind = detail::record_kind::resume;
-  CHECK(!s.placement.follows(s.all[1], waiting.r));
+  CHECK(!s.placement.follows(s.crew[1], waiting.r));
 }
 
 TEST_CASE("placement: what was to follow and is put off stays with its worker, out of reach if it is pinned there") {
   notes machine;
-  ground::scheduler<notes> s(machine, 2);
+  testing::scheduler<notes> s(machine, 2);
   s.open();
   task plain, pinned;
   pinned.r.pin = 1;
-  s.placement.put_off(s.all[1], &plain.r);
+  s.placement.put_off(s.crew[1], &plain.r);
   CHECK(s.own(1) == records{&plain.r});
-  s.placement.put_off(s.all[1], &pinned.r);
+  s.placement.put_off(s.crew[1], &pinned.r);
   CHECK(s.own(1).empty());
-  CHECK(s.content(s.all[1].box) == records{&pinned.r});
+  CHECK(s.content(s.crew[1].box) == records{&pinned.r});
   ruled t(destination::worker(1));
   task named;
-  t.s.placement.put_off(t.s.all[1], &named.r);
+  t.s.placement.put_off(t.s.crew[1], &named.r);
   CHECK(t.where() == box_of + 1);
 }
 
@@ -183,19 +183,19 @@ TEST_CASE("placement: a waiting stack asks no policy: it goes on where it became
   waiter anywhere, main;
   anywhere.r.kind = main.r.kind = detail::record_kind::resume;
   anywhere.r.pin = detail::record::unpinned;
-  t.s.placement.place(t.s.all[2], &anywhere.r);
+  t.s.placement.place(t.s.crew[2], &anywhere.r);
   CHECK(t.where() == 2);
   main.r.pin = 0;
-  t.s.placement.place(t.s.all[2], &main.r);
+  t.s.placement.place(t.s.crew[2], &main.r);
   CHECK(t.where() == box_of + 0);
-  CHECK(t.s.rules.asked.empty());
+  CHECK(t.s.policy.asked.empty());
 }
 
 TEST_CASE("placement: a thread from outside is signalled and in no queue") {
   ruled t(destination::central());
   waiter x;
   x.r.kind = detail::record_kind::external;
-  t.s.placement.place(t.s.all[0], &x.r);
+  t.s.placement.place(t.s.crew[0], &x.r);
   CHECK(detail::peek(x.signal) != 0);
   CHECK(t.where() == -1);
 }
@@ -204,23 +204,23 @@ TEST_CASE("placement: whoever sleeps is woken: anybody for a shared queue, the o
   ruled t(destination::central());
   for (unsigned id = 0; id < 4; ++id) static_cast<void>(t.s.sleep.announce(id));
   task x, y, z;
-  t.s.placement.place(t.s.all[0], &x.r);
+  t.s.placement.place(t.s.crew[0], &x.r);
   CHECK(t.machine.take_woken().size() == 1);
   t.s.sleep.give_up();  // as the one that was woken
-  t.s.rules.next = destination::worker(3);
-  t.s.placement.place(t.s.all[0], &y.r);
+  t.s.policy.next = destination::worker(3);
+  t.s.placement.place(t.s.crew[0], &y.r);
   CHECK(t.machine.take_woken() == std::vector<unsigned>{3});
   t.s.sleep.give_up();
-  t.s.rules.next = destination::worker(1);
-  t.s.placement.place(t.s.all[1], &z.r);
+  t.s.policy.next = destination::worker(1);
+  t.s.placement.place(t.s.crew[1], &z.r);
   CHECK(t.machine.take_woken().empty());  // whoever places it is awake
 }
 
 TEST_CASE("placement: long bodies leave nothing out of reach, short ones only what thieves do not ask for") {
   notes machine;
-  ground::scheduler<notes> s(machine, 2);
+  testing::scheduler<notes> s(machine, 2);
   s.open();
-  worker<notes>& w = s.all[0];
+  worker<notes>& w = s.crew[0];
   task x, y, z;
   deque<notes>::push(w, &x.r);
   deque<notes>::push(w, &y.r);
@@ -257,10 +257,10 @@ TEST_CASE("placement: what a body submits the short way is put within reach wher
 // What it was to be woken for is all that there is: nobody else looks there.
 TEST_CASE("placement: a main thread that goes away leaves its box to others, and the seats in it to nobody") {
   notes machine;
-  ground::scheduler<notes> s(machine, 2);
+  testing::scheduler<notes> s(machine, 2);
   s.open();
   task member;
-  worker<notes>& main = s.all.main();
+  worker<notes>& main = s.crew.main();
   transition(member.r, detail::record_state::filling, detail::record_state::ready);
   main.team_box.push(&member.r);
   sched::gang<notes> g;

@@ -7,44 +7,43 @@
 #include <atomic>
 #include <string>
 
-#include "ground.hpp"
 #include "interleave.hpp"
 #include "model/machine_file.hpp"
 #include "runtime/instantiated.hpp"
+#include "scheduler.hpp"
 #include "weft/weft.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::notes;
-using ground::task;
+using testing::notes;
+using testing::task;
 
-struct pushing_answers : ground::answers {
+struct pushing_answers : testing::answers {
   using answers::answers;
   bool pushes() const noexcept override { return true; }
 };
 // Six workers on three nodes. The policy answers what the test says.
 struct six_workers {
   notes machine;
-  ground::scheduler<notes> s{machine, 6, true};
+  testing::scheduler<notes> s{machine, 6, true};
   pushing_answers rules{s.places};
-  recording<notes> no_trace{machine};
   pushed_source<notes> here{s.placement};
-  pushed_elsewhere<notes> elsewhere{s.all, s.placement, no_trace};
+  pushed_elsewhere<notes> elsewhere{s.crew, s.placement, s.recording};
   std::deque<task> tasks;
   six_workers() {
     s.placement.open(rules, s.places);
     elsewhere.open(s.places);
-    detail::poke(s.all.main().tick_limit, ticks_between_looks);
+    detail::poke(s.crew.main().tick_limit, ticks_between_looks);
   }
   detail::record* push(unsigned from, std::uint16_t to) {
     rules.next = destination::pushed(to);
     task& t = tasks.emplace_back();
-    s.placement.place(s.all[from], &t.r);
+    s.placement.place(s.crew[from], &t.r);
     return &t.r;
   }
-  [[nodiscard]] std::uint64_t pushed(unsigned by) { return detail::peek(s.all[by].pushed); }
-  [[nodiscard]] std::uint64_t refused(unsigned by) { return detail::peek(s.all[by].refused); }
+  [[nodiscard]] std::uint64_t pushed(unsigned by) { return detail::peek(s.crew[by].pushed); }
+  [[nodiscard]] std::uint64_t refused(unsigned by) { return detail::peek(s.crew[by].refused); }
 };
 
 }  // namespace
@@ -52,7 +51,7 @@ struct six_workers {
 TEST_CASE("pushed: of what a worker with long bodies takes in all is within reach of others") {
   for (const bool coarse : {false, true}) {
     six_workers t;
-    worker<notes>& w = t.s.all[3];
+    worker<notes>& w = t.s.crew[3];
     w.pace.coarse = coarse;
     for (unsigned i = 0; i < 6; ++i) static_cast<void>(t.push(0, 3));
     CHECK(t.here.take(w) != nullptr);
@@ -62,7 +61,7 @@ TEST_CASE("pushed: of what a worker with long bodies takes in all is within reac
 
 TEST_CASE("pushed: a worker takes in all that was pushed, and runs the oldest first") {
   six_workers t;
-  worker<notes>& w = t.s.all[3];
+  worker<notes>& w = t.s.crew[3];
   CHECK((t.here.take(w) == nullptr && !t.here.visible(w)));
   const auto *a = t.push(0, 3), *b = t.push(1, 3), *c = t.push(0, 3);
   CHECK((t.here.visible(w) && detail::peek(w.tick_limit) == 0));
@@ -75,7 +74,7 @@ TEST_CASE("pushed: a worker takes in all that was pushed, and runs the oldest fi
 TEST_CASE(
     "pushed: of what a worker took in others may have their part, and a member that waits is looked for at once") {
   six_workers t;
-  worker<notes>& w = t.s.all[3];
+  worker<notes>& w = t.s.crew[3];
   for (unsigned i = 0; i < 8; ++i) t.push(0, 3);
   CHECK(t.here.take(w) == &t.tasks.front().r);
   CHECK(shared_part::of(detail::peek(w.shared)).size != 0);
@@ -94,7 +93,7 @@ TEST_CASE("pushed: a full box refuses, which is counted, and the task stays with
   auto* const left = t.push(2, 4);
   CHECK((t.pushed(2) == base::pushed_max && t.refused(2) == 1));
   CHECK(t.s.own(2) == std::vector<detail::record*>{left});
-  CHECK(t.here.take(t.s.all[4]) != nullptr);  // and room again
+  CHECK(t.here.take(t.s.crew[4]) != nullptr);  // and room again
   static_cast<void>(t.push(2, 4));
   CHECK(t.refused(2) == 1);
   // A thread outside has no deque.
@@ -112,11 +111,11 @@ TEST_CASE("pushed: what a worker would push to itself follows, or is its own; to
   six_workers t;
   t.rules.next = destination::pushed(1);
   task x;
-  CHECK(t.s.placement.follows(t.s.all[1], x.r));
-  CHECK(!t.s.placement.follows(t.s.all[2], x.r));
+  CHECK(t.s.placement.follows(t.s.crew[1], x.r));
+  CHECK(!t.s.placement.follows(t.s.crew[2], x.r));
   auto* const own = t.push(1, 1);
   CHECK(t.s.own(1) == std::vector<detail::record*>{own});
-  t.s.all[5].role = role::creator;
+  t.s.crew[5].role = role::creator;
   auto* const kept = t.push(1, 5);
   CHECK(t.s.own(1) == std::vector<detail::record*>{kept});
   CHECK((t.pushed(1) == 0 && t.refused(1) == 0));
@@ -125,18 +124,18 @@ TEST_CASE("pushed: what a worker would push to itself follows, or is its own; to
 TEST_CASE("pushed: who has nothing to do takes from boxes at its node, and from others before it sleeps") {
   six_workers t;
   const auto *a = t.push(0, 3), *b = t.push(0, 3), *c = t.push(0, 3);
-  CHECK(t.elsewhere.visible(t.s.all[0]));
-  CHECK(!t.elsewhere.visible(t.s.all[3]));
-  CHECK(t.elsewhere.take(t.s.all[2]) == a);  // worker 3's mate
-  CHECK(t.elsewhere.take(t.s.all[5]) == nullptr);
-  t.s.all[5].looks_at_all = true;
-  CHECK(t.elsewhere.take(t.s.all[5]) == b);
-  CHECK(t.elsewhere.take(t.s.all.reserve()) == c);
-  CHECK(detail::peek(t.s.all[2].steals) == 1);
-  CHECK(t.elsewhere.take(t.s.all.reserve()) == nullptr);
-  CHECK(t.here.take(t.s.all.reserve()) == nullptr);
-  CHECK(t.here.take(t.s.all[3]) == nullptr);  // nothing is left, so it need not look before each body
-  CHECK(detail::peek(t.s.all[3].tick_limit) == ticks_between_looks);
+  CHECK(t.elsewhere.visible(t.s.crew[0]));
+  CHECK(!t.elsewhere.visible(t.s.crew[3]));
+  CHECK(t.elsewhere.take(t.s.crew[2]) == a);  // worker 3's mate
+  CHECK(t.elsewhere.take(t.s.crew[5]) == nullptr);
+  t.s.crew[5].looks_at_all = true;
+  CHECK(t.elsewhere.take(t.s.crew[5]) == b);
+  CHECK(t.elsewhere.take(t.s.crew.reserve()) == c);
+  CHECK(detail::peek(t.s.crew[2].steals) == 1);
+  CHECK(t.elsewhere.take(t.s.crew.reserve()) == nullptr);
+  CHECK(t.here.take(t.s.crew.reserve()) == nullptr);
+  CHECK(t.here.take(t.s.crew[3]) == nullptr);  // nothing is left, so it need not look before each body
+  CHECK(detail::peek(t.s.crew[3].tick_limit) == ticks_between_looks);
 }
 
 TEST_CASE("pushed: who sleeps is woken; else somebody is who searches") {
@@ -199,7 +198,7 @@ const char* tried(std::uint64_t seed) {
                            .decoupled = seed % 3 == 0 && workers > 1},
               V::setup{.seed = seed, .random_order = true});
   e.the_machine().start(workers, &engine<V>::worker_entry, &e, stack_bytes);
-  e.open(ground::places_of(workers), pushes_all);
+  e.open(testing::places_of(workers), pushes_all);
   return run_program(e, 60);
 }
 
@@ -234,7 +233,7 @@ TEST_CASE("pushed: what was pushed to a worker with a long body is run by others
                              .search_ns = base::search_ns},
                 V::setup{.seed = 1, .model = model::with_cores(model::load_machine("virtual", {}), workers)});
     e.the_machine().start(workers, &engine<V>::worker_entry, &e, stack_bytes);
-    e.open(ground::places_of(workers), pushes_to_first);
+    e.open(testing::places_of(workers), pushes_to_first);
     constexpr std::uint64_t long_ps = 1'000'000'000;
     std::uint64_t ended_ps[4] = {}, long_ended_ps = 0;
     std::size_t by_first = 0;
@@ -264,7 +263,7 @@ TEST_CASE("pushed: real threads that push every task to each other lose none") {
                              .stack_bytes = stack_bytes,
                              .search_ns = base::search_ns});
     const unsigned n = e.the_machine().start(workers, &engine<H>::worker_entry, &e, std::vector<unsigned>{});
-    e.open(ground::places_of(n), pushes_all);
+    e.open(testing::places_of(n), pushes_all);
     e.the_machine().run();
     for (int round = 0; round < 20; ++round) REQUIRE(run_program(e, 500) == nullptr);
     CHECK((n == 1) == (e.statistics().pushed == 0));

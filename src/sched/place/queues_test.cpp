@@ -8,17 +8,17 @@
 #include <iterator>
 #include <vector>
 
-#include "ground.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::notes;
-using ground::task;
+using testing::notes;
+using testing::task;
 
 struct four_workers {
   notes machine;
-  ground::scheduler<notes> s{machine, 4};
+  testing::scheduler<notes> s{machine, 4};
   urgent_source<notes> urgent{s.placement, s.attention};
   own_source<notes> own{s.placement};
   box_source<notes> box;
@@ -31,8 +31,8 @@ struct four_workers {
     piles.open(s.places);
   }
   void put(destination to, task& t, unsigned by = 0) {
-    s.rules.next = to;
-    s.placement.place(s.all[by], &t.r);
+    s.policy.next = to;
+    s.placement.place(s.crew[by], &t.r);
   }
 };
 
@@ -41,20 +41,20 @@ struct four_workers {
 TEST_CASE("queues: one that is for all gives everybody the oldest") {
   four_workers t;
   task a, b;
-  CHECK((!t.central.visible(t.s.all[0]) && t.central.take(t.s.all[0]) == nullptr));
+  CHECK((!t.central.visible(t.s.crew[0]) && t.central.take(t.s.crew[0]) == nullptr));
   t.put(destination::central(), a);
   t.put(destination::central(), b, 2);
-  CHECK(t.central.visible(t.s.all[3]));
-  CHECK(t.central.take(t.s.all[3]) == &a.r);
-  CHECK(t.central.take(t.s.all[1]) == &b.r);
-  CHECK(!t.central.visible(t.s.all[0]));
+  CHECK(t.central.visible(t.s.crew[3]));
+  CHECK(t.central.take(t.s.crew[3]) == &a.r);
+  CHECK(t.central.take(t.s.crew[1]) == &b.r);
+  CHECK(!t.central.visible(t.s.crew[0]));
 }
 
 TEST_CASE("queues: what a deque has no room for is for everybody, and who takes it has the rest within reach") {
   four_workers t;
   task all[40];
-  worker<notes>& owner = t.s.all[2];
-  worker<notes>& other = t.s.all[1];
+  worker<notes>& owner = t.s.crew[2];
+  worker<notes>& other = t.s.crew[1];
   CHECK((!t.overflow.visible(other) && t.overflow.take(other) == nullptr));
   owner.slots_max = other.slots_max = 16;
   for (task& x : all) t.s.placement.push_own(owner, &x.r);
@@ -81,11 +81,11 @@ TEST_CASE("queues: an inbox is its worker's") {
   task a;
   t.put(destination::worker(2), a);
   for (const unsigned other : {0u, 1u, 3u}) {
-    CHECK(!t.box.visible(t.s.all[other]));
-    CHECK(t.box.take(t.s.all[other]) == nullptr);
+    CHECK(!t.box.visible(t.s.crew[other]));
+    CHECK(t.box.take(t.s.crew[other]) == nullptr);
   }
-  CHECK(t.box.visible(t.s.all[2]));
-  CHECK(t.box.take(t.s.all[2]) == &a.r);
+  CHECK(t.box.visible(t.s.crew[2]));
+  CHECK(t.box.take(t.s.crew[2]) == &a.r);
   CHECK(!t.box.is().shared);
 }
 
@@ -93,15 +93,15 @@ TEST_CASE("queues: members of teams are their worker's, in order, whether or not
   four_workers t;
   task parent, a, b, next;
   a.r.parent = &parent.r;
-  team_source<notes> members{t.s.placement, t.s.all};
-  worker<notes>& w = t.s.all[2];
+  team_source<notes> members{t.s.placement, t.s.crew};
+  worker<notes>& w = t.s.crew[2];
   CHECK((!members.visible(w) && members.take(w) == nullptr));
   w.team_box.push(&a.r);
   w.team_box.push(&b.r);
   w.team_box.push(&next.r);
   t.s.placement.push_own(w, &parent.r);
   detail::poke(w.tick_limit, 0u);
-  CHECK((members.visible(w) && !members.visible(t.s.all[1]) && members.take(t.s.all[1]) == nullptr));
+  CHECK((members.visible(w) && !members.visible(t.s.crew[1]) && members.take(t.s.crew[1]) == nullptr));
   CHECK((members.take(w) == &a.r && members.take(w) == &b.r));
   CHECK((detail::peek(w.tick_limit) == 0 && w.found_own && w.own_deferred));  // it looks here before each body
   CHECK(members.take(w) == &next.r);
@@ -111,7 +111,7 @@ TEST_CASE("queues: members of teams are their worker's, in order, whether or not
 TEST_CASE("queues: an urgent task is taken and uncounted, and the deque comes into question again") {
   four_workers t;
   task hurried, kept;
-  worker<notes>& w = t.s.all[1];
+  worker<notes>& w = t.s.crew[1];
   w.pace.coarse = true;
   deque<notes>::push(w, &kept.r);
   CHECK(t.urgent.take(w) == nullptr);
@@ -127,7 +127,7 @@ TEST_CASE("queues: an urgent task is taken and uncounted, and the deque comes in
 TEST_CASE("queues: the own deque is asked only if it was passed over, until it is empty") {
   four_workers t;
   task a, b;
-  worker<notes>& w = t.s.all[0];
+  worker<notes>& w = t.s.crew[0];
   t.put(destination::own(), a);
   t.put(destination::own(), b);
   CHECK(t.own.take(w) == nullptr);
@@ -142,50 +142,50 @@ TEST_CASE("queues: the own deque is asked only if it was passed over, until it i
 TEST_CASE("queues: who looks for a stall sees what is in a deque that others may rob") {
   four_workers t;
   task a;
-  CHECK(!t.own.visible(t.s.all[0]));
+  CHECK(!t.own.visible(t.s.crew[0]));
   t.put(destination::own(), a);  // thieves starve, so it is shared at once
-  CHECK(t.own.visible(t.s.all[0]));
-  CHECK(!t.own.visible(t.s.all[1]));
+  CHECK(t.own.visible(t.s.crew[0]));
+  CHECK(!t.own.visible(t.s.crew[1]));
   CHECK(t.s.own(0).size() == 1);
 }
 
 TEST_CASE("queues: a worker takes from its own memory node first, then from the others in turn") {
   four_workers t;
   task mine, theirs;
-  CHECK(!t.nodes.visible(t.s.all[0]));
+  CHECK(!t.nodes.visible(t.s.crew[0]));
   t.put(destination::node(0), theirs);
   t.put(destination::node(1), mine);
-  CHECK(t.nodes.visible(t.s.all[3]));
-  CHECK(t.nodes.take(t.s.all[3]) == &mine.r);
-  CHECK(t.nodes.take(t.s.all[3]) == &theirs.r);
-  CHECK(t.nodes.take(t.s.all[3]) == nullptr);
-  CHECK(!t.nodes.visible(t.s.all[0]));
+  CHECK(t.nodes.visible(t.s.crew[3]));
+  CHECK(t.nodes.take(t.s.crew[3]) == &mine.r);
+  CHECK(t.nodes.take(t.s.crew[3]) == &theirs.r);
+  CHECK(t.nodes.take(t.s.crew[3]) == nullptr);
+  CHECK(!t.nodes.visible(t.s.crew[0]));
 }
 
 TEST_CASE("queues: a pile gives its own workers the newest, others as many of the oldest as they are") {
   four_workers t;
   task x[7];
-  CHECK((t.piles.take(t.s.all[3]) == nullptr && !t.piles.visible(t.s.all[3])));
+  CHECK((t.piles.take(t.s.crew[3]) == nullptr && !t.piles.visible(t.s.crew[3])));
   for (task& one : x) t.put(destination::pile(1), one);
-  CHECK(t.piles.visible(t.s.all[0]));
-  CHECK(t.piles.take(t.s.all[3]) == &x[6].r);
+  CHECK(t.piles.visible(t.s.crew[0]));
+  CHECK(t.piles.take(t.s.crew[3]) == &x[6].r);
   // Two workers are at node 0: one runs the oldest, and the next is there for the other.
-  CHECK(t.piles.take(t.s.all[0]) == &x[0].r);
+  CHECK(t.piles.take(t.s.crew[0]) == &x[0].r);
   CHECK((t.s.placement.piles()[0].size() == 1 && t.s.placement.piles()[1].size() == 4));
-  CHECK(t.piles.take(t.s.all[1]) == &x[1].r);
-  CHECK(detail::peek(t.s.all[0].steals) == 1);
-  CHECK(t.piles.take(t.s.all[2]) == &x[5].r);
+  CHECK(t.piles.take(t.s.crew[1]) == &x[1].r);
+  CHECK(detail::peek(t.s.crew[0].steals) == 1);
+  CHECK(t.piles.take(t.s.crew[2]) == &x[5].r);
 }
 
 TEST_CASE("queues: a policy that uses no nodes leaves none to look at") {
   notes machine;
-  ground::scheduler<notes> s(machine, 2);
-  place::tree places = ground::places_of(2);
+  testing::scheduler<notes> s(machine, 2);
+  place::tree places = testing::places_of(2);
   policy plain(places);
   s.placement.open(plain, places);
   node_source<notes> nodes(s.placement);
   CHECK(s.placement.nodes().empty());
-  CHECK((nodes.take(s.all[0]) == nullptr && !nodes.visible(s.all[0])));
+  CHECK((nodes.take(s.crew[0]) == nullptr && !nodes.visible(s.crew[0])));
 }
 
 TEST_CASE("queues: busy workers come by now and then at those that nobody else may empty") {

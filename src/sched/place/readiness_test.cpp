@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "storey.hpp"
+#include "little_engine.hpp"
 
 namespace weft::sched {
 namespace {
@@ -14,13 +14,13 @@ namespace {
 using detail::kind_add;
 using detail::kind_read;
 using detail::kind_write;
-using ground::notes;
-using ground::task;
+using testing::notes;
+using testing::task;
 using records = std::vector<detail::record*>;
 
 struct fixture {
   notes machine;
-  ground::storey<notes> s{machine, 2};
+  testing::little_engine<notes> s{machine, 2};
   fixture() { s.open(); }
 };
 
@@ -62,7 +62,7 @@ TEST_CASE("readiness: what is pinned or urgent does not run at once but goes whe
   CHECK(!f.s.submit(0, hurried.uses(h, kind_read)));
   CHECK(!f.s.submit(0, plain.uses(h, kind_read)));
   CHECK(f.s.finish(0, first) == &plain.r);
-  CHECK(f.s.content(f.s.all[1].box) == records{&pinned.r});
+  CHECK(f.s.content(f.s.crew[1].box) == records{&pinned.r});
   CHECK(f.s.content(f.s.placement.urgent()) == records{&hurried.r});
 }
 
@@ -86,40 +86,40 @@ TEST_CASE("readiness: without a body that ended, everything that is ready is pla
   f.s.submit(0, b.uses(h, kind_read));
   access::woken list;
   access::settle<notes>(first.r, list);
-  f.s.readiness.all(f.s.all[1], list);
+  f.s.readiness.all(f.s.crew[1], list);
   CHECK(f.s.own(1).size() == 2);
 }
 
 TEST_CASE("readiness: the policy is asked about the one that would run at once, and decides") {
   notes machine;
-  ground::storey<notes> s(machine, 2);
+  testing::little_engine<notes> s(machine, 2);
   s.open_with_policy();
   detail::handle_state h;
   task first, a;
   s.submit(0, first.uses(h, kind_write));
   s.submit(0, a.uses(h, kind_read));
-  s.rules.asked.clear();
-  s.rules.next = destination::worker(0);
+  s.policy.asked.clear();
+  s.policy.next = destination::worker(0);
   CHECK(s.finish(1, first) == nullptr);
-  CHECK(!s.rules.asked.empty());
-  CHECK(s.content(s.all[0].box) == records{&a.r});
+  CHECK(!s.policy.asked.empty());
+  CHECK(s.content(s.crew[0].box) == records{&a.r});
 }
 
 TEST_CASE(
     "readiness: of several that the policy names this worker for, those that do not run at once wait in its inbox") {
   notes machine;
-  ground::storey<notes> s(machine, 2);
+  testing::little_engine<notes> s(machine, 2);
   s.open_with_policy();
-  s.rules.next = destination::worker(1);
+  s.policy.next = destination::worker(1);
   detail::handle_state h;
   task first, a, b;
   s.submit(1, first.uses(h, kind_write));
   s.submit(1, a.uses(h, kind_read));
   s.submit(1, b.uses(h, kind_read));
-  CHECK(s.content(s.all[1].box) == records{&first.r});
+  CHECK(s.content(s.crew[1].box) == records{&first.r});
   CHECK(s.finish(1, first) == &a.r);
   CHECK(s.own(1).empty());  // where a thief would find it
-  CHECK(s.content(s.all[1].box) == records{&b.r});
+  CHECK(s.content(s.crew[1].box) == records{&b.r});
 }
 
 TEST_CASE("readiness: who waits for the end of everything goes on with it") {
@@ -129,16 +129,16 @@ TEST_CASE("readiness: who waits for the end of everything goes on with it") {
   x.r.kind = detail::record_kind::external;
   f.s.quiescence.await(x);
   f.s.submit(0, t);
-  f.s.readiness.quiescent(f.s.all[0]);
+  f.s.readiness.quiescent(f.s.crew[0]);
   CHECK(detail::peek(x.signal) == 0);
   f.s.finish(0, t);
-  f.s.readiness.quiescent(f.s.all[0]);
+  f.s.readiness.quiescent(f.s.crew[0]);
   CHECK(detail::peek(x.signal) != 0);
 }
 
 TEST_CASE("readiness: only a body that may hold exclusive access counts as one that waits with it") {
   fixture f;
-  worker<notes>& w = f.s.all[0];
+  worker<notes>& w = f.s.crew[0];
   task with, without;
   with.r.exclusives = 1;
   {

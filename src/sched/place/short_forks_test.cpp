@@ -4,18 +4,18 @@
 
 #include <doctest/doctest.h>
 
-#include "ground.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::notes;
+using testing::notes;
 
 struct fixture {
   notes machine;
-  ground::scheduler<notes> s{machine, 3};
+  testing::scheduler<notes> s{machine, 3};
   short_forks<notes> forks{machine, s.sleep};
-  worker<notes>& main = s.all.main();
+  worker<notes>& main = s.crew.main();
   unsigned asks = 0, refusals = 0;
 
   [[nodiscard]] bool asked() {
@@ -93,7 +93,7 @@ TEST_CASE("short forks: nobody is turned down who would not come by again") {
 TEST_CASE("short forks: tasks in the deque, and forks in tasks, are shared when thieves ask") {
   fixture f;
   f.fork(4'000, 10'000, 1'000);
-  ground::task t(detail::record_state::ready);
+  testing::task t(detail::record_state::ready);
   deque<notes>::push(f.main, &t.r);
   f.forks.over(f.main);
   CHECK(!f.asked());

@@ -7,33 +7,31 @@
 #include <functional>
 #include <vector>
 
-#include "ground.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::notes;
-using ground::task;
+using testing::notes;
+using testing::task;
 
 struct fixture {
   notes machine;
-  ground::scheduler<notes> s;
-  tempo<notes> lengths;
-  recording<notes> none{machine};
-  stealing<notes> thieves{machine, s.sleep, s.all, s.placement, lengths, none};
+  testing::scheduler<notes> s;
+  stealing<notes> thieves{machine, s.sleep, s.crew, s.placement, s.tempo, s.recording};
   explicit fixture(unsigned workers, bool with_reserve = false) : s(machine, workers, with_reserve) {
     s.open();
-    thieves.open(s.rules);
+    thieves.open(s.policy);
   }
   // Worker `id` has t, within reach.
   void give(unsigned id, task& t) {
     transition(t.r, detail::record_state::filling, detail::record_state::ready);
-    deque<notes>::push(s.all[id], &t.r);
-    static_cast<void>(deque<notes>::expose(s.all[id]));
+    deque<notes>::push(s.crew[id], &t.r);
+    static_cast<void>(deque<notes>::expose(s.crew[id]));
   }
   void make_tiny() {
     pace p;
-    for (unsigned i = 0; i < 100; ++i) lengths.ran(p, 0);
+    for (unsigned i = 0; i < 100; ++i) s.tempo.ran(p, 0);
   }
 };
 
@@ -43,24 +41,24 @@ TEST_CASE("stealing: a sweep comes to everybody, whoever has the task and whoeve
   for (const bool with_reserve : {false, true})
     for (unsigned workers : {2u, 3u, 5u}) {
       fixture f(workers, with_reserve);
-      for (unsigned thief = 0; thief < f.s.all.seats(); ++thief)
-        for (unsigned victim = 0; victim < f.s.all.seats(); ++victim) {
+      for (unsigned thief = 0; thief < f.s.crew.seats(); ++thief)
+        for (unsigned victim = 0; victim < f.s.crew.seats(); ++victim) {
           if (victim == thief) continue;
           INFO(thief << " robs " << victim << " of " << workers << (with_reserve ? " and a reserve" : ""));
           task t;
-          CHECK(f.thieves.take(f.s.all[thief]) == nullptr);
+          CHECK(f.thieves.take(f.s.crew[thief]) == nullptr);
           f.give(victim, t);
-          CHECK(f.thieves.visible(f.s.all[thief]));
-          CHECK(!f.thieves.visible(f.s.all[victim]));  // it robs others
-          CHECK(f.thieves.take(f.s.all[thief]) == &t.r);
-          CHECK(f.s.all[thief].robbed_last == victim);
+          CHECK(f.thieves.visible(f.s.crew[thief]));
+          CHECK(!f.thieves.visible(f.s.crew[victim]));  // it robs others
+          CHECK(f.thieves.take(f.s.crew[thief]) == &t.r);
+          CHECK(f.s.crew[thief].robbed_last == victim);
         }
     }
 }
 
 TEST_CASE("stealing: whoever had something last time is asked first, until it has nothing") {
   fixture f(4);
-  worker<notes>& w = f.s.all[0];
+  worker<notes>& w = f.s.crew[0];
   task near, far, more;
   f.give(3, far);
   CHECK(f.thieves.take(w) == &far.r);
@@ -76,16 +74,16 @@ TEST_CASE("stealing: whoever had something last time is asked first, until it ha
 
 TEST_CASE("stealing: the creator is never the one who had something: it makes for all") {
   fixture f(3);
-  f.s.all[2].role = role::creator;
+  f.s.crew[2].role = role::creator;
   task t;
   f.give(2, t);
-  CHECK(f.thieves.take(f.s.all[0]) == &t.r);
-  CHECK(f.s.all[0].robbed_last == worker<notes>::no_id);
+  CHECK(f.thieves.take(f.s.crew[0]) == &t.r);
+  CHECK(f.s.crew[0].robbed_last == worker<notes>::no_id);
 }
 
 TEST_CASE("stealing: who got little asks next whom its victim had its own from") {
   fixture f(4);
-  worker<notes>&w = f.s.all[0], &near = f.s.all[1], &far = f.s.all[3];
+  worker<notes>&w = f.s.crew[0], &near = f.s.crew[1], &far = f.s.crew[3];
   std::vector<task> of_far(64), of_near(16), of_other(1);
   for (task& t : of_far) f.give(3, t);
   CHECK(f.thieves.rob(near, far) == &of_far[0].r);  // and several more, which are within reach
@@ -93,8 +91,8 @@ TEST_CASE("stealing: who got little asks next whom its victim had its own from")
   for (task& t : of_near) f.give(1, t);
   CHECK(f.thieves.rob(w, near) != nullptr);
   CHECK(w.robbed_last == 1);  // where there was much
-  while (deque<notes>::size(near) != 0) CHECK(f.thieves.rob(f.s.all[2], near) != nullptr);
-  CHECK(f.s.all[2].robbed_last == 3);
+  while (deque<notes>::size(near) != 0) CHECK(f.thieves.rob(f.s.crew[2], near) != nullptr);
+  CHECK(f.s.crew[2].robbed_last == 3);
   for (task& t : of_other) f.give(1, t);
   CHECK(f.thieves.rob(far, near) == &of_other[0].r);
   CHECK(far.robbed_last == 1);  // which has its own from this one
@@ -102,16 +100,16 @@ TEST_CASE("stealing: who got little asks next whom its victim had its own from")
 
 TEST_CASE("stealing: who finds a thief at its victim goes elsewhere, and after so many times goes in") {
   fixture f(3);
-  worker<notes>& w = f.s.all[0];
+  worker<notes>& w = f.s.crew[0];
   task t, other;
   f.give(1, t);
-  f.s.all[1].robbed.raw = 1;
+  f.s.crew[1].robbed.raw = 1;
   CHECK(f.thieves.take(w) == nullptr);
   f.give(2, other);
   CHECK(f.thieves.take(w) == &other.r);
   unsigned times = 0;
   detail::record* r = nullptr;
-  while (r == nullptr && times < 2 * rules::usual()[by::one_thief]) ++times, r = f.thieves.rob(w, f.s.all[1]);
+  while (r == nullptr && times < 2 * rules::usual()[by::one_thief]) ++times, r = f.thieves.rob(w, f.s.crew[1]);
   CHECK(r == &t.r);
   CHECK(times == rules::usual()[by::one_thief] + 1);
   CHECK(w.sent_away == 0);
@@ -121,13 +119,13 @@ TEST_CASE("stealing: who robs itself steals nothing") {
   fixture f(2);
   task t;
   f.give(1, t);
-  CHECK(f.thieves.rob(f.s.all[1], f.s.all[1]) == &t.r);
-  CHECK(detail::peek(f.s.all[1].steals) == 0);
+  CHECK(f.thieves.rob(f.s.crew[1], f.s.crew[1]) == &t.r);
+  CHECK(detail::peek(f.s.crew[1].steals) == 0);
 }
 
 TEST_CASE("stealing: tiny bodies are left to their owners while a thief is reluctant") {
   fixture f(3);
-  worker<notes>& w = f.s.all[1];
+  worker<notes>& w = f.s.crew[1];
   task t;
   f.give(2, t);
   f.make_tiny();
@@ -143,38 +141,38 @@ TEST_CASE("stealing: the main thread, which waits, may have what a worker gives 
   f.make_tiny();
   f.give(1, kept);
   f.give(2, given);
-  CHECK(f.thieves.take(f.s.all[0]) == nullptr);
-  detail::poke(f.s.all[2].gives_way, true);
-  CHECK(f.thieves.take(f.s.all[0]) == &given.r);
-  CHECK(f.thieves.take(f.s.all[0]) == nullptr);
+  CHECK(f.thieves.take(f.s.crew[0]) == nullptr);
+  detail::poke(f.s.crew[2].gives_way, true);
+  CHECK(f.thieves.take(f.s.crew[0]) == &given.r);
+  CHECK(f.thieves.take(f.s.crew[0]) == nullptr);
 }
 
 TEST_CASE("stealing: reluctance ends when the others stand still, and begins anew when they move") {
   fixture f(2);
-  worker<notes>& w = f.s.all[1];
+  worker<notes>& w = f.s.crew[1];
   f.make_tiny();
   bool asked = false;
   const auto searches = [&asked] { return asked = true; };
   CHECK(!f.thieves.insists(w, searches));  // nobody has moved since the runtime began
   CHECK((!detail::peek(w.reluctant) && !asked));
-  count_one(f.s.all[0].tasks);
+  count_one(f.s.crew[0].tasks);
   CHECK(f.thieves.insists(w, searches));  // they move: it goes on to search, and keeps away
   CHECK((detail::peek(w.reluctant) && asked));
   CHECK(!f.thieves.insists(w, [] { return true; }));
   CHECK(!detail::peek(w.reluctant));
-  count_one(f.s.all[0].created);
+  count_one(f.s.crew[0].created);
   CHECK(!f.thieves.insists(w, [] { return false; }));  // enough search: it may sleep, and keeps away all the same
   CHECK((detail::peek(w.reluctant) && f.thieves.leaves_them(w)));
 }
 
 TEST_CASE("stealing: who took a few tiny tasks, because the others stood still, asks anew whether they move") {
   fixture f(3);
-  worker<notes>& w = f.s.all[1];
+  worker<notes>& w = f.s.crew[1];
   f.make_tiny();
   detail::poke(w.reluctant, false);
   std::vector<task> all(rules::usual()[by::asks_anew] + 1);
   for (task& t : all) f.give(2, t);
-  count_one(f.s.all[0].created);
+  count_one(f.s.crew[0].created);
   for (unsigned i = 0; i < rules::usual()[by::asks_anew]; ++i) {
     CHECK(!detail::peek(w.reluctant));
     CHECK(f.thieves.take(w) == &all[i].r);
@@ -185,7 +183,7 @@ TEST_CASE("stealing: who took a few tiny tasks, because the others stood still, 
 
 TEST_CASE("stealing: who is guarded by another that searches leaves tiny tasks to that one") {
   fixture f(3);
-  worker<notes>& w = f.s.all[1];
+  worker<notes>& w = f.s.crew[1];
   task t;
   f.make_tiny();
   f.give(2, t);
@@ -194,15 +192,15 @@ TEST_CASE("stealing: who is guarded by another that searches leaves tiny tasks t
   detail::poke(w.guarded, true);
   CHECK(!f.thieves.visible(w));
   detail::poke(w.reluctant, false);
-  CHECK(f.thieves.visible(w));                // it would take them
-  CHECK(!f.thieves.leaves_them(f.s.all[0]));  // the main thread, when it waits, takes what is given way with
+  CHECK(f.thieves.visible(w));                 // it would take them
+  CHECK(!f.thieves.leaves_them(f.s.crew[0]));  // the main thread, when it waits, takes what is given way with
 }
 
 TEST_CASE(
     "stealing: where thieves were turned down one asks again, and none sleeps beside it unless another searches") {
   fixture f(3);
-  worker<notes>& main = f.s.all[0];
-  worker<notes>& w = f.s.all[1];
+  worker<notes>& main = f.s.crew[0];
+  worker<notes>& w = f.s.crew[1];
   main.asked.raw = 0;
   CHECK((!f.thieves.visible(w) && !f.thieves.asks_again()));
   main.turns_down.raw = true;
@@ -225,8 +223,8 @@ TEST_CASE(
 
 TEST_CASE("stealing: who has announced sleep looks once more at what is kept, and at what nobody was told of") {
   fixture f(3);
-  worker<notes>& owner = f.s.all[2];
-  worker<notes>& w = f.s.all[1];
+  worker<notes>& owner = f.s.crew[2];
+  worker<notes>& w = f.s.crew[1];
   CHECK(!f.thieves.overlooked(w));
   detail::branch b;
   detail::poke(owner.kept, &b);
@@ -249,16 +247,16 @@ TEST_CASE("stealing: who has announced sleep looks once more at what is kept, an
 
 TEST_CASE("stealing: where bodies are worth it nobody is reluctant") {
   fixture f(2);
-  count_one(f.s.all[0].tasks);
-  CHECK(!f.thieves.insists(f.s.all[1], [] { return true; }));
-  detail::poke(f.s.all[1].reluctant, false);
-  f.thieves.look_up(f.s.all[1], false);
-  CHECK(!detail::peek(f.s.all[1].reluctant));
+  count_one(f.s.crew[0].tasks);
+  CHECK(!f.thieves.insists(f.s.crew[1], [] { return true; }));
+  detail::poke(f.s.crew[1].reluctant, false);
+  f.thieves.look_up(f.s.crew[1], false);
+  CHECK(!detail::peek(f.s.crew[1].reluctant));
 }
 
 TEST_CASE("stealing: a busy worker with tiny bodies lets the main thread be while that submits") {
   fixture f(2);
-  worker<notes>& w = f.s.all[1];
+  worker<notes>& w = f.s.crew[1];
   task t;
   f.make_tiny();
   deque<notes>::push(w, &t.r);
@@ -266,7 +264,7 @@ TEST_CASE("stealing: a busy worker with tiny bodies lets the main thread be whil
   f.thieves.look_up(w, false);
   CHECK(deque<notes>::has_private(w));  // nobody submits
   CHECK(f.machine.clock_ps == before);
-  detail::poke(f.s.all.main().created, std::uint64_t{1});
+  detail::poke(f.s.crew.main().created, std::uint64_t{1});
   f.thieves.look_up(w, false);
   CHECK(!deque<notes>::has_private(w));  // the main thread may have it meanwhile
   CHECK(f.machine.clock_ps - before >= base::search_ns * 1000);
@@ -277,8 +275,8 @@ TEST_CASE("stealing: a busy worker with tiny bodies lets the main thread be whil
 TEST_CASE("stealing: where the main thread does much while a worker rests, that runs one task and rests again") {
   for (const bool with_reserve : {false, true}) {
     fixture f(2, with_reserve);
-    worker<notes>& w = f.s.all[1];
-    worker<notes>& main = f.s.all.main();
+    worker<notes>& w = f.s.crew[1];
+    worker<notes>& main = f.s.crew.main();
     task t(detail::record_state::ready);
     f.make_tiny();
     deque<notes>::push(w, &t.r);
@@ -292,7 +290,7 @@ TEST_CASE("stealing: where the main thread does much while a worker rests, that 
     CHECK(!rests_again());  // a task each microsecond is slow
     f.machine.at_clock = [&] {
       for (unsigned i = 0; i < rules::usual()[by::rests_again] / 8; ++i)
-        count_one(with_reserve ? f.s.all.reserve().tasks : main.tasks);
+        count_one(with_reserve ? f.s.crew.reserve().tasks : main.tasks);
     };
     count_one(main.created);
     CHECK(rests_again());
@@ -317,9 +315,9 @@ TEST_CASE("stealing: where the main thread does much while a worker rests, that 
 
 TEST_CASE("stealing: what an owner keeps private is pulled out, wherever it is") {
   fixture f(3);
-  worker<notes>& main = f.s.all.main();
-  worker<notes>& busy = f.s.all[2];
-  worker<notes>& thief = f.s.all[1];
+  worker<notes>& main = f.s.crew.main();
+  worker<notes>& busy = f.s.crew[2];
+  worker<notes>& thief = f.s.crew[1];
   const auto pull = [&](worker<notes>& w) { return f.thieves.pull(w) || f.thieves.pull_from_main(w); };
   task t(detail::record_state::ready);
   for (worker<notes>* owner : {&main, &busy}) {
@@ -355,13 +353,11 @@ struct overtaken : notes {
 };
 TEST_CASE("stealing: an owner that keeps another branch after a pull in vain is looked at once more") {
   overtaken machine;
-  ground::scheduler<overtaken> s{machine, 3};
+  testing::scheduler<overtaken> s{machine, 3};
   s.open();
-  tempo<overtaken> lengths;
-  recording<overtaken> none{machine};
-  stealing<overtaken> thieves{machine, s.sleep, s.all, s.placement, lengths, none};
-  thieves.open(s.rules);
-  worker<overtaken>&thief = s.all[1], &owner = s.all[2];
+  stealing<overtaken> thieves{machine, s.sleep, s.crew, s.placement, s.tempo, s.recording};
+  thieves.open(s.policy);
+  worker<overtaken>&thief = s.crew[1], &owner = s.crew[2];
   detail::branch before, then;
   detail::poke(owner.kept, &before);
   CHECK(thieves.pull(thief));  // from now on it stands
@@ -378,19 +374,19 @@ TEST_CASE("stealing: an owner that keeps another branch after a pull in vain is 
 
 TEST_CASE("stealing: of a main thread that is away a look is not enough") {
   fixture f(2);
-  worker<notes>& main = f.s.all.main();
+  worker<notes>& main = f.s.crew.main();
   for (const bool away : {false, true}) {
     detail::poke(main.starved, std::uint8_t{0});
     detail::poke(main.away, away);
-    CHECK(!f.thieves.pull_from_main(f.s.all[1]));
+    CHECK(!f.thieves.pull_from_main(f.s.crew[1]));
     CHECK(detail::peek(main.starved) == (away ? 1 : 0));  // what it pushes next it shares
   }
 }
 
 TEST_CASE("stealing: a main thread moves if it has submitted since, and has kept back nothing from before") {
   fixture f(5);
-  worker<notes>& main = f.s.all.main();
-  worker<notes>& w = f.s.all[1];
+  worker<notes>& main = f.s.crew.main();
+  worker<notes>& w = f.s.crew[1];
   task a(detail::record_state::ready), b(detail::record_state::ready);
   detail::poke(main.away, true);
   const auto submits = [&] { detail::poke(main.created, detail::peek(main.created) + 1); };

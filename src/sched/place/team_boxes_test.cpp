@@ -7,13 +7,13 @@
 #include <span>
 #include <vector>
 
-#include "ground.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::notes;
-using ground::task;
+using testing::notes;
+using testing::task;
 
 struct fixture {
   crew<notes> all;

@@ -4,9 +4,9 @@
 // all sleep. The same harness must reject four broken variants.
 #include <vector>
 
-#include "ground.hpp"
 #include "interleave.hpp"
 #include "sched/place/stealing.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 namespace {
@@ -27,13 +27,13 @@ template <flaw Flaw> class trial {
       : play_(seed), rng_(seed * 7), s_(play_.machine(), 2 + static_cast<unsigned>(seed % 5)),
         tasks_(1 + rng_.below(10)) {
     s_.open();
-    stealing_.open(s_.rules);
+    stealing_.open(s_.policy);
   }
 
   // What is wrong, or nullptr.
   const char* run() {
     const auto core = [this](unsigned id) { id == 1 ? owner() : thief(id - 1); };
-    const bool done = play_.run(s_.all.workers(), core, [this] { return wrong_ != nullptr || at_rest(); });
+    const bool done = play_.run(s_.crew.workers(), core, [this] { return wrong_ != nullptr || at_rest(); });
     if (!done) complain("thieves do not come to rest");
     return wrong_;
   }
@@ -44,16 +44,16 @@ template <flaw Flaw> class trial {
   }
   [[nodiscard]] bool ends_now() const noexcept { return play_.over() || wrong_ != nullptr; }
   [[nodiscard]] bool at_rest() {
-    if (!calm_.for_long(stands_ && parked_ + gone_ + 1 == s_.all.workers())) return false;
-    for (const ground::task& t : tasks_)
+    if (!calm_.for_long(stands_ && parked_ + gone_ + 1 == s_.crew.workers())) return false;
+    for (const testing::task& t : tasks_)
       if (t.called == 0) complain("a task is left with a main thread that stands still, and all sleep");
     return true;
   }
 
   void owner() {
-    worker<M>& w = s_.all.main();
+    worker<M>& w = s_.crew.main();
     make_tiny();
-    for (ground::task& t : tasks_) {
+    for (testing::task& t : tasks_) {
       if (ends_now()) return;
       transition(t.r, detail::record_state::filling, detail::record_state::ready);
       M::store(w.created, detail::peek(w.created) + 1, base::release);
@@ -66,19 +66,19 @@ template <flaw Flaw> class trial {
 
   void make_tiny() {
     pace p;
-    while (!lengths_.tiny()) lengths_.ran(p, 1000);
+    while (!s_.tempo.tiny()) s_.tempo.ran(p, 1000);
   }
   void take(worker<M>& w, detail::record* r) {
-    if (++reinterpret_cast<ground::task*>(r)->called != 1) complain("a task was taken twice");
+    if (++reinterpret_cast<testing::task*>(r)->called != 1) complain("a task was taken twice");
     M::store(w.tasks, detail::peek(w.tasks) + 1, base::relaxed);
   }
   // As search.hpp does, without the time it goes on looking.
   void thief(unsigned id) {
-    worker<M>& w = s_.all[id];
+    worker<M>& w = s_.crew[id];
     make_tiny();
     bool counted = s_.sleep.begin_search();
     while (!ends_now()) {
-      if (counted && id == 1 && s_.all.workers() > 2 && rng_.below(8) == 0) return leave(w);
+      if (counted && id == 1 && s_.crew.workers() > 2 && rng_.below(8) == 0) return leave(w);
       if (detail::record* r = look(w)) {
         if (counted) s_.sleep.found(play_.machine());
         for (; r != nullptr; r = look(w)) take(w, r);
@@ -130,11 +130,9 @@ template <flaw Flaw> class trial {
 
   interleave::play<M> play_;
   base::random rng_;
-  ground::scheduler<M> s_;
-  tempo<M> lengths_;
-  recording<M> none_{play_.machine()};
-  stealing<M> stealing_{play_.machine(), s_.sleep, s_.all, s_.placement, lengths_, none_};
-  std::vector<ground::task> tasks_;
+  testing::scheduler<M> s_;
+  stealing<M> stealing_{play_.machine(), s_.sleep, s_.crew, s_.placement, s_.tempo, s_.recording};
+  std::vector<testing::task> tasks_;
   unsigned parked_ = 0;
   unsigned gone_ = 0;
   interleave::calm calm_;

@@ -5,10 +5,10 @@
 // variants. The barrier on all threads is a step like others: these schedules are sequentially consistent.
 #include <array>
 
-#include "ground.hpp"
 #include "interleave.hpp"
 #include "sched/join/branches.hpp"
 #include "sched/place/stealing.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 namespace {
@@ -36,8 +36,8 @@ template <flaw Flaw> class trial {
   explicit trial(std::uint64_t seed)
       : play_(seed), rng_(seed * 7), s_(play_.machine(), 2 + static_cast<unsigned>(seed % 4)) {
     s_.open();
-    stealing_.open(s_.rules);
-    worker<M>& w = s_.all.main();
+    stealing_.open(s_.policy);
+    worker<M>& w = s_.crew.main();
     w.where->on = &w;  // in a body
     w.current = &body_;
     w.hooked.raw = 0;
@@ -48,7 +48,7 @@ template <flaw Flaw> class trial {
   const char* run() {
     const auto core = [this](unsigned id) { id == 1 ? owner() : thief(id - 1); };
     const bool done = play_.run(
-        s_.all.workers(), core, [this] { return wrong_ != nullptr || at_rest(); }, 1 << 18);
+        s_.crew.workers(), core, [this] { return wrong_ != nullptr || at_rest(); }, 1 << 18);
     if (!done) complain("thieves do not come to rest");
     return wrong_;
   }
@@ -61,7 +61,7 @@ template <flaw Flaw> class trial {
   // The owner is in its last, long body, and all thieves but who was called away have been parked for longer than a
   // wake could be on its way.
   [[nodiscard]] bool at_rest() {
-    if (!calm_.for_long(is_long_ && parked_ + gone_ + 1 == s_.all.workers())) return false;
+    if (!calm_.for_long(is_long_ && parked_ + gone_ + 1 == s_.crew.workers())) return false;
     for (const node& b : nodes_)
       if (b.is_offered && b.called == 0) complain("a branch is left with an owner in a long body, and all sleep");
     return true;
@@ -76,7 +76,7 @@ template <flaw Flaw> class trial {
   void fork(unsigned d, unsigned to) {
     if (ends_now()) return;
     if (d == to) return end_of_chain();
-    worker<M>& w = s_.all.main();
+    worker<M>& w = s_.crew.main();
     node& b = nodes_[d];
     b.called = 0;
     b.is_offered = true;
@@ -138,10 +138,10 @@ template <flaw Flaw> class trial {
   }
   // As search.hpp does, without the time it goes on looking.
   void thief(unsigned id) {
-    worker<M>& w = s_.all[id];
+    worker<M>& w = s_.crew[id];
     bool counted = s_.sleep.begin_search();
     while (!ends_now()) {
-      if (counted && id == 1 && s_.all.workers() > 2 && rng_.below(8) == 0) return leave(w);
+      if (counted && id == 1 && s_.crew.workers() > 2 && rng_.below(8) == 0) return leave(w);
       if (detail::record* r = look(w)) {
         if (counted) s_.sleep.found(play_.machine());
         for (; r != nullptr; r = look(w)) take(r);
@@ -177,7 +177,7 @@ template <flaw Flaw> class trial {
     counted = s_.sleep.begin_search();
   }
   [[nodiscard]] bool sees(worker<M>& w, bool only_tasks) {
-    const bool sees = only_tasks ? deque<M>::stealable(s_.all.main()) : stealing_.visible(w);
+    const bool sees = only_tasks ? deque<M>::stealable(s_.crew.main()) : stealing_.visible(w);
     detail::poke(w.guarded, false);
     return sees;
   }
@@ -200,10 +200,8 @@ template <flaw Flaw> class trial {
 
   interleave::play<M> play_;
   base::random rng_;
-  ground::scheduler<M> s_;
-  tempo<M> lengths_;
-  recording<M> none_{play_.machine()};
-  stealing<M> stealing_{play_.machine(), s_.sleep, s_.all, s_.placement, lengths_, none_};
+  testing::scheduler<M> s_;
+  stealing<M> stealing_{play_.machine(), s_.sleep, s_.crew, s_.placement, s_.tempo, s_.recording};
   detail::record body_{};
   std::array<node, depth> nodes_;
   unsigned parked_ = 0;

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/random.hpp"
-#include "ground.hpp"
 #include "sanitized.hpp"
+#include "scheduler.hpp"
 #include "weft/clause.hpp"
 #include "weft/handle.hpp"
 
@@ -82,7 +82,7 @@ struct by_hand {
   }
 };
 
-[[nodiscard]] int chosen(const pushing& p, unsigned own, const ground::task& t) {
+[[nodiscard]] int chosen(const pushing& p, unsigned own, const testing::task& t) {
   const auto node = p.node(own, t.r);
   return node ? static_cast<int>(*node) : -1;
 }
@@ -96,7 +96,7 @@ TEST_CASE("pushing: any accesses to data anywhere, against a count by hand, for 
       for (std::uint64_t seed = 1; seed <= (sanitized ? 6 : 60); ++seed) {
         base::random rng(seed);
         std::deque<datum> data;
-        ground::task t;
+        testing::task t;
         std::vector<std::pair<const datum*, std::uint8_t>> uses;
         for (unsigned i = rng.below(4) + 1; i != 0; --i) {
           const where all[] = {where::first_touch(), where::on_node(rng.below(30)), where::interleaved(),
@@ -126,7 +126,7 @@ TEST_CASE("pushing: inputs, outputs and both are told apart, and a write is an i
   const place::tree places = ring_of(8);
   const pushing in(places, counts::inputs), out(places, counts::outputs), both(places, counts::both);
   datum from(64 * kib, where::on_node(3)), to(64 * kib, where::on_node(5)), large(256 * kib, where::on_node(1));
-  ground::task only_reads, only_writes, moves, reads_much;
+  testing::task only_reads, only_writes, moves, reads_much;
   only_reads.uses(from.h.state(), reads);
   only_writes.uses(to.h.state(), writes);
   CHECK((chosen(in, 0, only_reads) == 3 && chosen(out, 0, only_reads) == -1 && chosen(both, 0, only_reads) == 3));
@@ -141,7 +141,7 @@ TEST_CASE("pushing: inputs, outputs and both are told apart, and a write is an i
 TEST_CASE("pushing: the threshold is of the bytes that count, those of no known home among them") {
   const place::tree places = ring_of(4);
   datum small(32 * kib, where::on_node(2)), almost(64 * kib - 1, where::on_node(2)), unknown(40 * kib, {});
-  ground::task a, b, c, d;
+  testing::task a, b, c, d;
   a.uses(small.h.state(), writes);
   CHECK(chosen(pushing(places, counts::inputs), 0, a) == -1);
   CHECK(chosen(pushing(places, counts::both), 0, a) == 2);  // in and out: twice 32 KiB
@@ -159,7 +159,7 @@ TEST_CASE("pushing: of equals the own node, then the next; a thread outside has 
   const place::tree places = ring_of(8);
   const pushing in(places, counts::inputs);
   datum a(64 * kib, where::on_node(2)), b(64 * kib, where::on_node(6));
-  ground::task t;
+  testing::task t;
   t.uses(a.h.state(), reads).uses(b.h.state(), reads);
   CHECK((chosen(in, 2, t) == 2 && chosen(in, 6, t) == 6));
   CHECK((chosen(in, 3, t) == 6 && chosen(in, 7, t) == 2));
@@ -170,7 +170,7 @@ TEST_CASE("pushing: a node without workers is served by the cheapest that has so
   const std::vector<std::vector<unsigned>> apart = {{0, 2, 1}, {2, 0, 1}, {1, 1, 0}};
   const place::tree places({{.cpu = 0, .node = 0}, {.cpu = 1, .node = 1}}, 2, apart);
   datum there(64 * kib, where::on_node(2)), one(100 * kib, where::on_node(1));
-  ground::task t, u;
+  testing::task t, u;
   t.uses(there.h.state(), reads);
   CHECK((chosen(pushing(places, counts::inputs), 0, t) == 0 && chosen(pushing(places, counts::inputs), 1, t) == 1));
   u.uses(there.h.state(), reads).uses(one.h.state(), reads);
@@ -182,7 +182,7 @@ TEST_CASE("pushing: amounts, resources and data without a size do not count") {
   const place::tree places = ring_of(4);
   datum d(64 * kib, where::on_node(2));
   handle<void> token, resource;
-  ground::task t;
+  testing::task t;
   t.uses(token.state(), writes).uses(d.h.state(), static_cast<std::uint8_t>(reads | detail::kind_repeated));
   CHECK(chosen(pushing(places, counts::inputs), 0, t) == -1);
 }
@@ -203,7 +203,7 @@ TEST_CASE("pushing: a computer is asked once for the page of a datum, and again 
   handle<void> h, small;
   h.lies_at(memory.data(), memory.size());
   small.lies_at(memory.data(), 4095);
-  ground::task t;
+  testing::task t;
   t.uses(h.state(), reads).uses(small.state(), reads);
   asked = 0;
   answer = std::nullopt;

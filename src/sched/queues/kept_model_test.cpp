@@ -5,10 +5,10 @@
 // barrier on all threads is a step like others: these schedules are sequentially consistent.
 #include <array>
 
-#include "ground.hpp"
 #include "interleave.hpp"
 #include "sched/join/branches.hpp"
 #include "sched/place/stealing.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 namespace {
@@ -69,8 +69,8 @@ template <flaw Flaw> class trial {
   explicit trial(std::uint64_t seed)
       : play_(seed), rng_(seed * 7), s_(play_.machine(), 2 + static_cast<unsigned>(seed % 2)) {
     s_.open();
-    stealing_.open(s_.rules);
-    worker<M>& w = s_.all.main();
+    stealing_.open(s_.policy);
+    worker<M>& w = s_.crew.main();
     w.where->on = &w;  // in a body
     w.current = &body_;
     w.hooked.raw = 0;
@@ -80,7 +80,7 @@ template <flaw Flaw> class trial {
   const char* run() {
     const auto core = [this](unsigned id) { id == 1 ? owner() : thief(id - 1); };
     const bool done = play_.run(
-        s_.all.workers(), core, [this] { return wrong_ != nullptr || at_rest(); }, 1 << 18);
+        s_.crew.workers(), core, [this] { return wrong_ != nullptr || at_rest(); }, 1 << 18);
     if (!done) complain("thieves do not come to rest");
     return wrong_;
   }
@@ -94,7 +94,7 @@ template <flaw Flaw> class trial {
   // The owner is in its last, long body, or is through, and all thieves have been parked for longer than a wake could
   // be on its way.
   [[nodiscard]] bool at_rest() {
-    if (!calm_.for_long(is_long_ && parked_ + 1 == s_.all.workers())) return false;
+    if (!calm_.for_long(is_long_ && parked_ + 1 == s_.crew.workers())) return false;
     for (const node& b : nodes_)
       if (b.is_offered && b.called == 0) complain("a branch is left with an owner in a long body, and all sleep");
     return true;
@@ -110,7 +110,7 @@ template <flaw Flaw> class trial {
   void fork(unsigned d, unsigned to) {
     if (ends_now()) return;
     if (d == to) return end_of_chain();
-    worker<M>& w = s_.all.main();
+    worker<M>& w = s_.crew.main();
     node& b = nodes_[d];
     b.called = 0;
     b.is_offered = true;
@@ -136,7 +136,7 @@ template <flaw Flaw> class trial {
   void submit_and_run(worker<M>& w) {
     task_.called = 0;
     task_.r.state = {};
-    ground::begin_in(task_.r, detail::record_state::ready);
+    testing::begin_in(task_.r, detail::record_state::ready);
     deque<M>::push(w, &task_.r);
     if (kept<M>::any(w)) complain("something is kept that is older than a task in the deque");
     if (deque<M>::starved(w)) share(w);
@@ -171,10 +171,10 @@ template <flaw Flaw> class trial {
   }
   // As search.hpp does, without the time it goes on looking.
   void thief(unsigned id) {
-    worker<M>& w = s_.all[id];
+    worker<M>& w = s_.crew[id];
     while (!ends_now()) {
       while (detail::record* r = look(w)) take(r);
-      if (is_whole ? stealing_.pull(w) : pull_wrongly(s_.all.main())) continue;
+      if (is_whole ? stealing_.pull(w) : pull_wrongly(s_.crew.main())) continue;
       static_cast<void>(s_.sleep.announce(id));
       const bool overlooked = is_whole && stealing_.overlooked(w);
       if (stealing_.visible(w) || overlooked) {
@@ -237,13 +237,11 @@ template <flaw Flaw> class trial {
 
   interleave::play<M> play_;
   base::random rng_;
-  ground::scheduler<M> s_;
-  tempo<M> lengths_;
-  recording<M> none_{play_.machine()};
-  stealing<M> stealing_{play_.machine(), s_.sleep, s_.all, s_.placement, lengths_, none_};
+  testing::scheduler<M> s_;
+  stealing<M> stealing_{play_.machine(), s_.sleep, s_.crew, s_.placement, s_.tempo, s_.recording};
   detail::record body_{};
   std::array<node, depth> nodes_;
-  ground::task task_;
+  testing::task task_;
   unsigned parked_ = 0;
   interleave::calm calm_;
   bool is_last_ = false;

@@ -3,13 +3,13 @@
 
 #include <doctest/doctest.h>
 
-#include "ground.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 
 TEST_CASE("leaves: busy from a push until a thief found nothing, calm from one more than enough until a thief failed") {
-  const place::tree places = ground::places_of(4);  // two at each cache
-  leaves<ground::notes> all;
+  const place::tree places = testing::places_of(4);  // two at each cache
+  leaves<testing::notes> all;
   CHECK(!all.are_used());
   all.open(places);
   CHECK(all.are_used());
@@ -17,9 +17,9 @@ TEST_CASE("leaves: busy from a push until a thief found nothing, calm from one m
   all.pushed(1, 1);
   CHECK((all.busy(0) && !all.busy(1)));
   CHECK(!all.calm(0));
-  all.pushed(0, leaves<ground::notes>::enough);
+  all.pushed(0, leaves<testing::notes>::enough);
   CHECK(!all.calm(1));
-  all.pushed(0, leaves<ground::notes>::enough + 1);
+  all.pushed(0, leaves<testing::notes>::enough + 1);
   CHECK((all.calm(0) && all.calm(1) && !all.calm(2)));
   all.found_empty(0);
   CHECK((!all.busy(0) && all.calm(0)));

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "ground.hpp"
 #include "interleave.hpp"
 #include "sched/place/stealing.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 namespace {
@@ -100,15 +100,15 @@ template <flaw Flaw> class trial {
   explicit trial(std::uint64_t seed)
       : play_(seed), rng_(seed * 7), s_(play_.machine(), 1 + thieves(seed)), tasks_(1 + rng_.below(12)) {
     s_.open();
-    stealing_.open(s_.rules);
-    if (s_.all.workers() == 2) s_.all.main().starved.raw = 0;  // as with one worker and the reserve
-    s_.all.main().away.raw = true;
+    stealing_.open(s_.policy);
+    if (s_.crew.workers() == 2) s_.crew.main().starved.raw = 0;  // as with one worker and the reserve
+    s_.crew.main().away.raw = true;
   }
 
   // What is wrong, or nullptr.
   const char* run() {
     const auto core = [this](unsigned id) { id == 1 ? owner() : thief(id - 1); };
-    const bool done = play_.run(s_.all.workers(), core, [this] { return wrong_ != nullptr || at_rest(); });
+    const bool done = play_.run(s_.crew.workers(), core, [this] { return wrong_ != nullptr || at_rest(); });
     if (!done) complain("thieves do not come to rest");
     return wrong_;
   }
@@ -122,15 +122,15 @@ template <flaw Flaw> class trial {
 
   // The owner is away for good and all thieves have been parked for longer than a wake could be on its way.
   [[nodiscard]] bool at_rest() {
-    if (!calm_.for_long(is_away_ && parked_ + 1 == s_.all.workers())) return false;
-    for (const ground::task& t : tasks_)
+    if (!calm_.for_long(is_away_ && parked_ + 1 == s_.crew.workers())) return false;
+    for (const testing::task& t : tasks_)
       if (t.called == 0) complain("a task is left with an owner that is away, and all sleep");
     return true;
   }
 
   void owner() {
-    worker<M>& w = s_.all.main();
-    for (ground::task& t : tasks_) {
+    worker<M>& w = s_.crew.main();
+    for (testing::task& t : tasks_) {
       if (ends_now()) return;
       transition(t.r, detail::record_state::filling, detail::record_state::ready);
       const bool too_early = Flaw == flaw::looks_before && deque<M>::starved(w);
@@ -150,14 +150,14 @@ template <flaw Flaw> class trial {
   }
 
   void take(detail::record* r) {
-    if (++reinterpret_cast<ground::task*>(r)->called != 1) complain("a task was taken twice");
+    if (++reinterpret_cast<testing::task*>(r)->called != 1) complain("a task was taken twice");
   }
   // As search.hpp does, without the time it goes on looking.
   void thief(unsigned id) {
-    worker<M>& w = s_.all[id];
+    worker<M>& w = s_.crew[id];
     while (!ends_now()) {
       while (detail::record* r = look(w)) take(r);
-      if (is_whole ? stealing_.pull(w) : D::pull(s_.all.main())) continue;
+      if (is_whole ? stealing_.pull(w) : D::pull(s_.crew.main())) continue;
       static_cast<void>(s_.sleep.announce(id));
       if (stealing_.visible(w)) {
         if (!s_.sleep.retract(id)) park(id);
@@ -170,7 +170,7 @@ template <flaw Flaw> class trial {
     if (detail::record* r = deque<M>::pop(w)) return r;
     if (is_whole) return stealing_.take(w);
     detail::record* r = nullptr;
-    if (deque<M>::steal(s_.all.main(), r) == steal_result::taken && r == nullptr) complain("a slot is empty");
+    if (deque<M>::steal(s_.crew.main(), r) == steal_result::taken && r == nullptr) complain("a slot is empty");
     return r;
   }
   void park(unsigned id) {
@@ -182,11 +182,9 @@ template <flaw Flaw> class trial {
 
   interleave::play<M> play_;
   base::random rng_;
-  ground::scheduler<M> s_;
-  tempo<M> lengths_;
-  recording<M> none_{play_.machine()};
-  stealing<M> stealing_{play_.machine(), s_.sleep, s_.all, s_.placement, lengths_, none_};
-  std::vector<ground::task> tasks_;
+  testing::scheduler<M> s_;
+  stealing<M> stealing_{play_.machine(), s_.sleep, s_.crew, s_.placement, s_.tempo, s_.recording};
+  std::vector<testing::task> tasks_;
   unsigned parked_ = 0;
   interleave::calm calm_;
   bool is_away_ = false;

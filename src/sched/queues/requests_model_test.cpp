@@ -6,9 +6,9 @@
 #include <cstring>
 #include <vector>
 
-#include "ground.hpp"
 #include "interleave.hpp"
 #include "sched/queues/requests.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 namespace {
@@ -148,7 +148,7 @@ template <flaw Flaw> class trial {
  private:
   static constexpr unsigned workers = 3, creator = 2;
   struct request {
-    ground::task t{detail::record_state::requested};
+    testing::task t{detail::record_state::requested};
     std::size_t of_others = 0;  // so many of the other submitter's come before it
     bool created = false;
   };
@@ -159,7 +159,7 @@ template <flaw Flaw> class trial {
   [[nodiscard]] bool ends() const noexcept { return play_.over() || wrong_ != nullptr; }
   // So that an access knows whose it is.
   void seat(unsigned id) {
-    detail::worker* w = id < 4 ? static_cast<detail::worker*>(&s_.all[id - 1]) : &beside_;
+    detail::worker* w = id < 4 ? static_cast<detail::worker*>(&s_.crew[id - 1]) : &beside_;
     play_.machine().seat(id, w);
     sched::set_current_worker(w);
     if (id == 1) M::main = w;
@@ -278,7 +278,7 @@ template <flaw Flaw> class trial {
 
   interleave::play<M> play_;
   base::random rng_;
-  ground::scheduler<M> s_;
+  testing::scheduler<M> s_;
   requests<M, 4> q_;
   detail::worker beside_;
   detail::cell<std::uint32_t> away_;

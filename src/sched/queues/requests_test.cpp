@@ -7,16 +7,16 @@
 #include <thread>
 #include <vector>
 
-#include "ground.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::modelled_notes;
-using ground::notes;
+using testing::modelled_notes;
+using testing::notes;
 
-struct task : ground::task {
-  task() : ground::task(detail::record_state::requested) {}
+struct task : testing::task {
+  task() : testing::task(detail::record_state::requested) {}
 };
 // A machine whose system has no barrier on all threads.
 struct without_barrier : notes {

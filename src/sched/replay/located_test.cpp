@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "ground.hpp"
+#include "scheduler.hpp"
 #include "weft/clause.hpp"
 #include "weft/handle.hpp"
 
@@ -23,7 +23,7 @@ struct sums {
   std::uint64_t local, remote;
   [[nodiscard]] bool operator==(const sums&) const = default;
 };
-[[nodiscard]] sums of(ground::task& t, const place::tree& places, unsigned node) {
+[[nodiscard]] sums of(testing::task& t, const place::tree& places, unsigned node) {
   const located found = data_of(t.r, places, node);
   return {found.local, found.remote};
 }
@@ -36,12 +36,12 @@ TEST_CASE("located: bytes count where they were said to lie, and once") {
   here.bytes(10 * kib, where::on_node(1));
   spread.bytes(24 * kib, where::interleaved());
   unplaced.bytes(kib);
-  ground::task t;
+  testing::task t;
   t.uses(here.state(), detail::kind_write).uses(spread.state(), detail::kind_read);
   t.uses(unsized.state(), detail::kind_read).uses(unplaced.state(), detail::kind_read);
   CHECK(of(t, places, 0) == sums{8 * kib, 26 * kib});
   CHECK(of(t, places, 1) == sums{18 * kib, 16 * kib});
-  ground::task twice;
+  testing::task twice;
   twice.uses(here.state(), detail::kind_read);
   twice.uses(here.state(), detail::kind_read | detail::kind_repeated);
   CHECK(of(twice, places, 1) == sums{10 * kib, 0});
@@ -51,7 +51,7 @@ TEST_CASE("located: what was touched first counts from then on") {
   const place::tree places = three_nodes();
   handle<void> h;
   h.bytes(3 * kib, where::first_touch());
-  ground::task t;
+  testing::task t;
   t.uses(h.state(), detail::kind_write);
   CHECK(of(t, places, 0) == sums{0, 0});
   detail::find_home(h.state(), 1);
@@ -63,7 +63,7 @@ TEST_CASE("located: on a machine with one node nothing is near or far") {
   const place::tree one({{0, 0, 0}}, 1);
   handle<void> h;
   h.bytes(kib, where::on_node(0));
-  ground::task t;
+  testing::task t;
   t.uses(h.state(), detail::kind_write);
   CHECK(of(t, one, 0) == sums{0, 0});
 }

@@ -6,27 +6,27 @@
 
 #include <memory>
 
-#include "ground.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::modelled_notes;
-using ground::notes;
-using ground::task;
+using testing::modelled_notes;
+using testing::notes;
+using testing::task;
 
 struct ordered {
   modelled_notes machine;
-  ground::scheduler<modelled_notes> s{machine, 3};
+  testing::scheduler<modelled_notes> s{machine, 3};
   explicit ordered(task_order::setup how) {
-    s.order.begin(std::make_unique<task_order>(how));
+    s.ordering.begin(std::make_unique<task_order>(how));
     s.open_with_policy();
   }
   // t is submitted as the n-th of the program and placed on worker 0.
   void make_ready(task& t, std::uint64_t n) {
     t.r.order = n;
-    s.order.submitted(t.r);
-    s.placement.place(s.all[0], &t.r);
+    s.ordering.submitted(t.r);
+    s.placement.place(s.crew[0], &t.r);
   }
 };
 const task_order::setup drawn{.how = task_order::rule::drawn, .seed = 3, .depth = 0};
@@ -50,27 +50,27 @@ TEST_CASE("ordering: without an order nothing is chosen, on any machine") {
 
 TEST_CASE("ordering: what is only written down is decided as always") {
   ordered o({.how = task_order::rule::free});
-  CHECK(!o.s.order.chooses());
+  CHECK(!o.s.ordering.chooses());
   task t;
   o.make_ready(t, 1);
-  CHECK(o.s.rules.asked.size() == 1);
+  CHECK(o.s.policy.asked.size() == 1);
   CHECK(o.s.own(0).size() == 1);
 }
 
 TEST_CASE("ordering: a chosen order takes every ready task, pinned and urgent too, and asks no policy") {
   ordered o(drawn);
-  CHECK(o.s.order.chooses());
+  CHECK(o.s.ordering.chooses());
   task plain, pinned, hurried;
   pinned.r.pin = 2;
   hurried.r.urgent = true;
-  CHECK(o.s.order.has_none());
+  CHECK(o.s.ordering.has_none());
   o.make_ready(plain, 1);
   o.make_ready(pinned, 2);
   o.make_ready(hurried, 3);
-  CHECK(!o.s.order.has_none());
-  CHECK(o.s.rules.asked.empty());
+  CHECK(!o.s.ordering.has_none());
+  CHECK(o.s.policy.asked.empty());
   CHECK(!o.s.attention.called());
-  CHECK(!o.s.placement.follows(o.s.all[0], plain.r));  // nor does any run at once
+  CHECK(!o.s.placement.follows(o.s.crew[0], plain.r));  // nor does any run at once
 }
 
 TEST_CASE("ordering: each worker gets what it may run, and everything is got once") {
@@ -78,13 +78,13 @@ TEST_CASE("ordering: each worker gets what it may run, and everything is got onc
   task plain, pinned;
   pinned.r.pin = 2;
   o.make_ready(pinned, 1);
-  CHECK((!o.s.order.visible(o.s.all[0]) && o.s.order.visible(o.s.all[2])));
-  CHECK(o.s.order.take(o.s.all[0]) == nullptr);
+  CHECK((!o.s.ordering.visible(o.s.crew[0]) && o.s.ordering.visible(o.s.crew[2])));
+  CHECK(o.s.ordering.take(o.s.crew[0]) == nullptr);
   o.make_ready(plain, 2);
-  CHECK(o.s.order.take(o.s.all[1]) == &plain.r);
-  CHECK(o.s.order.take(o.s.all[1]) == nullptr);
-  CHECK(o.s.order.take(o.s.all[2]) == &pinned.r);
-  CHECK(o.s.order.has_none());
+  CHECK(o.s.ordering.take(o.s.crew[1]) == &plain.r);
+  CHECK(o.s.ordering.take(o.s.crew[1]) == nullptr);
+  CHECK(o.s.ordering.take(o.s.crew[2]) == &pinned.r);
+  CHECK(o.s.ordering.has_none());
 }
 
 TEST_CASE("ordering: who may run it is woken, nobody who may not") {
@@ -111,12 +111,12 @@ TEST_CASE("ordering: an add that is chosen queues for its handle if it cannot ha
   add.r.exclusives = 1;
   add.r.waits_exclusive = true;
   add.r.waiting.cursor = 1;  // its version is there
-  CHECK(o.s.order.chooses_among_adds(add.r));
-  CHECK(!o.s.order.chooses_among_adds(plain.r));
+  CHECK(o.s.ordering.chooses_among_adds(add.r));
+  CHECK(!o.s.ordering.chooses_among_adds(plain.r));
   o.make_ready(add, 1);
   o.make_ready(plain, 2);
-  CHECK(o.s.order.take(o.s.all[0]) == &plain.r);
-  CHECK(o.s.order.take(o.s.all[0]) == nullptr);
+  CHECK(o.s.ordering.take(o.s.crew[0]) == &plain.r);
+  CHECK(o.s.ordering.take(o.s.crew[0]) == nullptr);
   CHECK(h.waiters_head == &add.r);
   h.waiters_head = h.waiters_tail = nullptr;
 }

@@ -9,13 +9,13 @@
 #include <memory>
 #include <vector>
 
-#include "ground.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::notes;
-using ground::task;
+using testing::notes;
+using testing::task;
 using trace::event_kind;
 
 // A crew of two and its trace, in a folder of its own.
@@ -178,7 +178,7 @@ TEST_CASE("recording: what was stolen, and from whom; and sleep") {
 
 TEST_CASE("recording: at the end the trace is written only if there is something new since the last time") {
   traced t;
-  const place::tree places = ground::places_of(2);
+  const place::tree places = testing::places_of(2);
   const trace::facts about{.program = "test",
                            .machine = "notes",
                            .policy = "none",

@@ -6,14 +6,14 @@
 
 #include <vector>
 
-#include "ground.hpp"
+#include "scheduler.hpp"
 #include "trace/recorder.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::notes;
-using ground::task;
+using testing::notes;
+using testing::task;
 using trace::event_kind;
 using trace::step_kind;
 

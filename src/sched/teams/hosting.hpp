@@ -13,49 +13,34 @@
 #include "base/limits.hpp"
 #include "base/lock.hpp"
 #include "sched/admit/registrar.hpp"
-#include "sched/idle/quiescence.hpp"
+#include "sched/place/context.hpp"
 #include "sched/place/gang.hpp"
-#include "sched/place/placement.hpp"
-#include "sched/replay/ordering.hpp"
-#include "sched/replay/recording.hpp"
 #include "sched/teams/gate.hpp"
 #include "sched/teams/teams.hpp"
-#include "task/pool.hpp"
 #include "weft/guest.hpp"
 
 namespace weft::sched {
-
-template <class M> struct hosting_parts {
-  M& machine;
-  sched::crew<M>& all;
-  task::pool<M>& pool;
-  sched::ordering<M>& order;
-  sched::placement<M>& placement;
-  sched::quiescence<M>& quiescence;
-  sched::recording<M>& recording;
-  sched::teams<M>& teams;
-};
 
 template <class M> class hosting {
  public:
   using gate = sched::gate<M>;
 
-  explicit hosting(const hosting_parts<M>& parts) : use_(parts) {}
+  hosting(context<M>& context, teams<M>& teams) : context_(context), teams_(teams) {}
 
   // See weft/guest.hpp. Who: a member of t, in its body on w. May return on another worker. Errors: std::bad_alloc, and
   // then t has failed.
   void guest(worker<M>& w, detail::team_state& t, detail::guest_call& c) {
     const std::uint32_t now = gate::phase(t);
     if (!gate::comes(t)) {
-      use_.teams.await(w, t, now);
+      teams_.await(w, t, now);
     } else if (gate::has_failed(t) || !gate::all_are_in(t)) {
-      use_.teams.open_gate(w, t);
-    } else if (use_.order.chooses()) {  // boxes have no order there, and nothing can be held
+      teams_.open_gate(w, t);
+    } else if (context_.ordering.chooses()) {  // boxes have no order there, and nothing can be held
       run_alone(w, c);
       end(static_cast<worker<M>&>(*current_worker()), t, now, c.why != nullptr);
     } else {
       summon(w, t, c, now);
-      use_.teams.await(w, t, now);
+      teams_.await(w, t, now);
     }
     c.end = gate::had_failed(t)     ? detail::guest_end::team_failed
             : t.hosted == (now | 1) ? detail::guest_end::was_here
@@ -64,12 +49,12 @@ template <class M> class hosting {
   // The guest of a team of one, or of no team.
   void run_alone(worker<M>& w, detail::guest_call& c) {
     const bool has_place = w.role == role::ordinary;
-    const int cpu = has_place ? use_.machine.cpu_of(w.id) : -1;
+    const int cpu = has_place ? context_.machine.cpu_of(w.id) : -1;
     const typename M::on_cpus here({&cpu, 1});
     detail::guest_crew crew{.threads = 1, .cpus = &cpu, .at_once = nullptr};
-    use_.machine.leave_runtime();
+    context_.machine.leave_runtime();
     invoke(c, crew);
-    use_.machine.enter_runtime();
+    context_.machine.enter_runtime();
   }
 
  private:
@@ -113,13 +98,13 @@ template <class M> class hosting {
       throw;
     }
     M::store(t.summons, std::uint8_t{1}, base::relaxed);
-    use_.placement.summon(ids, w.members);
+    context_.placement.summon(ids, w.members);
     w.members.clear();
   }
   // The workers whose seats these are.
   void gather(worker<M>& w, std::uint32_t width, std::vector<std::uint16_t>& ids) {
-    const bool main_is_away = use_.placement.main_is_away();
-    use_.teams.who().around(w.id < use_.all.workers() ? w.id : 0, width, main_is_away ? 0 : groups::nobody, ids);
+    const bool main_is_away = context_.placement.main_is_away();
+    teams_.who().around(w.id < context_.crew.workers() ? w.id : 0, width, main_is_away ? 0 : groups::nobody, ids);
     if (main_is_away) std::erase(ids, 0);
     std::sort(ids.begin(), ids.end());
     WEFT_ASSERT(!ids.empty());
@@ -140,18 +125,18 @@ template <class M> class hosting {
   void make_seats(worker<M>& w, hosted_gang& g) {
     std::vector<detail::record*>& seats = w.members;
     WEFT_ASSERT(seats.empty() && w.current != nullptr);
-    use_.placement.main_seats().expect(g);
+    context_.placement.main_seats().expect(g);
     try {
       seats.reserve(g.size());
       while (seats.size() < g.size())
-        seats.push_back(use_.pool.allocate(w, detail::record_class(seat_bytes), use_.pool.no_limit));
+        seats.push_back(context_.pool.allocate(w, detail::record_class(seat_bytes), context_.pool.no_limit));
     } catch (...) {
       for (detail::record* r : seats) {
         begin(*r, detail::record_state::filling);
-        static_cast<void>(use_.pool.recycle(w, r));
+        static_cast<void>(context_.pool.recycle(w, r));
       }
       seats.clear();
-      use_.placement.main_seats().taken(g);
+      context_.placement.main_seats().taken(g);
       throw;
     }
     for (unsigned i = 0; i < g.size(); ++i) fill_in(w, g, i, *seats[i]);
@@ -163,9 +148,9 @@ template <class M> class hosting {
     r.cost_ps = detail::record::charged_bit | detail::record::paid_bit;  // it takes what the guest takes
     new (r.closure()) seat{&g, i};
     pay_creation<M>(r, true);
-    use_.quiescence.created(w, r);
-    use_.order.submitted(r);
-    if (use_.recording.on()) use_.recording.submitted(w, r);
+    context_.quiescence.created(w, r);
+    context_.ordering.submitted(r);
+    if (context_.recording.on()) context_.recording.submitted(w, r);
     transition(r, detail::record_state::filling, detail::record_state::ready);
   }
   static void invoke_seat(detail::record& r, detail::errand what) {
@@ -181,18 +166,18 @@ template <class M> class hosting {
     using step = typename gang<M>::step;
     const bool holds = w.id == g.worker(i) && w.role == role::ordinary;
     WEFT_ASSERT(holds || g.worker(i) == 0);
-    if (g.worker(i) == 0) use_.placement.main_seats().taken(g);
-    if (holds) use_.placement.expose(w);  // others must be able to run what this worker has
+    if (g.worker(i) == 0) context_.placement.main_seats().taken(g);
+    if (holds) context_.placement.expose(w);  // others must be able to run what this worker has
     const step answered = g.answers(i, holds ? gang<M>::answer::held : gang<M>::answer::absent);
     if (answered == step::complete) {
       if (const unsigned first = g.first(); first != i)
-        g.tell(use_.machine, first, gang<M>::call::host);
+        g.tell(context_.machine, first, gang<M>::call::host);
       else
         return host(g, i);
     }
     if (!holds || answered == step::too_late) return;
-    for (std::uint64_t patience_ps = 0;; patience_ps = use_.all.rules().ps(by::guest_wait)) {
-      const auto called_for = g.await(use_.machine, i, patience_ps);
+    for (std::uint64_t patience_ps = 0;; patience_ps = context_.crew.rules().ps(by::guest_wait)) {
+      const auto called_for = g.await(context_.machine, i, patience_ps);
       if (patience_ps != 0) w.decides(by::guest_wait);
       if (called_for == gang<M>::call::over) return;
       if (called_for == gang<M>::call::host) return host(g, i);
@@ -208,7 +193,7 @@ template <class M> class hosting {
       invoke(c, g);  // may come back elsewhere, if it waits although it must not
     }
     for (const unsigned other : g.seat_of)
-      if (other != i) g.tell(use_.machine, other, gang<M>::call::over);
+      if (other != i) g.tell(context_.machine, other, gang<M>::call::over);
     end(static_cast<worker<M>&>(*current_worker()), *g.team, g.barrier, c.why != nullptr);
   }
   // The calling worker is the first.
@@ -216,11 +201,11 @@ template <class M> class hosting {
     g.seat_of.push_back(i);
     for (unsigned other = 0; other < g.size(); ++other)
       if (other != i && g.is_held(other)) g.seat_of.push_back(other);
-    for (const unsigned at : g.seat_of) g.cpu_of.push_back(use_.machine.cpu_of(g.worker(at)));
+    for (const unsigned at : g.seat_of) g.cpu_of.push_back(context_.machine.cpu_of(g.worker(at)));
     const unsigned held = static_cast<unsigned>(g.seat_of.size());
     const bool bound = std::find(g.cpu_of.begin(), g.cpu_of.end(), -1) == g.cpu_of.end();
     if (!bound) std::fill(g.cpu_of.begin(), g.cpu_of.end(), -1);
-    g.threads = bound ? held : std::clamp(held * use_.machine.usable_cpus() / use_.all.workers(), 1u, held);
+    g.threads = bound ? held : std::clamp(held * context_.machine.usable_cpus() / context_.crew.workers(), 1u, held);
     g.cpus = g.cpu_of.data();
     g.at_once = &at_once_of;
   }
@@ -237,7 +222,7 @@ template <class M> class hosting {
     if (has_failed) gate::fails(t);
     t.hosted = now | 1;
     M::store(t.summons, std::uint8_t{0}, base::relaxed);
-    use_.teams.open_gate(w, t);
+    teams_.open_gate(w, t);
   }
 
   // --- what the guest has its threads do
@@ -250,7 +235,7 @@ template <class M> class hosting {
     g.job = job;
     g.job_argument = argument;
     M::store(g.working, g.threads - 1, base::relaxed);  // published by the calls
-    for (unsigned i = 1; i < g.threads; ++i) g.tell(use_.machine, g.seat_of[i], gang<M>::call::job);
+    for (unsigned i = 1; i < g.threads; ++i) g.tell(context_.machine, g.seat_of[i], gang<M>::call::job);
     job(argument, 0);
     for (unsigned spins = 0; M::load(g.working, base::acquire) != 0;) M::relax(++spins);
   }
@@ -279,7 +264,8 @@ template <class M> class hosting {
     idle_.push_back(&g);
   }
 
-  hosting_parts<M> use_;
+  context<M>& context_;
+  teams<M>& teams_;
   alignas(64) detail::cell<std::uint8_t> lock_;
   std::vector<std::unique_ptr<hosted_gang>> all_;
   std::vector<hosted_gang*> idle_;

@@ -12,40 +12,25 @@
 #include "sched/admit/registrar.hpp"
 #include "sched/admit/suspension.hpp"
 #include "sched/balance/rules.hpp"
-#include "sched/idle/quiescence.hpp"
 #include "sched/join/stall.hpp"
-#include "sched/place/placement.hpp"
+#include "sched/place/context.hpp"
 #include "sched/queues/deque.hpp"
-#include "sched/replay/ordering.hpp"
-#include "sched/replay/recording.hpp"
 #include "sched/teams/gate.hpp"
 #include "sched/teams/team_pool.hpp"
 #include "sched/teams/widths.hpp"
 #include "sched/workers/children.hpp"
 #include "sched/workers/groups.hpp"
-#include "task/pool.hpp"
 #include "weft/detail/submit.hpp"
 #include "weft/team.hpp"
 
 namespace weft::sched {
 
-template <class M> struct teams_parts {
-  M& machine;
-  task::pool<M>& pool;
-  sched::ordering<M>& order;
-  sched::placement<M>& placement;
-  sched::quiescence<M>& quiescence;
-  sched::recording<M>& recording;
-  sched::suspension<M>& suspension;
-  sched::stall<M>& stall;
-  const sched::rules& rules;
-};
-
 template <class M> class teams {
  public:
   using gate = sched::gate<M>;
 
-  explicit teams(const teams_parts<M>& parts) : use_(parts), widths_(parts.rules) {}
+  teams(context<M>& context, suspension<M>& suspension, stall<M>& stall)
+      : context_(context), suspension_(suspension), stall_(stall), widths_(context.rules) {}
 
   [[nodiscard]] groups& who() noexcept { return who_; }
   // Whether m stands for a member; then its parent is the task of the team.
@@ -56,27 +41,27 @@ template <class M> class teams {
   [[nodiscard]] team_course<M> learned(worker<M>& w, detail::record& r, const detail::team_clause& wish, unsigned least,
                                        unsigned most, bool others_wait) {
     using aim = width_table::aim;
-    const auto course = widths_.choose(who_, use_.placement.seat_of(w), r, wish, least, most,
-                                       others_wait ? aim::cost : aim::time, use_.machine.now_ps());
+    const auto course = widths_.choose(who_, context_.placement.seat_of(w), r, wish, least, most,
+                                       others_wait ? aim::cost : aim::time, context_.machine.now_ps());
     if (course.by != by::count) w.decides(course.by);
     if (course.as.is_trial) w.decides(by::width_trials);
-    return {course.as.of.width, course, true, use_.machine.now_ps()};
+    return {course.as.of.width, course, true, context_.machine.now_ps()};
   }
   // r is as wide as its clause or the policy says.
   [[nodiscard]] team_course<M> fixed(unsigned width) {
     team_course<M> course;
     course.width = width;
-    course.is_timed = use_.recording.on();
-    if (course.is_timed) course.since_ps = use_.machine.now_ps();
+    course.is_timed = context_.recording.on();
+    if (course.is_timed) course.since_ps = context_.machine.now_ps();
     return course;
   }
   // The team r of one has been through.
   void was_alone(worker<M>& w, const detail::record& r, const team_course<M>& course) {
     if (!course.is_timed) return;
-    const std::uint64_t now = use_.machine.now_ps();
+    const std::uint64_t now = context_.machine.now_ps();
     is_over(w, r, course, now, now - course.since_ps);
   }
-  void gives_up(const team_course<M>& course) { widths_.gives_up(course.learns, use_.machine.now_ps()); }
+  void gives_up(const team_course<M>& course) { widths_.gives_up(course.learns, context_.machine.now_ps()); }
 
   // Gives r, whose body has begun on w, members as its course says, at least two. Returns the one that w calls now, or
   // nullptr: it will come to it. Who: w's thread. Errors: std::bad_alloc, and then r has no members.
@@ -86,13 +71,13 @@ template <class M> class teams {
     WEFT_ASSERT(w.current == &r && r.state == detail::record_state::running);
     WEFT_ASSERT(width >= 2 && width <= who_.widest() && r.subtasks);
     std::vector<detail::record*>& members = w.members;
-    const std::vector<std::uint16_t>& ids =
-        w.last_party.around(who_, use_.placement.seat_of(w), width, use_.placement.main_is_away() ? 0 : groups::nobody);
+    const std::vector<std::uint16_t>& ids = w.last_party.around(who_, context_.placement.seat_of(w), width,
+                                                                context_.placement.main_is_away() ? 0 : groups::nobody);
     team& t = open(w, r, wish, course, body);
     allocate(w, t, members);
     for (unsigned rank = 0; rank < width; ++rank) fill_in(w, t, rank, *members[rank]);
     share_cost(r, members);
-    const bool at_once = use_.placement.gather(w, ids, members, t.asleep.list());
+    const bool at_once = context_.placement.gather(w, ids, members, t.asleep.list());
     t.asleep.publish();
     wake_sleepers(t);
     detail::record* const first = members.front();
@@ -106,7 +91,7 @@ template <class M> class teams {
   void see_off(worker<M>& w, detail::record& r) {
     if (!r.is_call || sched::deque<M>::size(w) != 0) return;
     static_cast<void>(
-        spin(use_.rules.ps(by::barrier_wait), [&] { return !children<M>::any(r) || !w.team_box.empty(); }));
+        spin(context_.rules.ps(by::barrier_wait), [&] { return !children<M>::any(r) || !w.team_box.empty(); }));
   }
 
   // See weft/team.hpp. Who: a member, in its body on w. May return on another worker.
@@ -191,12 +176,12 @@ template <class M> class teams {
     try {
       members.reserve(t.width);
       while (members.size() < t.width)
-        members.push_back(use_.pool.allocate(w, detail::record_class(member_bytes), use_.pool.no_limit));
+        members.push_back(context_.pool.allocate(w, detail::record_class(member_bytes), context_.pool.no_limit));
     } catch (...) {
       for (detail::record* m : members) {
         begin(*m, detail::record_state::filling);
         m->size_class = detail::record_class(member_bytes);
-        static_cast<void>(use_.pool.recycle(w, m));
+        static_cast<void>(context_.pool.recycle(w, m));
       }
       members.clear();
       idle_.give_back(t);
@@ -208,11 +193,11 @@ template <class M> class teams {
     m.name = t.task->name;
     new (m.closure()) member{&t, rank};
     pay_creation<M>(m, true);
-    use_.quiescence.created(w, m);
-    use_.order.submitted(m);
-    if (use_.recording.on()) {
-      use_.recording.submitted(w, m);
-      use_.recording.is_member(w, m, rank);
+    context_.quiescence.created(w, m);
+    context_.ordering.submitted(m);
+    if (context_.recording.on()) {
+      context_.recording.submitted(w, m);
+      context_.recording.is_member(w, m, rank);
     }
     transition(m, detail::record_state::filling, detail::record_state::ready);
   }
@@ -232,18 +217,18 @@ template <class M> class teams {
     self.of->home->call(m, *self.of, self.rank);
   }
   void wake_sleepers(team& t) {
-    t.asleep.wake([this](std::uint16_t id) { use_.placement.call_up(id); });
+    t.asleep.wake([this](std::uint16_t id) { context_.placement.call_up(id); });
   }
   void call(detail::record& m, team& t, unsigned rank) {
     wake_sleepers(t);
-    const std::uint64_t since = t.course.is_timed ? use_.machine.now_ps() : 0;
+    const std::uint64_t since = t.course.is_timed ? context_.machine.now_ps() : 0;
     try {
       // A member that could not be set aside in a barrier would keep all others there.
-      use_.suspension.ensure_stack(static_cast<worker<M>&>(*current_worker()));
+      suspension_.ensure_stack(static_cast<worker<M>&>(*current_worker()));
       team_context self(t, rank);
       if (t.starts_together) self.barrier();
       t.body(*t.task, self);
-      use_.machine.end_member(m, *t.task, t.width);
+      context_.machine.end_member(m, *t.task, t.width);
       if (t.starts_together) self.barrier();
     } catch (const team_error&) {  // who has thrown says it
       return leaves(t, rank, true);
@@ -251,7 +236,7 @@ template <class M> class teams {
       leaves(t, rank, true);
       throw;
     }
-    if (t.course.is_timed) M::fetch_add(t.busy_ps, use_.machine.now_ps() - since, base::relaxed);
+    if (t.course.is_timed) M::fetch_add(t.busy_ps, context_.machine.now_ps() - since, base::relaxed);
     leaves(t, rank, false);
   }
   // The member is gone, and counts as having come to the barrier that others are in. The last one ends the closure of
@@ -266,7 +251,7 @@ template <class M> class teams {
     if (t.course.is_timed && M::load(t.failed, base::relaxed) != 0)
       gives_up(t.course);
     else if (t.course.is_timed)
-      is_over(static_cast<worker<M>&>(*current_worker()), *t.task, t.course, use_.machine.now_ps(),
+      is_over(static_cast<worker<M>&>(*current_worker()), *t.task, t.course, context_.machine.now_ps(),
               M::load(t.busy_ps, base::relaxed));
     t.task->invoke(*t.task, detail::errand::destroy);
     idle_.give_back(t);
@@ -274,15 +259,15 @@ template <class M> class teams {
   void is_over(worker<M>& w, const detail::record& r, const team_course<M>& course, std::uint64_t now,
                std::uint64_t busy_ps) {
     const bool is_learned = course.learns.of != nullptr;
-    if (is_learned && course.learns.others_wait) widths_.saw_asleep(course.learns, use_.placement.part_asleep());
+    if (is_learned && course.learns.others_wait) widths_.saw_asleep(course.learns, context_.placement.part_asleep());
     if (is_learned && widths_.measured(course.learns, now, now - course.since_ps, busy_ps)) w.decides(by::joint_trials);
-    if (use_.recording.on())
-      use_.recording.team(w, r,
-                          {course.width,
-                           !is_learned                                       ? trace::aim::fixed
-                           : course.learns.as.goal == width_table::aim::time ? trace::aim::time
-                                                                             : trace::aim::cost,
-                           course.since_ps, now, busy_ps});
+    if (context_.recording.on())
+      context_.recording.team(w, r,
+                              {course.width,
+                               !is_learned                                       ? trace::aim::fixed
+                               : course.learns.as.goal == width_table::aim::time ? trace::aim::time
+                                                                                 : trace::aim::cost,
+                               course.since_ps, now, busy_ps});
   }
 
   // --- waits
@@ -290,24 +275,24 @@ template <class M> class teams {
   void call_back(worker<M>& w, detail::record* r) {
     while (r != nullptr) {
       detail::record* const next = r->waiting.next;  // it is gone once placed
-      use_.placement.call_back(w, waiter::of(r).came_from, r);
+      context_.placement.call_back(w, waiter::of(r).came_from, r);
       r = next;
     }
   }
   // For about what setting a stack aside costs, unless members stay awake. Returns whether it is over.
   template <class Over> [[nodiscard]] bool spin(const detail::team_state& t, Over is_over) {
-    return spin(t.keeps_cores ? base::awake_patience_ps : use_.rules.ps(by::barrier_wait), is_over);
+    return spin(t.keeps_cores ? base::awake_patience_ps : context_.rules.ps(by::barrier_wait), is_over);
   }
   template <class Over> [[nodiscard]] bool spin(std::uint64_t patience, Over is_over) {
-    if (use_.order.chooses()) return false;
-    const std::uint64_t until = use_.machine.now_ps() + patience;
+    if (context_.ordering.chooses()) return false;
+    const std::uint64_t until = context_.machine.now_ps() + patience;
     unsigned spins = 0;
     do {
       for (unsigned i = 0; i < looks_per_clock; ++i) {
         if (is_over()) return true;
         M::relax(++spins);
       }
-    } while (use_.machine.now_ps() < until);
+    } while (context_.machine.now_ps() < until);
     return false;
   }
   // lists(r): r stands for the member and is known to who will call it back; false if there is nothing to wait for.
@@ -316,15 +301,17 @@ template <class M> class teams {
     waiter self;
     self.in_team = &t;
     self.came_from = w.id;
-    if (!t.keeps_cores && use_.rules.is_on(by::barrier_wait)) w.decides(by::barrier_wait);
-    use_.suspension.suspend(w, self, {trace::why::barrier}, [this, &self, lists](worker<M>& here) {
-      if (!lists(&self.r)) use_.placement.call_back(here, here.id, &self.r);
+    if (!t.keeps_cores && context_.rules.is_on(by::barrier_wait)) w.decides(by::barrier_wait);
+    suspension_.suspend(w, self, {trace::why::barrier}, [this, &self, lists](worker<M>& here) {
+      if (!lists(&self.r)) context_.placement.call_back(here, here.id, &self.r);
     });
-    if (self.stalled) use_.stall.raise(false);
+    if (self.stalled) stall_.raise(false);
   }
 
   static constexpr unsigned looks_per_clock = 16;
-  teams_parts<M> use_;
+  context<M>& context_;
+  suspension<M>& suspension_;
+  stall<M>& stall_;
   groups who_;
   widths<M> widths_;
   team_pool<M> idle_;

@@ -3,13 +3,13 @@
 
 #include <doctest/doctest.h>
 
-#include "ground.hpp"
+#include "scheduler.hpp"
 
 namespace weft::sched {
 namespace {
 
-using ground::notes;
-using ground::task;
+using testing::notes;
+using testing::task;
 using count = children<notes>;
 using detail::record;
 constexpr auto running = detail::record_state::running;

@@ -4,10 +4,10 @@
 #include "access/plain.hpp"
 #include "access/reduction.hpp"
 #include "access/stream_buffer.hpp"
+#include "little_engine.hpp"
 #include "memory/chunk_map.hpp"
 #include "memory/page_source.hpp"
 #include "memory/pools.hpp"
-#include "storey.hpp"
 #include "weak/sides/sides.hpp"
 
 namespace weft::weak {
@@ -125,9 +125,9 @@ template <bool Locked> struct a_version_that_is_waited_for {
   const char* wrong() { return nullptr; }
   registered begin;
   detail::handle_state h;
-  ground::task of_writes, of_waits;
-  ground::task& writes = of_writes.uses(h, detail::kind_write);
-  ground::task& waits = of_waits.uses(h, detail::kind_write);
+  testing::task of_writes, of_waits;
+  testing::task& writes = of_writes.uses(h, detail::kind_write);
+  testing::task& waits = of_waits.uses(h, detail::kind_write);
   datum data;
 };
 // Two read and a third one waits until both have: who ends last lets it go, and with it what both did.
@@ -149,10 +149,10 @@ template <bool Locked> struct two_end_and_one_waits {
   const char* wrong() { return let_go == 1 ? nullptr : "who waits is not let go once"; }
   registered begin;
   detail::handle_state h;
-  ground::task of_first, of_second, of_waits;
-  ground::task& first = of_first.uses(h, detail::kind_read);
-  ground::task& second = of_second.uses(h, detail::kind_read);
-  ground::task& waits = of_waits.uses(h, detail::kind_write);
+  testing::task of_first, of_second, of_waits;
+  testing::task& first = of_first.uses(h, detail::kind_read);
+  testing::task& second = of_second.uses(h, detail::kind_read);
+  testing::task& waits = of_waits.uses(h, detail::kind_write);
   datum did[2];
   unsigned let_go = 0;
 };

@@ -3,9 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include "little_engine.hpp"
 #include "sched/admit/window.hpp"
 #include "sched/idle/events.hpp"
-#include "storey.hpp"
 
 #include "weak/sides/sides.hpp"
 #include "weft/event.hpp"
@@ -19,24 +19,16 @@ using M = bells;
 struct decoupled {
   explicit decoupled(M& m) : machine(m), s(m, 3) {
     s.open();
-    thieves.open(s.rules);
     static_cast<void>(creates.open(0));
   }
   void request() {
-    s.quiescence.created(s.all[0], t.r);
-    creates.request(s.all[0], &t.r);
+    s.quiescence.created(s.crew[0], t.r);
+    creates.request(s.crew[0], &t.r);
   }
   M& machine;
-  ground::storey<M> s;
-  sched::tempo<M> lengths;
-  sched::failures<M> failed;
-  sched::poison<M> bad{failed};
-  sched::stealing<M> thieves{machine, s.sleep, s.all, s.placement, lengths, s.recording};
-  sched::own_source<M> own{s.placement};
-  sched::creation<M> creates{
-      nullptr,
-      {machine, s.sleep, s.all, s.attention, s.recording, s.registrar, s.readiness, s.placement, bad, thieves, own}};
-  ground::task t;
+  testing::little_engine<M> s;
+  sched::creation<M> creates{nullptr, s, s.registrar, s.place.stealing, s.place.own};
+  testing::task t;
 };
 
 // Either who submits sees that the creator is away, or that sees the request: somebody is woken.
@@ -54,7 +46,7 @@ struct one_falls_asleep : decoupled {
       return creates.leaves();
     }
     static_cast<void>(s.sleep.announce(1));
-    sleeps = !creates.visible(s.all[1]);
+    sleeps = !creates.visible(s.crew[1]);
   }
   const char* wrong() { return sleeps && !machine.rung(1) ? "one sleeps beside a request" : nullptr; }
   bool sleeps = false;
@@ -69,7 +61,7 @@ struct a_creator_is_back : decoupled {
     if (core == 1) return request();
     creates.is_back();
     static_cast<void>(s.sleep.announce(2));
-    sees = creates.all_requests().visible(s.all[2]);
+    sees = creates.all_requests().visible(s.crew[2]);
   }
   const char* wrong() { return sees || machine.rung(2) ? nullptr : "a request is left, and its creator sleeps"; }
   bool sees = false;

@@ -1,25 +1,23 @@
-// A storey of the scheduler in which things happen, for the tests of what waits and searches: worker 0 is the calling
+// A little engine in which things happen, for the tests of what waits and searches: worker 0 is the calling
 // thread, on real stacks, and while it waits a loop runs what is in its inbox and its deque. When nothing is left the
 // loop looks for the end and, with everybody asleep, for a stall. Nobody else runs, so a test is one thread.
 #pragma once
+#include "little_engine.hpp"
 #include "sched/admit/admission.hpp"
 #include "sched/admit/stacks.hpp"
 #include "sched/admit/suspension.hpp"
-#include "sched/fail/poison.hpp"
 #include "sched/join/stall.hpp"
 #include "sched/workers/children.hpp"
-#include "storey.hpp"
 
-namespace weft::ground {
+namespace weft::testing {
 
-struct looped : storey<notes> {
-  looped(notes& on, unsigned workers) : storey(on, workers) {
+struct running_engine : little_engine<notes> {
+  running_engine(notes& on, unsigned workers) : little_engine(on, workers) {
     open();
-    thieves.open(rules);
     suspension.open(w);
     sched::set_current_worker(&w);
   }
-  ~looped() { sched::set_current_worker(before); }
+  ~running_engine() { sched::set_current_worker(before); }
 
   // What an engine does between a task being found and its end.
   void run(task& t) {
@@ -37,32 +35,26 @@ struct looped : storey<notes> {
     if (sched::children<notes>::ended(*parent)) placement.place(w, parent->running.awaits_children);
   }
   void fall_asleep() {
-    for (unsigned id = 0; id < all.workers(); ++id) static_cast<void>(sleep.announce(id));
+    for (unsigned id = 0; id < crew.workers(); ++id) static_cast<void>(sleep.announce(id));
   }
   void wake_up() {
-    for (unsigned id = 0; id < all.workers(); ++id) static_cast<void>(sleep.retract(id));
+    for (unsigned id = 0; id < crew.workers(); ++id) static_cast<void>(sleep.retract(id));
   }
 
-  sched::stacks<notes> stacks{std::size_t{128} << 10, &looped::enter, this};
+  sched::stacks<notes> stacks{std::size_t{128} << 10, &running_engine::enter, this};
   sched::suspension<notes> suspension{machine, sleep, stacks, recording, readiness, quiescence};
-  sched::tempo<notes> lengths;
-  sched::stealing<notes> thieves{machine, sleep, all, placement, lengths, recording};
-  sched::admission<notes> admission{
-      {machine, sleep, all, pool, attention, recording, placement, readiness, suspension, thieves}, 1024};
+  sched::admission<notes> admission{*this, suspension, place.stealing, 1024};
   sched::event_board events;
   struct no_watch final : sched::event_watch {
     unsigned told = 0;
     [[nodiscard]] bool events_may_come() override { return ++told, true; }
   } watch;
-  sched::failures<notes> failures;
-  sched::poison<notes> poison{failures};
-  sched::stall<notes> stall{{machine, sleep, all, outside, attention, quiescence, placement, suspension, pool, events,
-                             watch, admission, poison}};
-  sched::worker<notes>& w = all[0];
+  sched::stall<notes> stall{*this, suspension, events, watch, admission};
+  sched::worker<notes>& w = crew[0];
   unsigned idle_looks = 0;
 
  private:
-  static void enter(void* self) { static_cast<looped*>(self)->loop(); }
+  static void enter(void* self) { static_cast<running_engine*>(self)->loop(); }
   void loop() {
     for (;;) {
       record* r = w.box.pop();
@@ -87,4 +79,4 @@ struct looped : storey<notes> {
   detail::worker* const before = sched::current_worker();
 };
 
-}  // namespace weft::ground
+}  // namespace weft::testing

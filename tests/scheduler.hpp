@@ -1,5 +1,5 @@
-// What the test of one noun of src/sched needs of the nouns below it, put together by hand and without an engine: a
-// crew with open deques, and all that places tasks. Any machine; `notes` is one for tests on a single thread.
+// What the test of one noun of src/sched needs of the nouns below it, without an engine: a context whose crew has open
+// deques. Any machine; `notes` is one for tests on a single thread.
 #pragma once
 #include <cstddef>
 #include <deque>
@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "machine/host/host.hpp"
-#include "sched/place/placement.hpp"
+#include "sched/place/context.hpp"
 
-namespace weft::ground {
+namespace weft::testing {
 
 using detail::record;
 using detail::record_state;
@@ -112,28 +112,27 @@ struct answers : sched::policy {
   return place::tree(cores, workers);
 }
 
-template <class M> struct scheduler {
+template <class M> struct scheduler : sched::context<M> {
   explicit scheduler(M& on, unsigned workers, bool with_reserve = false)
-      : machine(on), places(places_of(workers)), rules(places) {
-    all.open(workers, with_reserve);
-    sleep.open(workers, with_reserve);
+      : sched::context<M>(on, workers + (with_reserve ? 1 : 0)), places(places_of(workers)), policy(places) {
+    this->crew.open(workers, with_reserve);
+    this->sleep.open(workers, with_reserve);
     // The storage is every machine's, and a modelled one may not run yet.
-    for (const auto& w : all) sched::deque<machine::host>::open(*w, true, {.first = 8}, &placement.overflow());
-    for (const auto& w : all) w->where = &stacks.emplace_back(detail::place_of_body{w.get()});
-    all.main().where->on = nullptr;  // in the program
+    for (const auto& w : this->crew)
+      sched::deque<machine::host>::open(*w, true, {.first = 8}, &this->placement.overflow());
+    for (const auto& w : this->crew) w->where = &stacks.emplace_back(detail::place_of_body{w.get()});
+    this->crew.main().where->on = nullptr;  // in the program
   }
   ~scheduler() {
-    for (const auto& w : all) sched::deque<machine::host>::close(*w);
+    for (const auto& w : this->crew) sched::deque<machine::host>::close(*w);
   }
-  scheduler(const scheduler&) = delete;
-  scheduler& operator=(const scheduler&) = delete;
 
   // Without a policy every task stays where it became ready.
   void open() {
-    rules.own_only = true;
-    placement.open(rules, places);
+    policy.own_only = true;
+    open_with_policy();
   }
-  void open_with_policy() { placement.open(rules, places); }
+  void open_with_policy() { this->placement.open(policy, places); }
 
   template <class Queue> [[nodiscard]] std::vector<record*> content(Queue& box) {
     std::vector<record*> found;
@@ -142,20 +141,13 @@ template <class M> struct scheduler {
   }
   [[nodiscard]] std::vector<record*> own(unsigned id) {
     std::vector<record*> found;
-    while (record* r = sched::deque<M>::pop(all[id])) found.push_back(r);
+    while (record* r = sched::deque<M>::pop(this->crew[id])) found.push_back(r);
     return found;
   }
 
-  M& machine;
   std::deque<detail::place_of_body> stacks;
   place::tree places;
-  answers rules;
-  sched::sleep<M> sleep;
-  sched::crew<M> all;
-  sched::attention<M> attention;
-  sched::ordering<M> order{machine, sleep};
-  sched::tempo<M> lengths;
-  sched::placement<M> placement{machine, sleep, all, attention, order, lengths};
+  answers policy;
 };
 
-}  // namespace weft::ground
+}  // namespace weft::testing
