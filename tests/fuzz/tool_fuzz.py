@@ -123,6 +123,7 @@ COMMANDS = {
         (("export", "FILE", "--format", "perfetto", "-o", "OUT", "--arrows", "all"), "OUT"),
         (("export", "FILE", "--format", "perfetto", "--children", "-o", "OUT", "--json"), "OUT"),
         (("export", "FILE", "--format", "dot", "-o", "OUT"), "OUT"),
+        (("export", "FILE", "--format", "csv", "-o", "OUT"), "OUT"),
         (("export", "FILE", "--format", "data-dot", "-o", "OUT", "--limit", "9"), "OUT"),
     ],
     "toml": [

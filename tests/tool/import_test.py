@@ -303,6 +303,31 @@ class RoundTrip(Import):
         self.assertLess(abs(forecasts[1] / forecasts[0] - 1), 0.05)
 
 
+    def test_csv(self):
+        """A table has all that a graph of tasks has: the same graph and, with bodies that are not all overhead, the
+        same forecast."""
+        for app in (["cholesky", "--n", "1024", "--tile", "128"], ["random-graph"]):
+            with self.subTest(app=app[0]):
+                first, table = str(self.folder / "first.weft"), str(self.folder / "first.csv")
+                self.good("run", *app, "--machine", "virtual", "--workers", "3", "--trace", first)
+                self.good("export", first, "--format", "csv", "-o", table)
+                reply = self.good_json("import", table, "-o", self.trace)
+                self.assertTrue(reply["recorded_times"])
+                graphs = []
+                for trace in (first, self.trace):
+                    with sqlite3.connect(trace) as db:
+                        graphs.append((sorted(set(db.execute("SELECT before, after FROM dependencies"))),
+                                       db.execute("SELECT n.name, t.priority, t.worker, t.finished_ns - t.started_ns "
+                                                  "FROM tasks t LEFT JOIN names n ON n.id = t.name ORDER BY t.id"
+                                                  ).fetchall()))
+                self.assertEqual(*graphs)
+                forecasts = [[row["makespan_ns"] for row in self.good_json(
+                    "whatif", trace, "--workers", "1,4,16", "--machines", "virtual")["rows"]]
+                    for trace in (first, self.trace)]
+                for one, other in zip(*forecasts):
+                    self.assertLess(abs(other / one - 1), 0.01, forecasts)
+
+
 class Real(Import):
     @unittest.skipUnless(os.environ.get("WEFT_FOREIGN_FILES"), "WEFT_FOREIGN_FILES names no folder")
     def test_each(self):

@@ -25,9 +25,9 @@ class export_command final : public command {
     line_
         .add_option("--format", format_,
                     "perfetto (timeline for ui.perfetto.dev), dot (graph of tasks for Graphviz), data-dot (graph of "
-                    "data versions)")
+                    "data versions), csv (table of tasks for weft import)")
         .required()
-        .one_of({"perfetto", "dot", "data-dot"})
+        .one_of({"perfetto", "dot", "data-dot", "csv"})
         .type_name("NAME");
     line_.add_option("-o,--output", output_, "Where to; replaced if it exists; - is standard output")
         .capture_default_str()
@@ -47,10 +47,12 @@ class export_command final : public command {
 
   int run() override {
     const bool to_stdout = output_ == "-";
-    const bool timeline = format_ == "perfetto";
+    const bool timeline = format_ == "perfetto", table = format_ == "csv";
     if (json_ && to_stdout) throw weft::error("export: --json speaks about a file; name one with -o OUT");
     if (timeline && (limit_ != SIZE_MAX || (force_ && arrows_ != "all")))
       throw weft::error("export: --limit and --force are for graphs; a timeline takes every task");
+    if (table && (limit_ != SIZE_MAX || force_))
+      throw weft::error("export: --limit and --force are for graphs; a table has every task");
     if (!timeline && (children_ || arrows_ != "last"))
       throw weft::error("export: --arrows and --children are for timelines; a graph has every arrow");
     if (to_stdout && timeline && isatty(STDOUT_FILENO) == 1)
@@ -63,10 +65,12 @@ class export_command final : public command {
     if (f.lost > 0)
       std::fprintf(stderr, "weft: export: %lld records of this run were lost, so some tasks and arrows are missing\n",
                    static_cast<long long>(f.lost));
-    timeline ? check_arrows(f) : check_size(f);
+    if (!table) timeline ? check_arrows(f) : check_size(f);
     output_file out("-o", output_);
     const auto tell = [&bar](double done) { bar.report(done); };
-    const counts found = timeline ? write_timeline(f, out, tell) : write_graph(f, out, tell);
+    const counts found = timeline ? write_timeline(f, out, tell)
+                         : table  ? write_table(f, out, tell)
+                                  : write_graph(f, out, tell);
     out.finish();
     bar.finish();
     if (!to_stdout) report(f, found, out.bytes());
@@ -103,6 +107,17 @@ class export_command final : public command {
     const trace::timeline_options opt{arrows_ == "all" ? all : arrows_ == "none" ? nothing : last, children_, tell};
     const trace::written w = write_perfetto(f, opt, out);
     return {{"tasks", f.tasks.size()}, {"slices", w.slices}, {"arrows", w.arrows}};
+  }
+
+  static counts write_table(const trace::file& f, output_file& out, const teller& tell) {
+    const trace::table_size t = trace::write_table(f, out, tell);
+    const auto say = [](std::uint64_t n, const char* what) {
+      if (n != 0) std::fprintf(stderr, "weft: export: %llu %s\n", static_cast<unsigned long long>(n), what);
+    };
+    say(t.not_run, "tasks did not run, and are left out");
+    say(t.nested, "tasks were submitted by others; in a table the main program submits all, and nothing says when");
+    say(t.resources, "accesses are units of resources, which a table does not have");
+    return {{"tasks", t.tasks}};
   }
 
   counts write_graph(const trace::file& f, output_file& out, const teller& tell) const {

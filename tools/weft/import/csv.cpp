@@ -12,10 +12,11 @@ namespace weft::tool::foreign {
 
 namespace {
 
-constexpr std::array column_names = {"task", "name", "duration", "reads", "writes", "adds", "after", "start", "worker"};
+constexpr std::array column_names = {"task", "name",       "duration", "priority", "reads", "writes",
+                                     "adds", "concurrent", "after",    "start",    "worker"};
 
 struct columns {
-  int task, name, duration, reads, writes, adds, after, start, worker;
+  int task, name, duration, priority, reads, writes, adds, concurrent, after, start, worker;
 };
 
 columns find(const source& from, const table_reader& t) {
@@ -26,8 +27,18 @@ columns find(const source& from, const table_reader& t) {
       from.fail_at(t.line(), "the column '" + printable(name, name_width_max) + "' is unknown; there are " + all);
   for (const char* name : {"task", "duration"})
     if (t.column(name) < 0) from.fail_at(t.line(), std::string("there is no column '") + name + "'");
-  return {t.column("task"), t.column("name"),  t.column("duration"), t.column("reads"), t.column("writes"),
-          t.column("adds"), t.column("after"), t.column("start"),    t.column("worker")};
+  return {t.column("task"),  t.column("name"),   t.column("duration"), t.column("priority"),
+          t.column("reads"), t.column("writes"), t.column("adds"),     t.column("concurrent"),
+          t.column("after"), t.column("start"),  t.column("worker")};
+}
+
+// "x", or "x=800": of so many bytes.
+index datum_of(graph& g, std::string_view word, std::uint32_t line) {
+  const std::size_t equals = word.rfind('=');
+  const index datum = g.datum_of(word.substr(0, equals));
+  if (equals != std::string_view::npos)
+    g.data[datum].bytes = g.from().count(word.substr(equals + 1), bytes_max, line, "bytes");
+  return datum;
 }
 
 }  // namespace
@@ -64,11 +75,14 @@ void read_csv(source& from, const reading& how, graph& into) {
                              "word of `after`");
     const index task = into.add(id, trimmed(t[c.name]), from.duration(t[c.duration], unit, line, "duration"), line);
     const auto touches = [&](int column, mode m) {
-      words(t[column], [&](std::string_view datum) { into.access(task, into.datum_of(datum), m); });
+      words(t[column], [&](std::string_view word) { into.access(task, datum_of(into, word, line), m); });
     };
     touches(c.reads, mode::read);
     touches(c.writes, mode::write);
     touches(c.adds, mode::add);
+    touches(c.concurrent, mode::concurrent);
+    if (!trimmed(t[c.priority]).empty())
+      into.tasks[task].priority = from.count(t[c.priority], UINT32_MAX, line, "priority") != 0;
     if (!trimmed(t[c.start]).empty()) into.tasks[task].begin = from.moment(t[c.start], unit, line, "start");
     if (!trimmed(t[c.worker]).empty())
       into.tasks[task].worker = static_cast<index>(from.count(t[c.worker], workers_max - 1, line, "worker"));

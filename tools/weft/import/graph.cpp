@@ -25,7 +25,7 @@ index graph::add(std::string_view id, std::string_view name, ns duration, index 
   if (!fresh) from_.fail_at(place, "there is a " + called(at->second) + " already; every task needs an id of its own");
   index name_number = none;
   if (!name.empty()) name_number = intern(by_name_, name, names.size(), [&] { names.emplace_back(name); });
-  tasks.push_back({number, name_number, place, duration, no_time, none});
+  tasks.push_back({number, name_number, place, duration});
   ids.emplace_back(id);
   return number;
 }

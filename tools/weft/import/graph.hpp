@@ -20,6 +20,8 @@ inline constexpr index none = UINT32_MAX;
 inline constexpr index tasks_max = 1u << 28, edges_max = 1u << 30;  // so that every sum of them is an index
 inline constexpr unsigned workers_max = 1024;                       // as a runtime has
 
+inline constexpr std::uint64_t bytes_max = std::uint64_t{1} << 48;  // of a datum
+
 enum class mode : std::uint8_t { read, write, add, concurrent };
 
 struct task {
@@ -29,6 +31,7 @@ struct task {
   ns duration = 0;
   ns begin = no_time;  // since any moment, the same for all tasks
   index worker = none;
+  bool priority = false;
 };
 
 struct datum {

@@ -110,6 +110,7 @@ class builder {
     row.name = of.name == none ? 0 : of.name + 1;
     row.submitter = 0;
     row.worker = static_cast<std::uint16_t>(l_.worker[t]);
+    row.priority = of.priority;
     row.ran = true;
     const auto number = static_cast<std::uint32_t>(out_.tasks.size());
     out_.tasks.push_back(row);

@@ -20,7 +20,7 @@ namespace weft::tool::foreign {
 
 namespace {
 
-constexpr std::uint64_t bytes_max = std::uint64_t{4} << 30;
+constexpr std::uint64_t file_bytes_max = std::uint64_t{4} << 30;
 
 struct descriptor {
   int is;
@@ -57,7 +57,7 @@ source::source(const std::string& path) : path_(path == "-" ? "standard input" :
   if (file.is < 0 || ::fstat(file.is, &found) != 0) fail(std::string("cannot open: ") + std::strerror(errno));
   if (S_ISDIR(found.st_mode)) fail("is a folder; name a file");
   if (S_ISREG(found.st_mode)) {
-    if (static_cast<std::uint64_t>(found.st_size) > bytes_max) fail("is larger than 4 GiB");
+    if (static_cast<std::uint64_t>(found.st_size) > file_bytes_max) fail("is larger than 4 GiB");
     text_.reserve(static_cast<std::size_t>(found.st_size) + 1);
   }
   std::string piece(std::size_t{1} << 18, '\0');
@@ -66,7 +66,7 @@ source::source(const std::string& path) : path_(path == "-" ? "standard input" :
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail(std::string("cannot read: ") + std::strerror(errno));
     if (got == 0) break;
-    if (text_.size() + static_cast<std::size_t>(got) > bytes_max) fail("is larger than 4 GiB");
+    if (text_.size() + static_cast<std::size_t>(got) > file_bytes_max) fail("is larger than 4 GiB");
     text_.append(piece, 0, static_cast<std::size_t>(got));
   }
   if (text_.empty()) fail("is empty");

@@ -129,7 +129,7 @@ class starpu_reader {
     std::string key = is.rank + ":" + std::string(handle);
     if (const auto at = same_.find(key); at != same_.end()) key = at->second;
     const index datum = into_.datum_of(key);
-    if (!size.empty()) into_.data[datum].bytes = from_.count(size, std::uint64_t{1} << 48, is.line, "size");
+    if (!size.empty()) into_.data[datum].bytes = from_.count(size, bytes_max, is.line, "size");
     into_.access(t, datum, m);
   }
 

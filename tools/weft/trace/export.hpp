@@ -103,6 +103,13 @@ graph_size write_task_graph(const file& f, std::size_t tasks, output_file& out,
 // its task, and on to the version that stands when all of its group are done.
 graph_size write_data_graph(const file& f, std::size_t tasks, output_file& out,
                             const std::function<void(double)>& tell = {});
+// The table that `weft import` reads, of every task that ran.
+struct table_size {
+  std::uint64_t tasks = 0;
+  std::uint64_t not_run = 0, nested = 0,
+                resources = 0;  // tasks; tasks that others submitted; accesses that are left out
+};
+table_size write_table(const file& f, output_file& out, const std::function<void(double)>& tell = {});
 // The size at most, without making them: all pairs may be very many.
 [[nodiscard]] std::uint64_t dependencies(const file& f, std::size_t tasks);
 [[nodiscard]] graph_size task_graph_size(const file& f, std::size_t tasks);
