@@ -7,7 +7,7 @@ ROUNDS := 5
 TODAY := $(shell date -u +%Y-%m-%d)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-build setup-bench tool build demo test test-long bench ablate validate format clean
+.PHONY: help setup setup-build setup-bench setup-python tool build demo test test-long bench ablate validate format clean wheel test-python
 
 help:
 	@echo 'make build    install what is missing (apt), build the weft tool, $(WEFT), and the examples'
@@ -17,6 +17,8 @@ help:
 	@echo 'make bench    nanoseconds per task, in turns with OpenMP, oneTBB, StarPU and rayon (installs them; 10 minutes)'
 	@echo 'make ablate   what programs lose without each rule of the scheduler, as docs/ablation.md (an hour; goes on after a break)'
 	@echo 'make validate virtual times beside real ones, of this computer (up to 20 minutes, on a quiet machine)'
+	@echo 'make wheel    the Python package weftrt as a wheel, in build/python/wheel'
+	@echo 'make test-python  install that wheel into an empty environment and run its tests there'
 	@echo 'make format   rewrite the sources as clang-format-16 wants them'
 	@echo 'make setup    only install what is missing, for the build and for make test'
 	@echo 'make clean    remove build/'
@@ -30,6 +32,10 @@ setup:
 setup-build:
 	@echo '==> setup: what is missing for the build'
 	@cmake/setup.sh build
+
+setup-python:
+	@echo '==> setup: what is missing for the wheel'
+	@cmake/setup.sh python
 
 setup-bench:
 	@echo '==> setup: what is missing for the peers of the benchmark'
@@ -58,7 +64,25 @@ test: setup
 	@tests/all.py --jobs $(JOBS)
 
 test-long: setup
-	@tests/all.py --long --jobs $(JOBS)
+	@status=0; tests/all.py --long --jobs $(JOBS) || status=1; $(MAKE) test-python || status=1; exit $$status
+
+# The library is that of `make build`. pip gets what builds the wheel (nanobind, scikit-build-core) into an environment
+# that lives as long as the build; what the wheel needs at run time auditwheel puts into it.
+wheel: setup-python
+	@echo '==> wheel: the library'
+	@cmake --preset release --log-level=WARNING >/dev/null
+	@cmake --build --preset release -j$(JOBS) --target weft
+	@echo '==> wheel: weftrt'
+	@python3 -m venv build/python/tools && build/python/tools/bin/pip -q install -r python/requirements-build.txt
+	@rm -rf build/python/dist build/python/wheel
+	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) build/python/tools/bin/python -m build -q --wheel --outdir build/python/dist \
+	  -Ccmake.define.WEFTRT_LIBRARY=$(CURDIR)/build/release/libweft.a python
+	@PATH=$(CURDIR)/build/python/tools/bin:$$PATH build/python/tools/bin/auditwheel repair -w build/python/wheel build/python/dist/*.whl >/dev/null
+	@ls -l build/python/wheel
+
+test-python: wheel
+	@echo '==> test-python: in an empty environment'
+	@python/tests/installed.sh build/python/wheel build/python/empty
 
 bench: setup-bench tool
 	@echo '==> bench: the parts, then the whole'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a bare Debian 12 lacks. A tool that is already on the PATH, wherever it came from, is
-# not installed again. usage: setup.sh build | test | bench
+# not installed again. usage: setup.sh build | test | bench | python
 set -euo pipefail
 
 # package, or several of which the first that there is will do | what else proves that it is there (a command, or
@@ -41,6 +41,13 @@ libstarpu-dev||a peer: StarPU
 cargo|cargo|compiles the peer rayon
 librust-rayon-core-dev||a peer: rayon'
 
+# What `make wheel` and `make test-python` want beside the build; the rest comes from PyPI (python/requirements-*.txt).
+python_packages='
+python3-venv||an environment of its own for the wheel
+python3-dev||headers of Python'
+python_optional='
+libpython3.11-testsuite||tests of executors that come with CPython'
+
 # Tests that need one of these are skipped where the distribution has no such package.
 optional_packages='
 qemu-system-x86|qemu-system-x86_64|boots computers with several memory nodes in `make test`
@@ -50,6 +57,7 @@ clang-format-16|clang-format-16|format check of `make test`: other versions form
 case "${1:-test}" in
   build) wanted=$build_packages ;;
   bench) wanted=$build_packages$bench_packages ;;
+  python) wanted=$build_packages$python_packages$python_optional ;;
   *) wanted=$build_packages$test_packages$optional_packages ;;
 esac
 
@@ -119,7 +127,7 @@ for package in "${missing[@]}"; do
   found=$(first_available "$package")
   if [ -n "$found" ]; then
     available+=("$found")
-  elif grep -q "^$package|" <<<"$optional_packages"; then
+  elif grep -q "^$package|" <<<"$optional_packages$python_optional"; then
     echo "setup: no package $package here; its tests will be skipped"
   else
     . /etc/os-release

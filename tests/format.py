@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ["include", "src", "apps", "tools", "examples", "tests", "bench"]
+FOLDERS = ["include", "src", "apps", "tools", "examples", "tests", "bench", "python"]
 
 
 def first_difference(file: pathlib.Path, tool: str) -> str:

@@ -1,0 +1,21 @@
+"""Weft for Python: tasks, NumPy arrays and nested work on one pool.
+
+    import numpy as np, weftrt as wf
+    with wf.Runtime() as rt:
+        a, b, c = (wf.handle(np.random.rand(500, 500)) for _ in range(3))
+        rt.submit(np.matmul, wf.read(a), wf.read(b), out=wf.write(c))
+        print(rt.submit(np.sum, wf.read(c)).result())
+"""
+from weftrt import _interpreter as _interpreter  # before all others
+
+from weftrt._clauses import Access, Clause, Handle, add, after, cost, handle, named, near, priority, read, write
+from weftrt._core import version as _version
+from weftrt._future import Future, TaskSkipped
+from weftrt._runtime import Executor, Runtime, blocking, finish
+
+__version__ = _version()
+
+__all__ = [
+    "Access", "Clause", "Executor", "Future", "Handle", "Runtime", "TaskSkipped", "add", "after", "blocking", "cost",
+    "finish", "handle", "named", "near", "priority", "read", "write",
+]
