@@ -52,7 +52,9 @@ template <class M> class alignas(64) short_forks {
  private:
   [[gnu::noinline]] void look(worker<M>& main) noexcept {
     const std::uint64_t now_ps = machine_.now_ps();
-    const bool are_short = now_ps - seen_ps_ <= (over_ - seen_) * rules_.ps(by::brief_forks);
+    // Off is not a long time: the first look may come later than any, as the clock begins when the computer does.
+    const bool are_short =
+        !rules_.is_on(by::brief_forks) || now_ps - seen_ps_ <= (over_ - seen_) * rules_.ps(by::brief_forks);
     seen_ps_ = now_ps;
     seen_ = over_;
     if (!are_short) main.decides(by::brief_forks);

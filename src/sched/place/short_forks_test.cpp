@@ -70,6 +70,17 @@ TEST_CASE("short forks: of those that are long nothing is tried, and what was fo
   CHECK(!f.asked());
 }
 
+TEST_CASE("short forks: where none is too long the first look finds none, days after the clock began") {
+  fixture f;
+  const rules off("brief_forks=off");
+  short_forks<notes> forks(f.machine, f.s.sleep, off);
+  f.machine.clock_ps = 500'000'000'000'000'000;
+  for (unsigned i = 0; i < rules::usual()[by::fork_trial]; ++i) forks.over(f.main);
+  std::uint64_t decided[rules::count] = {};
+  f.main.decided.add_to(decided);
+  CHECK(decided[static_cast<std::size_t>(by::brief_forks)] == 0);
+}
+
 TEST_CASE("short forks: who asks twice at the same forks gets something") {
   fixture f;
   f.fork(4'000, 10'000, 1'000);
