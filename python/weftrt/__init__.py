@@ -12,10 +12,11 @@ from weftrt._clauses import Access, Clause, Handle, add, after, cost, handle, na
 from weftrt._core import version as _version
 from weftrt._future import Future, TaskSkipped
 from weftrt._runtime import Executor, Runtime, blocking, finish
+from weftrt._tool import info, report, whatif
 
 __version__ = _version()
 
 __all__ = [
     "Access", "Clause", "Executor", "Future", "Handle", "Runtime", "TaskSkipped", "add", "after", "blocking", "cost",
-    "finish", "handle", "named", "near", "priority", "read", "write",
+    "finish", "handle", "info", "named", "near", "priority", "read", "report", "whatif", "write",
 ]

@@ -6,15 +6,16 @@ WEFTRT_TOOL says where it is, if it is not on the PATH.
 from __future__ import annotations
 
 import os
-import shutil
 import sys
+
+from weftrt._tool import path
 
 
 def main() -> int:
-    tool = os.environ.get("WEFTRT_TOOL") or shutil.which("weft")
-    if tool is None or not os.access(tool, os.X_OK):
-        where = f"WEFTRT_TOOL={tool} is no program" if tool is not None else "there is no 'weft' on the PATH"
-        print(f"weftrt: {where}; `make build` of Weft builds it; WEFTRT_TOOL=PATH says where", file=sys.stderr)
+    try:
+        tool = path()
+    except FileNotFoundError as e:
+        print(e, file=sys.stderr)
         return 2
     os.execv(tool, [tool, *sys.argv[1:]])
 
