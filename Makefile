@@ -71,7 +71,7 @@ test-long: setup
 wheel: setup-python
 	@echo '==> wheel: the library'
 	@cmake --preset release --log-level=WARNING >/dev/null
-	@cmake --build --preset release -j$(JOBS) --target weft
+	@cmake --build --preset release -j$(JOBS) --target libweft.a  # `weft` is the tool
 	@echo '==> wheel: weftrt'
 	@python3 -m venv build/python/tools && build/python/tools/bin/pip -q install -r python/requirements-build.txt
 	@rm -rf build/python/dist build/python/wheel
