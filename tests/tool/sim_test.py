@@ -202,6 +202,13 @@ class Trace(Sim):
         self.bad("no trace of Weft", foreign)
         p = trace_maker.Program()
         p.submit("part", 1000)
+        data = [p.handle() for _ in range(70_000)]
+        for _ in range(50):
+            p.submit("part", 500_000)
+        p.submit("wide", 5, *((h, "read") for h in data))  # no program of Weft can; others are under way by then
+        self.bad("names 70000 handles", p.run(self.folder / "wide.weft", 2))
+        p = trace_maker.Program()
+        p.submit("part", 1000)
         self.bad("12 records of this run were overwritten", p.run(self.folder / "lost.weft", 1, lost=12))
         self.bad("random schedule", p.run(self.folder / "random.weft", 1, schedule="random"))
 

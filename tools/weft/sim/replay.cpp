@@ -34,8 +34,13 @@ class replay_run final : strand_steps, section_steps {
     const auto begin = std::chrono::steady_clock::now();
     start_ps_ = 0;
     start_ps_ = now();
-    follow(script_.main(), none);
-    wait(none, trace::wait_reason::all, none, [this] { rt_.wait(); });
+    try {
+      follow(script_.main(), none);
+      wait(none, trace::wait_reason::all, none, [this] { rt_.wait(); });
+    } catch (...) {
+      end_tasks();
+      throw;
+    }
     out_.makespan_ps = now();
     out_.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     out_.machine = rt_.machine();
@@ -54,6 +59,13 @@ class replay_run final : strand_steps, section_steps {
   }
 
  private:
+  // Those that are under way use what goes before the runtime does.
+  void end_tasks() noexcept {
+    try {
+      rt_.wait();
+    } catch (...) {  // the first error is the one to be told
+    }
+  }
   [[nodiscard]] std::uint64_t now() const noexcept { return picoseconds(rt_.now_ns()) - start_ps_; }
   [[nodiscard]] static std::uint16_t here() noexcept { return static_cast<std::uint16_t>(std::max(worker_id(), 0)); }
 
