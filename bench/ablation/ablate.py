@@ -3,6 +3,7 @@
 
 usage: ablate.py [--program PATH] [--state FILE] [--page FILE] [--data FILE] [--only NAME,...] [--workers N,...]
                  [--host N [--host-programs NAME,...]] [--off NAME,...] [--plant NAME=NUMBER] [--jobs N] [--json]
+                 [--prune]
 
   bench/ablation/ablate.py --only tiny,stencil32 --workers 4,16     one rule, one program; prints the row
   make ablate                                                       all, with the page; again after a break goes on
@@ -16,6 +17,8 @@ Seeds. A modelled run is the same each time, but what a rule costs there may han
 seed also makes each size a little larger. Where a rule makes a difference of 1 % or so, three seeds are compared pair
 by pair, and the median counts. Where a rule seems to cost or gain most it is asked with six other seeds, which then
 count alone. Noise: how far the same program lies apart with all rules on and other seeds, the middle three of five.
+
+--prune: no runs. Page and data again from the data, without rules that the program has no more.
 
 Runs are kept in FILE of --state (build/ablation/runs.json) with a digest of the program, so a call that was broken off
 goes on. Page and data are written whole or not at all. Status 0; 1 if a run has failed; 2 for wrong arguments.
@@ -225,6 +228,12 @@ def rows(rules: list[dict], virtual: dict, host: dict) -> list[dict]:
     return table
 
 
+def pruned(found: dict, rules: list[dict]) -> dict:
+    """What was found, without rules that are not among these."""
+    there = {r["name"] for r in rules}
+    return found | {k: [x for x in found[k] if x["rule"] in there] for k in ("rows", "modelled", "real")}
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
                                      usage=argparse.SUPPRESS)
@@ -252,6 +261,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--plant", default="")
     parser.add_argument("--jobs", type=number, default=2)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--prune", action="store_true")
     return parser.parse_args()
 
 
@@ -264,6 +274,10 @@ def main() -> int:
     if not a.program.is_file():
         return print(f"ablate: no {a.program}: build the target bench_ablation", file=sys.stderr) or 2
     listed = json.loads(subprocess.check_output([str(a.program), "--list"]))
+    if a.prune:
+        if not a.data or not a.data.is_file():
+            return print("ablate: --prune needs the data, with --data", file=sys.stderr) or 2
+        return told(a, pruned(json.loads(a.data.read_text()), listed["rules"]))
     known = {x["name"] for x in listed["rules"] + listed["programs"]}
     if wrong := [n for n in a.only + a.off + a.host_programs if n not in known]:
         return print(f"ablate: neither a rule nor a program: {', '.join(wrong)}", file=sys.stderr) or 2
@@ -282,7 +296,10 @@ def main() -> int:
     except Failed as e:
         return print(f"ablate: {e}", file=sys.stderr) or 1
     noises = {f"{p} {w}": noise(runs, p, w) for p in programs for w in a.workers}
-    result = pages.result(rows(rules, virtual, host), virtual, host, noises, listed["programs"], a)
+    return told(a, pages.result(rows(rules, virtual, host), virtual, host, noises, listed["programs"], a))
+
+
+def told(a: argparse.Namespace, result: dict) -> int:
     if a.data:
         written_whole(a.data, json.dumps(result, indent=1) + "\n")
     if a.page:

@@ -60,6 +60,15 @@ def main() -> int:
         for word, value in (("--workers", "4,0"), ("--workers", "x"), ("--jobs", "-1"), ("--host", "0")):
             refused = ablate(program, folder, word, value)
             check(refused.returncode == 2 and "no number above 0" in refused.stderr, f"{word} {value}: {refused}")
+        # A rule that the program has no more goes from page and data, and nothing else does.
+        found = json.loads(data.read_text())
+        data.write_text(json.dumps(found | {"rows": [*found["rows"], dict(tiny, rule="gone")],
+                                            "real": [{"rule": "gone", "program": "fib", "workers": 2, "cost": 0.0}]}))
+        done = ablate(listing, folder, "--prune", "--page", str(page), "--data", str(data))
+        check(done.returncode == 0 and "gone" not in page.read_text() + data.read_text(), f"--prune: {done}")
+        check(json.loads(data.read_text())["rows"] == [tiny], "--prune changes other rows")
+        check(ablate(listing, folder, "--prune").returncode == 2, "--prune without data")
+
         broken = folder / "broken.json"
         broken.write_text('{"digest": "')
         cut = ablate(program, folder, *one, "--state", str(broken))

@@ -114,7 +114,6 @@ constexpr row modelled[] = {
     {"tiny", 6, fronts::tiny_tasks},
     {"short_body", 2, fronts::mixed_tasks},
     {"few_short", 2, fronts::mixed_tasks},
-    {"undisturbed", 2, tiny_ones_of_one_worker},
     {"coarse", 2, fronts::long_tasks},
     {"fine_after", 2, fronts::tiny_tasks},
     {"waited", 2, fronts::scopes},
@@ -139,7 +138,6 @@ constexpr row modelled[] = {
     {"width_trials", 2, fronts::learned_teams},
     {"joint", 2, fronts::learned_teams},
     {"joint_trials", 8, few_teams},
-    {"asleep", 8, few_teams, "joint=off,"},
     {"pipeline_share", 2, fronts::pipelines},
     {"pipeline_again", 2, fronts::pipelines},
     {"pipeline_wait", 2, fronts::pipelines},
@@ -148,14 +146,9 @@ constexpr row modelled[] = {
     {"in_vain", 16, section},
 };
 constexpr row real[] = {
-    {"many", 6, now_and_then},
-    {"fork_trial", 4, small_trees},
-    {"first_window", 3, chain},
-    {"first_patience", 2, long_ones, "first_window=64,"},
-    {"long_load", 2, long_ones, "first_window=64,"},
-    {"idle_grows", 3, chain},
-    {"shrinks", 3, chain},
-    {"guest_wait", 2, guests_with_threads},
+    {"many", 6, now_and_then},  {"fork_trial", 4, small_trees},
+    {"first_window", 3, chain}, {"first_patience", 2, long_ones, "first_window=64,"},
+    {"idle_grows", 3, chain},   {"guest_wait", 2, guests_with_threads},
 };
 // It takes a thief that looks on while the main thread moves, and where other programs have the cores there may be
 // none. That it counts is in src/sched/place/stealing_test.cpp.

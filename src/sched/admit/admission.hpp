@@ -84,10 +84,6 @@ template <class M> class admission final : public source<M>, private window_need
   [[nodiscard]] bool somebody_waits() noexcept { return window_.anyone(); }
   // The same as a hint.
   [[nodiscard]] bool submitters_wait() noexcept { return window_.anyone_lately(); }
-  // All tasks are done.
-  void calm(worker<M>& w) noexcept {
-    if (window_.calm()) w.decides(by::shrinks);
-  }
   [[nodiscard]] reserve<M>& the_reserve() noexcept { return reserve_; }
 
   // --- who waits for tasks
@@ -221,7 +217,7 @@ template <class M> class admission final : public source<M>, private window_need
   // It was not woken in its patience.
   void judge(worker<M>& w, submitter& self) noexcept {
     if (window_.looks_soon()) w.decides(by::first_patience);
-    if (window_.judges(self) && window_.judge(self, look())) w.decides(by::long_load);
+    if (window_.judges(self)) window_.judge(self, look());
   }
   [[nodiscard]] progress look() noexcept {
     return {context_.crew.tasks_begun(), context_.machine.busy_ns(), context_.machine.now_ps()};

@@ -1,9 +1,9 @@
 // The window: how many tasks may live, who waits for room, and when the limit grows. Records are counted by the pool;
 // here is what a submitter does that gets none. Protocol and rules, with their reasons: window.md.
 //
-//   limit     begins at base::window_tasks_first, so that records stay in the caches, and doubles up to options::window
-//             as soon as somebody has too little to do or bodies are so long that caches do not matter. Beyond that it
-//             grows by batches, for as long as no room can come, and falls back with the first batch that does
+//   limit     begins at the rule first_window, so that records stay in the caches, and doubles up to options::window
+//             as soon as somebody has too little to do. Beyond that it grows by batches, for as long as no room can
+//             come, and falls back with the first batch that does
 //   blocked   threads that wait for room, oldest first. They are woken together when three quarters are free again, so
 //             that a wake-up is paid once in some thousand tasks
 //   standing  workers that run no tasks: they wait for room, or for their id (reserve.hpp)
@@ -70,13 +70,12 @@ template <class M> class window {
  public:
   // most: options::window.
   window(window_needs& needs, std::size_t most, const rules& r = rules::usual()) noexcept
-      : needs_(needs), rules_(r), first_(most), most_(most), limit_{most} {}
+      : needs_(needs), rules_(r), most_(most), limit_{most} {}
   // threads: how many may run tasks, the reserve included. grows: submitters block, and the limit begins low and grows
   // with them. Who: whoever makes the engine, before the first submitter.
   void open(unsigned threads, bool grows) noexcept {
     threads_ = threads;
-    if (grows) first_ = std::min<std::size_t>(most_, rules_[by::first_window]);
-    detail::poke(limit_, first_);
+    if (grows) detail::poke(limit_, std::min<std::size_t>(most_, rules_[by::first_window]));
   }
 
   // Live tasks of one class of records, at most.
@@ -134,23 +133,21 @@ template <class M> class window {
     base::locked<M> guard(lock_);
     return blocked_.front() == &s;
   }
-  // s has blocked so long and was not woken. The oldest judges for all. Returns whether the limit grows for the length
-  // of bodies.
-  bool judge(submitter& s, const progress& now) noexcept {
+  // s has blocked so long and was not woken. The oldest judges for all.
+  void judge(submitter& s, const progress& now) noexcept {
     base::locked<M> guard(lock_);
-    if (blocked_.front() != &s) return false;
+    if (blocked_.front() != &s) return;
     if (!s.looked || s.rooms != rooms_) {
       s.looked = true;
       s.rooms = rooms_;
       s.before = s.since = now;
-      return false;
+      return;
     }
-    const bool stands = s.before.stands(now, blocked_.size());
-    const bool is_below = grows();
-    const bool rather = is_below ? bodies_are_long(s.before, now) : only_others_move(s.since, now);
+    // Below options::window a body that computes is waited for no longer: it may do so until the submitter goes on.
+    const bool stands = grows() ? now.tasks == s.before.tasks : s.before.stands(now, blocked_.size());
+    const bool alone = only_others_move(s.since, now);
     s.before = now;
-    if (stands || rather) grow(rather);
-    return rather && is_below;
+    if (stands || alone) grow(alone);
   }
   // Whether it is below options::window still.
   [[nodiscard]] bool grows() const noexcept { return limit() < most_; }
@@ -198,13 +195,6 @@ template <class M> class window {
     base::locked<M> guard(lock_);
     if (!blocked_.empty()) grow();
   }
-  // All tasks are done: what comes next may need less. Returns whether the limit shrinks.
-  bool calm() noexcept {
-    if (limit() <= first_ || !rules_.is_on(by::shrinks)) return false;
-    base::locked<M> guard(lock_);
-    detail::poke(limit_, std::max(std::min(limit(), most_) / 2, first_));
-    return true;
-  }
 
  private:
   // Below options::window one worker at most blocks at a time, since there is one reserve, and never the reserve.
@@ -242,10 +232,6 @@ template <class M> class window {
   void wake(submitter& s) noexcept {
     if (!std::exchange(s.woken, true)) needs_.wake(s);
   }
-  [[nodiscard]] bool bodies_are_long(const progress& before, const progress& now) const noexcept {
-    return rules_.is_on(by::long_load) &&
-           now.busy_ns - before.busy_ns > (now.tasks - before.tasks) * rules_[by::long_load] + base::patience_busy_ns;
-  }
   // More tasks have begun than may live, and no batch has come back: they use their own records again and again, as a
   // body does that submits and waits in turns, and how long it does so may depend on who is blocked.
   [[nodiscard]] bool only_others_move(const progress& since, const progress& now) const noexcept {
@@ -257,7 +243,6 @@ template <class M> class window {
 
   window_needs& needs_;
   const rules& rules_;
-  std::size_t first_;
   const std::size_t most_;
   unsigned threads_ = 1;
   detail::cell<std::uint32_t> waiting_;  // submitters that wait for room, blocked or set aside

@@ -26,8 +26,6 @@ constexpr weft::rule rule_table[] = {
      base::mean_body_max_ns},
     {"few_short", "ns", "of short tasks a thief takes one, and one more for each of these in a body",
      "thefts that took fewer than they would", 250, 0, 1, a_second},
-    {"undisturbed", "bodies", "so many longer ones count for nothing behind a rest, as others were in their way",
-     "bodies that counted for nothing", 64, 0, 1, 1'000'000},
     {"coarse", "ns", "behind a body as long as that a worker shares all that it has before the next",
      "bodies as long as that", 2000, no_bound, 1, a_second},
     {"fine_after", "bodies", "behind so many shorter ones it keeps some to itself again",
@@ -83,10 +81,7 @@ constexpr weft::rule rule_table[] = {
      "times a submitter was held up below options::window", 4096, no_bound, 64, 1'000'000'000},
     {"first_patience", "ns", "below options::window a blocked submitter looks so often whether it may go on",
      "times one looked sooner than at options::window", 2'000'000, 20'000'000, 10'000, a_second},
-    {"long_load", "ns", "the window grows where bodies take longer than that", "times it grew so", 1000, no_bound, 1,
-     a_second},
     {"idle_grows", "switch", "the window grows where a worker has nothing to do", "times it grew so", 1, 0, 1, 1},
-    {"shrinks", "switch", "the window is halved when all tasks are done", "times it was halved", 1, 0, 1, 1},
 
     {"barrier_wait", "ns", "a member that waits for others of its team looks for so long, then is set aside",
      "members that were set aside", 5000, 0, 1, a_second},
@@ -98,8 +93,6 @@ constexpr weft::rule rule_table[] = {
      "teams that had the common width", 1, 0, 1, 1},
     {"joint_trials", "part", "one part in so many of the time of those may be lost on trying other widths",
      "times a trial of another began", 64, 0, 2, 1'000'000},
-    {"asleep", "percent", "a team beside which tasks wait is to be quick all the same if so many workers sleep",
-     "teams that were to be quick for that reason", 25, no_bound, 1, 100},
 
     {"pipeline_share", "ns", "an item that takes one worker longer is worth another worker's way",
      "times a pipeline was opened for others", 1000, no_bound, 1, a_second},

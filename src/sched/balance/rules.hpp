@@ -20,7 +20,6 @@ enum class by : std::uint8_t {
   tiny,
   short_body,
   few_short,
-  undisturbed,
   coarse,
   fine_after,
   waited,
@@ -51,16 +50,13 @@ enum class by : std::uint8_t {
   // how many tasks live
   first_window,
   first_patience,
-  long_load,
   idle_grows,
-  shrinks,
   // teams, and how wide they are
   barrier_wait,
   guest_wait,
   width_trials,
   joint,
   joint_trials,
-  asleep,
   // pipelines
   pipeline_share,
   pipeline_again,

@@ -40,13 +40,13 @@ TEST_CASE("rules: each row has a name of its own, and its numbers are in its bou
 }
 
 TEST_CASE("rules: a setting moves its own row and no other") {
-  const rules some("tiny=off,sweep=16,long_load=off");
+  const rules some("tiny=off,sweep=16,pipeline_share=off");
   CHECK(some[by::tiny] == 0);
   CHECK(!some.is_on(by::tiny));
   CHECK(some[by::sweep] == 16);
   CHECK(some.is_on(by::sweep));
-  CHECK(some[by::long_load] == rules::never);
-  CHECK(some.text() == "tiny=off,sweep=16,long_load=off");
+  CHECK(some[by::pipeline_share] == rules::never);
+  CHECK(some.text() == "tiny=off,sweep=16,pipeline_share=off");
   CHECK(rules(some.text()).text() == some.text());
   unsigned moved = 0;
   for (std::size_t i = 0; i < rules::count; ++i) {

@@ -4,10 +4,7 @@
 // A body that waited is not measured: the time it was set aside says nothing about how long bodies are. But who steals
 // one of that kind gets all that it submits, so where there are some a thief is not to judge by the others, which may
 // all be empty leaves.
-// The clock's own price is taken off: two looks take 20 to 50 ns, and what is asked is whether a body takes 60. And a
-// short body that runs beside another worker's of the same data waits for lines more than it computes; if that counted,
-// bodies would look worth stealing because they had been stolen. So where a worker rests now and then for the others'
-// sake, short bodies count as longer only if measured in that time.
+// The clock's own price is taken off: two looks take 20 to 50 ns, and what is asked is whether a body takes 60.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -97,16 +94,6 @@ template <class M> class tempo {
     if (M::load(some_wait_, base::relaxed) == 0) M::store(some_wait_, 1u, base::relaxed);
   }
 
-  // A worker rests for the others' sake, or works again. Who: it. Order: relaxed; a hint.
-  void rests(bool yes) noexcept {
-    if (yes) {
-      static_cast<void>(M::fetch_add(resting_, 1u, base::relaxed));
-    } else {
-      M::store(rested_lately_, static_cast<std::uint32_t>(rules_[by::undisturbed]), base::relaxed);
-      static_cast<void>(M::fetch_sub(resting_, 1u, base::relaxed));
-    }
-  }
-
   // A body has run for so long, by the clock, and has not waited. Who: p's worker. Order: relaxed; the mean is a hint,
   // and a lost update is a sample less.
   void ran(pace& p, std::uint64_t clocked_ps, bool is_nested = false) noexcept {
@@ -116,10 +103,7 @@ template <class M> class tempo {
     const auto ns = static_cast<std::uint32_t>(std::min<std::uint64_t>(body_ps / 1000, base::mean_body_max_ns));
     const std::uint32_t before = M::load(body_ns_, base::relaxed);
     const std::uint32_t now = before == unknown_ns ? ns : towards(before, ns);
-    if (now > before && is_disturbed(ns))
-      p.decides(by::undisturbed);
-    else if (now != before)
-      M::store(body_ns_, now, base::relaxed);
+    if (now != before) M::store(body_ns_, now, base::relaxed);
     if (p.waited_lately != 0 && --p.waited_lately == 0) M::store(some_wait_, 0u, base::relaxed);
     remember_long(p, body_ps);
     const bool is_long = body_ps >= rules_.ps(by::coarse);
@@ -141,15 +125,6 @@ template <class M> class tempo {
       M::store(some_long_, 0u, base::relaxed);
     }
   }
-  // Whether a body of that length may be one that others were in the way of. So many are passed over at most after each
-  // rest.
-  [[nodiscard]] bool is_disturbed(std::uint32_t ns) noexcept {
-    if (ns >= rules_[by::short_body]) return false;
-    const std::uint32_t left = M::load(rested_lately_, base::relaxed);
-    if (left == 0 || M::load(resting_, base::relaxed) != 0) return false;
-    M::store(rested_lately_, left - 1, base::relaxed);
-    return true;
-  }
   // An eighth of the way, at least one step, so that the mean arrives.
   [[nodiscard]] static std::uint32_t towards(std::uint32_t mean, std::uint32_t ns) noexcept {
     return ns > mean ? mean + (ns - mean + 7) / 8 : mean - (mean - ns + 7) / 8;
@@ -163,9 +138,6 @@ template <class M> class tempo {
   detail::cell<std::uint32_t> some_wait_;
   detail::cell<std::uint32_t> some_long_;
   detail::cell<std::uint32_t> tiny_below_ns_;
-  // A line of its own: a thief reads the one above, and this one is written with each rest.
-  alignas(64) detail::cell<std::uint32_t> resting_;
-  detail::cell<std::uint32_t> rested_lately_;  // bodies until it is forgotten that one has rested
 };
 
 }  // namespace weft::sched

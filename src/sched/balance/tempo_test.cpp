@@ -122,29 +122,6 @@ TEST_CASE("tempo: what the clock takes is no part of a body") {
   CHECK(!t.tiny());
 }
 
-TEST_CASE("tempo: where a worker has rested, longer bodies count if somebody rests, or if they are really long") {
-  const std::uint64_t disturbed_ps = 4 * rules::usual()[by::tiny] * ns;
-  host_tempo t;
-  pace p;
-  t.ran(p, tiny_ps);
-  const auto bodies_until_not_tiny = [&](std::uint64_t length_ps) {
-    unsigned bodies = 0;
-    for (; t.tiny() && bodies < 1000; ++bodies) t.ran(p, length_ps);
-    for (unsigned i = 0; i < 1000; ++i) t.ran(p, tiny_ps);
-    CHECK(t.tiny());
-    return bodies;
-  };
-  const unsigned undisturbed = bodies_until_not_tiny(disturbed_ps);
-  CHECK(undisturbed < 8);
-  t.rests(true);
-  CHECK(bodies_until_not_tiny(disturbed_ps) == undisturbed);  // that is how long they are when nobody is in the way
-  t.rests(false);
-  CHECK(bodies_until_not_tiny(disturbed_ps) == undisturbed + 64);  // then it is long ago that somebody rested
-  t.rests(true);
-  t.rests(false);
-  CHECK(bodies_until_not_tiny(base::mean_body_max_ns * ns) < 8);
-}
-
 TEST_CASE("tempo: whether the body timed last was of a nested task") {
   host_tempo t;
   pace p;

@@ -100,7 +100,6 @@ template <machine::machine M> void engine<M>::wait_all() {
   const main_wait here(admit_.admission, w);
   start_if_paused();
   if (!join_.waits.for_all(w)) join_.stall.raise(true);
-  admit_.admission.calm(w);
   machine_.require_whole();
 }
 

@@ -132,12 +132,6 @@ template <class M> class sleep {
     if (id == apart_) return M::load(apart_asleep_, base::seq_cst) != 0;
     return (M::load(asleep_[id / 64], base::seq_cst) & bit(id)) != 0;
   }
-  // Which part of the workers sleeps. A guess while they go on.
-  [[nodiscard]] double part_asleep() noexcept {
-    int asleep = 0;
-    for (unsigned w = 0; w < words_; ++w) asleep += std::popcount(M::load(asleep_[w], base::relaxed));
-    return std::min(1.0, static_cast<double>(asleep) / workers_);
-  }
   // How often anyone has announced sleep: unchanged between two all_asleep() means that nobody ran in between.
   // Order: acquire; who then looks for what is visible sees all that was so before those announcements.
   [[nodiscard]] std::uint64_t announcements() noexcept { return M::load(announcements_, base::acquire); }

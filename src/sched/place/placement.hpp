@@ -182,7 +182,6 @@ template <class M> class placement {
     crew_[id].team_box.push(r);
     call_up(id);
   }
-  [[nodiscard]] double part_asleep() noexcept { return sleep_.part_asleep(); }
   // Whether the main thread is in the program, so that what stands in its box is for whoever has nothing else to do.
   [[nodiscard]] bool main_is_away() noexcept { return crew_.main_is_away(); }
   // It begins to wait.

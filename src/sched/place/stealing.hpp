@@ -307,12 +307,10 @@ template <class M> class stealing final : public source<M> {
     const std::uint64_t before = moves_of_main();
     w.decides(by::give_way);
     placement_.expose(w);
-    tempo_.rests(true);
     M::store(w.gives_way, true, base::relaxed);
     const std::uint64_t until = machine_.now_ps() + for_ps;
     for (unsigned spins = 1; machine_.now_ps() < until; ++spins) M::search_pause(spins, until);
     M::store(w.gives_way, false, base::relaxed);
-    tempo_.rests(false);
     w.seen_submitted = M::load(crew_.main().created, base::relaxed);
     const std::uint64_t moves_alone = crew_.rules()[by::rests_again];
     if (moves_alone != 0 && moves_of_main() - before >= moves_alone && !w.pace.runs_nested && deque::stealable(w)) {

@@ -43,7 +43,7 @@ template <class M> class teams {
     using aim = width_table::aim;
     const auto course = widths_.choose(who_, context_.placement.seat_of(w), r, wish, least, most,
                                        others_wait ? aim::cost : aim::time, context_.machine.now_ps());
-    if (course.by != by::count) w.decides(course.by);
+    if (course.is_joint) w.decides(by::joint);
     if (course.as.is_trial) w.decides(by::width_trials);
     return {course.as.of.width, course, true, context_.machine.now_ps()};
   }
@@ -259,7 +259,6 @@ template <class M> class teams {
   void is_over(worker<M>& w, const detail::record& r, const team_course<M>& course, std::uint64_t now,
                std::uint64_t busy_ps) {
     const bool is_learned = course.learns.of != nullptr;
-    if (is_learned && course.learns.others_wait) widths_.saw_asleep(course.learns, context_.placement.part_asleep());
     if (is_learned && widths_.measured(course.learns, now, now - course.since_ps, busy_ps)) w.decides(by::joint_trials);
     if (context_.recording.on())
       context_.recording.team(w, r,

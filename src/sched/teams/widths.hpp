@@ -2,10 +2,8 @@
 // large its work is - a table of measured times (width_table.hpp), and what a team on its way through it must remember.
 // A kind whose teams are among others for most of their time has one width with those (joint_widths.hpp).
 // All times of a kind are taken to be proportional to the size, so that large and small ones of one class compare.
-// Other tasks wait in vain where workers sleep all the same, because the graph has no more: a kind at whose end a
-// quarter of them does is to be quick. Who: any worker. Order: the kinds are published by their count; a table is its
-// lock's. A worker that finds the lock taken does not wait: it does as the last one did, or forgets what it has
-// measured.
+// Who: any worker. Order: the kinds are published by their count; a table is its lock's. A worker that finds the lock
+// taken does not wait: it does as the last one did, or forgets what it has measured.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -41,7 +39,6 @@ template <class M> class widths {
     detail::cell<std::uint8_t> lock;
     detail::cell<std::uint32_t> last;  // the width that was chosen last
     typename joint_widths<M>::share among;
-    detail::cell<double> asleep;        // workers at the ends of those beside which tasks waited: a mean of some eight
     detail::cell<std::uint64_t> worth;  // how much work a team is: what the members of the first spent; 0: not known
     width_table table;
   };
@@ -51,9 +48,8 @@ template <class M> class widths {
     kind* of = nullptr;
     width_table::choice as{};
     typename joint_widths<M>::stamp when{};
-    double scale = 1;  // from times of its size to those of the least in its class
-    bool others_wait = false;
-    sched::by by = sched::by::count;  // the rule that decided; count: none
+    double scale = 1;       // from times of its size to those of the least in its class
+    bool is_joint = false;  // the width is that of several kinds
   };
 
   // How wide the team r is, which worker `leader` begins: at least `least`, at most `most`, which is at most
@@ -70,13 +66,8 @@ template <class M> class widths {
         rules_.is_on(by::joint) && c.of->among.is_most() ? joint_.width(c.when, who.widest()) : joint_table::own;
     if (width != joint_table::own) {
       c.as = {nearest(all, width), aim::time, false};
-      c.by = by::joint;
+      c.is_joint = true;
       return c;
-    }
-    c.others_wait = goal == aim::cost;
-    if (c.others_wait && M::load(c.of->asleep, base::relaxed) > static_cast<double>(rules_[by::asleep]) / 100) {
-      goal = aim::time;
-      c.by = by::asleep;
     }
     if (!try_lock(c.of->lock)) {
       c.as.of = nearest(all, M::load(c.of->last, base::relaxed));
@@ -100,12 +91,6 @@ template <class M> class widths {
     c.of->table.measured(c.as, scaled(elapsed_ps, c.scale), scaled(busy_ps, c.scale));
     base::release_lock<M>(c.of->lock);
     return is_trial;
-  }
-  // A team beside which others waited ends, and so large a part of the workers sleeps.
-  void saw_asleep(const course& c, double part) {
-    WEFT_ASSERT(c.of != nullptr && c.others_wait && part >= 0 && part <= 1);
-    const double before = M::load(c.of->asleep, base::relaxed);
-    M::store(c.of->asleep, before + (part - before) / 8, base::relaxed);
   }
 
   // The team has failed, which says nothing.
