@@ -205,7 +205,7 @@ class Trace(Sim):
         data = [p.handle() for _ in range(70_000)]
         for _ in range(50):
             p.submit("part", 500_000)
-        p.submit("wide", 5, *((h, "read") for h in data))  # no program of Weft can; others are under way by then
+        p.submit("wide", 5, *(("read", h) for h in data))  # no program of Weft can; others are under way by then
         self.bad("names 70000 handles", p.run(self.folder / "wide.weft", 2))
         p = trace_maker.Program()
         p.submit("part", 1000)
