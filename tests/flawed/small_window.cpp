@@ -85,12 +85,11 @@ template <> class window<counted> final : private overheard, public window<machi
     return beyond;
   }
   [[nodiscard]] bool judges(const submitter&) const noexcept { return true; }  // all are counted
-  bool judge(submitter& s, const progress& now) noexcept {
+  void judge(submitter& s, const progress& now) noexcept {
     const std::size_t before = limit();
     const bool forgotten = is_forgotten(s, before);
-    const bool is_long_load = real::judge(s, now);
+    real::judge(s, now);
     if (forgotten || limit() > before) ++counted::steps;
-    return is_long_load;
   }
 };
 
