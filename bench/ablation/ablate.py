@@ -229,9 +229,10 @@ def rows(rules: list[dict], virtual: dict, host: dict) -> list[dict]:
 
 
 def pruned(found: dict, rules: list[dict]) -> dict:
-    """What was found, without rules that are not among these."""
+    """What was found, without rules that are not among these; it keeps their names, as they were on in its runs."""
     there = {r["name"] for r in rules}
-    return found | {k: [x for x in found[k] if x["rule"] in there] for k in ("rows", "modelled", "real")}
+    gone = {x["rule"] for x in found["rows"]} - there
+    return found | {"deleted": sorted(gone | set(found.get("deleted", ())))} | {k: [x for x in found[k] if x["rule"] in there] for k in ("rows", "modelled", "real")}
 
 
 def arguments() -> argparse.Namespace:

@@ -65,8 +65,10 @@ def main() -> int:
         data.write_text(json.dumps(found | {"rows": [*found["rows"], dict(tiny, rule="gone")],
                                             "real": [{"rule": "gone", "program": "fib", "workers": 2, "cost": 0.0}]}))
         done = ablate(listing, folder, "--prune", "--page", str(page), "--data", str(data))
-        check(done.returncode == 0 and "gone" not in page.read_text() + data.read_text(), f"--prune: {done}")
-        check(json.loads(data.read_text())["rows"] == [tiny], "--prune changes other rows")
+        check(done.returncode == 0 and "| `gone`" not in page.read_text(), f"--prune: {done}")
+        check("deleted since, were on: `gone`." in page.read_text(), "the page does not say what ran")
+        found = json.loads(data.read_text())
+        check(found["rows"] == [tiny] and found["real"] == [], "--prune changes other rows")
         check(ablate(listing, folder, "--prune").returncode == 2, "--prune without data")
 
         broken = folder / "broken.json"

@@ -93,6 +93,9 @@ def page(found: dict) -> str:
             lines += ["", f"`**` `{row['rule']}` acts only on {row['elsewhere']}."]
     if found["off"]:
         lines += ["", "Off in all runs: " + ", ".join(f"`{r}`" for r in found["off"]) + "."]
+    if found.get("deleted"):
+        lines += ["", "In all runs these rules, deleted since, were on: " +
+                  ", ".join(f"`{r}`" for r in found["deleted"]) + "."]
     lines += ["", "## Noise", "", "The noisiest: " + "; ".join(
         f"{k.replace(' ', ' on ')} workers {percent(v)}" for k, v in noises[:8]) + "."]
     lines += ["", "## The programs", "", "| name | what |", "|---|---|"]

@@ -207,8 +207,8 @@ template <class M> class search {
       return nullptr;
     }
     if (detail::record* r = look_at_all(w)) {
-      context_.sleep.notify(
-          context_.machine);  // others may have relied on the search that was given up; there may be more
+      // Others may have relied on the search that was given up; there may be more.
+      context_.sleep.notify(context_.machine);
       return r;
     }
     counted = context_.sleep.begin_search();

@@ -38,9 +38,10 @@ bool ordered_by_data(const graph& g, const std::vector<index>& first, const edge
   if (e.before > e.after) return false;
   index a = first[e.before], b = first[e.after];
   while (a < first[e.before + 1] && b < first[e.after + 1]) {
-    const access &x = g.accesses[a], &y = g.accesses[b];
+    const access x = g.accesses[a], y = g.accesses[b];
     if (x.datum == y.datum && !joins(x.mode, y.mode)) return true;
-    x.datum<y.datum ? ++a : x.datum> y.datum ? ++b : (++a, ++b);
+    if (x.datum <= y.datum) ++a;
+    if (y.datum <= x.datum) ++b;
   }
   return false;
 }
@@ -141,28 +142,16 @@ std::vector<index> submission_order(const graph& g, const dependences& d) {
     for (index t = 0; t < d.tasks(); ++t) order.push_back(t);
     return order;
   }
-  std::vector<index> unmet = d.before();
+  countdown waits(d);
   std::priority_queue<index, std::vector<index>, std::greater<>> ready;
-  for (index t = 0; t < d.tasks(); ++t)
-    if (unmet[t] == 0) ready.push(t);
-  std::vector<index> met;
+  const auto is_ready = [&ready](index t) { ready.push(t); };
+  waits.begin(is_ready);
   while (!ready.empty()) {
-    met.push_back(ready.top());
     order.push_back(ready.top());
     ready.pop();
-    while (!met.empty()) {
-      const index n = met.back();
-      met.pop_back();
-      for (const index next : d.after(n)) {
-        if (--unmet[next] != 0) continue;
-        if (next < d.tasks())
-          ready.push(next);
-        else
-          met.push_back(next);
-      }
-    }
+    waits.end(order.back(), is_ready);
   }
-  if (order.size() != d.tasks()) g.from().fail("tasks wait for each other in a circle: " + circle(g, d, unmet));
+  if (order.size() != d.tasks()) g.from().fail("tasks wait for each other in a circle: " + circle(g, d, waits.unmet()));
   return order;
 }
 

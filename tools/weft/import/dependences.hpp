@@ -33,6 +33,34 @@ class dependences {
   std::vector<index> first_, after_, before_;
 };
 
+// Counts what nodes wait for down, as tasks end. Meeting points are passed through.
+class countdown {
+ public:
+  explicit countdown(const dependences& d) : d_(d), unmet_(d.before()) {}
+
+  // Calls `ready` with each task that waits for none.
+  template <class Ready> void begin(Ready ready) {
+    for (index t = 0; t < d_.tasks(); ++t)
+      if (unmet_[t] == 0) ready(t);
+  }
+  // The task has ended. Calls `ready` with each that waited for it last.
+  template <class Ready> void end(index task, Ready ready) {
+    passed_.push_back(task);
+    while (!passed_.empty()) {
+      const index n = passed_.back();
+      passed_.pop_back();
+      for (const index next : d_.after(n))
+        if (--unmet_[next] == 0) next < d_.tasks() ? ready(next) : passed_.push_back(next);
+    }
+  }
+  // Of each node, what it waits for still.
+  [[nodiscard]] const std::vector<index>& unmet() const noexcept { return unmet_; }
+
+ private:
+  const dependences& d_;
+  std::vector<index> unmet_, passed_;
+};
+
 // The tasks in an order in which none comes before one that it waits for: that of the file, or as near to it as can be.
 // Errors: weft::error that names a circle.
 [[nodiscard]] std::vector<index> submission_order(const graph& g, const dependences& d);

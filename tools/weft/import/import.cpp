@@ -161,13 +161,13 @@ class import_command final : public command {
     const auto time = [](double t) { return report::duration(t); };
     const double share = static_cast<double>(f.work) / f.l.workers;
     const std::string bodies = "the bodies alone take " + time(share) +
-                               " on so many workers, and the longest chain of " + "them " +
+                               " on so many workers, and the longest chain of them " +
                                time(static_cast<double>(f.chain));
     if (f.off() > 0) return bodies + "; so the recorded run kept less order than the file tells, or had more workers";
     const double rest = *f.recorded - std::max(share, static_cast<double>(f.chain));
     return bodies + "; " + time(rest) +
-           " of the recorded time are in neither: what the file does not tell, as queues, " +
-           "transfers, what tasks were started by, and dependences that are not in it";
+           " of the recorded time are in neither: what the file does not tell, as queues, transfers, what tasks were "
+           "started by, and dependences that are not in it";
   }
 
   [[nodiscard]] std::string text(const found& f) const {

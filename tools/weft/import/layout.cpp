@@ -83,63 +83,36 @@ layout recorded(const graph& g) {
 }
 
 // Whoever is free takes the first task of the order that is ready.
-class list_schedule {
- public:
-  list_schedule(const graph& g, const dependences& d, const std::vector<index>& order)
-      : g_(g), d_(d), unmet_(d.before()), position_(d.tasks()), order_(order) {
-    for (index i = 0; i < order.size(); ++i) position_[order[i]] = i;
-  }
-
-  layout run(unsigned workers) {
-    layout out{.begin = std::vector<ns>(d_.tasks()), .worker = std::vector<index>(d_.tasks()), .workers = workers};
-    smallest_first<index> idle;
-    for (index w = 0; w < workers; ++w) idle.push(w);
-    smallest_first<std::tuple<ns, index, index>> running;  // end, worker, task
-    for (index n = 0; n < d_.tasks(); ++n)
-      if (unmet_[n] == 0) ready_.push(position_[n]);
-    ns now = 0;
-    while (!ready_.empty() || !running.empty()) {
-      for (; !ready_.empty() && !idle.empty(); ready_.pop(), idle.pop()) {
-        const index t = order_[ready_.top()];
-        out.begin[t] = now;
-        out.worker[t] = idle.top();
-        running.emplace(now + g_.tasks[t].duration, idle.top(), t);
-      }
-      const auto [end, worker, t] = running.top();
-      running.pop();
-      now = out.end = end;
-      if (now > trace::time_max)
-        g_.from().fail("its tasks take more than 52 days on " + std::to_string(workers) +
-                       (workers == 1 ? " worker" : " workers") +
-                       ", as much as a trace can have; name more with --workers");
-      idle.push(worker);
-      done(t);
+layout list_schedule(const graph& g, const dependences& d, const std::vector<index>& order, unsigned workers) {
+  layout out{.begin = std::vector<ns>(d.tasks()), .worker = std::vector<index>(d.tasks()), .workers = workers};
+  std::vector<index> position(d.tasks());
+  for (index i = 0; i < order.size(); ++i) position[order[i]] = i;
+  smallest_first<index> idle;
+  for (index w = 0; w < workers; ++w) idle.push(w);
+  smallest_first<index> ready;                           // positions in the order
+  smallest_first<std::tuple<ns, index, index>> running;  // end, worker, task
+  const auto is_ready = [&](index t) { ready.push(position[t]); };
+  countdown waits(d);
+  waits.begin(is_ready);
+  while (!ready.empty() || !running.empty()) {
+    for (; !ready.empty() && !idle.empty(); ready.pop(), idle.pop()) {
+      const index t = order[ready.top()];
+      out.begin[t] = out.end;
+      out.worker[t] = idle.top();
+      running.emplace(out.end + g.tasks[t].duration, idle.top(), t);
     }
-    return out;
+    const auto [end, worker, t] = running.top();
+    running.pop();
+    out.end = end;
+    if (end > trace::time_max)
+      g.from().fail("its tasks take more than 52 days on " + std::to_string(workers) +
+                    (workers == 1 ? " worker" : " workers") +
+                    ", as much as a trace can have; name more with --workers");
+    idle.push(worker);
+    waits.end(t, is_ready);
   }
-
- private:
-  void done(index task) {
-    met_.push_back(task);
-    while (!met_.empty()) {
-      const index n = met_.back();
-      met_.pop_back();
-      for (const index next : d_.after(n)) {
-        if (--unmet_[next] != 0) continue;
-        if (next < d_.tasks())
-          ready_.push(position_[next]);
-        else
-          met_.push_back(next);
-      }
-    }
-  }
-
-  const graph& g_;
-  const dependences& d_;
-  std::vector<index> unmet_, position_, met_;
-  const std::vector<index>& order_;
-  smallest_first<index> ready_;  // positions in the order
-};
+  return out;
+}
 
 }  // namespace
 
@@ -150,7 +123,7 @@ layout lay_out(const graph& g, const dependences& d, const std::vector<index>& o
     return out;
   }
   refuse_many(g, g.workers);
-  return list_schedule(g, d, order).run(std::max(1u, g.workers));
+  return list_schedule(g, d, order, std::max(1u, g.workers));
 }
 
 }  // namespace weft::tool::foreign

@@ -180,11 +180,7 @@ class starpu_reader {
       x.is_open = true;
       if (waits) continue;
       std::vector<index> found;
-      for (const std::string& other : x.after)
-        if (const index o = job_of(j, other); o != none)
-          jobs_[o].task != none
-              ? found.push_back(jobs_[o].task)
-              : static_cast<void>(found.insert(found.end(), jobs_[o].through.begin(), jobs_[o].through.end()));
+      for (const std::string& other : x.after) gather(j, other, found);
       std::ranges::sort(found);
       found.erase(std::unique(found.begin(), found.end()), found.end());
       if ((through_ += found.size()) > through_max) from_.fail("StarPU's own tasks order too many others");
