@@ -231,8 +231,9 @@ def rows(rules: list[dict], virtual: dict, host: dict) -> list[dict]:
 def pruned(found: dict, rules: list[dict]) -> dict:
     """What was found, without rules that are not among these; it keeps their names, as they were on in its runs."""
     there = {r["name"] for r in rules}
-    gone = {x["rule"] for x in found["rows"]} - there
-    return found | {"deleted": sorted(gone | set(found.get("deleted", ())))} | {k: [x for x in found[k] if x["rule"] in there] for k in ("rows", "modelled", "real")}
+    gone = {x["rule"] for x in found["rows"] if "=" not in x["rule"]} - there  # what was planted is no rule
+    left = {k: [x for x in found[k] if x["rule"] in there] for k in ("rows", "modelled", "real")}
+    return found | left | {"deleted": sorted(gone | set(found.get("deleted", ())))}
 
 
 def arguments() -> argparse.Namespace:
