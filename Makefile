@@ -69,14 +69,15 @@ test-long: setup
 # The library is that of `make build`. pip gets what builds the wheel (nanobind, scikit-build-core) into an environment
 # that lives as long as the build; what the wheel needs at run time auditwheel puts into it.
 wheel: setup-python
-	@echo '==> wheel: the library'
+	@echo '==> wheel: the library and the tool'
 	@cmake --preset release --log-level=WARNING >/dev/null
-	@cmake --build --preset release -j$(JOBS) --target libweft.a  # `weft` is the tool
+	@cmake --build --preset release -j$(JOBS) --target libweft.a weft_wheel_tool  # `weft` is the tool of the system
 	@echo '==> wheel: weftrt'
 	@python3 -m venv build/python/tools && build/python/tools/bin/pip -q install -r python/requirements-build.txt
 	@rm -rf build/python/dist build/python/wheel
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) build/python/tools/bin/python -m build -q --wheel --outdir build/python/dist \
-	  -Ccmake.define.WEFTRT_LIBRARY=$(CURDIR)/build/release/libweft.a python
+	  -Ccmake.define.WEFTRT_LIBRARY=$(CURDIR)/build/release/libweft.a \
+	  -Ccmake.define.WEFTRT_TOOL=$(CURDIR)/build/release/wheel/weft python
 	@PATH=$(CURDIR)/build/python/tools/bin:$$PATH build/python/tools/bin/auditwheel repair -w build/python/wheel build/python/dist/*.whl >/dev/null
 	@ls -l build/python/wheel
 

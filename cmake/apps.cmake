@@ -118,6 +118,7 @@ target_compile_definitions(
 
 add_executable(weft_tool tools/weft/main.cpp)
 target_link_libraries(weft_tool PRIVATE weft_tool_parts weft_strict)
+include(cmake/wheel_tool.cmake)
 # `weft bench` shall say something at once; the peers that need a package come with the target bench_systems.
 # Nobody waits for any in `make demo`.
 add_custom_target(tool DEPENDS weft_tool bench_system_serial bench_system_weft)

@@ -124,6 +124,17 @@ void core::run_modelled() {
   on_maker([this] { rt_->wait(); });
 }
 
+double core::now_ns() {
+  if (gone_) throw std::invalid_argument("weftrt: the runtime has ended, and its clock with it");
+  double now = 0;
+  const without_gil away;
+  if (modelled_ && running_job() == nullptr)
+    on_maker([&] { now = static_cast<double>(rt_->now_ns()); });
+  else
+    now = static_cast<double>(rt_->now_ns());
+  return now;
+}
+
 void core::heal() noexcept {
   for (PyObject* h : std::exchange(unwritten, {})) {
     Py_CLEAR(cell_of(h)->cause);

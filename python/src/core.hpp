@@ -145,6 +145,8 @@ class core {
   [[nodiscard]] const char* why_gone() const noexcept;
   // On a modelled machine tasks run while somebody waits. Who: without the GIL.
   void run_modelled();
+  // Of the machine, since the runtime was made. Who: with the GIL, outside of tasks on a modelled machine.
+  [[nodiscard]] double now_ns();
   void one_done() noexcept { ++done_; }
   void one_begun() noexcept { ++begun_; }
   [[nodiscard]] std::uint64_t begun() const noexcept { return begun_; }

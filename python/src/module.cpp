@@ -189,6 +189,7 @@ void define_runtime(nb::module_& m) {
       .def("cancel_all", &core::cancel_all)
       .def("heal", &core::heal)
       .def("run_modelled", &core::run_modelled, nb::call_guard<nb::gil_scoped_release>())
+      .def("now_ns", &core::now_ns)
       .def("in_body", [](core& c) { return running_job() != nullptr && running_job()->of == &c; })
       .def("await_all", [](core& c, nb::object lock) { return await_scope(*c.scope_of(running_job()), lock); })
       .def("take_failed",

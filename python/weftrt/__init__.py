@@ -12,11 +12,26 @@ from weftrt._clauses import Access, Clause, Handle, add, after, cost, handle, na
 from weftrt._core import version as _version
 from weftrt._future import Future, TaskSkipped
 from weftrt._runtime import Executor, Runtime, blocking, finish
-from weftrt._tool import info, report, whatif
+from weftrt._tool import check, info, report, whatif
+
+TYPE_CHECKING = False  # as typing's, which takes time to import
+if TYPE_CHECKING:
+    from weftrt._sim import sim
+
+_LATER = {"sim": "_sim"}  # imported when they are asked for
+
+
+def __getattr__(name: str) -> object:
+    import importlib
+
+    if name in _LATER:
+        return getattr(importlib.import_module(f"weftrt.{_LATER[name]}"), name)
+    raise AttributeError(f"module 'weftrt' has no attribute {name!r}")
+
 
 __version__ = _version()
 
 __all__ = [
-    "Access", "Clause", "Executor", "Future", "Handle", "Runtime", "TaskSkipped", "add", "after", "blocking", "cost",
-    "finish", "handle", "info", "named", "near", "priority", "read", "report", "whatif", "write",
+    "Access", "Clause", "Executor", "Future", "Handle", "Runtime", "TaskSkipped", "add", "after", "blocking", "check",
+    "cost", "finish", "handle", "info", "named", "near", "priority", "read", "report", "sim", "whatif", "write",
 ]

@@ -1,7 +1,6 @@
-"""`python -m weftrt` is the tool: the `weft` command of the system, which reads the traces that a Runtime records.
+"""`python -m weftrt` is the tool: the `weft` command, which reads the traces that a Runtime records.
 
-It is not in the wheel: beside the commands for traces it has the papers' programs, which link the system's OpenBLAS.
-WEFTRT_TOOL says where it is, if it is not on the PATH.
+It is in the wheel, with plain loops in the place of OpenBLAS. WEFTRT_TOOL says where another one is.
 """
 from __future__ import annotations
 

@@ -10,11 +10,14 @@ import weakref
 from collections.abc import Callable
 from concurrent.futures import Executor as StandardExecutor
 from types import TracebackType
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from weftrt import _core
 from weftrt._clauses import Clause, Handle, named
 from weftrt._future import Future, TaskSkipped
+
+if TYPE_CHECKING:
+    from weftrt._page import Page
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -167,6 +170,20 @@ class Runtime:
     def trace(self) -> str | None:
         """The file that the trace goes to."""
         return self._core.trace or None
+
+    def now_ns(self) -> float:
+        """The time since the runtime was made: of the machine, which may be modelled."""
+        return self._core.now_ns()
+
+    def report(self, page: str | os.PathLike[str] | None = None) -> Page:
+        """The page of the trace, when the runtime has ended: as `weftrt.report`."""
+        from weftrt._tool import report
+
+        if self.trace is None:
+            raise ValueError("weftrt: no trace was recorded; Runtime(trace=\"run.weft\") records one")
+        if not self._core.gone:
+            raise RuntimeError("weftrt: the trace is written when the runtime ends: report() comes after `with`")
+        return report(self.trace, page)
 
     def submit(self, f: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
         """Calls f(*args, **kwargs) when the data that the arguments name are there.
