@@ -120,6 +120,9 @@ void* carrier::thread_main(void* self) {
 }
 
 void carrier::give_away() {
+  if (is_in_team_)
+    throw std::runtime_error("weftrt: a task with team() cannot wait: the workers of its team wait for it; let a task "
+                             "that follows by after() or by its data do so");
   if (worker_given_ == 0) keeps_ = is_maker_ || weft::sched::current_worker()->id >= all_.workers_;
   if (worker_given_ == 0 && !keeps_) {
     over_.emplace();

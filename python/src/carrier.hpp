@@ -47,6 +47,8 @@ class carrier {
   // It has one again, perhaps another, when this returns. Who: without the GIL.
   void get_back();
   [[nodiscard]] unsigned sections() const noexcept { return worker_given_; }
+  // The body is called by a team: others wait for it with their workers, so it cannot give its own away.
+  void keep_worker(bool yes) noexcept { is_in_team_ = yes; }
   [[nodiscard]] bool has_body() const noexcept { return current_ != nullptr; }
 
   // Returns whether the thread had it: a task may be called by a submission.
@@ -82,10 +84,11 @@ class carrier {
   PyThreadState* state_ = nullptr;
   boost::context::detail::fcontext_t base_ = nullptr;  // its own stack, while a fiber runs on the thread
   call* current_ = nullptr;                            // that began on this thread and is not over
-  bool keeps_ = false;                                 // its worker, in a blocking section: it is the reserve
-  unsigned worker_given_ = 0;                          // how many blocking sections this thread's body is in
-  std::optional<weft::event> over_;                    // of the outermost of them
-  weft::detail::worker* home_ = nullptr;               // that the thread began as; nullptr: a thread of ours
+  bool is_in_team_ = false;
+  bool keeps_ = false;                    // its worker, in a blocking section: it is the reserve
+  unsigned worker_given_ = 0;             // how many blocking sections this thread's body is in
+  std::optional<weft::event> over_;       // of the outermost of them
+  weft::detail::worker* home_ = nullptr;  // that the thread began as; nullptr: a thread of ours
   sem_t wake_;
   weft::detail::worker* given_ = nullptr;  // what to go on with: that worker,
   call* given_call_ = nullptr;             // as the fiber of that call

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <stdexcept>
 
+#include "blas.hpp"
 #include "without_gil.hpp"
 
 namespace weftrt {
@@ -29,7 +30,10 @@ core::core(const core_options& o) : given_(o) {
     hold.unlock();
     if (refused_ != nullptr) maker_.join();
   }
-  if (refused_ == nullptr) return;
+  if (refused_ == nullptr) {
+    if (!modelled_) blas::one_more_runtime();
+    return;
+  }
   try {
     std::rethrow_exception(refused_);
   } catch (const weft::error& e) {
@@ -189,6 +193,7 @@ void core::end() {
     carriers_.end();
   }
   carriers_.forget();
+  if (!modelled_) blas::one_less_runtime();
   heal();
   for (PyObject* f : std::exchange(failed, {})) Py_DECREF(f);
 }

@@ -94,10 +94,11 @@ struct job {
 struct task_clauses {
   double cost_ns = 0;
   bool urgent = false;
+  unsigned team = 1;
   std::vector<weft::detail::near_clause> hints;
 };
 struct clause {
-  enum class what : std::uint8_t { named, cost, priority, near, after } kind;
+  enum class what : std::uint8_t { named, cost, priority, near, after, team } kind;
   PyObject* value;
 };
 [[nodiscard]] handle_cell* cell_of(PyObject* handle);

@@ -2,6 +2,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+
 #include "core.hpp"
 
 namespace nb = nanobind;
@@ -9,6 +11,17 @@ namespace nb = nanobind;
 namespace weftrt {
 
 PyTypeObject* job::type = nullptr;
+
+namespace {
+
+unsigned workers_most = 0;  // of runtimes that are not told how many; 0: no limit. Guarded by the GIL.
+
+}  // namespace
+
+// By this name threadpoolctl knows the module among loaded libraries. What a runtime has that is not told.
+extern "C" [[gnu::visibility("default")]] unsigned weftrt_get_workers() {
+  return workers_most != 0 ? std::min(workers_most, weft::usable_cpus()) : weft::usable_cpus();
+}
 
 namespace {
 
@@ -237,6 +250,8 @@ NB_MODULE(_core, m) {
     return j == nullptr || j->name == nullptr ? nb::none() : nb::object(nb::str(j->name));
   });
   m.def("in_task", [] { return running_job() != nullptr; });
+  m.def("workers_by_default", [] { return weftrt_get_workers(); });
+  m.def("limit_workers", [](unsigned n) { workers_most = n; });
   m.def("usable_cpus", [] { return weft::usable_cpus(); });
   m.def("usable_cpus_reason", [] { return std::string(weft::usable_cpus_reason()); });
   m.def("version", [] { return std::string(weft::version()); });

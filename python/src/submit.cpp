@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "blas.hpp"
 #include "core.hpp"
 #include "weft/detail/submit.hpp"
 #include "without_gil.hpp"
@@ -23,6 +24,7 @@ constexpr auto batch_time = std::chrono::microseconds(500);
 struct closure {
   core* of;
   job* what;  // nullptr: any of the simple ones
+  weft::detail::team_clause team{1, 1};
 };
 
 [[nodiscard]] const char* intern(const char* text) {
@@ -76,6 +78,26 @@ struct task {
     Py_DECREF(e.j);
     here.leave_gil(had);
   }
+  // A member of a team. The last to come calls the body, with the others as the threads of its BLAS.
+  static void join_team(detail::record& r, weft::team_context& member) {
+    const closure k = *static_cast<closure*>(r.closure());
+    crew& all = k.of->carriers_;
+    carrier::on_thread_stack(
+        all, [](carrier&, void*) {}, nullptr);  // the maker's worker is on another thread now
+    weft::openblas_guest(member, blas::all(), [&](weft::guest_context&) {
+      errand_of e{k.what, false};
+      static_cast<closure*>(r.closure())->what =
+          nullptr;  // all members have read it; a team's closure is destroyed later
+      carrier::on_thread_stack(
+          all,
+          [](carrier& here, void* of) {
+            here.keep_worker(true);
+            one(here, of);
+            here.keep_worker(false);
+          },
+          &e);
+    });
+  }
   static void invoke(detail::record& r, detail::errand what) {
     const closure k = *static_cast<closure*>(r.closure());
     if (k.what == nullptr) {
@@ -85,6 +107,8 @@ struct task {
     }
     errand_of e{k.what, what == detail::errand::destroy};
     const detail::worker* const w = detail::self_out_of_line();
+    if (k.team.most > 1 && !e.skipped && w != nullptr && w->where != nullptr && !k.of->modelled_)
+      return detail::self_out_of_line()->engine->run_team(r, k.team, &join_team);
     if (w != nullptr && w->engine == k.of->engine_ && w->where != nullptr) {
       carrier::on_thread_stack(k.of->carriers_, &one, &e);
       if (k.of->modelled_)
@@ -106,18 +130,22 @@ struct task {
     unsigned exclusives = 0;
     for (std::size_t i = 0; i < n; ++i) exclusives += (*j->accesses)[i].how == way::add;
     detail::prepare(*r, &invoke, bytes, static_cast<std::uint32_t>(n),
-                    static_cast<std::uint8_t>(std::min(exclusives, 2u)), exclusives == 0 && !said.urgent);
+                    static_cast<std::uint8_t>(std::min(exclusives, 2u)),
+                    exclusives == 0 && !said.urgent && said.team < 2);
     r->name = j != nullptr ? j->name : nullptr;
     r->cost_ps = weft::cost(said.cost_ns).amount;
     r->urgent = said.urgent;
     if (!said.hints.empty()) r->near = e.near(said.hints.data(), said.hints.size()) & 63;
-    new (r->closure()) closure{&c, j};
+    r->subtasks = said.team > 1;
+    const auto width = static_cast<std::uint16_t>(said.team);
+    new (r->closure()) closure{&c, j, {width, width}};
     for (std::size_t i = 0; i < n; ++i)
       r->accesses()[i] = {reinterpret_cast<std::uintptr_t>(&(*j->accesses)[i].cell->state()) |
                               detail::kind_bits(static_cast<std::uint8_t>((*j->accesses)[i].how)),
                           0};
     // Read anew: allocate() may have waited for room, and then this may be another worker.
-    if (n == 0 && !said.urgent && said.hints.empty() && detail::enter_fast(e, detail::self(), r)) return;
+    if (n == 0 && !said.urgent && said.hints.empty() && said.team < 2 && detail::enter_fast(e, detail::self(), r))
+      return;
     e.enter(r);
   }
 };
@@ -133,6 +161,8 @@ void read_clause(PyObject* x, task_clauses& said, job& j, std::vector<PyObject*>
     said.cost_ns = PyFloat_AsDouble(c.value);
   } else if (c.kind == clause::what::priority) {
     said.urgent = PyObject_IsTrue(c.value) > 0;
+  } else if (c.kind == clause::what::team) {
+    said.team = static_cast<unsigned>(PyLong_AsUnsignedLong(c.value));
   } else if (c.kind == clause::what::after) {
     PyObject* const h = PyTuple_GET_ITEM(c.value, 0);
     if (j.accesses == nullptr) j.accesses = new std::vector<access>;
@@ -309,7 +339,9 @@ PyObject* core::submit(PyObject* f, PyObject* args, PyObject* kwargs) {
   task_clauses said;
   std::vector<PyObject*> gates;
   const bool is_right = sort_out(j, said, gates);
-  j->simple = j->accesses == nullptr && !said.urgent && said.hints.empty();
+  if (modelled_) said.team = 1;  // its cores are no threads
+  j->simple = j->accesses == nullptr && !said.urgent && said.hints.empty() && said.team < 2;
+  if (said.team > 1) blas::look();
   if (is_right && j->name == nullptr && (!j->simple || traced_ || modelled_)) j->name = name_of(f);
   if (is_right) {
     j->in = new std::shared_ptr(scope_of(outer));

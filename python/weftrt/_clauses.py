@@ -7,9 +7,10 @@ from typing import Any
 from weftrt import _core
 from weftrt._core import Access, Clause, Handle, add, read, write
 
-__all__ = ["Access", "Clause", "Handle", "add", "after", "cost", "handle", "named", "near", "priority", "read", "write"]
+__all__ = ["Access", "Clause", "Handle", "add", "after", "cost", "handle", "named", "near", "priority", "read",
+           "team", "write"]
 
-_NAMED, _COST, _PRIORITY, _NEAR, _AFTER = range(5)
+_NAMED, _COST, _PRIORITY, _NEAR, _AFTER, _TEAM = range(6)
 
 
 def handle(data: Any = None, name: str | None = None) -> Handle:
@@ -46,6 +47,16 @@ def priority(level: int) -> Clause:
     if level not in (0, 1):
         raise ValueError(f"weftrt: there are two priorities, 0 and 1, which goes first; not {level}")
     return _core.clause(_PRIORITY, level)
+
+
+def team(workers: int) -> Clause:
+    """The BLAS calls of the task have so many of the runtime's workers as their threads; without it they have one.
+
+    Of the libraries that NumPy and SciPy bring along. The task cannot wait for others.
+    """
+    if not isinstance(workers, int) or not 1 <= workers <= 1024:
+        raise ValueError(f"weftrt: a team is 1 to 1024 workers, not {workers!r}")
+    return _core.clause(_TEAM, workers)
 
 
 def near(data: Any) -> Clause:

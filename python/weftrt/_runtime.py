@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor as StandardExecutor
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -18,6 +18,7 @@ from weftrt._future import Future, TaskSkipped
 
 if TYPE_CHECKING:
     from weftrt._page import Page
+    from weftrt._pipeline import serial
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -152,6 +153,8 @@ class Runtime:
         if _exits:
             raise RuntimeError("weftrt: cannot make a runtime at interpreter shutdown")
         file = os.fspath(trace) if trace is not None else ""
+        if workers is None and machine in (None, "host") and not {"WEFT_WORKERS", "WEFT_MACHINE"} & os.environ.keys():
+            workers = _core.workers_by_default()
         self._core = _core.Core(workers or 0, machine or "", file, policy or "", seed or 0)
         self._submit = self._core.submit
         _live.add(self._core)
@@ -239,6 +242,18 @@ class Runtime:
         if failures:
             raise failures[0]
 
+    def pipeline(self, source: Iterable[Any], *stages: Callable[[Any], Any] | serial,
+                 ahead: int | None = None) -> Iterator[Any]:
+        """Yields what the last stage made of each item of the source, in its order.
+
+        A stage is a function of one argument, which runs for several items at a time, or `serial(f)`, which does not.
+        `ahead` is how many items are on their way at most, four for each worker by default: no more are taken from the
+        source, so memory stays bounded, whoever is slow. What a stage raises is raised in the place of its item.
+        """
+        from weftrt._pipeline import pipeline
+
+        return pipeline(self, source, stages, ahead=ahead)
+
     def cancel(self) -> None:
         """What has not begun is not begun any more; its futures are cancelled."""
         self._core.cancel_all()
@@ -290,6 +305,7 @@ class Executor(StandardExecutor):
         self._is_shut = False
         self._asked = False
         self._mine = self._runtime._submit
+        self._max_workers = self._runtime.workers  # by this name dask asks how many tasks to have on their way
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         self._asked = True

@@ -1,8 +1,10 @@
 // The functions of weft.h. Each checks what it was given, calls the C++ one, and turns exceptions into a status.
 #include <cstdio>
 #include <mutex>
+#include <new>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "access/version.hpp"
@@ -11,19 +13,33 @@
 namespace weft::c {
 namespace {
 
-// Small, because it is part of what a plug-in that is loaded later needs of the threads' static storage (some 1600
-// bytes).
+// On the heap: what a plug-in that is loaded late needs of the threads' static storage comes out of some 1600 bytes
+// that all such plug-ins share, and a message inside left too little for the next one (scikit-learn's libgomp).
 constexpr std::size_t message_bytes_max = 1024;
-thread_local constinit char last_message[message_bytes_max] = {};
+struct message {
+  char* text = nullptr;
+  bool is_lost = false;  // there was no memory for it
+  constexpr message() = default;
+  message(const message&) = delete;
+  message& operator=(const message&) = delete;
+  ~message() { delete[] std::exchange(text, nullptr); }
+};
+thread_local constinit message last_message;
 
 // Out of line, like everything here that touches last_message: a task that waited may be on another thread now.
 [[gnu::noinline]] void remember(const char* text) noexcept {
-  std::snprintf(last_message, message_bytes_max, "%s", text);
+  message& m = last_message;
+  if (m.text == nullptr) m.text = new (std::nothrow) char[message_bytes_max];
+  m.is_lost = m.text == nullptr;
+  if (!m.is_lost) std::snprintf(m.text, message_bytes_max, "%s", text);
 }
 
 }  // namespace
 
-const char* last_error() noexcept { return last_message; }
+[[gnu::noinline]] const char* last_error() noexcept {
+  const message& m = last_message;
+  return m.is_lost ? "weft: no memory" : m.text != nullptr ? m.text : "";
+}
 
 [[gnu::noinline, gnu::cold]] int told() noexcept {
   try {

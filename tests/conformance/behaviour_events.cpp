@@ -168,5 +168,13 @@ TEST_CASE("event stalls: long bodies are not reported while no other task waits,
           weft::runtime silent({.workers = 1, .machine = "host", .stuck_ms = 0});
           for (int i = 0; i < 2; ++i) silent.submit([] { std::this_thread::sleep_for(milliseconds(500)); });
           silent.wait();
+          weft::event late("late");  // what comes from outside may take its time as well
+          silent.submit(weft::completes(late), [] {});
+          std::thread outside([&] {
+            std::this_thread::sleep_for(milliseconds(3'000));
+            late.fulfil();
+          });
+          silent.wait();
+          outside.join();
         }) == "");
 }

@@ -31,7 +31,8 @@ template <class M> class watch final : public event_watch {
   watch(context<M>& context, suspension<M>& suspension, event_board& events, admission<M>& admission)
       : context_(context), suspension_(suspension), events_(events), admission_(admission) {}
 
-  // stuck_ns: after so long without a task that begins or ends it is said where the workers are; 0: never.
+  // stuck_ns: after so long without a task that begins or ends it is said where the workers are; 0: never, and nothing
+  // of events either.
   void open(std::uint64_t stuck_ns) noexcept { stuck_ns_ = stuck_ns; }
   // Somebody begins to wait. Who: any thread. Cost: one load while the watch is awake.
   void call() {
@@ -116,9 +117,9 @@ template <class M> class watch final : public event_watch {
   }
 
   void judge(const sight& s, std::uint64_t for_ns) {
-    if (!s.somebody_waits) return;
+    if (!s.somebody_waits || stuck_ns_ == 0) return;
     if (s.all_asleep && for_ns >= base::standstill_ns && events_.outstanding() != 0) tell_of_events(for_ns);
-    if (s.all_in_bodies && stuck_ns_ != 0 && for_ns >= stuck_ns_ && others_wait()) tell_of_bodies(for_ns);
+    if (s.all_in_bodies && for_ns >= stuck_ns_ && others_wait()) tell_of_bodies(for_ns);
   }
   // Tasks that could run if a worker were free, or that are not done and in no body.
   [[nodiscard]] bool others_wait() noexcept {
