@@ -112,6 +112,9 @@ foreach(room IN ITEMS report sim)
     VERBATIM)
   target_sources(weft_tool_parts PRIVATE ${page_source})
 endforeach()
+set_source_files_properties(  # from the folder of the installed tool
+  tools/weft/openmp.cpp PROPERTIES COMPILE_DEFINITIONS
+                                   WEFT_OMP_INSTALLED="../${CMAKE_INSTALL_LIBDIR}/weft/libweft-omp.so")
 set(compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
 target_compile_definitions(
   weft_tool_parts PUBLIC WEFT_COMPILER="${compiler}" WEFT_BUILD_TYPE="$<CONFIG>")
@@ -122,6 +125,10 @@ include(cmake/wheel_tool.cmake)
 # `weft bench` shall say something at once; the peers that need a package come with the target bench_systems.
 # Nobody waits for any in `make demo`.
 add_custom_target(tool DEPENDS weft_tool bench_system_serial bench_system_weft)
+if(TARGET weft_omp)
+  add_dependencies(tool weft_omp)
+  add_dependencies(weft_tool weft_omp)
+endif()
 if(TARGET bench_system_libgomp)  # comes with the compiler
   add_dependencies(tool bench_system_libgomp)
 endif()

@@ -11,6 +11,7 @@
 #   tests/faults/*.cpp                           weft_faults: calls of the system fail on command
 #   tests/check/x.cpp                            programs that tests/tool/check_test.py has checked
 #   tests/predicted/*.cpp                        programs that tests/predicted.py runs beside what is predicted of them
+#   tests/omp/x.cpp                              programs that tests/omp/openmp_tests.py runs by libgomp and on Weft
 #   tests/guests/x.cpp                           a program for each runtime that is a guest (cmake/guests.cmake)
 #   tests/numa/guest.cpp                         a program that tests/numa/boot.py boots, with 4 and with 8 memory nodes
 #   tests/tool/x_test.py                         a script that gets --weft PATH
@@ -240,6 +241,9 @@ endif()
 
 find_package(OpenMP QUIET COMPONENTS CXX)
 include(cmake/guests.cmake)
+if(TARGET weft_omp)
+  weft_omp_tests()
+endif()
 
 # faults: memory, threads and files that fail (tests/faults/README.md). Sanitizers define what this program does.
 if(NOT WEFT_SANITIZE)

@@ -51,7 +51,7 @@ ASKS = {"src/sched/engine/engine_life.hpp": (3, "how the crew, the inline path a
         "src/sched/join/watch.hpp": (3, "no watch without a thread for it; a look would take virtual time"),
         "src/ordered/speculative_runner.hpp": (2, "the inline path of x.load(), as in engine_life.hpp; x.work()")}
 BUILT_FILES = ["src/*.cpp", "apps/*.cpp", "tools/weft/*.cpp", "examples/*/main.cpp", "bench/*.cpp", "tests/main.cpp",
-               "python/src/*.cpp", "python/tool/*.cpp",
+               "python/src/*.cpp", "python/tool/*.cpp", "omp/*.cpp", "tests/omp/*.cpp",
                *(f"tests/{x}/*.cpp" for x in (
                    "conformance", "faults", "flawed", "weak", "narrow", "stress", "serial", "found", "found/b*",
                    "compile_fail", "numa", "install", "predicted", "[cg]*"))]

@@ -1,13 +1,17 @@
+// `weft run -- ./PROGRAM` runs a program of the user's that g++ -fopenmp has built (openmp.hpp).
+//
 // `weft run APP`: makes the app's options into command-line options, runs it, shows what it measured and what it
 // checked. Every app is a subcommand, so `weft run cholesky --help` lists exactly what that app understands.
 #include <cassert>
 #include <cerrno>
 #include <cstdio>
+#include <string_view>
 #include <variant>
 
 #include "apps/app.hpp"
 #include "command.hpp"
 #include "energy.hpp"
+#include "openmp.hpp"
 #include "output.hpp"
 
 namespace weft::tool {
@@ -90,17 +94,21 @@ class run_command final : public command {
     line_ = root.add_subcommand("run", "Run a program, time it and check its result");
     add_common(line_);
     for (apps::app& a : apps_) add_app(a);
+    line_.add_option("PROGRAM", program_, "Or a program that g++ -fopenmp has built, by its path, and its arguments");
     line_.allow_extras();  // after the apps, which must not inherit it: for the message about an unknown app
-    line_.footer("Without APP, lists the apps.\nExample:\n  weft run cholesky --n 4096 --workers 2");
+    line_.footer("Without APP, lists the apps. A path runs a program of yours that g++ -fopenmp has built.\n"
+                 "Example:\n  weft run cholesky --n 4096 --workers 2\n  weft run --workers 2 -- ./a.out");
   }
 
   int run() override {
     for (std::size_t i = 0; i < apps_.size(); ++i)
       if (lines_[i].parsed()) return run_app(apps_[i]);
-    const std::vector<std::string> extras = line_.remaining();
+    const std::vector<std::string> extras = program_.empty() ? line_.remaining() : program_;
     if (extras.empty()) return list_apps();
+    if (extras[0].find('/') != std::string::npos) return run_program(extras);
     if (extras[0].starts_with('-')) throw weft::error("run: unknown option \"" + extras[0] + "\"; see weft run --help");
-    throw weft::error("run: unknown app \"" + extras[0] + "\"; known are " + names(apps_));
+    throw weft::error("run: unknown app \"" + extras[0] + "\"; known are " + names(apps_) +
+                      "; a program of your own is given by its path: weft run -- ./" + extras[0]);
   }
 
  private:
@@ -151,6 +159,25 @@ class run_command final : public command {
     return exit_check_failed;
   }
 
+  int run_program(const std::vector<std::string>& program) const {
+    const options opt = flags_.values();
+    if (opt.machine != nullptr && std::string_view(opt.machine) != "host")
+      throw weft::error("run: --machine " + std::string(opt.machine) +
+                        " is for the apps; OpenMP programs run on real cores only: on a modelled machine all threads "
+                        "would share one thread's threadprivate and thread_local variables");
+    if (json_) throw weft::error("run: --json is for the apps; what your program prints is its own");
+    std::vector<std::string> settings;
+    const auto set = [&settings](const char* name, const std::string& value) {
+      if (!value.empty()) settings.push_back(std::string(name) + "=" + value);
+    };
+    set("OMP_NUM_THREADS", opt.workers != 0 ? std::to_string(opt.workers) : "");
+    set("WEFT_POLICY", opt.policy != nullptr ? opt.policy : "");
+    set("WEFT_SEED", opt.seed != options().seed ? std::to_string(opt.seed) : "");
+    set("WEFT_TRACE", trace_);
+    set("WEFT_COUNTERS", counters_);
+    return run_openmp(program, settings);
+  }
+
   int list_apps() const {
     json list = json::array();
     table t(false);
@@ -166,6 +193,7 @@ class run_command final : public command {
   std::vector<apps::app> apps_;
   std::vector<command_line> lines_;
   runtime_flags flags_;
+  std::vector<std::string> program_;
   std::string trace_;
   std::string counters_;
   bool json_ = false;
