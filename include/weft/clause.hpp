@@ -71,6 +71,7 @@ struct pin_clause {
   std::uint16_t worker;
 };
 struct subtasks_clause {};
+struct returns_clause {};                             // weft/future.hpp
 [[noreturn]] void throw_no_such_priority(int level);  // weft::error
 
 }  // namespace detail

@@ -72,7 +72,7 @@ template <class... Done> struct async_rotate {
     }
     if (at.on->light != nullptr) open_light(*at.on);
     if (at.on->engine != nullptr) [[likely]]
-      return builder<wrapped, Done...>::submit(at, wrapped{static_cast<Body&&>(body)}, clauses...);
+      return submit_with<here, wrapped>(at, wrapped{static_cast<Body&&>(body)}, clauses...);
     if constexpr (clause_list<Done...>::accesses + clause_list<Done...>::ranges != 0 || clause_list<Done...>::fixed)
       throw_async_outside();
     else if (!lone_scope::skips())

@@ -102,6 +102,10 @@ struct options {
 };
 
 class graph;
+class runtime;
+namespace detail {
+[[nodiscard]] engine_base& engine_of(runtime& rt) noexcept;
+}
 
 class runtime {
  public:
@@ -118,11 +122,12 @@ class runtime {
   runtime& operator=(const runtime&) = delete;
 
   // Submits a task: clauses first, the body last. The body is called once, with the data of the access clauses in
-  // order, when the versions it needs are there (SuperGlue §3.1); what it returns is ignored.
+  // order, when the versions it needs are there (SuperGlue §3.1); what it returns is ignored, unless weft::returns() is
+  // among the clauses: then this returns a weft::future of it (weft/future.hpp).
   // Who: any thread, and from inside tasks; then the new task is a child of the running one.
   // Cost: the table in README.md; nothing is allocated in the steady state for bodies up to about 400 bytes.
   // Errors: weft::error if one handle is named with two kinds, or is in use by another runtime.
-  template <class... Args> void submit(Args&&... clauses_and_body) {
+  template <class... Args> auto submit(Args&&... clauses_and_body) {
     using given = detail::arguments<Args...>;
     static_assert(given::has_body,
                   "weft: submit needs a body, and it comes last: rt.submit(weft::read(a), [](int x) {})");
@@ -131,7 +136,10 @@ class runtime {
                                            "weft::read(h), weft::write(h), weft::add(h) or weft::concurrent(h)");
       static_assert(!given::no_bare_handle || given::all_clauses,
                     "weft: every argument before the body must be a clause");
-      if constexpr (given::all_clauses) detail::submit(*engine_, static_cast<Args&&>(clauses_and_body)...);
+      if constexpr (given::all_clauses && detail::asks_for_result<Args...>)
+        return submit_returning(*engine_, static_cast<Args&&>(clauses_and_body)...);
+      else if constexpr (given::all_clauses)
+        detail::submit(*engine_, static_cast<Args&&>(clauses_and_body)...);
     }
   }
   // A run of g (weft/graph.hpp), which behaves as one task with all accesses of its nodes.
@@ -199,12 +207,15 @@ class runtime {
 
  private:
   friend class graph;
+  friend detail::engine_base& detail::engine_of(runtime& rt) noexcept;
 
   detail::engine_base* engine_;
   const char* policy_;
   const char* rules_;
   std::uint64_t seed_;
 };
+
+inline detail::engine_base& detail::engine_of(runtime& rt) noexcept { return *rt.engine_; }
 
 // What options::machine accepts by name, and options::policy, the default first. A machine file that cannot be used is
 // listed with the reason. Read once per process.

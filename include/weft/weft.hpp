@@ -14,6 +14,7 @@
 #include "weft/for_each.hpp"
 #include "weft/fork_each.hpp"
 #include "weft/fork_join.hpp"
+#include "weft/future.hpp"
 #include "weft/graph.hpp"
 #include "weft/guest.hpp"
 #include "weft/handle.hpp"

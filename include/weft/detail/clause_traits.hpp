@@ -23,6 +23,7 @@ template <class Clause> struct access_traits {
   static constexpr std::size_t stretches = 0;  // of streams
   static constexpr bool is_array_of_streams = false;
   static constexpr bool is_numbered = false;  // its task keeps a number for it
+  static constexpr bool keeps = false;        // its task keeps what its kept() gives
   static constexpr bool exclusive_group = false;
   static constexpr bool plain = false;
 };
@@ -50,10 +51,15 @@ template <> struct access_traits<subtasks_clause> : access_traits<void> {
 template <> struct access_traits<completes_clause> : access_traits<void> {
   static constexpr bool is_clause = true;
 };
+template <> struct access_traits<returns_clause> : access_traits<void> {
+  static constexpr bool is_clause = true;
+};
 template <> struct access_traits<team_clause> : access_traits<void> {
   static constexpr bool is_clause = true;
   static constexpr bool plain = true;
 };
+template <class... Args> inline constexpr bool asks_for_result =
+    (false || ... || std::is_same_v<std::remove_cvref_t<Args>, returns_clause>);
 struct one_access : access_traits<void> {
   static constexpr bool is_access = true;
   static constexpr bool is_clause = true;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -210,6 +211,7 @@ template <class Body, class... Clauses> struct builder {
   }
 
   static void submit(engine_base& e, Body&& body, const Clauses&... clauses) {
+    static_assert(!asks_for_result<Clauses...>, "weft: returns() is a clause of runtime::submit alone");
     static_assert(
         !list::is_team || !list::is_numbered,
         "weft: the members of a team have one number between them; use weft::reduce, or team_context::reduce");
@@ -244,6 +246,8 @@ template <class Body, class... Clauses> struct builder {
 
   // As a node of a graph that is being recorded (weft/graph.hpp).
   static void submit(graph_recording& g, Body&& body, const Clauses&... clauses) {
+    static_assert(!asks_for_result<Clauses...>, "weft: a graph runs again and a future has one value; let the task "
+                                                "write a handle, or submit it by itself");
     static_assert(list::events == 0, "weft: a graph runs again and an event is over once; complete it from a task that "
                                      "is submitted, or wait for it in a body");
     static_assert(list::stretches == 0,
@@ -382,10 +386,36 @@ template <class Body, class... Clauses> struct builder {
   }
 };
 
-// Rotates the body to the front: submit(c1, c2, body) becomes builder<Body, C1, C2>::submit(e, body, c1, c2).
+// A body, and what its task keeps for as long as it.
+template <class Body, class Kept> struct keeping {
+  template <class... Data>
+    requires std::is_invocable_v<Body&, Data...>
+  decltype(auto) operator()(Data&&... data) {
+    return body(static_cast<Data&&>(data)...);
+  }
+  Body body;
+  Kept kept;
+};
+template <class Clause> [[nodiscard]] auto kept_by(const Clause& c) noexcept {
+  if constexpr (access_traits<Clause>::keeps)
+    return std::tuple(c.kept());
+  else
+    return std::tuple<>();
+}
+template <class To, class Body, class... Clauses> void submit_with(To& e, Body&& body, const Clauses&... clauses) {
+  if constexpr ((false || ... || access_traits<Clauses>::keeps)) {
+    auto all = std::tuple_cat(kept_by(clauses)...);
+    using whole = keeping<std::remove_cvref_t<Body>, decltype(all)>;
+    builder<whole, Clauses...>::submit(e, whole{static_cast<Body&&>(body), std::move(all)}, clauses...);
+  } else {
+    builder<Body, Clauses...>::submit(e, static_cast<Body&&>(body), clauses...);
+  }
+}
+
+// Rotates the body to the front: submit(c1, c2, body) becomes submit_with(e, body, c1, c2).
 template <class... Done> struct rotate {
   template <class To, class Body> static void go(To& e, const Done&... done, Body&& body) {
-    builder<Body, Done...>::submit(e, static_cast<Body&&>(body), done...);
+    submit_with<To, Body>(e, static_cast<Body&&>(body), done...);
   }
   template <class To, class Next, class Second, class... Rest>
   static void go(To& e, const Done&... done, Next&& next, Second&& second, Rest&&... rest) {

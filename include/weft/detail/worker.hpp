@@ -92,6 +92,8 @@ struct engine_base {
   virtual void wait_handle(handle_state& h) = 0;
   // For `version` of h, which may be one that nobody has submitted an access for.
   virtual void wait_version(handle_state& h, std::uint64_t version) = 0;
+  // What poisons h, or null. Who: a task that writes h, or has waited for it.
+  [[nodiscard]] virtual std::exception_ptr failure_of(handle_state& h) noexcept = 0;
   virtual void pause(bool on) = 0;
   // For weft::event (src/sched/idle/events.hpp). wait: returns when s is over. settle: s is, and concerns this one.
   virtual void wait_event(event_state& s) = 0;

@@ -94,6 +94,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void wait_handle(detail::handle_state& h) override;
   void drain(detail::handle_state& h) noexcept override;
   void wait_version(detail::handle_state& h, std::uint64_t version) override;
+  std::exception_ptr failure_of(detail::handle_state& h) noexcept override { return context_.poison.why(h); }
   void wait_event(event_state& s) override;
   void settle(const event_end& of) override;
   void settle_after(event_state& s, std::uint64_t ps) override;

@@ -34,18 +34,18 @@ template <class M> class poison {
     // A task of the runtime's own is for all.
     detail::cancel_scope* const in = r.internal ? nullptr : scope_of(r);
     if (const detail::cancellation_state* by = cancelled_around(in)) {
-      r.invoke(r, detail::errand::destroy);
       failures_.add(r, by->why, in);
       writes(r, by->why);
+      r.invoke(r, detail::errand::destroy);  // behind these: a future learns by its handle why it gets nothing
       count_skipped(in);
       return true;
     }
     std::exception_ptr e;
     for (std::uint32_t i = 0; i < r.access_count && e == nullptr; ++i)
       e = failures_.of(access::handle_of(r.accesses()[i]));
+    if (e != nullptr) fail(r, e);
     r.invoke(r, e == nullptr ? detail::errand::run : detail::errand::destroy);
     if (e == nullptr) return false;
-    fail(r, e);
     count_skipped(r.internal ? nullptr : cancellable_above(r.parent));
     return true;
   }
@@ -127,8 +127,10 @@ template <class M> class poison {
 
   // What a wait for h throws, if h is poisoned. Who: has waited for the version, which orders it; why is under a lock.
   void rethrow_for(detail::handle_state& h) {
-    if (!M::load(h.poisoned, base::relaxed) && !failures_.any_unnoted()) return;
-    if (std::exception_ptr e = failures_.of(h)) std::rethrow_exception(e);
+    if (const std::exception_ptr e = why(h)) std::rethrow_exception(e);
+  }
+  [[nodiscard]] std::exception_ptr why(detail::handle_state& h) noexcept {
+    return M::load(h.poisoned, base::relaxed) || failures_.any_unnoted() ? failures_.of(h) : nullptr;
   }
   // What a wait for the tasks below r throws; nullptr: for all tasks. Those that are missing because r itself was
   // cancelled are no reason to throw.
