@@ -396,7 +396,7 @@ if(WEFT_APPS)
     endif()
     set_tests_properties(papers/${name} PROPERTIES COST 40)
   endforeach()
-  set_tests_properties(tool/check_test tool/validate_test PROPERTIES COST 50)
+  set_tests_properties(tool/check_test tool/validate_test tool/calibrate_test stress/teams PROPERTIES COST 50)
   weft_test(long/papers/tao/learned long ${python} ${PROJECT_SOURCE_DIR}/papers/tao/learned.py
             --weft $<TARGET_FILE:weft_tool>)
 endif()
