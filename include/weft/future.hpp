@@ -12,7 +12,7 @@
 //
 // A coroutine whose parameters have a weft::runtime& (or that is a member function with such a parameter) may return a
 // future. It begins as a task of that runtime. Where it awaits a future it lets go of its worker, and goes on as a task
-// when that is there; nothing is kept but its frame, so a million may be under way.
+// when that is there; nothing is kept but its frame. Each that waits counts for two tasks of options::window.
 //
 //   weft::future<int> sum(weft::runtime& rt, const node* n) {
 //     if (n == nullptr) co_return 0;
@@ -44,6 +44,12 @@ template <class T> class future;
 namespace detail {
 template <class T> struct future_promise;
 template <class... Done> struct submit_returning_at;
+// Containers of what cannot be copied say that they can.
+template <class T> inline constexpr bool can_be_copied = std::is_copy_constructible_v<T>;
+template <class T>
+  requires requires { typename T::value_type; }
+inline constexpr bool can_be_copied<T> =
+    std::is_copy_constructible_v<T> && std::is_copy_constructible_v<typename T::value_type>;
 template <class T> struct future_clause {
   const future<T>& of;
   [[nodiscard]] future<T> kept() const noexcept { return of; }
@@ -66,7 +72,8 @@ template <class T> class future {
   [[nodiscard]] bool ready() const noexcept { return valid() && state_->data.version() != 0; }
   // Returns when the task is done, as runtime::wait(h) does: in a body that is set aside meanwhile, other threads may
   // wait, and the thread that made the runtime runs tasks. The value stays when the runtime has ended.
-  // Errors: what the task failed with, each time; runtime::wait() throws that, too, as it does for handles.
+  // Errors: what the body threw, or why it was not called, each time; what children and events of the task failed with,
+  // until runtime::wait() has thrown it. That throws the others, too, as it does for handles.
   void wait() const { state().await(); }
   // Waits, then gives the value, which lives as long as a copy of this; the last copy, if it is itself about to go,
   // gives it away, and one that is not the last a copy of it. What cannot be copied goes to the first that asks so,
@@ -78,10 +85,12 @@ template <class T> class future {
   T get() && {
     wait();
     if constexpr (!std::is_void_v<T>) {
-      if constexpr (!std::is_copy_constructible_v<T>)
+      if constexpr (detail::can_be_copied<T>) {
+        if (!detail::is_only_share(*state_)) return static_cast<const T&>(state_->value());
+      } else {
         state_->await_readers();
-      else if (!detail::is_only_share(*state_))
-        return static_cast<const T&>(state_->value());
+        if (!detail::is_only_share(*state_)) detail::throw_value_is_shared();
+      }
       return std::move(state_->value());
     }
   }
@@ -242,7 +251,11 @@ class resumes {
   resumes(resumes&& other) noexcept : what_(std::exchange(other.what_, nullptr)) {}
   resumes& operator=(resumes&&) = delete;
   ~resumes() {
-    if (what_ != nullptr) what_.resume();
+    if (what_ == nullptr) return;
+    try {
+      what_.resume();
+    } catch (...) {  // of a coroutine of another type, in a scope that is cancelled: its task was skipped anyway
+    }
   }
   void operator()() { std::exchange(what_, nullptr).resume(); }
   void forget() noexcept { what_ = nullptr; }
@@ -299,14 +312,14 @@ template <class Promise> class begins {
 
 [[nodiscard]] inline engine_base* engine_among() noexcept { return nullptr; }
 template <class First, class... Rest> [[nodiscard]] engine_base* engine_among(First& first, Rest&... rest) noexcept {
-  if constexpr (std::is_same_v<std::remove_cv_t<First>, runtime>)
+  if constexpr (std::is_same_v<First, runtime>)
     return &engine_of(first);
   else
     return engine_among(rest...);
 }
 
 template <class T> struct promise_result {
-  template <class From> void return_value(From&& value) {
+  template <class From = T> void return_value(From&& value) {
     to().set([&]() -> T { return static_cast<From&&>(value); });
   }
   virtual future_state<T>& to() noexcept = 0;
@@ -327,7 +340,7 @@ template <> struct promise_result<void> {
 template <class T> struct future_promise final : promise_result<T> {
   template <class... Args> explicit future_promise(Args&... args)
       : state_(make_future_state<coroutine_state<T>>(*engine_among(args...))) {
-    static_assert((false || ... || std::is_same_v<std::remove_cv_t<Args>, runtime>),
+    static_assert((false || ... || std::is_same_v<Args, runtime>),
                   "weft: a coroutine that returns a weft::future takes the weft::runtime& on which it runs");
   }
   future_state<T>& to() noexcept override { return *state_; }
@@ -356,12 +369,13 @@ template <class T> struct future_promise final : promise_result<T> {
     struct over {
       [[nodiscard]] bool await_ready() const noexcept { return false; }
       void await_suspend(std::coroutine_handle<future_promise> self) const noexcept {
-        const share_of<coroutine_state<T>> s = std::move(self.promise().state_);
+        coroutine_state<T>& s = *self.promise().state_;  // is there until its task is done, whoever has a share
+        const std::exception_ptr why = s.failure;
         self.destroy();
-        if (const std::exception_ptr why = s->failure)
-          s->ended.fail(why);
+        if (why != nullptr)
+          s.ended.fail(why);
         else
-          s->ended.fulfil();
+          s.ended.fulfil();
       }
       void await_resume() const noexcept {}
     };

@@ -40,6 +40,10 @@ void leave(future_core* s) noexcept {
 
 void throw_no_future() { throw error("weft: this future is of no task: it is empty, or was moved from"); }
 
+void throw_value_is_shared() {
+  throw error("weft: this future has copies, and its value cannot be copied; look at it by get() of one that stays");
+}
+
 bool future_core::is_done() noexcept {
   const handle_state& h = done();
   return peek_acquire(h.word) >> alarm_bits != 0;  // pairs with the end of the access
@@ -49,8 +53,9 @@ bool future_core::is_unused() noexcept { return done().idle() && over.idle(); }
 void future_core::await() {
   if (!is_done()) engine->wait_version(done(), 1);
   if (failure != nullptr) std::rethrow_exception(failure);
-  if (!has_value && failure == nullptr)
-    throw error("weft: the task of a future was not called, because what it was to use had failed");
+  if (peek(done().poisoned))  // by a child or an event, after the body
+    if (const std::exception_ptr why = engine->failure_of(done())) std::rethrow_exception(why);
+  if (!has_value) throw error("weft: the task of a future was not called, because what it was to use had failed");
 }
 
 void future_core::await_readers() {

@@ -205,6 +205,50 @@ TEST_CASE("futures: of tasks that a cancelled finish leaves out, what cancelled 
   });
 }
 
+// Catches: an event that fails without cancelling; a coroutine that gives up and is taken for a failure.
+TEST_CASE("futures: a coroutine that throws cancels its finish, and one that gives up does not fail it") {
+  everywhere([](weft::runtime& rt) {
+    weft::cancellation by, stop;
+    CHECK(thrown([&] {
+            weft::finish(by,
+                         [&] { static_cast<void>(throws_behind(rt, rt.submit(weft::returns(), [] { return 1; }))); });
+          }) == "in the coroutine");
+    CHECK(by.cancelled());
+    const auto gives_up = [](weft::runtime&, weft::cancellation& c) -> weft::future<void> {
+      c.cancel();
+      throw weft::cancelled_error();
+      co_return;
+    };
+    CHECK_NOTHROW(weft::finish(stop, [&] { static_cast<void>(gives_up(rt, stop)); }));
+    CHECK_NOTHROW(rt.wait());
+  });
+}
+
+TEST_CASE("futures: children and events that fail after the body, values that are taken, and twice returned") {
+  everywhere([](weft::runtime& rt) {
+    auto f = rt.submit(weft::returns(), weft::subtasks(), [&rt] {
+      rt.submit([] { throw std::runtime_error("child"); });
+      return 1;
+    });
+    CHECK(thrown([&] { static_cast<void>(f.get()); }) == "child");
+    CHECK(thrown([&] { static_cast<void>(f.then([](int x) { return x; }).get()); }) == "child");
+    CHECK(thrown([&] { rt.wait(); }) == "child");
+    auto v = rt.submit(weft::returns(), [] {
+      std::vector<std::unique_ptr<int>> all(2);
+      all[1] = std::make_unique<int>(4);
+      return all;
+    });
+    {
+      const auto copy = v;
+      CHECK(thrown([&] { static_cast<void>(weft::future(v).get()); }).find("has copies") != std::string::npos);
+      CHECK(*copy.get()[1] == 4);
+    }
+    CHECK(*std::move(v).get()[1] == 4);
+    const auto pairs = [](weft::runtime&) -> weft::future<std::pair<int, int>> { co_return {1, 2}; };
+    CHECK(pairs(rt).get().second == 2);
+  });
+}
+
 // Catches: values that live on when nobody can read them; a destructor that waits.
 TEST_CASE("futures: a value is gone when neither a copy nor a reader is left") {
   everywhere([](weft::runtime& rt) {

@@ -41,7 +41,8 @@ struct future_core {
   virtual ~future_core() = default;
 };
 
-[[noreturn]] void throw_no_future();  // weft::error
+[[noreturn]] void throw_no_future();        // weft::error
+[[noreturn]] void throw_value_is_shared();  // the same
 
 // A share more, and one less; with the last the value goes. Order: the last comes behind all that was done by others.
 void add_share(future_core& s) noexcept;
@@ -80,7 +81,9 @@ template <class State> class share_of {
 };
 
 template <class T> struct future_state : future_core {
-  explicit future_state(engine_base& e) noexcept : future_core(e), data(value()) {}
+  // What stays until a later future is made must be small.
+  static constexpr bool is_apart = sizeof(T) > 256;
+  explicit future_state(engine_base& e) : future_core(e), data(value()) {}
   ~future_state() override {
     data.state().drain();
     drop_value();
@@ -88,18 +91,37 @@ template <class T> struct future_state : future_core {
   [[nodiscard]] handle_state& done() noexcept override { return data.state(); }
   [[nodiscard]] handle_base& order() noexcept { return data; }
   void drop_value() noexcept override {
-    if (has_value) value().~T();
-    has_value = false;
+    end_value();
+    if constexpr (is_apart)
+      if (void* const at = std::exchange(room.at, nullptr); at != nullptr)
+        ::operator delete(at, std::align_val_t{alignof(T)});
   }
   template <class Make> void set(Make make) {
-    new (static_cast<void*>(room)) T(make());
+    end_value();  // a coroutine may return a value and then another
+    ::new (static_cast<void*>(&value())) T(make());
     has_value = true;
   }
-
   // Who: after set().
-  [[nodiscard]] T& value() noexcept { return *reinterpret_cast<T*>(room); }
+  [[nodiscard]] T& value() noexcept {
+    if constexpr (is_apart)
+      return *static_cast<T*>(room.at);
+    else
+      return *reinterpret_cast<T*>(room.bytes);
+  }
 
-  alignas(T) unsigned char room[sizeof(T)];
+ private:
+  void end_value() noexcept {
+    if (std::exchange(has_value, false)) value().~T();
+  }
+  struct here {
+    alignas(T) unsigned char bytes[sizeof(T)];
+  };
+  struct apart {
+    void* at = ::operator new(sizeof(T), std::align_val_t{alignof(T)});
+  };
+  std::conditional_t<is_apart, apart, here> room;
+
+ public:
   handle<T&> data;
 };
 template <> struct future_state<void> : future_core {

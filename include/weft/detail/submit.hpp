@@ -233,6 +233,7 @@ template <class Body, class... Clauses> struct builder {
 
   // Of a body that says where it is.
   static void submit(place_of_body& at, Body&& body, const Clauses&... clauses) {
+    static_assert(!asks_for_result<Clauses...>, "weft: returns() is a clause of runtime::submit alone");
     if constexpr (list::accesses != 0 || list::ranges != 0 || list::stretches != 0 || list::directed ||
                   list::events != 0 || list::is_team) {
       submit(*at.on->engine, static_cast<Body&&>(body), clauses...);

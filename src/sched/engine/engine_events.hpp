@@ -74,7 +74,7 @@ template <machine::machine M> void engine<M>::settle_on(worker& w, const event_e
 // As the end of a child of r, and with a failure that of one that has thrown it.
 template <machine::machine M>
 void engine<M>::one_event_less(worker& w, detail::record& r, const std::exception_ptr& why) {
-  if (why != nullptr) context_.poison.fail_below(r, why);
+  if (why != nullptr) context_.poison.fail_by_event(r, why);
   const std::uint32_t before = M::fetch_sub(r.pending, detail::record::event_bit, base::acq_rel);
   WEFT_ASSERT((before & detail::record::event_bit) != 0);
   if (before == detail::record::event_bit) wholly_done(w, &r);

@@ -89,12 +89,19 @@ template <class M> class poison {
   }
 
   // What r waits for beside its body has failed with e, as a child of r would: behind its children, and once r is
-  // wholly done its own. r itself may not have run yet. Who: whoever ends that.
-  [[gnu::cold]] void fail_below(detail::record& r, const std::exception_ptr& e) {
+  // wholly done its own. r itself may not have run yet, nor be entered. Who: whoever ends that.
+  [[gnu::cold]] void fail_below(detail::record& r, const std::exception_ptr& e, detail::cancel_scope* in = nullptr) {
     detail::record child{};
     child.parent = &r;
     child.order = ~std::uint64_t{0};
-    failures_.add(child, e);
+    failures_.add(child, e, in);
+  }
+  // The event of r, which was entered, has failed with e: as if the body had thrown it.
+  [[gnu::cold]] void fail_by_event(detail::record& r, const std::exception_ptr& e) {
+    detail::cancel_scope* const in = scope_of(r);
+    const bool gives_up = cancelled_around(in) != nullptr && detail::is_cancelled_error(e);
+    fail_below(r, e, gives_up ? in : nullptr);
+    if (!gives_up) cancel_around(r, e);
   }
 
   // r is wholly done: what its children threw and nobody waited for is its own, and what r writes is as bad as theirs.

@@ -130,7 +130,7 @@ TEST_CASE("watch: all sleep and an event is outstanding: said after two seconds,
   x.event = &e;
   CHECK(f.events.list(x));
   for (unsigned id = 0; id < 2; ++id) static_cast<void>(f.s.sleep.announce(id));
-  f.looks.open(0);
+  f.looks.open(stuck_ns);
   CHECK(f.looks.events_may_come());
   const std::string text = f.look(20);
   CHECK(has(text, "waits for event 'reply'"));
