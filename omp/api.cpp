@@ -72,6 +72,7 @@ void league(function f, void* data, unsigned count, unsigned limit) noexcept {
 
 // Environment variables are read, and shown if that is asked for, when the library comes.
 [[gnu::constructor]] void begin() noexcept {
+  if (!is_needed()) return;  // LD_PRELOAD goes to all children, also those that know nothing of OpenMP
   static_cast<void>(read_settings());
   const char* const shown = std::getenv("OMP_DISPLAY_ENV");
   if (shown == nullptr) return;

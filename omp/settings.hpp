@@ -38,6 +38,8 @@ struct settings {
 extern settings the_settings;
 extern bool settings_are_read;
 [[nodiscard]] inline const settings& set() noexcept { return settings_are_read ? the_settings : read_settings(); }
+// Whether what was there when the process began asked for libgomp.
+[[nodiscard]] bool is_needed() noexcept;
 // To stderr, as OMP_DISPLAY_ENV asks.
 void display_environment(bool verbose) noexcept;
 

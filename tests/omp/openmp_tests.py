@@ -131,6 +131,10 @@ int main() {
         done = on_weft(self.build("int main() {}", "-Wl,--no-as-needed"), OMP_DISPLAY_ENV="true", OMP_NUM_THREADS=6)
         self.assertIn("[host] OMP_NUM_THREADS = '6'", done.stderr)
 
+    def test_a_child_without_openmp_hears_nothing(self):
+        done = on_weft("/bin/true", OMP_DISPLAY_ENV="true", OMP_NUM_THREADS="0", WEFT_MACHINE="virtual")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
     def test_modelled_machines_are_refused(self):
         done = on_weft(self.build("int main() {\n#pragma omp parallel\n{}\n}"), WEFT_MACHINE="epyc-7551-32")
         self.refused(done, "real cores only")
@@ -253,7 +257,8 @@ class Tool(Built):
                                ([script], "is no program of machine code"), (["./not/there"], "no such file"),
                                ([broken], "linked statically"),
                                (["--machine", "virtual", "--", fine], "real cores only"),
-                               (["--json", "--", fine], "--json is for the apps")):
+                               (["--json", "--", fine], "--json is for the apps"),
+                               (["--bogus", "--", fine], "unknown option"), (["--bogus", fine], "unknown option")):
             done = run(OPTIONS.weft, "run", *command)
             self.assertEqual(done.returncode, 2, (command, done.stderr))
             self.assertIn(words, done.stderr + done.stdout)

@@ -103,7 +103,14 @@ class run_command final : public command {
   int run() override {
     for (std::size_t i = 0; i < apps_.size(); ++i)
       if (lines_[i].parsed()) return run_app(apps_[i]);
-    const std::vector<std::string> extras = program_.empty() ? line_.remaining() : program_;
+    const std::vector<std::string> others = line_.remaining();
+    for (const std::string& option : others)
+      if (!program_.empty() && option != "--" && option.starts_with('-'))
+        throw weft::error("run: unknown option \"" + option +
+                          "\"; options of your program come behind it, and it behind "
+                          "--: weft run -- " +
+                          program_[0] + " " + option);
+    const std::vector<std::string> extras = program_.empty() ? others : program_;
     if (extras.empty()) return list_apps();
     if (extras[0].find('/') != std::string::npos) return run_program(extras);
     if (extras[0].starts_with('-')) throw weft::error("run: unknown option \"" + extras[0] + "\"; see weft run --help");
