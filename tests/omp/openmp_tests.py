@@ -120,7 +120,7 @@ int main() {
             self.assertEqual((ours.returncode, ours.stdout, ours.stderr), (0, theirs.stdout, ""), env)
 
     def test_what_means_nothing_is_said(self):
-        program = self.build("int main() {\n#pragma omp parallel\n{}\n}")
+        program = self.build(self.ASK)
         for name, value in (("OMP_NUM_THREADS", "-3"), ("OMP_NUM_THREADS", "many"), ("OMP_SCHEDULE", "quick"),
                             ("OMP_DYNAMIC", "perhaps"), ("OMP_STACKSIZE", "12X"), ("OMP_THREAD_LIMIT", "0")):
             done = on_weft(program, **{name: value})
@@ -136,7 +136,7 @@ int main() {
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
     def test_modelled_machines_are_refused(self):
-        done = on_weft(self.build("int main() {\n#pragma omp parallel\n{}\n}"), WEFT_MACHINE="epyc-7551-32")
+        done = on_weft(self.build(self.ASK), WEFT_MACHINE="epyc-7551-32")
         self.refused(done, "real cores only")
 
 
