@@ -7,6 +7,6 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def no_hang() -> Iterator[None]:
-    faulthandler.dump_traceback_later(120, exit=True)
+    faulthandler.dump_traceback_later(900, exit=True)
     yield
     faulthandler.cancel_dump_traceback_later()

@@ -28,6 +28,7 @@ def test_threads_are_as_before_at_the_end():
             pass
         assert blas_threads() == [1] * len(before)
         rt.submit(np.matmul, np.ones((300, 300)), np.ones((300, 300)), wf.team(2)).result()
+        rt.wait()  # the result is there before the team is over
         assert blas_threads() == [1] * len(before)
     assert blas_threads() == before
 
