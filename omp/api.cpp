@@ -55,10 +55,11 @@ void league(function f, void* data, unsigned count, unsigned limit) noexcept {
   task& outer = *th.now;
   team& g = *outer.of;
   const controls* const before = outer.icv;
+  controls inside = *before;
   const unsigned most = limit != 0 ? limit : teams_thread_limit;
   if (most != 0) {
-    controls& c = own_controls(outer);
-    c.threads = std::min(c.threads, most);
+    inside.threads = std::min(inside.threads, most);
+    outer.icv = &inside;
   }
   g.league = n;
   for (unsigned i = 0; i < n; ++i) {

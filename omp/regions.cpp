@@ -389,6 +389,9 @@ void parallel(function f, void* data, unsigned threads, preparation before) noex
 
 controls& own_controls(task& t) {
   const std::lock_guard guard(t.of->lock);
+  // Where tasks are calls nobody else looks at those of an implicit task that has some of its own already.
+  if (t.is_implicit && t.of->of == nullptr && !t.of->renewed.empty() && t.of->renewed.back().get() == t.icv)
+    return *t.of->renewed.back();
   t.of->renewed.push_back(std::make_unique<controls>(*t.icv));
   t.icv = t.of->renewed.back().get();
   return *t.of->renewed.back();

@@ -76,8 +76,9 @@ template <class T> class future {
   // until runtime::wait() has thrown it. That throws the others, too, as it does for handles.
   void wait() const { state().await(); }
   // Waits, then gives the value, which lives as long as a copy of this; the last copy, if it is itself about to go,
-  // gives it away, and one that is not the last a copy of it. What cannot be copied goes to the first that asks so,
-  // when the tasks that read it are done. Errors: as wait().
+  // gives it away, and one that is not the last a copy of it. A value that cannot be copied is given away when the
+  // tasks that read it are done. Errors: as wait(); weft::error if such a one is asked for while there are other
+  // copies.
   decltype(auto) get() const& {
     wait();
     if constexpr (!std::is_void_v<T>) return static_cast<const T&>(state_->value());
@@ -318,32 +319,25 @@ template <class First, class... Rest> [[nodiscard]] engine_base* engine_among(Fi
     return engine_among(rest...);
 }
 
-template <class T> struct promise_result {
+// What co_return does, which is of one name or the other.
+template <class Promise, class T> struct promise_result {
   template <class From = T> void return_value(From&& value) {
-    to().set([&]() -> T { return static_cast<From&&>(value); });
+    static_cast<Promise&>(*this).to().set([&]() -> T { return static_cast<From&&>(value); });
   }
-  virtual future_state<T>& to() noexcept = 0;
-
- protected:
-  ~promise_result() = default;
 };
-template <> struct promise_result<void> {
+template <class Promise> struct promise_result<Promise, void> {
   void return_void() {
-    to().set([] {});
+    static_cast<Promise&>(*this).to().set([] {});
   }
-  virtual future_state<void>& to() noexcept = 0;
-
- protected:
-  ~promise_result() = default;
 };
 
-template <class T> struct future_promise final : promise_result<T> {
+template <class T> struct future_promise : promise_result<future_promise<T>, T> {
   template <class... Args> explicit future_promise(Args&... args)
       : state_(make_future_state<coroutine_state<T>>(*engine_among(args...))) {
     static_assert((false || ... || std::is_same_v<Args, runtime>),
                   "weft: a coroutine that returns a weft::future takes the weft::runtime& on which it runs");
   }
-  future_state<T>& to() noexcept override { return *state_; }
+  [[nodiscard]] future_state<T>& to() noexcept { return *state_; }
 
   future<T> get_return_object() noexcept { return future<T>(state_); }
   [[nodiscard]] auto initial_suspend() noexcept {

@@ -7,19 +7,10 @@
 
 #include "capture.hpp"
 #include "replay.hpp"
+#include "thrown.hpp"
 #include "weft/weft.hpp"
 
 namespace {
-
-// The message of what f throws; "" if it throws nothing.
-template <class F> std::string thrown(F f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "";
-}
 
 [[noreturn]] void fail(const char* text) { throw std::runtime_error(text); }
 

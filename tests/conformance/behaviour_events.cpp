@@ -8,6 +8,7 @@
 
 #include "capture.hpp"
 #include "replay.hpp"
+#include "thrown.hpp"
 #include "weft/weft.hpp"
 
 namespace {
@@ -15,15 +16,6 @@ namespace {
 using std::chrono::milliseconds;
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-std::string thrown(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "";
-}
 
 unsigned occurrences(const std::string& text, const std::string& part) {
   unsigned n = 0;

@@ -12,6 +12,7 @@
 
 #include "capture.hpp"
 #include "replay.hpp"
+#include "thrown.hpp"
 #include "weft/weft.hpp"
 
 namespace {
@@ -19,15 +20,6 @@ namespace {
 using std::chrono::milliseconds;
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-std::string thrown(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const weft::error& e) {
-    return e.what();
-  }
-  return "";
-}
 
 // Two tasks of which neither will ever end: the parent waits for a child that needs what the parent holds.
 void submit_deadlock(weft::runtime& rt, weft::handle<int>& account) {

@@ -10,20 +10,13 @@
 #include "execute.hpp"
 #include "programs.hpp"
 #include "replay.hpp"
+#include "thrown.hpp"
 #include "trace_file.hpp"
 #include "weft.h"
 #include "weft/weft.hpp"
 
 namespace {
 
-std::string thrown(auto call) {
-  try {
-    call();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "";
-}
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // Calls check(runtime) with 2 to 16 workers, with more than this machine has cores, and in random orders.

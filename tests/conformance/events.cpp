@@ -13,18 +13,10 @@
 #include "everywhere.hpp"
 #include "quick.hpp"
 #include "replay.hpp"
+#include "thrown.hpp"
 #include "weft/weft.hpp"
 
 namespace {
-
-std::string thrown(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "";
-}
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 

@@ -8,18 +8,10 @@
 
 #include "everywhere.hpp"
 #include "quick.hpp"
+#include "thrown.hpp"
 #include "weft/weft.hpp"
 
 namespace {
-
-template <class F> std::string thrown(F f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "";
-}
 
 // Counts how many of it are alive.
 struct counted {

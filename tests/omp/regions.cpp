@@ -167,8 +167,34 @@ static void from_threads() {
   CHECK(all == 3 * 20 * 3);
 }
 
+// KiB of this process that are in memory.
+static long resident() {
+  long pages = 0;
+  std::FILE* const f = std::fopen("/proc/self/statm", "r");
+  CHECK(f != nullptr && std::fscanf(f, "%*d %ld", &pages) == 1);
+  std::fclose(f);
+  return pages * 4;
+}
+
+// What is set again and again outside of regions takes no memory, and what a task sets is its own.
+static void set_often() {
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(3);
+  const long at_first = resident();
+  for (int i = 0; i < 1000000; ++i) omp_set_num_threads(2 + i % 2);
+  CHECK(resident() - at_first < 8192);
+#pragma omp task if (0)
+  {
+    omp_set_num_threads(7);
+    CHECK(omp_get_max_threads() == 7);
+  }
+  CHECK(omp_get_max_threads() == 3);
+  omp_set_num_threads(before);
+}
+
 int main() {
   numbers();
+  set_often();
   thread_private();
   constructs();
   barriers();

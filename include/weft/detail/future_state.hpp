@@ -22,8 +22,8 @@ struct future_core {
   std::exception_ptr failure;     // written by the task, before its access is over
   bool has_value = false;         // the same
   future_core* next = nullptr;    // among those that are left
-  cell<std::uint32_t> shares{0};
-  handle<void> over;  // read by the task, so that no failure poisons it: for coroutines that go on anyway
+  cell<std::uint32_t> shares{0};  // of futures, tasks and coroutines; at the last one's end the value goes
+  handle<void> over;              // read by the task, so that no failure poisons it: for coroutines that go on anyway
 
   explicit future_core(engine_base& e) noexcept : engine(&e) {}
   future_core(const future_core&) = delete;
