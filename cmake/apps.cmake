@@ -127,7 +127,6 @@ include(cmake/wheel_tool.cmake)
 add_custom_target(tool DEPENDS weft_tool bench_system_serial bench_system_weft)
 if(TARGET weft_omp)
   add_dependencies(tool weft_omp)
-  add_dependencies(weft_tool weft_omp)
 endif()
 if(TARGET bench_system_libgomp)  # comes with the compiler
   add_dependencies(tool bench_system_libgomp)
