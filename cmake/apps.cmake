@@ -17,7 +17,7 @@ function(weft_part name folder)
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$|tools/weft/main\\.cpp$")
   add_library(${name} STATIC ${sources})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
-  target_link_libraries(${name} PUBLIC weft::weft ${ARGN} PRIVATE weft_strict)
+  target_link_libraries(${name} PUBLIC weft::lab ${ARGN} PRIVATE weft_strict)
 endfunction()
 
 weft_part(weft_apps apps PkgConfig::OPENBLAS)

@@ -69,6 +69,7 @@ if(WEFT_SANITIZE)
 endif()
 
 target_link_libraries(weft PRIVATE $<BUILD_INTERFACE:weft_strict>)
+target_link_libraries(weft_lab PRIVATE $<BUILD_INTERFACE:weft_strict>)
 
 # Most of what a file takes to compile is the headers that all of them include, and the templates in these. Where one
 # builds everything, and waits for it, headers are compiled once, and the files of a folder as one. Not in `dev`, nor
@@ -108,11 +109,10 @@ set(weft_library_headers
 set(weft_library_alone
     src/access/memory_placement.cpp
     src/access/reduction.cpp
-    src/ordered/swarm/memory.cpp
-    src/ordered/swarm/one_core.cpp
     src/runtime/host_engine.cpp
     src/runtime/virtual_engine.cpp)
 weft_at_once(weft HEADERS ${weft_library_headers} ALONE ${weft_library_alone})
+weft_at_once(weft_lab HEADERS ${weft_library_headers} ALONE src/lab/swarm/memory.cpp src/lab/swarm/one_core.cpp)
 
 # A change of the scheduler waits for the two engines: -Og takes a fifth less to compile than -O1.
 if(CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT WEFT_SANITIZE)

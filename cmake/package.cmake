@@ -18,6 +18,7 @@ endif()
 
 install(FILES ${machine_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/machines)
 install(TARGETS weft EXPORT weft FILE_SET HEADERS)
+install(TARGETS weft_lab EXPORT weft)
 install(EXPORT weft NAMESPACE weft:: FILE weft-targets.cmake DESTINATION ${weft_cmake_dir})
 
 configure_package_config_file(cmake/weft-config.cmake.in weft-config.cmake INSTALL_DESTINATION ${weft_cmake_dir})
@@ -27,4 +28,5 @@ install(FILES ${PROJECT_BINARY_DIR}/weft-config.cmake ${PROJECT_BINARY_DIR}/weft
 
 file(RELATIVE_PATH weft_pc_to_prefix /prefix/${weft_pc_dir} /prefix)
 configure_file(cmake/weft.pc.in weft.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/weft.pc DESTINATION ${weft_pc_dir})
+configure_file(cmake/weft-lab.pc.in weft-lab.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/weft.pc ${PROJECT_BINARY_DIR}/weft-lab.pc DESTINATION ${weft_pc_dir})

@@ -40,12 +40,12 @@ endfunction()
 # but for those that are compiled with more flags, which it could not be.
 file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/generated/program.cpp CONTENT "")
 add_library(weft_programs OBJECT ${PROJECT_BINARY_DIR}/generated/program.cpp)
-target_link_libraries(weft_programs PRIVATE weft::weft weft_strict)
+target_link_libraries(weft_programs PRIVATE weft::lab weft_strict)
 weft_at_once(weft_programs HEADERS <algorithm> <atomic> <cstdio> <memory> <string> <thread> <vector> <weft/weft.hpp>)
 get_target_property(programs_precompile weft_programs PRECOMPILE_HEADERS)
 function(weft_program target folder name source)
   add_executable(${target} ${source})
-  target_link_libraries(${target} PRIVATE weft::weft weft_strict)
+  target_link_libraries(${target} PRIVATE weft::lab weft_strict)
   if(programs_precompile)
     target_precompile_headers(${target} REUSE_FROM weft_programs)
   endif()
@@ -99,7 +99,7 @@ set(cases_main $<TARGET_OBJECTS:weft_cases_main>)
 file(GLOB_RECURSE unit_sources CONFIGURE_DEPENDS src/*_test.cpp)
 file(GLOB conformance_sources CONFIGURE_DEPENDS tests/conformance/*.cpp)
 if(WEFT_SANITIZE MATCHES "thread") # it has nothing to see where one thread plays all cores, or there is none but main
-  list(FILTER unit_sources EXCLUDE REGEX "/src/(base|place|model)/|/ordered/(oracle|swarm)/|_model_test\\.cpp$")
+  list(FILTER unit_sources EXCLUDE REGEX "/src/(base|place|model)/|/src/lab/|_model_test\\.cpp$")
   list(FILTER conformance_sources EXCLUDE REGEX "/(analytic|coarse|fanout|pushing)\\.cpp$")
 endif()
 if(WEFT_SANITIZE) # these count blocks, turns and nanoseconds, of which instrumented code has others
@@ -113,7 +113,7 @@ add_executable(weft_unit ${cases_main} ${unit_sources})
 add_executable(weft_conformance ${cases_main} ${conformance_sources} ${model_sources})
 foreach(program weft_unit weft_conformance)
   target_include_directories(${program} PRIVATE src tests)
-  target_link_libraries(${program} PRIVATE weft::weft weft_cases PkgConfig::HWLOC SQLite::SQLite3 Boost::context
+  target_link_libraries(${program} PRIVATE weft::lab weft_cases PkgConfig::HWLOC SQLite::SQLite3 Boost::context
                                            Threads::Threads)
   if(CMAKE_BUILD_TYPE STREQUAL "Debug")
     target_compile_options(${program} PRIVATE -g1) # lines without variables: a third less to compile

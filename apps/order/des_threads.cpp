@@ -23,7 +23,7 @@
 #include <array>
 #include <vector>
 
-#include "weft/chip_threads.hpp"
+#include "weft/lab/chip_threads.hpp"
 #include "work_chunks.hpp"
 
 namespace weft::apps::des {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "circuit.hpp"
-#include "weft/swarm.hpp"
+#include "weft/lab/swarm.hpp"
 
 namespace weft::apps::des {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "paged.hpp"
-#include "weft/swarm.hpp"
+#include "weft/lab/swarm.hpp"
 
 namespace weft::apps::order {
 

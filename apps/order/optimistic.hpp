@@ -15,7 +15,7 @@
 #include <cstdint>
 
 #include "paged.hpp"
-#include "weft/chip_threads.hpp"
+#include "weft/lab/chip_threads.hpp"
 
 namespace weft::apps::order {
 
@@ -82,7 +82,7 @@ class alignas(page_bytes) transaction {
   static constexpr std::uint64_t lock_bit = 1, tid_step = 2;
   static constexpr unsigned epoch_shift = 40;
   // Instructions beside loads and stores: of each round over a set, and of sorting each entry at each level, as the
-  // serial program's list has them (ordered/swarm/waiting_calls.hpp).
+  // serial program's list has them (lab/swarm/waiting_calls.hpp).
   static constexpr std::uint64_t loop_instructions = 3, sort_instructions = 5;
 
   struct alignas(64) entry {

@@ -1,14 +1,14 @@
 // A sample sort on the threads of a modelled chip: splitters from a sample, each thread puts its part of the entries
 // into buckets, and each bucket is sorted by one thread. An entry is two words, a key and what it is about, as in the
 // list of a serial program on that chip, and sorting takes as many instructions for each entry and level as there
-// (src/ordered/swarm/waiting_calls.hpp): halving by a splitter is such a level too.
+// (src/lab/swarm/waiting_calls.hpp): halving by a splitter is such a level too.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "paged.hpp"
-#include "weft/chip_threads.hpp"
+#include "weft/lab/chip_threads.hpp"
 
 namespace weft::apps::order {
 

@@ -4,8 +4,8 @@
 #include <span>
 
 #include "threads.hpp"
-#include "weft/oracle.hpp"
-#include "weft/swarm.hpp"
+#include "weft/lab/oracle.hpp"
+#include "weft/lab/swarm.hpp"
 
 namespace weft::apps::order {
 

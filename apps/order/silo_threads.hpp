@@ -6,7 +6,7 @@
 
 #include "optimistic.hpp"
 #include "tpcc.hpp"
-#include "weft/swarm.hpp"
+#include "weft/lab/swarm.hpp"
 
 namespace weft::apps::order {
 

@@ -1,8 +1,8 @@
 // The parallel programs that the Swarm paper compares with (§6.2): written with threads, locks and atomic operations,
-// on the cores of the modelled chip without its task units (weft/chip_threads.hpp). `--executor threads` runs them.
+// on the cores of the modelled chip without its task units (weft/lab/chip_threads.hpp). `--executor threads` runs them.
 #pragma once
 #include "section.hpp"
-#include "weft/chip_threads.hpp"
+#include "weft/lab/chip_threads.hpp"
 
 namespace weft::apps::order {
 

@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include "paged.hpp"
-#include "weft/chip_threads.hpp"
+#include "weft/lab/chip_threads.hpp"
 
 namespace weft::apps::order {
 

@@ -1,7 +1,7 @@
 // A simulator's event loop, wrapped: packets on a ring of routers, each with one link that sends one packet at a time.
 // Who comes to a link first in simulated time sends first, whatever runs when. The same events run under two executors,
 // and the oracle says how many of them could have run at a time.
-#include <weft/oracle.hpp>
+#include <weft/lab/oracle.hpp>
 #include <weft/weft.hpp>
 
 #include <algorithm>

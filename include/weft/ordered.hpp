@@ -19,6 +19,8 @@
 //   swarm         the architecture of the Swarm paper, modelled: cycles in place of nanoseconds. Of equal timestamps
 //                 it takes any first, as that architecture does
 //
+// These two are in a library of their own: #include <weft/lab/oracle.hpp> or <weft/lab/swarm.hpp>, and link weft::lab.
+//
 // Two more are for bodies of which the program promises something. Nothing is logged there, and nothing runs twice:
 //
 //   levels        those of one timestamp may run in any order: they do so at the same time, one timestamp after the
@@ -64,15 +66,15 @@ struct ordered_counts {
 };
 
 struct ordered_options {
-  // "speculative" (default), "serial", "levels", "relaxed", "oracle", "swarm". nullptr: what WEFT_ORDERED says, or the
-  // default.
+  // "speculative" (default), "serial", "levels", "relaxed"; with weft::lab "oracle", "swarm". nullptr: what
+  // WEFT_ORDERED says, or the default.
   const char* executor = nullptr;
   // Speculative: so many calls may be ahead of the oldest, 1 to 2^20. 0: it adapts to how many of them are in vain.
   std::size_t window = 0;
   // Speculative: bodies run ahead also where that does not pay. By default they then run in order for a while, so that
   // the loss stays small against all.
   bool always_ahead = false;
-  // The chip that "swarm" models (weft/swarm.hpp). nullptr: what WEFT_SWARM says, or that of the paper.
+  // The chip that "swarm" models (weft/lab/swarm.hpp). nullptr: what WEFT_SWARM says, or that of the paper.
   const swarm_options* swarm = nullptr;
 };
 

@@ -1,6 +1,8 @@
-// The ways to run ordered bodies. Each is a file; `make` in ordered.cpp is the table of them.
+// The ways to run ordered bodies. Each is a file; ordered.cpp has the table of the library's own, and those of the lab
+// (src/lab) say what they are called.
 #pragma once
 #include <memory>
+#include <string_view>
 
 #include "weft/ordered.hpp"
 
@@ -30,7 +32,14 @@ std::unique_ptr<executor> make_speculative(runtime& rt, const ordered_options& o
 std::unique_ptr<executor> make_serial(runtime& rt, const ordered_options& options);
 std::unique_ptr<executor> make_levels(runtime& rt, const ordered_options& options);
 std::unique_ptr<executor> make_relaxed(runtime& rt, const ordered_options& options);
-std::unique_ptr<executor> make_swarm(runtime& rt, const ordered_options& options);
-std::unique_ptr<executor> make_oracle(runtime& rt, const ordered_options& options);
+
+struct named_maker {
+  std::string_view name;
+  maker make = nullptr;
+  const named_maker* next = nullptr;  // add()'s
+};
+
+// From here on sections may ask for it; `more` stays where it is. Who: any thread, once for each.
+void add(named_maker& more);
 
 }  // namespace weft::ordered_run

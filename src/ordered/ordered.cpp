@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,18 +19,28 @@ namespace weft {
 
 namespace {
 
-struct named_maker {
-  std::string_view name;
-  ordered_run::maker make;
-};
+using ordered_run::named_maker;
 constexpr named_maker makers[] = {
     {"speculative", &ordered_run::make_speculative},
     {"serial", &ordered_run::make_serial},
     {"levels", &ordered_run::make_levels},
     {"relaxed", &ordered_run::make_relaxed},
-    {"swarm", &ordered_run::make_swarm},
-    {"oracle", &ordered_run::make_oracle},
 };
+constexpr std::string_view of_lab[] = {"oracle", "swarm"};  // known by name, so that a message can say where they are
+
+struct {
+  std::mutex lock;
+  const named_maker* first = nullptr;  // guarded by lock
+} constinit added;
+
+[[nodiscard]] const named_maker* find(std::string_view name) {
+  for (const named_maker& m : makers)
+    if (m.name == name) return &m;
+  const std::scoped_lock guard(added.lock);
+  for (const named_maker* m = added.first; m != nullptr; m = m->next)
+    if (m->name == name) return m;
+  return nullptr;
+}
 
 // What a run adds to the counts, for the trace; also where it ends by what a body threw.
 class recorded_run {
@@ -87,17 +98,33 @@ class recorded_run {
 };
 
 [[nodiscard]] std::string unknown(std::string_view name) {
+  for (const std::string_view lab : of_lab)
+    if (lab == name)
+      return "weft: the executor '" + std::string(name) +
+             "' of ordered sections is in the library weft_lab, which "
+             "this program does not have. Add #include <weft/lab/" +
+             std::string(name) + ".hpp>, and link weft::lab";
   std::vector<std::string> known;
   std::string list;
   for (const named_maker& m : makers) {
     known.emplace_back(m.name);
     list += (list.empty() ? "" : ", ") + std::string(m.name);
   }
+  for (const std::string_view lab : of_lab) {
+    known.emplace_back(lab);
+    list += ", " + std::string(lab);
+  }
   return "weft: there is no executor '" + std::string(name) + "' for ordered sections (there are: " + list + ")" +
          base::did_you_mean(name, known);
 }
 
 }  // namespace
+
+void ordered_run::add(named_maker& more) {
+  const std::scoped_lock guard(added.lock);
+  more.next = added.first;
+  added.first = &more;
+}
 
 namespace detail {
 
@@ -117,13 +144,12 @@ ordered_executor* make_ordered(runtime& rt, const ordered_options& options) {
   const char* const given = options.executor;
   const char* const variable = given == nullptr ? value_of_variable("ordered") : nullptr;
   const std::string_view name = given != nullptr ? given : variable != nullptr ? variable : makers[0].name;
-  for (const named_maker& m : makers)
-    if (m.name == name) {
-      std::unique_ptr<ordered_run::executor> made = m.make(rt, options);
-      made->name = m.name;
-      made->of = &rt;
-      return made.release();
-    }
+  if (const named_maker* const m = find(name)) {
+    std::unique_ptr<ordered_run::executor> made = m->make(rt, options);
+    made->name = m->name;
+    made->of = &rt;
+    return made.release();
+  }
   if (variable != nullptr) refuse_variable(unknown(name) + " (WEFT_ORDERED)");
   throw error(unknown(name));
 }

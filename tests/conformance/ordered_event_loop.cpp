@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sanitized.hpp"
-#include "weft/swarm.hpp"
+#include "weft/lab/swarm.hpp"
 #include "weft/weft.hpp"
 
 namespace {

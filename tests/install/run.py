@@ -49,6 +49,8 @@ def consume(prefix: pathlib.Path, work: pathlib.Path, opt: argparse.Namespace, k
     sh(opt.cmake, "--build", build)
     expect_42(sh(build / "consumer"), f"{kind}, find_package")
     expect_42(sh(build / "host", build / "libplugin.so"), f"{kind}, a plug-in")
+    expect_42(sh(build / "lab"), f"{kind}, weft::lab")
+    without_lab(build / "consumer-without-lab")
 
     pc = str(next(prefix.rglob("weft.pc")).parent)
     path = pc + os.pathsep + os.environ.get("PKG_CONFIG_PATH", "")
@@ -58,6 +60,16 @@ def consume(prefix: pathlib.Path, work: pathlib.Path, opt: argparse.Namespace, k
         program = work / f"by-pkg-config-{kind}"
         sh(opt.compiler, "-std=c++20", HERE / "main.cpp", "-o", program, *flags)
         expect_42(sh(program, LD_LIBRARY_PATH=libdir), " ".join([f"{kind}, pkg-config", *extra]))
+    flags = sh("pkg-config", "--cflags", "--libs", "weft-lab", PKG_CONFIG_PATH=path).split()
+    sh(opt.compiler, "-std=c++20", HERE / "lab.cpp", "-o", program, *flags)
+    expect_42(sh(program, LD_LIBRARY_PATH=libdir), f"{kind}, pkg-config weft-lab")
+
+
+def without_lab(program: pathlib.Path) -> None:
+    """A section asks for an executor of the lab, which the program does not have."""
+    done = subprocess.run([program], env={**os.environ, "WEFT_ORDERED": "oracle"}, text=True, capture_output=True)
+    if done.returncode == 0 or "#include <weft/lab/oracle.hpp>, and link weft::lab" not in done.stderr:
+        raise SystemExit(f"without weft::lab: status {done.returncode}, {done.stderr}")
 
 
 def install(build: pathlib.Path, work: pathlib.Path, opt: argparse.Namespace, kind: str) -> pathlib.Path:
@@ -75,8 +87,8 @@ def installed_as_part(work: pathlib.Path, opt: argparse.Namespace, *flags: str) 
         shutil.rmtree(folder, ignore_errors=True)
     sh(opt.cmake, "-S", HERE / "part", "-B", build, "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={opt.compiler}",
        f"-DWEFT_SOURCE={SOURCE}", *flags)
-    if flags:  # an empty archive: what is in it is not what this is about
-        sh(opt.cmake, "-E", "touch", build / "weft" / "libweft.a")
+    if flags:  # empty archives: what is in them is not what this is about
+        sh(opt.cmake, "-E", "touch", build / "weft" / "libweft.a", build / "weft" / "libweft_lab.a")
     sh(opt.cmake, "--install", build, "--prefix", prefix)
     return {str(file.relative_to(prefix)) for file in prefix.rglob("*") if file.is_file()}
 

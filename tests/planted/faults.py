@@ -37,8 +37,7 @@ WORK = ROOT / "build" / "planted"
 TREE, BUILD = WORK / "tree", WORK / "tree" / "build" / "dev"
 FOLDERS = ["src/sched/*", "src/access", "src/memory", "include/weft", "include/weft/detail"]
 # Programs for no runtime, or of rooms that are not asked here.
-NOT_ASKED = ["include/weft/swarm.hpp", "include/weft/ordered", "include/weft/oracle.hpp",
-             "include/weft/chip_threads.hpp", "include/weft/detail/ordered.hpp", "include/weft/openmp.hpp",
+NOT_ASKED = ["include/weft/ordered", "include/weft/detail/ordered.hpp", "include/weft/openmp.hpp",
              "include/weft/onetbb.hpp", "include/weft/openblas.hpp"]
 PAGE = ROOT / "docs" / "planted-faults.md"
 SAMPLES = pathlib.Path(__file__).resolve().parent / "samples.json"
