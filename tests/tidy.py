@@ -25,7 +25,7 @@ SCHED_WITHOUT_TEST = {"src/sched/admit/any_engine.hpp": "an interface, without a
                       **{f"src/sched/engine/engine_{part}.hpp": "the engine's, as engine_test.cpp tests it"
                          for part in ("steps", "life", "calls", "events", "forks", "graphs", "size")},
                       **{f"src/sched/{what}.hpp": "members, without a call of its own" for what in
-                         ("place/context", "place/place_room", "admit/admit_room", "join/join_room",
+                         ("place/context", "workers/slices", "place/place_room", "admit/admit_room", "join/join_room",
                           "teams/team_room")}}
 ASSERTIONS_MIN = {"sched": 20, "access": 20, "ordered": 20, "lab": 20}  # for each 1000 lines of code in a room
 HEAVY = {"atomic", "thread", "mutex", "chrono", "functional", "iostream", "ranges", "memory"}
@@ -60,8 +60,7 @@ LICENCES = ("LICENSE", "-LICENSE.txt")
 
 Tree = dict[str, str]  # path from the root -> text
 Complaints = Iterator[tuple[str, int, str]]  # path, line, message
-RULES = {"rules_have_one_reader": tidy_rows.rules_have_one_reader,
-         "implemented_in_its_room": tidy_rows.implemented_in_its_room}
+RULES = {rule.__name__: rule for rule in tidy_rows.RULES}
 
 
 def rule(check):

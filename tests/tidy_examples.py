@@ -34,6 +34,13 @@ BAD: dict[str, list[Tree]] = {
                      {"ARCHITECTURE.md": GOOD["ARCHITECTURE.md"].replace("sleep", "sleep gone")}],
     "rooms": [{"src/sched/attic/x.hpp": "// X.\n"}, {"src/sched/i/x.cpp": "\n" * (ROOM_LINES_MAX + 1)},
               {f"src/sched/i/x{i}.hpp": "// X.\n" for i in range(ROOM_HEADERS_MAX)}],
+    "slices_have_one_writer": [{"src/sched/place/placement.hpp": "// Placement.\nvoid f(W& w) { " + write + " }\n"}
+                               for write in ("w.thief.taken = 0;", "++w.thief.taken;", "poke(w.thief.reluctant, true);",
+                                             "w->stacks.idle.push_back(f);", "std::exchange(w.trace.strand, s);",
+                                             "M::store(w.throttled.here, true);", "poke(w.counted.steals, 1);")],
+    "queues_have_one_writer": [{"src/sched/join/waits.hpp": "// Waits.\nvoid f(W& w, R* r) { " + put + " }\n"}
+                               for put in ("deque<M>::push(w, r);", "w.box.push(r);", "placement_.central().push(r);",
+                                           "nodes_[0].push(r);")],
     "rules_have_one_reader": [{"src/sched/balance/rules.hpp": "// Rules.\nenum class by { tiny, count };\n"},
                               {"src/sched/balance/rules.hpp": "// Rules.\nenum class by { tiny, count };\n",
                                "src/sched/q/deque.hpp": "int a = rules[by::tiny];\n",

@@ -36,8 +36,8 @@ template <class M> class section_book {
   [[nodiscard]] bool is_kept() const noexcept { return run_ != 0; }
   // The caller, a task, takes part in a run: the first of it, if that has no number yet.
   static void takes_part(std::uint32_t& run) noexcept {
-    if (here().trace == nullptr) return;
-    trace::recorder& to = *here().trace;
+    if (here().trace.book == nullptr) return;
+    trace::recorder& to = *here().trace.book;
     const bool is_first = run == 0;
     if (is_first) run = to.new_id();
     to.add({.task = task_here(),
@@ -91,7 +91,7 @@ template <class M> class section_book {
             std::size_t calls, std::span<const touch> touches) noexcept {
     told_ += 2 + touches.size();
     if (told_ > told_max || number > UINT32_MAX || calls > UINT32_MAX) return;
-    trace::recorder& to = *here().trace;
+    trace::recorder& to = *here().trace.book;
     const auto add = [&](trace::event e) {
       e.task = when.task;
       to.add(e);

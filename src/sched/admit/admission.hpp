@@ -51,12 +51,12 @@ template <class M> class admission final : public source<M>, private window_need
   }
 
   [[nodiscard]] detail::record* take(worker<M>& w) override {
-    if (w.throttled_head != nullptr) return next_set_aside(w);
+    if (w.throttled.head != nullptr) return next_set_aside(w);
     const bool looks = w.tick == 0 && window_.anyone_lately() && blocks() && !context_.attention.paused();
     return looks ? look_aside(w) : nullptr;
   }
   [[nodiscard]] bool visible(worker<M>& w) noexcept override {
-    return M::load(beyond_window_, base::seq_cst) != 0 && M::load(w.throttled_here, base::seq_cst);
+    return M::load(beyond_window_, base::seq_cst) != 0 && M::load(w.throttled.here, base::seq_cst);
   }
 
   // --- for those who look for work
@@ -107,7 +107,7 @@ template <class M> class admission final : public source<M>, private window_need
       admission_.context_.placement.expose(*worker_);
       admission_.reserve_.main_waits(false);
       M::store(worker_->away, true, base::seq_cst);
-      admission_.context_.placement.main_goes_away();
+      admission_.context_.placement.team_boxes().main_goes_away();
     }
     main_wait(const main_wait&) = delete;
     main_wait& operator=(const main_wait&) = delete;
@@ -150,21 +150,21 @@ template <class M> class admission final : public source<M>, private window_need
     self.r.size_class = size_class;
     suspension_.suspend(w, self, {trace::why::window}, [this, &self](worker<M>& here) {
       self.r.pin = here.id;
-      (here.throttled_head == nullptr ? here.throttled_head : here.throttled_tail->waiting.next) = &self.r;
-      here.throttled_tail = &self.r;
-      M::store(here.throttled_here, true, base::seq_cst);
+      (here.throttled.head == nullptr ? here.throttled.head : here.throttled.tail->waiting.next) = &self.r;
+      here.throttled.tail = &self.r;
+      M::store(here.throttled.here, true, base::seq_cst);
       window_.comes();
     });
     return reinterpret_cast<detail::record*>(self.a.required);
   }
   // The oldest submitter that this worker set aside, with the record it wants, if there is one to be had.
   [[nodiscard]] detail::record* next_set_aside(worker<M>& w) {
-    detail::record* r = w.throttled_head;
+    detail::record* r = w.throttled.head;
     detail::record* room = allocate(w, r->size_class, take_leave_to_exceed());
     if (room == nullptr) return nullptr;
     waiter::of(r).a.required = reinterpret_cast<std::uintptr_t>(room);
-    w.throttled_head = r->waiting.next;
-    if (w.throttled_head == nullptr) M::store(w.throttled_here, false, base::relaxed);
+    w.throttled.head = r->waiting.next;
+    if (w.throttled.head == nullptr) M::store(w.throttled.here, false, base::relaxed);
     window_.goes();
     return r;
   }
@@ -173,7 +173,7 @@ template <class M> class admission final : public source<M>, private window_need
   }
   void wake_set_aside() noexcept {
     for (const auto& w : context_.crew)
-      if (M::load(w->throttled_here, base::seq_cst)) context_.sleep.notify(context_.machine, w->id);
+      if (M::load(w->throttled.here, base::seq_cst)) context_.sleep.notify(context_.machine, w->id);
   }
 
   // --- where it blocks
@@ -182,7 +182,7 @@ template <class M> class admission final : public source<M>, private window_need
     const bool is_guest = w.role == role::guest;
     const bool is_reserve = w.role == role::reserve;
     if (!is_guest) context_.placement.expose(w);  // others must be able to run what this worker has
-    submitter self(w.let_go, size_class, is_guest ? submitter::stranger : detail::peek(w.shown_id));
+    submitter self(w.throttled.let_go, size_class, is_guest ? submitter::stranger : detail::peek(w.shown_id));
     self.replaceable = !is_reserve;
     if (window_.grows()) w.decides(by::first_window);
     while (!window_.enter(self))
@@ -233,7 +233,7 @@ template <class M> class admission final : public source<M>, private window_need
   // Returns when no body runs on the reserve under w's id.
   void take_back(worker<M>& w) noexcept {
     reserve_.take_back(
-        w.id, w.let_go, [this] { return look(); }, [this] { return standing(window_); });
+        w.id, w.throttled.let_go, [this] { return look(); }, [this] { return standing(window_); });
   }
 
   // Who runs tasks while others are blocked may hold up those for ever: its own tasks never end, and the room that the
@@ -243,8 +243,8 @@ template <class M> class admission final : public source<M>, private window_need
     context_.placement.expose(w);
     const unsigned seats = context_.crew.seats();
     for (unsigned i = 0; i < seats; ++i) {
-      const unsigned at = w.aside_next;
-      w.aside_next = at + 1 < seats ? at + 1 : 0;
+      const unsigned at = w.throttled.aside_next;
+      w.throttled.aside_next = at + 1 < seats ? at + 1 : 0;
       if (detail::record* r = stealing_.rob(w, context_.crew[at])) return r;
     }
     return nullptr;

@@ -141,7 +141,7 @@ TEST_CASE("admission: a worker without room lends its id, leaves its tasks to ot
     CHECK(detail::peek(f.s.crew.reserve().shown_id) == 0);
     CHECK(deque<staged>::stealable(f.main));
     f.stand_in().rest();
-    while (!f.was_signalled(f.main.let_go)) f.give_batch_back(f.s.crew[1]);
+    while (!f.was_signalled(f.main.throttled.let_go)) f.give_batch_back(f.s.crew[1]);
   };
   f.take(f.a.get(f.main, 0));
   CHECK(staged::blocked == std::vector{base::patience_ns / 4});
@@ -157,7 +157,7 @@ TEST_CASE("admission: of the workers that block the main thread leaves its core,
     worker<staged>& w = f.s.crew[id];
     f.fill(w);
     staged::meanwhile = [&f, &w] {
-      while (!f.was_signalled(w.let_go)) f.give_batch_back(f.s.crew[1 - w.id]);
+      while (!f.was_signalled(w.throttled.let_go)) f.give_batch_back(f.s.crew[1 - w.id]);
     };
     f.take(f.a.get(w, 0));
     CHECK(f.machine.settled == (id == 0 ? 1 : 0));
@@ -172,7 +172,7 @@ TEST_CASE("admission: a thread from outside lends nothing; with one worker, who 
     f.fill(g);  // it brings room for what it may keep
     staged::meanwhile = [&] {
       CHECK(f.stand_in().is_wanted() == (workers == 1));
-      while (!f.was_signalled(g.let_go)) f.give_batch_back(f.main);
+      while (!f.was_signalled(g.throttled.let_go)) f.give_batch_back(f.main);
     };
     f.take(f.a.get(g, 0));
     CHECK(!f.stand_in().is_wanted());
@@ -190,18 +190,18 @@ TEST_CASE("admission: a body on the reserve is woken itself, and not the thread 
     staged::meanwhile = [&f, &r] {
       f.give_batch_back(f.s.crew[1], 1);
       f.give_batch_back(f.s.crew[1], 1);
-      CHECK(f.was_signalled(r.let_go));
-      CHECK(!f.was_signalled(f.main.let_go));
+      CHECK(f.was_signalled(r.throttled.let_go));
+      CHECK(!f.was_signalled(f.main.throttled.let_go));
       CHECK(f.stand_in().has_turn());  // 0 is lent as before
     };
     f.take(f.a.get(r, 1));
     CHECK(f.stand_in().has_turn());
     f.give_batch_back(f.s.crew[1], 0);
     f.give_batch_back(f.s.crew[1], 0);
-    CHECK(!f.was_signalled(f.main.let_go));  // a body runs under its id
+    CHECK(!f.was_signalled(f.main.throttled.let_go));  // a body runs under its id
     CHECK(!f.stand_in().has_turn());
     f.stand_in().rest();
-    CHECK(f.was_signalled(f.main.let_go));
+    CHECK(f.was_signalled(f.main.throttled.let_go));
   };
   f.take(f.a.get(f.main, 0));
   CHECK(staged::blocked.size() == 2);
@@ -219,7 +219,7 @@ TEST_CASE("admission: if nothing moves a submitter goes beyond the window, after
 TEST_CASE("admission: if nothing can run a submitter goes beyond the window at once") {
   on_threads f(2);
   f.fill(f.main);
-  staged::meanwhile = [&f] { CHECK((f.a.let_exceed() && f.was_signalled(f.main.let_go))); };
+  staged::meanwhile = [&f] { CHECK((f.a.let_exceed() && f.was_signalled(f.main.throttled.let_go))); };
   f.take(f.a.get(f.main, 0));
   CHECK(staged::blocked.size() == 1);
 }
@@ -230,7 +230,7 @@ TEST_CASE("admission: a creator that runs no tasks makes no room, and the reserv
     f.a.open(true, false);
     f.fill(f.main);
     staged::meanwhile = [&] {
-      while (!f.was_signalled(f.main.let_go)) f.give_batch_back(f.s.crew[workers - 1]);
+      while (!f.was_signalled(f.main.throttled.let_go)) f.give_batch_back(f.s.crew[workers - 1]);
     };
     f.take(f.a.get(f.main, 0));
     CHECK(staged::blocked.size() == workers - 1);  // with nobody else it goes beyond the window at once
@@ -243,11 +243,11 @@ TEST_CASE("admission: a worker that is idle lets submitters have what room there
   f.fill(f.main);
   staged::meanwhile = [&f] {
     f.a.worker_idle(true);
-    CHECK(!f.was_signalled(f.main.let_go));
+    CHECK(!f.was_signalled(f.main.throttled.let_go));
     f.give_batch_back(f.s.crew[1]);
-    CHECK(!f.was_signalled(f.main.let_go));  // less than three quarters
+    CHECK(!f.was_signalled(f.main.throttled.let_go));  // less than three quarters
     f.a.worker_idle(true);
-    CHECK(f.was_signalled(f.main.let_go));
+    CHECK(f.was_signalled(f.main.throttled.let_go));
   };
   f.take(f.a.get(f.main, 0));
   CHECK(staged::blocked.size() == 1);
@@ -312,15 +312,15 @@ TEST_CASE("admission: on a modelled machine a submitter is set aside while its w
   on_model f(2);
   f.fill(f.main);
   f.steps = {[&f] {
-               CHECK((f.a.somebody_waits() && f.main.throttled_head != nullptr));
+               CHECK((f.a.somebody_waits() && f.main.throttled.head != nullptr));
                CHECK(f.a.take(f.main) == nullptr);
              },
              [&f] { f.give_batch_back(f.s.crew[1]); }};
   f.take(f.a.get(f.main, 0));
   CHECK((f.steps.empty() && f.idle == 0));
-  CHECK(f.main.throttled_head == nullptr);
+  CHECK(f.main.throttled.head == nullptr);
   CHECK(!f.a.somebody_waits());
-  CHECK(detail::peek(f.main.suspends) == 1);
+  CHECK(detail::peek(f.main.counted.suspends) == 1);
 }
 
 TEST_CASE("admission: on a modelled machine those who were set aside come back in their order, on their worker") {
@@ -332,7 +332,7 @@ TEST_CASE("admission: on a modelled machine those who were set aside come back i
                back.push_back(2);
              },
              [&] {
-               CHECK(f.main.throttled_head->waiting.next == f.main.throttled_tail);
+               CHECK(f.main.throttled.head->waiting.next == f.main.throttled.tail);
                CHECK(f.a.take(f.s.crew[1]) == nullptr);
                f.give_batch_back(f.s.crew[1]);
              }};

@@ -22,6 +22,7 @@
 #include "base/limits.hpp"
 #include "base/lock.hpp"
 #include "sched/admit/registrar.hpp"
+#include "sched/idle/expected.hpp"
 #include "sched/place/context.hpp"
 #include "sched/place/queues.hpp"
 #include "sched/place/stealing.hpp"
@@ -59,7 +60,7 @@ template <class M> class creation final : public source<M> {
       detail::poke(away_, 1u);
     } else {
       creator_->role = role::creator;
-      creator_->looks_apart = true;
+      expected<M>::looks_apart(*creator_);
       detail::poke(creator_->tick_limit, creator_->usual_ticks());
       context_.sleep.set_apart(creator_->id);
     }
@@ -130,7 +131,7 @@ template <class M> class creation final : public source<M> {
   [[nodiscard]] detail::record* take(worker<M>& w) override {
     WEFT_ASSERT(w.role != role::creator);
     while (M::load(away_, base::relaxed) != 0 && create_one(w)) {  // who falls asleep asks again: visible()
-      w.own_deferred = true;
+      w.look.left_own();
       if (context_.attention.paused()) continue;  // creation goes on, as inline
       if (detail::record* r = own_.take(w)) return r;
     }

@@ -93,7 +93,7 @@ template <class M> class graphs {
       if (follower == nullptr) {
         follower = &x;
       } else {
-        deque<M>::push(w, &x);
+        placement_.keep(w, &x);
         queued = true;
       }
     }
@@ -109,7 +109,7 @@ template <class M> class graphs {
   // chain of such would go from one to the other.
   void put_off(worker<M>& w, record* r) {
     if (placement_.own_only() && r->pin == record::unpinned && tempo_.tiny())
-      deque<M>::push(w, r);
+      placement_.keep(w, r);
     else
       placement_.put_off(w, r);
   }

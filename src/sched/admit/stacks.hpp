@@ -33,22 +33,22 @@ template <class M> class stacks {
 
   // Whether w has an idle stack, or may have one more where that is a wish and no need. Who: w's thread.
   [[nodiscard]] bool has_one_more(const worker<M>& w) noexcept {
-    return !w.idle.empty() || detail::peek(made_) < base::wished_stacks_max;
+    return !w.stacks.idle.empty() || detail::peek(made_) < base::wished_stacks_max;
   }
 
   // Puts a stack aside for w: that its loop begins on, or that it takes when there is no memory for one more. Made
   // before it is wanted, it takes no modelled time until then. Who: w's thread, or the one that makes the runtime,
   // before any worker runs. Errors: std::bad_alloc.
   void put_aside(worker<M>& w) {
-    w.idle.reserve(base::idle_stacks_max);  // so that giving one back allocates nothing
-    if (w.put_aside != nullptr) return;
-    w.put_aside = &make<typename M::section>();
+    w.stacks.idle.reserve(base::idle_stacks_max);  // so that giving one back allocates nothing
+    if (w.stacks.put_aside != nullptr) return;
+    w.stacks.put_aside = &make<typename M::section>();
     const typename M::section guard(lock_);
     detail::poke(made_, detail::peek(made_) - 1);
   }
   // That w can be left by the next that waits on it, without memory. Who: w's thread. Errors: std::bad_alloc.
   void ensure_one(worker<M>& w) {
-    if (w.idle.empty()) put_aside(w);
+    if (w.stacks.idle.empty()) put_aside(w);
   }
 
   // A stack on which a loop may go on. Who: w's thread. A wait that threw would unwind the frame that the children it
@@ -57,10 +57,10 @@ template <class M> class stacks {
   [[nodiscard]] fiber& take(worker<M>& w) noexcept {
     for (unsigned tries = 0;; ++tries) {
       if (fiber* f = take_idle(w)) return *f;
-      if (w.put_aside != nullptr) {
+      if (w.stacks.put_aside != nullptr) {
         base::locked<M> guard(lock_);
         detail::poke(made_, detail::peek(made_) + 1);
-        return *std::exchange(w.put_aside, nullptr);
+        return *std::exchange(w.stacks.put_aside, nullptr);
       }
       try {
         return make<base::locked<M>>();
@@ -73,8 +73,8 @@ template <class M> class stacks {
 
   // Who: w's thread, on another stack than f.
   void leave(worker<M>& w, fiber* f) noexcept {
-    WEFT_ASSERT(f != w.running);
-    if (w.idle.size() < M::idle_stacks_max()) return w.idle.push_back(f);  // only w takes it from there
+    WEFT_ASSERT(f != w.stacks.running);
+    if (w.stacks.idle.size() < M::idle_stacks_max()) return w.stacks.idle.push_back(f);  // only w takes it from there
     base::locked<M> guard(lock_);
     WEFT_ASSERT(spare_.size() < spare_.capacity());
     spare_.push_back(f);
@@ -111,9 +111,9 @@ template <class M> class stacks {
 
  private:
   [[nodiscard]] fiber* take_idle(worker<M>& w) {
-    if (!w.idle.empty()) {
-      fiber* f = w.idle.back();
-      w.idle.pop_back();
+    if (!w.stacks.idle.empty()) {
+      fiber* f = w.stacks.idle.back();
+      w.stacks.idle.pop_back();
       return f;
     }
     const typename M::section guard(lock_);

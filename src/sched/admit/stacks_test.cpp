@@ -58,7 +58,7 @@ TEST_CASE("stacks: a worker keeps a few, what is left beyond them is everybody's
   all_stacks<notes> t;
   const auto taken = take(t, t.a, base::idle_stacks_max + 3);
   for (fiber* f : taken) t.stacks.leave(t.a, f);
-  CHECK(t.a.idle.size() == base::idle_stacks_max);
+  CHECK(t.a.stacks.idle.size() == base::idle_stacks_max);
   std::set<fiber*> old(taken.begin(), taken.end());
   for (fiber* f : take(t, t.b, 3)) CHECK(old.erase(f) == 1);
   CHECK(old.erase(&t.stacks.take(t.b)) == 0);  // the rest is kept for a
@@ -70,7 +70,7 @@ TEST_CASE("stacks: on a modelled machine a worker keeps all: a lock would take t
   all_stacks<testing::modelled_notes> t;
   const auto taken = take(t, t.a, base::idle_stacks_max + 3);
   for (fiber* f : taken) t.stacks.leave(t.a, f);
-  CHECK(t.a.idle.size() == base::idle_stacks_max + 3);
+  CHECK(t.a.stacks.idle.size() == base::idle_stacks_max + 3);
 }
 
 TEST_CASE("stacks: a wait that no memory can be had for ends the program, and says of how much" *

@@ -29,7 +29,7 @@ template <class M> class suspension {
 
   // Worker 0 begins on the stack of the thread that makes the runtime.
   void open(worker<M>& main) noexcept {
-    main.running = main.home = &program_;
+    main.begins_on(program_);
     main.where = &program_.where;
   }
   [[nodiscard]] fiber& program() noexcept { return program_; }
@@ -44,12 +44,12 @@ template <class M> class suspension {
     struct step : fiber::action {
       Publish* publish;
     };
-    WEFT_ASSERT(w.running != nullptr && w.role != role::guest);
+    WEFT_ASSERT(w.stacks.running != nullptr && w.role != role::guest);
     deque<M>::offer_kept(w);  // what the body keeps others may take from now on
     self.r.kind = detail::record_kind::resume;
     self.r.pin = only_on(w);
     self.r.parent = w.current;
-    self.stack = w.running;
+    self.stack = w.stacks.running;
     step after{{[](fiber::action& a) {
                  Publish told = *static_cast<step&>(a).publish;  // the step itself may be gone once told
                  told(static_cast<worker<M>&>(*current_worker()));
@@ -59,13 +59,13 @@ template <class M> class suspension {
     detail::poke(w.moves, detail::peek(w.moves) + 1);
     fiber& loop = stacks_.take(w);
     detail::light_scope* const light = std::exchange(w.light, nullptr);
-    trace::strand* const strand = std::exchange(w.strand, nullptr);
+    trace::strand* const strand = strands<M>::leaves_stack(w);
     w.moves_to(loop);
     w.current = nullptr;
     machine_.jump(w.id, *self.stack, loop, &after);
     if (self.stack == &program_) program_.where.on = program_on;
     current_worker()->light = light;
-    static_cast<worker<M>*>(current_worker())->strand = strand;
+    strands<M>::enters_stack(static_cast<worker<M>&>(*current_worker()), strand);
   }
 
   // The same for a stack that has to wait: counted, recorded, and known to reservations. Returns on the worker that the
@@ -78,7 +78,7 @@ template <class M> class suspension {
     const typename readiness<M>::exclusive_wait until_resumed(readiness_, w);
     const bool is_expected = only_on(w) == w.id && expected<M>::waits_for_one(w, self);
     if (is_expected) expected<M>::begin(sleep_, w, self, is_program);
-    count_one(w.suspends);
+    count_one(w.counted.suspends);
     if (is_program) detail::poke(program_waiter_, &self);
     if (body != nullptr) note_wait(*body, &self.r);
     const auto from = since != nullptr ? *since : recording_.waits(w, body);
@@ -105,10 +105,10 @@ template <class M> class suspension {
                }},
                &stacks_,
                &w,
-               w.running};
+               w.stacks.running};
     WEFT_ASSERT(to.r.kind == detail::record_kind::resume && w.current == nullptr);
-    WEFT_ASSERT(to.stack != nullptr && to.stack != w.running);
-    fiber* mine = w.running;
+    WEFT_ASSERT(to.stack != nullptr && to.stack != w.stacks.running);
+    fiber* mine = w.stacks.running;
     w.moves_to(*to.stack);
     machine_.jump(w.id, *mine, *to.stack, &after);
   }

@@ -35,7 +35,7 @@ struct fixture {
   static void enter(void* self) { static_cast<fixture*>(self)->loop(); }
   void loop() {
     for (;;) {
-      loops.push_back(w.running);
+      loops.push_back(w.stacks.running);
       WEFT_ASSERT(!due.empty());  // on this stack nothing may be thrown
       detail::record* r = due.back();
       due.pop_back();
@@ -46,7 +46,7 @@ struct fixture {
   void wait(waiter& self, trace::why why = trace::why::all) {
     away.suspend(w, self, trace::reason{why}, [this, &self](worker<notes>& here) {
       CHECK(&here == &w);
-      CHECK(w.running != self.stack);  // told on the next stack
+      CHECK(w.stacks.running != self.stack);  // told on the next stack
       due.push_back(&self.r);
     });
   }
@@ -61,8 +61,8 @@ TEST_CASE("suspension: a stack goes on where it was left, and its worker is as b
   f.wait(self);
   CHECK(f.w.on_program_stack());
   CHECK(f.loops.size() == 1);
-  CHECK(f.loops[0] != f.w.home);
-  CHECK(detail::peek(f.w.suspends) == 1);
+  CHECK(f.loops[0] != f.w.stacks.home);
+  CHECK(detail::peek(f.w.counted.suspends) == 1);
 }
 
 TEST_CASE("suspension: the loop that entered a waiting stack leaves its own for the next wait") {
@@ -70,7 +70,7 @@ TEST_CASE("suspension: the loop that entered a waiting stack leaves its own for 
   for (unsigned i = 0; i < 5; ++i) {
     waiter self;
     f.wait(self);
-    CHECK(f.w.idle.size() == 1);
+    CHECK(f.w.stacks.idle.size() == 1);
   }
   CHECK(f.loops.size() == 5);
   for (const fiber* stack : f.loops) CHECK(stack == f.loops[0]);
@@ -136,7 +136,7 @@ TEST_CASE("suspension: set aside without a wait, a stack is told and entered the
   waiter self;
   f.away.set_aside(f.w, self, [&](worker<notes>&) { f.due.push_back(&self.r); });
   CHECK(f.w.on_program_stack());
-  CHECK(detail::peek(f.w.suspends) == 0);
+  CHECK(detail::peek(f.w.counted.suspends) == 0);
 }
 
 }  // namespace weft::sched

@@ -107,7 +107,7 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   void* exchange(detail::handle_state& h, detail::cell<void*>& c, void* value) override;
   [[nodiscard]] detail::pipeline_gates& pipelines() noexcept override {
     if (context_.recording.on()) [[unlikely]]
-      count_one(static_cast<worker&>(*current_worker()).pipelines);
+      count_one(static_cast<worker&>(*current_worker()).counted.pipelines);
     return join_.pipelines;
   }
   [[nodiscard]] detail::pass_book* passes() noexcept override {

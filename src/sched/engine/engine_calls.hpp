@@ -195,13 +195,13 @@ template <machine::machine M> run_counts engine<M>::statistics() const noexcept 
   run_counts c{};
   for (const auto& w : context_.crew) {
     c.tasks += detail::peek(w->tasks);
-    c.calls += detail::peek(w->called);
-    c.steals += detail::peek(w->steals);
-    c.sleeps += detail::peek(w->sleeps);
-    c.suspends += detail::peek(w->suspends);
-    c.pushed += detail::peek(w->pushed);
-    c.refused += detail::peek(w->refused);
-    w->decided.add_to(c.decided);
+    c.calls += detail::peek(w->counted.called);
+    c.steals += detail::peek(w->counted.steals);
+    c.sleeps += detail::peek(w->counted.sleeps);
+    c.suspends += detail::peek(w->counted.suspends);
+    c.pushed += detail::peek(w->counted.pushed);
+    c.refused += detail::peek(w->counted.refused);
+    w->counted.decided.add_to(c.decided);
   }
   if (!machine_.forked()) context_.guests.add_decided(c.decided);  // by a lock that a thread may have had which is lost
   const machine::machine_counts m = machine_.counts();
@@ -230,9 +230,9 @@ template <machine::machine M> trace::facts engine<M>::about() const {
   f.places = opened_.places.get();
   f.bound = setup_.bound;
   for (const auto& w : context_.crew) {
-    f.forks += detail::peek(w->forks);
-    f.forks_elsewhere += detail::peek(w->elsewhere);
-    f.pipelines += detail::peek(w->pipelines);
+    f.forks += detail::peek(w->counted.forks);
+    f.forks_elsewhere += detail::peek(w->counted.elsewhere);
+    f.pipelines += detail::peek(w->counted.pipelines);
   }
   const run_counts counts = statistics();
   f.energy = counts.energy;
@@ -250,16 +250,8 @@ template <machine::machine M> void engine<M>::write_trace() {
   context_.recording.write(about(), opened_.start_ps);
 }
 
-// Grows by doubling, so that tasks of growing needs do not allocate each time. Lives as long as the worker.
 template <machine::machine M> void* engine<M>::workspace(std::size_t bytes) {
-  worker& w = static_cast<worker&>(*current_worker());
-  if (w.scratch_bytes < bytes) {
-    if (bytes > base::array_bytes_max) throw std::bad_alloc();
-    const std::size_t wanted = std::max({bytes, 2 * w.scratch_bytes, std::size_t{4096}});
-    w.scratch.reset(static_cast<std::byte*>(::operator new(wanted, std::align_val_t{64})));
-    w.scratch_bytes = wanted;  // once it is there
-  }
-  return w.scratch.get();
+  return static_cast<worker&>(*current_worker()).workspace.get(bytes);
 }
 
 // The machine is told of the memory of handles when it is new, not of the rest of a reduction.

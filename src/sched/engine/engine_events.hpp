@@ -127,16 +127,7 @@ template <machine::machine M> void engine<M>::yield() {
   suspension<M>::note_wait(*body, nullptr);
   context_.placement.expose(w);
   const typename readiness<M>::exclusive_wait until_it_goes_on(context_.readiness, w);
-  admit_.suspension.set_aside(w, self, [this, &self](worker& here) {
-    transition(self.r, detail::record_state::filling, detail::record_state::ready);
-    if (self.r.pin != detail::record::unpinned) {
-      here.box.push(&self.r);
-      here.passes_box_over = true;
-    } else {
-      context_.placement.central().push(&self.r);
-      context_.sleep.notify(machine_);
-    }
-  });
+  admit_.suspension.set_aside(w, self, [this, &self](worker& here) { context_.placement.yields(here, &self.r); });
   static_cast<worker&>(*current_worker()).current = body;
 }
 

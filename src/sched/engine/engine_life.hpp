@@ -97,10 +97,10 @@ template <machine::machine M> void engine<M>::worker_entry(void* engine_address,
   w.thread = &detail::this_worker;
   set_current_worker(&w);
   e.context_.recording.open_counters(w);
-  w.home = &e.machine_.stack(id, thread_stack);
+  w.begins_on(e.machine_.stack(id, thread_stack));
   fiber& loop = e.admit_.stacks.take(w);
   w.moves_to(loop);
-  e.machine_.jump(w.id, *w.home, loop, nullptr);  // comes back when the runtime stops
+  e.machine_.jump(w.id, *w.stacks.home, loop, nullptr);  // comes back when the runtime stops
   set_current_worker(nullptr);
 }
 

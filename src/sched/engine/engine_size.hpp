@@ -39,7 +39,7 @@ template <machine::machine M> bool engine<M>::called(detail::record* r) {
   if (context_.recording.on()) [[unlikely]]
     context_.recording.submitted(w, *r);
   transition(*r, detail::record_state::filling, detail::record_state::ready);
-  count_one(w.called);
+  count_one(w.counted.called);
   call_child(w, r);
   return true;
 }

@@ -150,9 +150,8 @@ template <machine::machine M> void engine<M>::loop() {
         [[unlikely]]
       continue;
     if (r == nullptr) {  // stopping
-      fiber* mine = w.running;
-      w.running = w.home;
-      machine_.jump(w.id, *mine, *w.home, nullptr);
+      fiber* mine = w.goes_home();
+      machine_.jump(w.id, *mine, *w.stacks.home, nullptr);
     }
     while (r != nullptr) {
       r = run(static_cast<worker&>(*current_worker()), r);
@@ -166,7 +165,7 @@ template <machine::machine M> void engine<M>::loop() {
 template <machine::machine M> bool engine<M>::passes_over(worker& w, detail::record* r) {
   if (!detail::is_task(*r) || !context_.attention.paused() || context_.ordering.chooses()) return false;
   context_.placement.place(w, r);
-  w.own_deferred = true;
+  w.look.left_own();
   return true;
 }
 
@@ -208,7 +207,7 @@ template <machine::machine M> template <bool IsNode> void engine<M>::execute(wor
   if (!w.pace.watched) [[likely]]
     static_cast<void>(call_body<IsNode>(w, r));
   else
-    w.trace != nullptr ? run_traced(w, r) : run_timed(w, r);
+    w.trace.book != nullptr ? run_traced(w, r) : run_timed(w, r);
 }
 
 template <machine::machine M> void engine<M>::run_timed(worker& w, detail::record* r) {

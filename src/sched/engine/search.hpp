@@ -32,12 +32,12 @@ template <class M> class search {
   // the main thread may have kept, tasks or forks, because somebody searched.
   [[nodiscard]] bool anything_left(worker<M>& w) noexcept {
     return anything_visible(w) ||
-           (context_.sleep.is_relied_on() && (context_.placement.main_is_away() || stealing_.may_turn_down()));
+           (context_.sleep.is_relied_on() && (context_.crew.main_is_away() || stealing_.may_turn_down()));
   }
 
   // A record for w to run, sooner or later; nullptr when the runtime stops. Who: w's thread, on a loop's stack.
   [[nodiscard, gnu::always_inline]] detail::record* next_or_sleep(worker<M>& w) {
-    if (w.looks_apart) [[unlikely]]
+    if (w.expects.looks_apart) [[unlikely]]
       return w.role == role::creator ? next_of_creator(w) : next_of_expected(w);
     detail::record* r = next(w);
     return r != nullptr ? r : nothing_at_once(w);
@@ -54,7 +54,7 @@ template <class M> class search {
   [[nodiscard, gnu::always_inline]] detail::record* next(worker<M>& w) {
     if (context_.ordering.chooses()) return look(w);
     if (context_.attention.called()) [[unlikely]] {
-      w.own_deferred = true;
+      w.look.left_own();
       if (context_.attention.paused()) return nullptr;
       return look(w);
     }
@@ -85,7 +85,7 @@ template <class M> class search {
   // long, so it leaves that to others while some have nothing to do; not where bodies are so short that they are not
   // worth the way, nor where others may not see what is here.
   [[nodiscard]] bool leaves_to_others(const worker<M>& w) noexcept {
-    return w.stacks_expected != 0 && !context_.ordering.chooses() && !context_.placement.stays() &&
+    return w.expects.stacks != 0 && !context_.ordering.chooses() && !context_.placement.stays() &&
            stealing_.worth_the_way() && context_.sleep.somebody_else_is_free(w.id) && !context_.machine.forked();
   }
   [[nodiscard, gnu::noinline]] detail::record* next_of_expected(worker<M>& w) {
@@ -99,8 +99,7 @@ template <class M> class search {
         context_.placement.keep_within_reach(w);
         return own;
       }
-      deque::push_in_loop(w, own);
-      w.own_deferred = true;
+      context_.placement.bring(w, own);
     }
     context_.placement.expose(w);
     detail::record* const r = look(w);
@@ -108,10 +107,8 @@ template <class M> class search {
   }
   // The same with every worker, and not only those whose turn it is.
   [[nodiscard]] detail::record* look_at_all(worker<M>& w) {
-    w.looks_at_all = true;
-    detail::record* r = look(w);
-    w.looks_at_all = false;
-    return r;
+    const looking::everywhere all(w.look);
+    return look(w);
   }
 
   // For the time that a wake-up would cost, whether others rely on it or not.
@@ -149,7 +146,7 @@ template <class M> class search {
   }
   [[nodiscard]] detail::record* search_and_sleep(worker<M>& w, bool counted) {
     for (;;) {
-      w.found_own = false;
+      w.look.begins();
       if (detail::record* r = look_around(w)) {
         if (counted) found(w);
         return r;
@@ -172,14 +169,14 @@ template <class M> class search {
       }
       if (admission_.worker_idle(!stealing_.leaves_tiny_ones())) w.decides(by::idle_grows);
       // Passed over because of a pause, and perhaps the last that is left: who looks for a stall must see it.
-      if (w.own_deferred) static_cast<void>(deque::expose(w));
+      if (w.look.has_own()) static_cast<void>(deque::expose(w));
       if (detail::record* r = fall_asleep(w, main_moves, counted)) return r;
     }
   }
 
   // w, a searcher, has work.
   void found(worker<M>& w) {
-    if (!w.found_own) return context_.sleep.found(context_.machine);
+    if (!w.look.has_found_member()) return context_.sleep.found(context_.machine);
     context_.sleep.found_own(context_.machine, [this, &w] { return anything_left(w); });
   }
 
@@ -191,12 +188,12 @@ template <class M> class search {
     const bool relies = main_moves && context_.sleep.somebody_searches();  // asked now, when w is known to sleep
     const bool pulled = stealing_.pulls_late() && !relies && stealing_.pull_from_main(w);
     const bool guarded = context_.sleep.somebody_searches();  // asked as late
-    detail::poke(w.guarded, guarded);
+    w.look.guarded(guarded);
     const bool leaves = leaves_to_others(w);
     const bool overlooked = !guarded && stealing_.overlooked(w) && !leaves;
     const bool sees =
         leaves ? stopping() || own_visible(w, context_.attention.paused()) : anything_visible(w) || overlooked;
-    detail::poke(w.guarded, false);
+    w.look.guarded(false);
     if (!pulled && !sees) {
       if (leaves) pass_on(w);
       context_.recording.park(w);

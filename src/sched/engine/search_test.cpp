@@ -114,7 +114,7 @@ TEST_CASE("search: it goes on for a bounded time, then the worker sleeps until i
   CHECK(f.machine.parked == 1);
   CHECK(f.machine.clock_ps >= base::search_ns * 1000);
   CHECK(f.machine.clock_ps < 4 * base::search_ns * 1000);
-  CHECK(detail::peek(f.w.sleeps) == 1);
+  CHECK(detail::peek(f.w.counted.sleeps) == 1);
 }
 
 TEST_CASE("search: what becomes visible after sleep was announced is found, and nobody sleeps") {
@@ -143,7 +143,7 @@ TEST_CASE("search: who is claimed while it takes its announcement back takes the
   f.machine.at_park = [](unsigned) {};  // a wake came first: it returns at once
   CHECK(f.looks.next_or_sleep(f.w) == &t.r);
   CHECK(f.machine.parked == 1);
-  CHECK(detail::peek(f.w.sleeps) == 0);
+  CHECK(detail::peek(f.w.counted.sleeps) == 0);
 }
 
 TEST_CASE("search: what the main thread keeps private while it is away is pulled before anybody sleeps") {

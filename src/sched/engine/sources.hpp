@@ -26,7 +26,7 @@ template <class M> class over_source final : public source<M> {
     quiescence<M>& all = context_.quiescence;
     // To ask whether all is done takes a look at as many lines as there are workers; so first a hint, but for who is
     // about to sleep.
-    if (!all.is_awaited() || (!w.looks_at_all && context_.sleep.somebody_is_busy())) return nullptr;
+    if (!all.is_awaited() || (!w.look.is_everywhere() && context_.sleep.somebody_is_busy())) return nullptr;
     if (!all.is_up_to_caller() || !all.reached()) return nullptr;
     if (!all.is_up_to_caller()) return nullptr;
     context_.readiness.quiescent(w);

@@ -16,17 +16,22 @@ namespace weft::sched {
 template <class M> struct expected {
   // x is to be resumed on w, and nowhere else. Who: w.
   static void begin(sleep<M>& all, worker<M>& w, const waiter& x, bool is_program) noexcept {
-    WEFT_ASSERT(waits_for_one(w, x) && (!is_program || w.expects == nullptr));
-    if (w.stacks_expected++ == 0) all.set_expected(w.id, true);
-    if (is_program) w.expects = &x;
-    w.looks_apart = true;
+    WEFT_ASSERT(waits_for_one(w, x) && (!is_program || w.expects.program == nullptr));
+    if (w.expects.stacks++ == 0) all.set_expected(w.id, true);
+    if (is_program) w.expects.program = &x;
+    w.expects.looks_apart = true;
+  }
+  // The creator, which runs only what must run there. Who: the thread that makes the runtime.
+  static void looks_apart(worker<M>& w) noexcept {
+    WEFT_ASSERT(w.role == role::creator);
+    w.expects.looks_apart = true;
   }
   static void end(sleep<M>& all, worker<M>& w, bool is_program) noexcept {
-    WEFT_ASSERT(w.stacks_expected != 0);
-    if (is_program) w.expects = nullptr;
-    if (--w.stacks_expected != 0) return;
+    WEFT_ASSERT(w.expects.stacks != 0);
+    if (is_program) w.expects.program = nullptr;
+    if (--w.expects.stacks != 0) return;
     all.set_expected(w.id, false);
-    w.looks_apart = false;
+    w.expects.looks_apart = false;
   }
   // Whether x, which is to be resumed on w alone, waits for something that others need not wait for: not for
   // everything, nor for room. The creator runs only what must run there, and has nothing to leave.
@@ -37,7 +42,7 @@ template <class M> struct expected {
   }
   // Whether what w's program waits for, at the least, waits for r: then it is as well to run it here.
   [[nodiscard]] static bool brings_about(const worker<M>& w, detail::record& r) noexcept {
-    const waiter* const x = w.expects;
+    const waiter* const x = w.expects.program;
     if (x == nullptr) return false;
     if (x->joins != nullptr) return &r == x->joins;
     if (!detail::is_task(r)) return false;

@@ -37,15 +37,15 @@ TEST_CASE("expected: from the first stack that waits to the last that goes on") 
   pinned.awaited = &f.datum;
   for (unsigned id = 0; id < 3; ++id) f.s.sleep.set_busy(id, false);
   expected<notes>::begin(f.s.sleep, f.main, program, true);
-  CHECK(f.main.looks_apart);
-  CHECK(f.main.expects == &program);
+  CHECK(f.main.expects.looks_apart);
+  CHECK(f.main.expects.program == &program);
   expected<notes>::begin(f.s.sleep, f.main, pinned, false);
   expected<notes>::end(f.s.sleep, f.main, true);
-  CHECK(f.main.looks_apart);
-  CHECK(f.main.expects == nullptr);
+  CHECK(f.main.expects.looks_apart);
+  CHECK(f.main.expects.program == nullptr);
   expected<notes>::end(f.s.sleep, f.main, false);
-  CHECK(!f.main.looks_apart);
-  CHECK(f.main.stacks_expected == 0);
+  CHECK(!f.main.expects.looks_apart);
+  CHECK(f.main.expects.stacks == 0);
 }
 
 TEST_CASE("expected: work is left to who has nothing to do, but not to worker 0 or to another that is expected") {

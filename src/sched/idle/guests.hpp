@@ -83,7 +83,7 @@ template <class M> class guests {
   void add_decided(std::uint64_t (&sums)[rules::count]) const noexcept {
     if (!ever_any()) return;
     base::locked<M> guard(lock_);
-    for (const worker<M>* g = all_.raw; g != nullptr; g = g->next_guest) g->decided.add_to(sums);
+    for (const worker<M>* g = all_.raw; g != nullptr; g = g->next_guest) g->counted.decided.add_to(sums);
   }
 
   // Order: relaxed; who relies on it that there is none has the lock.

@@ -53,7 +53,7 @@ template <class M> class timers final : public source<M> {
       all_.erase(all_.begin());
       rearm();
       settler_.settle_on(w, events_.end(s));
-      w.own_deferred = true;
+      w.look.left_own();
     }
     return nullptr;
   }

@@ -51,7 +51,7 @@ TEST_CASE("timers: nothing before its time, and then the earliest first") {
   CHECK(f.times.take(f.w) == nullptr);
   CHECK((!f.a.over.raw && f.b.over.raw && f.c.over.raw));
   CHECK(f.engine.settled == 2);
-  CHECK(f.w.own_deferred);  // what became ready stands in a queue: the worker looks there before it sleeps
+  CHECK(f.w.look.has_own());  // what became ready stands in a queue: the worker looks there before it sleeps
   CHECK(f.machine.alarm_ps == 300);
   CHECK(!f.times.visible(f.w));
 }

@@ -98,7 +98,7 @@ template <class M> class branches {
   [[nodiscard]] bool take_back(worker<M>& w, branch& b) {
     detail::record* x = deque<M>::pop(w);
     if (x == nullptr) return false;
-    if (x != &b) deque<M>::push(w, x);
+    if (x != &b) context_.placement.keep(w, x);
     context_.placement.keep_within_reach(w);  // what is private now may stay so for as long as b takes
     return x == &b;
   }

@@ -235,7 +235,7 @@ template <class M> class waits {
     detail::record* x = deque<M>::pop(w, w.pace.coarse);
     if (x == nullptr) return nullptr;
     const bool is_child = x->kind == detail::record_kind::task && x->parent == &r;
-    if (!is_child) deque<M>::push(w, x);
+    if (!is_child) context_.placement.keep(w, x);
     context_.placement.keep_within_reach(w);
     return is_child ? x : nullptr;
   }

@@ -221,20 +221,20 @@ template <flaw Flaw> class trial final : public child_runner<M> {
     play_.machine().seat(w.id + 1u, &w);
     set_current_worker(&w);
     fiber thread_stack;
-    w.running = w.home = &play_.machine().stack(w.id + 1u, thread_stack);
+    w.stacks.running = w.stacks.home = &play_.machine().stack(w.id + 1u, thread_stack);
     if (w.id == 0) static_cast<void>(s_.submit(0, nodes_[0]));
     fiber& loop = stacks_.take(w);
-    w.running = &loop;
-    play_.machine().jump(w.id, *w.home, loop, nullptr);  // comes back when the run is over
+    w.stacks.running = &loop;
+    play_.machine().jump(w.id, *w.stacks.home, loop, nullptr);  // comes back when the run is over
   }
   static void enter(void* self) { static_cast<trial*>(self)->loop(); }
   void loop() {
     for (;;) {
       worker<M>& w = here();
       if (over_ || play_.over()) {
-        fiber& mine = *w.running;
-        w.running = w.home;
-        play_.machine().jump(w.id, mine, *w.home, nullptr);
+        fiber& mine = *w.stacks.running;
+        w.stacks.running = w.stacks.home;
+        play_.machine().jump(w.id, mine, *w.stacks.home, nullptr);
       }
       if (w.tick >= detail::peek(w.tick_limit)) w.tick = 0;
       detail::record* r = deque<M>::pop(w);

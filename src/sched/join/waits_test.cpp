@@ -30,7 +30,7 @@ struct fixture {
     }
   } on_stack{s};
   waits<notes> w{nullptr, on_stack, s, s.stacks, s.registrar, s.suspension, s.stall, s.events};
-  [[nodiscard]] std::uint64_t set_aside() const { return detail::peek(s.w.suspends); }
+  [[nodiscard]] std::uint64_t set_aside() const { return detail::peek(s.w.counted.suspends); }
 };
 
 }  // namespace

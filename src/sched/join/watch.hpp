@@ -103,7 +103,7 @@ template <class M> class watch final : public event_watch {
     sight s;
     s.steps = context_.sleep.announcements() + context_.quiescence.steps() + context_.crew.tasks_begun() +
               events_.outstanding();
-    for (const auto& w : context_.crew) s.steps += detail::peek(w->suspends);
+    for (const auto& w : context_.crew) s.steps += detail::peek(w->counted.suspends);
     const bool program_waits = suspension_.program_waiter() != nullptr;
     {
       base::locked<M> guard(context_.guests.waits_lock());

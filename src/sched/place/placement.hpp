@@ -22,7 +22,6 @@
 #include "sched/idle/overflow.hpp"
 #include "sched/idle/sleep.hpp"
 #include "sched/place/collecting.hpp"
-#include "sched/place/main_seats.hpp"
 #include "sched/place/team_boxes.hpp"
 #include "sched/policies/policy.hpp"
 #include "sched/queues/deque.hpp"
@@ -39,8 +38,7 @@ template <class M> class placement {
   using deque = sched::deque<M>;
 
   placement(M& machine, sleep<M>& sleep, crew<M>& all, attention<M>& attention, ordering<M>& order, tempo<M>& tempo)
-      : machine_(machine), sleep_(sleep), crew_(all), attention_(attention), ordering_(order), tempo_(tempo),
-        main_seats_(machine) {}
+      : machine_(machine), sleep_(sleep), crew_(all), attention_(attention), ordering_(order), tempo_(tempo) {}
 
   // Who: the thread that makes the runtime, before any worker runs.
   void open(policy& asked, const place::tree& places) {
@@ -102,6 +100,25 @@ template <class M> class placement {
     put(w, r, destination_of(w, *r));
   }
 
+  // r, in state ready, goes to the new end of w's deque; thieves are the caller's to think of. Who: w's thread.
+  [[gnu::always_inline]] static void keep(worker<M>& w, detail::record* r) { deque::push(w, r); }
+  // The same for a worker that looks for work, and has come by more than it runs next.
+  [[gnu::always_inline]] static void bring(worker<M>& w, detail::record* r) {
+    deque::push_in_loop(w, r);
+    w.look.left_own();
+  }
+  // r, a body that yields, goes on where all look last. Where only w may go on with it, the next look passes it over.
+  void yields(worker<M>& w, detail::record* r) {
+    transition(*r, detail::record_state::filling, detail::record_state::ready);
+    if (r->pin != detail::record::unpinned) {
+      w.box.push(r);
+      w.look.pass_box_over();
+      return;
+    }
+    central_.push(r);
+    sleep_.notify(machine_);
+  }
+
   [[gnu::always_inline]] void push_own(worker<M>& w, detail::record* r) {
     deque::push(w, r);
     if (deque::starved(w))
@@ -131,9 +148,9 @@ template <class M> class placement {
       detail::record* const r = pushed_[w.id].pop();
       if (r == nullptr) break;
       put(w, r, destination::own());
-      w.own_deferred = true;
+      w.look.left_own();
     }
-    if (w.own_deferred) keep_within_reach(w);
+    if (w.look.has_own()) keep_within_reach(w);
     return first;
   }
   // Puts all that is private within reach of thieves.
@@ -151,57 +168,27 @@ template <class M> class placement {
 
   // The members of a team, in state ready, as team_boxes::put() takes them. Returns whether w runs members[0] at once,
   // because nothing stands before it; if not, it is queued like the others. Workers that sleep are told to `asleep`,
-  // which has room for them: each must be woken by call_up(). Who: w's thread.
+  // which has room for them: each must be woken by team_boxes::call_up(). Who: w's thread.
   [[nodiscard]] bool gather(worker<M>& w, std::span<const std::uint16_t> ids, std::span<detail::record* const> members,
                             std::vector<base::plain<std::uint16_t>>& asleep) {
     if (ordering_.chooses()) {
       for (detail::record* m : members) ordering_.add(w, m);
       return false;
     }
-    const bool at_once = team_boxes_.put(w, ids, members);
-    for (const std::uint16_t id : ids.subspan(1))
-      if (sleep_.is_asleep(id) && !(id == 0 && main_is_away()))
-        asleep.emplace_back().write() = id;
-      else
-        call_up(id);
-    return at_once;
-  }
-  // There is something in that worker's team box: it looks there before its next body, or wakes. Who: anyone.
-  void call_up(std::uint16_t id) noexcept {
-    M::store(crew_[id].tick_limit, 0u, base::relaxed);
-    if (id == 0 && main_is_away()) return sleep_.notify(machine_);
-    sleep_.notify(machine_, id);
+    return team_boxes_.put(w, ids, members, asleep);
   }
   // r, a member that was set aside in a barrier, goes on: where it was, before anything else there. Not at the reserve,
   // which may be away by then; nor, if it is pinned to the main thread's worker, where others look while that is away.
   void call_back(worker<M>& w, std::uint16_t id, detail::record* r) {
-    const bool only_on_main = r->pin == 0 && waiter::of(r).stack != crew_.main().home;
+    const bool only_on_main = r->pin == 0 && waiter::of(r).stack != crew_.main().stacks.home;
     if (id >= crew_.workers() || only_on_main) return place(w, r);
     transition(*r, detail::record_state::filling, detail::record_state::ready);
     if (ordering_.chooses()) return ordering_.add(w, r);
-    crew_[id].team_box.push(r);
-    call_up(id);
+    team_boxes_.put(id, r);
   }
-  // Whether the main thread is in the program, so that what stands in its box is for whoever has nothing else to do.
-  [[nodiscard]] bool main_is_away() noexcept { return crew_.main_is_away(); }
-  // It begins to wait.
+  // The main thread begins to wait.
   void main_waits() noexcept { collecting_.begins_anew(); }
-  // It has just gone.
-  void main_goes_away() noexcept {
-    main_seats_.empty();
-    if (!crew_.main().team_box.empty()) sleep_.notify(machine_);
-  }
-
-  // The seats of a gang, in state ready, for the workers `ids`, who ascend. The seats may be gone when this returns.
-  // Who: w's thread, which has called main_seats().expect() for their gang.
-  void summon(std::span<const std::uint16_t> ids, std::span<detail::record* const> seats) {
-    WEFT_ASSERT(!ids.empty() && !ordering_.chooses());
-    const bool wants_main = ids.front() == 0;
-    team_boxes_.put(ids, seats);
-    for (const std::uint16_t id : ids) call_up(id);
-    if (wants_main && main_is_away()) main_seats_.empty();
-  }
-  [[nodiscard]] sched::main_seats<M>& main_seats() noexcept { return main_seats_; }
+  [[nodiscard]] sched::team_boxes<M>& team_boxes() noexcept { return team_boxes_; }
 
   // The queues, for the sources that read them.
   [[nodiscard]] inbox<M>& central() noexcept { return central_; }
@@ -296,12 +283,12 @@ template <class M> class placement {
     WEFT_ASSERT(to < pushed_.size());
     const bool goes = to != w.id && !crew_[to].is_special();
     if (!goes || !pushed_[to].push_if_room(r, base::pushed_max)) {
-      if (goes) count_one(w.refused);
+      if (goes) count_one(w.counted.refused);
       return put(w, r, w.role == role::guest ? destination::central() : destination::own());
     }
-    count_one(w.pushed);
+    count_one(w.counted.pushed);
     M::store(crew_[to].tick_limit, 0u, base::relaxed);
-    if (sleep_.is_asleep(to) && !(to == 0 && main_is_away())) return sleep_.notify(machine_, to);
+    if (sleep_.is_asleep(to) && !(to == 0 && crew_.main_is_away())) return sleep_.notify(machine_, to);
     sleep_.notify(machine_);
   }
 
@@ -335,8 +322,7 @@ template <class M> class placement {
   inbox<M> central_;  // the root place's
   inbox<M> urgent_;
   sched::overflow<M> overflow_{machine_, sleep_};  // what the deques had no room for
-  sched::main_seats<M> main_seats_;
-  sched::team_boxes<M> team_boxes_{crew_};
+  sched::team_boxes<M> team_boxes_{machine_, sleep_, crew_};
   std::vector<inbox<M>> nodes_;
   std::vector<pile<M>> piles_;
   std::vector<inbox<M>> pushed_;

@@ -266,8 +266,8 @@ TEST_CASE("placement: a main thread that goes away leaves its box to others, and
   sched::gang<notes> g;
   const std::vector<std::uint16_t> both{0, 1};
   g.make(both);
-  s.placement.main_seats().expect(g);
-  s.placement.main_goes_away();
+  s.placement.team_boxes().seats_of_main().expect(g);
+  s.placement.team_boxes().main_goes_away();
   CHECK(g.answers(1, sched::gang<notes>::answer::held) == sched::gang<notes>::step::complete);
   CHECK(!g.is_held(0));
   CHECK(main.team_box.pop() == &member.r);

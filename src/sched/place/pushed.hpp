@@ -57,7 +57,7 @@ template <class M> class pushed_elsewhere final : public source<M> {
       return nullptr;
     }
     for (const std::uint16_t id : places_->neighbours(w.id)) {
-      if (!w.looks_at_all && places_->node_of(id) != places_->node_of(w.id)) return nullptr;
+      if (!w.look.is_everywhere() && places_->node_of(id) != places_->node_of(w.id)) return nullptr;
       if (detail::record* r = take_from(w, id)) return r;
     }
     return nullptr;
@@ -75,7 +75,7 @@ template <class M> class pushed_elsewhere final : public source<M> {
     if (r == nullptr) return nullptr;
     WEFT_ASSERT(r->state == detail::record_state::ready);
     M::took_from(id);
-    count_one(w.steals);
+    count_one(w.counted.steals);
     recording_.stolen(w, crew_[id], *r);
     return r;
   }

@@ -42,8 +42,8 @@ struct six_workers {
     s.placement.place(s.crew[from], &t.r);
     return &t.r;
   }
-  [[nodiscard]] std::uint64_t pushed(unsigned by) { return detail::peek(s.crew[by].pushed); }
-  [[nodiscard]] std::uint64_t refused(unsigned by) { return detail::peek(s.crew[by].refused); }
+  [[nodiscard]] std::uint64_t pushed(unsigned by) { return detail::peek(s.crew[by].counted.pushed); }
+  [[nodiscard]] std::uint64_t refused(unsigned by) { return detail::peek(s.crew[by].counted.refused); }
 };
 
 }  // namespace
@@ -67,7 +67,7 @@ TEST_CASE("pushed: a worker takes in all that was pushed, and runs the oldest fi
   CHECK((t.here.visible(w) && detail::peek(w.tick_limit) == 0));
   CHECK((t.pushed(0) == 2 && t.pushed(1) == 1 && t.refused(0) == 0));
   CHECK(t.here.take(w) == a);
-  CHECK((!t.here.visible(w) && detail::peek(w.tick_limit) == ticks_between_looks && w.own_deferred));
+  CHECK((!t.here.visible(w) && detail::peek(w.tick_limit) == ticks_between_looks && w.look.has_own()));
   CHECK(t.s.own(3) == std::vector<detail::record*>{const_cast<detail::record*>(c), const_cast<detail::record*>(b)});
 }
 
@@ -128,10 +128,10 @@ TEST_CASE("pushed: who has nothing to do takes from boxes at its node, and from 
   CHECK(!t.elsewhere.visible(t.s.crew[3]));
   CHECK(t.elsewhere.take(t.s.crew[2]) == a);  // worker 3's mate
   CHECK(t.elsewhere.take(t.s.crew[5]) == nullptr);
-  t.s.crew[5].looks_at_all = true;
+  const looking::everywhere all(t.s.crew[5].look);
   CHECK(t.elsewhere.take(t.s.crew[5]) == b);
   CHECK(t.elsewhere.take(t.s.crew.reserve()) == c);
-  CHECK(detail::peek(t.s.crew[2].steals) == 1);
+  CHECK(detail::peek(t.s.crew[2].counted.steals) == 1);
   CHECK(t.elsewhere.take(t.s.crew.reserve()) == nullptr);
   CHECK(t.here.take(t.s.crew.reserve()) == nullptr);
   CHECK(t.here.take(t.s.crew[3]) == nullptr);  // nothing is left, so it need not look before each body

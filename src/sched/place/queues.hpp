@@ -31,7 +31,7 @@ template <class M> class urgent_source final : public source<M> {
     if (r == nullptr) return nullptr;
     attention_.remove_urgent();
     if (deque<M>::has_private(w)) placement_.keep_within_reach(w);
-    w.own_deferred = true;
+    w.look.left_own();
     return r;
   }
   [[nodiscard]] bool visible(worker<M>&) noexcept override { return !placement_.urgent().empty(); }
@@ -48,13 +48,13 @@ template <class M> class own_source final : public source<M> {
   explicit own_source(placement<M>& placement) : source<M>("the own deque", {.at_hand = true}), placement_(placement) {}
 
   [[nodiscard]] detail::record* take(worker<M>& w) override {
-    if (!w.own_deferred) return nullptr;
+    if (!w.look.has_own()) return nullptr;
     WEFT_ASSERT(w.role != role::guest);
     detail::record* r = deque<M>::pop(w, w.pace.coarse);
     if (r != nullptr)
       placement_.keep_within_reach(w);
     else
-      w.own_deferred = false;
+      w.look.nothing_own();
     return r;
   }
   [[nodiscard]] bool visible(worker<M>& w) noexcept override { return deque<M>::stealable(w); }
@@ -67,9 +67,7 @@ template <class M> class own_source final : public source<M> {
 template <class M> class box_source final : public source<M> {
  public:
   box_source() : source<M>("the inbox", {.now_and_then = true, .serves_one = true, .at_hand = true}) {}
-  [[nodiscard]] detail::record* take(worker<M>& w) override {
-    return std::exchange(w.passes_box_over, false) ? nullptr : w.box.pop();
-  }
+  [[nodiscard]] detail::record* take(worker<M>& w) override { return w.look.passes_box_over() ? nullptr : w.box.pop(); }
   [[nodiscard]] bool visible(worker<M>& w) noexcept override { return !w.box.empty(); }
 };
 
@@ -83,13 +81,13 @@ template <class M> class team_source final : public source<M> {
   [[nodiscard]] detail::record* take(worker<M>& w) override {
     detail::record* r = pop(w);
     if (r == nullptr) return visible_of_main(w) ? crew_.main().team_box.pop() : nullptr;
-    w.found_own = true;
+    w.look.found_member();
     if (w.team_box.empty()) {
       M::store(w.tick_limit, w.usual_ticks(), base::seq_cst);
       if (!w.team_box.empty()) M::store(w.tick_limit, 0u, base::relaxed);
     }
     if (deque<M>::has_private(w)) placement_.keep_within_reach(w);
-    w.own_deferred = true;
+    w.look.left_own();
     return r;
   }
   [[nodiscard]] bool visible(worker<M>& w) noexcept override { return !w.team_box.empty() || visible_of_main(w); }
@@ -107,7 +105,7 @@ template <class M> class team_source final : public source<M> {
     return r;
   }
   [[nodiscard]] bool visible_of_main(const worker<M>& w) noexcept {
-    return w.id != 0 && w.role != role::creator && !crew_.main().team_box.empty() && placement_.main_is_away();
+    return w.id != 0 && w.role != role::creator && !crew_.main().team_box.empty() && crew_.main_is_away();
   }
 
   placement<M>& placement_;
@@ -141,9 +139,8 @@ template <class M> class overflow_source final : public source<M> {
     if (next == nullptr) return first;
     while (detail::record* const r = next) {
       next = r->waiting.next;
-      deque<M>::push_in_loop(w, r);
+      placement_.bring(w, r);
     }
-    w.own_deferred = true;
     placement_.keep_within_reach(w);
     return first;
   }
@@ -205,7 +202,7 @@ template <class M> class pile_source final : public source<M> {
       if (other == mine) continue;
       detail::record* const r = piles[other].take_oldest(at_node_[mine]);
       if (r == nullptr) continue;
-      count_one(w.steals);
+      count_one(w.counted.steals);
       if (r->waiting.next != nullptr) placement_.restock(w, r->waiting.next);
       return r;
     }

@@ -64,9 +64,9 @@ TEST_CASE("queues: what a deque has no room for is for everybody, and who takes 
     record* const r = t.overflow.take(other);
     REQUIRE(r != nullptr);
     taken.push_back(r);
-    CHECK(other.own_deferred == (deque<notes>::size(other) != 0));
+    CHECK(other.look.has_own() == (deque<notes>::size(other) != 0));
     for (record* x = deque<notes>::pop(other); x != nullptr; x = deque<notes>::pop(other)) taken.push_back(x);
-    other.own_deferred = false;
+    other.look.nothing_own();
   }
   CHECK(t.overflow.take(other) == nullptr);
   CHECK(taken.front() == &all[0].r);
@@ -103,7 +103,8 @@ TEST_CASE("queues: members of teams are their worker's, in order, whether or not
   detail::poke(w.tick_limit, 0u);
   CHECK((members.visible(w) && !members.visible(t.s.crew[1]) && members.take(t.s.crew[1]) == nullptr));
   CHECK((members.take(w) == &a.r && members.take(w) == &b.r));
-  CHECK((detail::peek(w.tick_limit) == 0 && w.found_own && w.own_deferred));  // it looks here before each body
+  CHECK((detail::peek(w.tick_limit) == 0 && w.look.has_found_member() &&
+         w.look.has_own()));  // it looks here before each body
   CHECK(members.take(w) == &next.r);
   CHECK(detail::peek(w.tick_limit) == w.usual_ticks());
 }
@@ -119,7 +120,7 @@ TEST_CASE("queues: an urgent task is taken and uncounted, and the deque comes in
   CHECK(t.urgent.visible(w));
   CHECK(t.urgent.take(w) == &hurried.r);
   CHECK(!t.s.attention.called());
-  CHECK(w.own_deferred);
+  CHECK(w.look.has_own());
   CHECK(!deque<notes>::has_private(w));  // it does not wait for the urgent body
   CHECK(t.own.take(w) == &kept.r);
 }
@@ -131,12 +132,12 @@ TEST_CASE("queues: the own deque is asked only if it was passed over, until it i
   t.put(destination::own(), a);
   t.put(destination::own(), b);
   CHECK(t.own.take(w) == nullptr);
-  w.own_deferred = true;
+  w.look.left_own();
   CHECK(t.own.take(w) == &b.r);  // newest first
   CHECK(t.own.take(w) == &a.r);
-  CHECK(w.own_deferred);
+  CHECK(w.look.has_own());
   CHECK(t.own.take(w) == nullptr);
-  CHECK(!w.own_deferred);
+  CHECK(!w.look.has_own());
 }
 
 TEST_CASE("queues: who looks for a stall sees what is in a deque that others may rob") {
@@ -173,7 +174,7 @@ TEST_CASE("queues: a pile gives its own workers the newest, others as many of th
   CHECK(t.piles.take(t.s.crew[0]) == &x[0].r);
   CHECK((t.s.placement.piles()[0].size() == 1 && t.s.placement.piles()[1].size() == 4));
   CHECK(t.piles.take(t.s.crew[1]) == &x[1].r);
-  CHECK(detail::peek(t.s.crew[0].steals) == 1);
+  CHECK(detail::peek(t.s.crew[0].counted.steals) == 1);
   CHECK(t.piles.take(t.s.crew[2]) == &x[5].r);
 }
 

@@ -49,7 +49,7 @@ template <class M> class readiness {
       if (follower == nullptr)
         follower = x;
       else
-        deque<M>::push(w, x);
+        placement_.keep(w, x);
     }
     if (follower != nullptr) placement_.keep_within_reach(w);
     return follower;

@@ -64,7 +64,7 @@ template <class M> class alignas(64) short_forks {
       turns_.begin_anew(now_ps, over_, over_);
     else
       static_cast<void>(turns_.look(
-          now_ps, over_, [this] { return over_; }, &main.decided));
+          now_ps, over_, [this] { return over_; }, &main.counted.decided));
     M::unseen::store(main.turns_down, are_short && turns_.second(), base::seq_cst);
   }
 

@@ -77,7 +77,7 @@ TEST_CASE("short forks: where none is too long the first look finds none, days a
   f.machine.clock_ps = 500'000'000'000'000'000;
   for (unsigned i = 0; i < rules::usual()[by::fork_trial]; ++i) forks.over(f.main);
   std::uint64_t decided[rules::count] = {};
-  f.main.decided.add_to(decided);
+  f.main.counted.decided.add_to(decided);
   CHECK(decided[static_cast<std::size_t>(by::brief_forks)] == 0);
 }
 

@@ -39,18 +39,19 @@ template <class M> class stealing final : public source<M> {
   [[nodiscard]] detail::record* take(worker<M>& w) override {
     WEFT_ASSERT(policy_ != nullptr && w.role != role::guest);
     const bool is_reserve = w.role == role::reserve;
-    const by rule = detail::peek(w.reluctant) && !is_reserve ? tempo_.tiny_by() : by::count;
+    const by rule = detail::peek(w.thief.reluctant) && !is_reserve ? tempo_.tiny_by() : by::count;
     const bool keeps_away = rule != by::count;
     if (keeps_away && w.id != 0) {
       w.decides(rule);
       return nullptr;
     }
-    if (w.robbed_last != worker<M>::no_id && !keeps_away) {
-      if (detail::record* r = rob(w, crew_[w.robbed_last])) return r;
-      w.robbed_last = worker<M>::no_id;
+    if (w.thief.robbed_last != worker<M>::no_id && !keeps_away) {
+      if (detail::record* r = rob(w, crew_[w.thief.robbed_last])) return r;
+      w.thief.robbed_last = worker<M>::no_id;
     }
     const std::uint64_t sweep = crew_.rules()[by::sweep];
-    const bool all = w.looks_at_all || crew_.workers() <= sweep || keeps_away || is_reserve || !policy_->has_partners();
+    const bool all =
+        w.look.is_everywhere() || crew_.workers() <= sweep || keeps_away || is_reserve || !policy_->has_partners();
     if (!all && crew_.rules().is_on(by::partners))
       if (detail::record* r = rob_partners(w)) {
         w.decides(by::partners);
@@ -59,14 +60,14 @@ template <class M> class stealing final : public source<M> {
     if (!all) w.decides(by::sweep);
     // The reserve has no place of its own, so it robs in order of ids; and everybody robs it last.
     const unsigned seats = crew_.seats();
-    if (all) w.victim_next = 0;
+    if (all) w.thief.victim_next = 0;
     for (unsigned looks = all ? seats - 1 : static_cast<unsigned>(sweep); looks != 0; --looks) {
-      const unsigned i = w.victim_next;
-      w.victim_next = i + 2 < seats ? i + 1 : 0;
+      const unsigned i = w.thief.victim_next;
+      w.thief.victim_next = i + 2 < seats ? i + 1 : 0;
       const bool ruled = !is_reserve && i + 1 < crew_.workers();
       worker<M>& victim = crew_[ruled ? policy_->victim(w.id, i, w.rng) : is_reserve ? i : seats - 1];
       WEFT_ASSERT(&victim != &w);
-      if (keeps_away && !M::load(victim.gives_way, base::relaxed)) continue;
+      if (keeps_away && !M::load(victim.thief.gives_way, base::relaxed)) continue;
       if (detail::record* r = rob(w, victim)) return r;
     }
     return nullptr;
@@ -75,7 +76,7 @@ template <class M> class stealing final : public source<M> {
   // What the main thread keeps where it turns thieves down counts as visible, too: somebody is to ask for it again. But
   // another may search, who sees to that, and to tiny tasks that w leaves to those who are at work on them.
   [[nodiscard]] bool visible(worker<M>& w) noexcept override {
-    const bool guarded = detail::peek(w.guarded);
+    const bool guarded = w.look.is_guarded();
     if (!guarded && may_turn_down() && (turned_down() || keeps_more(crew_.main(), detail::peek(crew_.main().kept))))
       return true;
     if (guarded && leaves_them(w)) return false;
@@ -104,29 +105,28 @@ template <class M> class stealing final : public source<M> {
       return std::min(wanted, few);
     };
     // Of short bodies few are taken at once, and another line would be another third of what a theft costs.
-    const bool is_patient = w.sent_away < crew_.rules()[by::one_thief];
+    const bool is_patient = w.thief.sent_away < crew_.rules()[by::one_thief];
     const bool insists = !is_patient || !tempo_.worth_order();
     const steal_result result = deque::steal(victim, got, how_many, insists);
     if (result == steal_result::sent_away) {
-      ++w.sent_away;
+      ++w.thief.sent_away;
       w.decides(by::one_thief);
     }
     if (result != steal_result::taken) return nullptr;
-    w.sent_away = 0;
+    w.thief.sent_away = 0;
     if (insists && is_patient) w.decides(by::short_body);
     if (are_few) w.decides(by::few_short);
     WEFT_ASSERT(got.count != 0 && got.tasks[0]->state == detail::record_state::ready);
     if (&victim != &w) {
       reconsiders(w);
       M::took_from(victim.id);
-      if (victim.role != role::creator) w.robbed_last = who_has_more(w, victim, got.count);
-      detail::poke(w.steals, detail::peek(w.steals) + got.count);
+      if (victim.role != role::creator) w.thief.robbed_last = who_has_more(w, victim, got.count);
+      count_some(w.counted.steals, got.count);
       for (std::uint32_t i = 0; i < got.count; ++i) recording_.stolen(w, victim, *got.tasks[i]);
     }
     if (got.count > 1) {
       if (&victim != &w) M::store(w.supplier, victim.id, base::relaxed);
-      for (std::uint32_t i = 1; i < got.count; ++i) deque::push_in_loop(w, got.tasks[i]);
-      w.own_deferred = true;
+      for (std::uint32_t i = 1; i < got.count; ++i) placement_.bring(w, got.tasks[i]);
       made ? placement_.expose(w) : placement_.keep_within_reach(w);
       if (w.pace.coarse && sleep_.spread(machine_, got.count - 1)) w.decides(by::wakes);
     }
@@ -138,7 +138,7 @@ template <class M> class stealing final : public source<M> {
   // has found nothing and is about to sleep. Returns whether it is to search once more. Protocol: deque.md, "A thief
   // acts for the owner".
   [[nodiscard]] bool pull(worker<M>& w) noexcept {
-    const auto before = std::exchange(w.watched, {});
+    const auto before = std::exchange(w.thief.watched, {});
     for (unsigned i = 1; i <= crew_.workers(); ++i) {  // the reserve has the number after the last
       worker<M>& owner = crew_[(w.id + i) % crew_.workers()];
       if (&owner == &w) continue;
@@ -157,10 +157,10 @@ template <class M> class stealing final : public source<M> {
       if (stands && sched::pull<M>::from(owner)) return true;
       newest = detail::peek(owner.kept);
       const bool has_kept = again && newest != nullptr && !(stands && before.newest == newest);  // and may fork no more
-      if ((before.id == worker<M>::no_id || has_kept) && w.watched.id == worker<M>::no_id)
-        w.watched = {owner.id, bottom, newest};
+      if ((before.id == worker<M>::no_id || has_kept) && w.thief.watched.id == worker<M>::no_id)
+        w.thief.watched = {owner.id, bottom, newest};
     }
-    return w.watched.id != worker<M>::no_id;
+    return w.thief.watched.id != worker<M>::no_id;
   }
 
   // A look of pull() may come before a store that its owner has behind it: what it keeps or pushes, and then looks at
@@ -191,15 +191,15 @@ template <class M> class stealing final : public source<M> {
   // w has searched in vain for a while: notes how far the main thread is.
   void watch_main(worker<M>& w) noexcept {
     worker<M>& main = crew_.main();
-    w.main_seen = {};
+    w.thief.main_seen = {};
     if (!crew_.are_many() || &w == &main || !detail::peek(main.away) || tempo_.tiny()) return;
-    w.main_seen = {M::load(main.created, base::relaxed), detail::peek(main.deque.bottom), true};
+    w.thief.main_seen = {M::load(main.created, base::relaxed), detail::peek(main.deque.bottom), true};
   }
   // Whether the main thread has submitted since, and has kept nothing back from then: so it sees to its tasks itself,
   // and a pull would only take its time. Where thieves keep away from tiny tasks, nobody is to wait for more of them.
   [[nodiscard]] bool main_moves(worker<M>& w) noexcept {
     worker<M>& main = crew_.main();
-    const auto before = std::exchange(w.main_seen, {});
+    const auto before = std::exchange(w.thief.main_seen, {});
     if (!before.looked || !detail::peek(main.away) || M::load(main.created, base::relaxed) == before.created)
       return false;
     if (deque::reaches_beyond(before.bottom, main.deque.split)) return false;
@@ -210,7 +210,7 @@ template <class M> class stealing final : public source<M> {
   // Whether w leaves tiny tasks to the others, who were at work on them when it last asked. It may sleep beside those
   // while another searches, who asks again and again (sleep.md, "Guarded").
   [[nodiscard]] bool leaves_them(const worker<M>& w) noexcept {
-    return detail::peek(w.reluctant) && w.role == role::ordinary && w.id != 0 && tempo_.tiny();
+    return detail::peek(w.thief.reluctant) && w.role == role::ordinary && w.id != 0 && tempo_.tiny();
   }
   // Whether the main thread turns thieves down, or might; then somebody is to search. Order: seq_cst, pairs with
   // short_forks: who has announced sleep sees it, or the main thread sees that.
@@ -232,7 +232,7 @@ template <class M> class stealing final : public source<M> {
   // submitters_wait: at the window.
   void look_up(worker<M>& w, bool submitters_wait) {
     if (!tempo_.tiny()) return;
-    if (!detail::peek(w.reluctant)) detail::poke(w.reluctant, others_move(w));
+    if (!detail::peek(w.thief.reluctant)) detail::poke(w.thief.reluctant, others_move(w));
     give_way(w, submitters_wait);
   }
 
@@ -241,7 +241,7 @@ template <class M> class stealing final : public source<M> {
   template <class BeginSearch> [[nodiscard]] bool insists(worker<M>& w, BeginSearch begin_search) {
     if (!tempo_.tiny()) return false;
     const bool reluctant = others_move(w);
-    detail::poke(w.reluctant, reluctant);
+    detail::poke(w.thief.reluctant, reluctant);
     return reluctant && begin_search();
   }
 
@@ -258,11 +258,11 @@ template <class M> class stealing final : public source<M> {
   }
   // w has taken something from another: of tiny tasks a few, because the others stood still, and then it asks anew.
   void reconsiders(worker<M>& w) noexcept {
-    if (detail::peek(w.reluctant) || ++w.taken < crew_.rules()[by::asks_anew]) return;
-    w.taken = 0;
+    if (detail::peek(w.thief.reluctant) || ++w.thief.taken < crew_.rules()[by::asks_anew]) return;
+    w.thief.taken = 0;
     if (w.role != role::ordinary || w.id == 0 || !tempo_.tiny()) return;
     w.decides(by::asks_anew);
-    detail::poke(w.reluctant, others_move(w));
+    detail::poke(w.thief.reluctant, others_move(w));
   }
 
   // Whom w, which has had n tasks of victim's, robs next. Where that was little, it is whom victim has its own from: so
@@ -290,7 +290,7 @@ template <class M> class stealing final : public source<M> {
     std::uint64_t moves = 0;
     for (const auto& x : crew_)
       if (x.get() != &w) moves += M::load(x->tasks, base::relaxed) + M::load(x->created, base::relaxed);
-    return std::exchange(w.seen_moves, moves) != moves;
+    return std::exchange(w.thief.seen_moves, moves) != moves;
   }
 
   // The main thread submits, and w runs what it submits, tiny bodies: every handle and record goes from one to the
@@ -301,17 +301,17 @@ template <class M> class stealing final : public source<M> {
   void give_way(worker<M>& w, bool submitters_wait) {
     const std::uint64_t for_ps = crew_.rules().ps(by::give_way);
     const std::uint64_t submitted = M::load(crew_.main().created, base::relaxed);
-    const bool submits = std::exchange(w.seen_submitted, submitted) != submitted;
+    const bool submits = std::exchange(w.thief.seen_submitted, submitted) != submitted;
     if (for_ps == 0 || w.id == 0 || w.role == role::reserve || !(submits || (submitters_wait && !w.pace.runs_nested)))
       return;
     const std::uint64_t before = moves_of_main();
     w.decides(by::give_way);
     placement_.expose(w);
-    M::store(w.gives_way, true, base::relaxed);
+    M::store(w.thief.gives_way, true, base::relaxed);
     const std::uint64_t until = machine_.now_ps() + for_ps;
     for (unsigned spins = 1; machine_.now_ps() < until; ++spins) M::search_pause(spins, until);
-    M::store(w.gives_way, false, base::relaxed);
-    w.seen_submitted = M::load(crew_.main().created, base::relaxed);
+    M::store(w.thief.gives_way, false, base::relaxed);
+    w.thief.seen_submitted = M::load(crew_.main().created, base::relaxed);
     const std::uint64_t moves_alone = crew_.rules()[by::rests_again];
     if (moves_alone != 0 && moves_of_main() - before >= moves_alone && !w.pace.runs_nested && deque::stealable(w)) {
       w.decides(by::rests_again);

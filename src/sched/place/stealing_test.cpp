@@ -51,7 +51,7 @@ TEST_CASE("stealing: a sweep comes to everybody, whoever has the task and whoeve
           CHECK(f.thieves.visible(f.s.crew[thief]));
           CHECK(!f.thieves.visible(f.s.crew[victim]));  // it robs others
           CHECK(f.thieves.take(f.s.crew[thief]) == &t.r);
-          CHECK(f.s.crew[thief].robbed_last == victim);
+          CHECK(f.s.crew[thief].thief.robbed_last == victim);
         }
     }
 }
@@ -62,14 +62,14 @@ TEST_CASE("stealing: whoever had something last time is asked first, until it ha
   task near, far, more;
   f.give(3, far);
   CHECK(f.thieves.take(w) == &far.r);
-  CHECK(detail::peek(w.steals) == 1);
+  CHECK(detail::peek(w.counted.steals) == 1);
   f.give(1, near);  // which the policy would name first
   f.give(3, more);
   CHECK(f.thieves.take(w) == &more.r);
   CHECK(f.thieves.take(w) == &near.r);
-  CHECK(w.robbed_last == 1);
+  CHECK(w.thief.robbed_last == 1);
   CHECK(f.thieves.take(w) == nullptr);
-  CHECK(w.robbed_last == worker<notes>::no_id);
+  CHECK(w.thief.robbed_last == worker<notes>::no_id);
 }
 
 TEST_CASE("stealing: the creator is never the one who had something: it makes for all") {
@@ -78,7 +78,7 @@ TEST_CASE("stealing: the creator is never the one who had something: it makes fo
   task t;
   f.give(2, t);
   CHECK(f.thieves.take(f.s.crew[0]) == &t.r);
-  CHECK(f.s.crew[0].robbed_last == worker<notes>::no_id);
+  CHECK(f.s.crew[0].thief.robbed_last == worker<notes>::no_id);
 }
 
 TEST_CASE("stealing: who got little asks next whom its victim had its own from") {
@@ -87,15 +87,15 @@ TEST_CASE("stealing: who got little asks next whom its victim had its own from")
   std::vector<task> of_far(64), of_near(16), of_other(1);
   for (task& t : of_far) f.give(3, t);
   CHECK(f.thieves.rob(near, far) == &of_far[0].r);  // and several more, which are within reach
-  CHECK(near.robbed_last == 3);
+  CHECK(near.thief.robbed_last == 3);
   for (task& t : of_near) f.give(1, t);
   CHECK(f.thieves.rob(w, near) != nullptr);
-  CHECK(w.robbed_last == 1);  // where there was much
+  CHECK(w.thief.robbed_last == 1);  // where there was much
   while (deque<notes>::size(near) != 0) CHECK(f.thieves.rob(f.s.crew[2], near) != nullptr);
-  CHECK(f.s.crew[2].robbed_last == 3);
+  CHECK(f.s.crew[2].thief.robbed_last == 3);
   for (task& t : of_other) f.give(1, t);
   CHECK(f.thieves.rob(far, near) == &of_other[0].r);
-  CHECK(far.robbed_last == 1);  // which has its own from this one
+  CHECK(far.thief.robbed_last == 1);  // which has its own from this one
 }
 
 TEST_CASE("stealing: who finds a thief at its victim goes elsewhere, and after so many times goes in") {
@@ -112,7 +112,7 @@ TEST_CASE("stealing: who finds a thief at its victim goes elsewhere, and after s
   while (r == nullptr && times < 2 * rules::usual()[by::one_thief]) ++times, r = f.thieves.rob(w, f.s.crew[1]);
   CHECK(r == &t.r);
   CHECK(times == rules::usual()[by::one_thief] + 1);
-  CHECK(w.sent_away == 0);
+  CHECK(w.thief.sent_away == 0);
 }
 
 TEST_CASE("stealing: who robs itself steals nothing") {
@@ -120,7 +120,7 @@ TEST_CASE("stealing: who robs itself steals nothing") {
   task t;
   f.give(1, t);
   CHECK(f.thieves.rob(f.s.crew[1], f.s.crew[1]) == &t.r);
-  CHECK(detail::peek(f.s.crew[1].steals) == 0);
+  CHECK(detail::peek(f.s.crew[1].counted.steals) == 0);
 }
 
 TEST_CASE("stealing: tiny bodies are left to their owners while a thief is reluctant") {
@@ -129,9 +129,9 @@ TEST_CASE("stealing: tiny bodies are left to their owners while a thief is reluc
   task t;
   f.give(2, t);
   f.make_tiny();
-  CHECK(detail::peek(w.reluctant));
+  CHECK(detail::peek(w.thief.reluctant));
   CHECK(f.thieves.take(w) == nullptr);
-  detail::poke(w.reluctant, false);
+  detail::poke(w.thief.reluctant, false);
   CHECK(f.thieves.take(w) == &t.r);
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("stealing: the main thread, which waits, may have what a worker gives 
   f.give(1, kept);
   f.give(2, given);
   CHECK(f.thieves.take(f.s.crew[0]) == nullptr);
-  detail::poke(f.s.crew[2].gives_way, true);
+  detail::poke(f.s.crew[2].thief.gives_way, true);
   CHECK(f.thieves.take(f.s.crew[0]) == &given.r);
   CHECK(f.thieves.take(f.s.crew[0]) == nullptr);
 }
@@ -154,30 +154,30 @@ TEST_CASE("stealing: reluctance ends when the others stand still, and begins ane
   bool asked = false;
   const auto searches = [&asked] { return asked = true; };
   CHECK(!f.thieves.insists(w, searches));  // nobody has moved since the runtime began
-  CHECK((!detail::peek(w.reluctant) && !asked));
+  CHECK((!detail::peek(w.thief.reluctant) && !asked));
   count_one(f.s.crew[0].tasks);
   CHECK(f.thieves.insists(w, searches));  // they move: it goes on to search, and keeps away
-  CHECK((detail::peek(w.reluctant) && asked));
+  CHECK((detail::peek(w.thief.reluctant) && asked));
   CHECK(!f.thieves.insists(w, [] { return true; }));
-  CHECK(!detail::peek(w.reluctant));
+  CHECK(!detail::peek(w.thief.reluctant));
   count_one(f.s.crew[0].created);
   CHECK(!f.thieves.insists(w, [] { return false; }));  // enough search: it may sleep, and keeps away all the same
-  CHECK((detail::peek(w.reluctant) && f.thieves.leaves_them(w)));
+  CHECK((detail::peek(w.thief.reluctant) && f.thieves.leaves_them(w)));
 }
 
 TEST_CASE("stealing: who took a few tiny tasks, because the others stood still, asks anew whether they move") {
   fixture f(3);
   worker<notes>& w = f.s.crew[1];
   f.make_tiny();
-  detail::poke(w.reluctant, false);
+  detail::poke(w.thief.reluctant, false);
   std::vector<task> all(rules::usual()[by::asks_anew] + 1);
   for (task& t : all) f.give(2, t);
   count_one(f.s.crew[0].created);
   for (unsigned i = 0; i < rules::usual()[by::asks_anew]; ++i) {
-    CHECK(!detail::peek(w.reluctant));
+    CHECK(!detail::peek(w.thief.reluctant));
     CHECK(f.thieves.take(w) == &all[i].r);
   }
-  CHECK(detail::peek(w.reluctant));
+  CHECK(detail::peek(w.thief.reluctant));
   CHECK(f.thieves.take(w) == nullptr);
 }
 
@@ -189,9 +189,9 @@ TEST_CASE("stealing: who is guarded by another that searches leaves tiny tasks t
   f.give(2, t);
   CHECK(f.thieves.leaves_them(w));
   CHECK(f.thieves.visible(w));
-  detail::poke(w.guarded, true);
+  w.look.guarded(true);
   CHECK(!f.thieves.visible(w));
-  detail::poke(w.reluctant, false);
+  detail::poke(w.thief.reluctant, false);
   CHECK(f.thieves.visible(w));                 // it would take them
   CHECK(!f.thieves.leaves_them(f.s.crew[0]));  // the main thread, when it waits, takes what is given way with
 }
@@ -205,9 +205,9 @@ TEST_CASE(
   CHECK((!f.thieves.visible(w) && !f.thieves.asks_again()));
   main.turns_down.raw = true;
   CHECK(f.thieves.visible(w));
-  detail::poke(w.guarded, true);
+  w.look.guarded(true);
   CHECK(!f.thieves.visible(w));
-  detail::poke(w.guarded, false);
+  w.look.guarded(false);
   CHECK(f.thieves.asks_again());
   CHECK(main.asked.raw == 1);
   CHECK((!f.thieves.visible(w) && !f.thieves.asks_again()));
@@ -249,9 +249,9 @@ TEST_CASE("stealing: where bodies are worth it nobody is reluctant") {
   fixture f(2);
   count_one(f.s.crew[0].tasks);
   CHECK(!f.thieves.insists(f.s.crew[1], [] { return true; }));
-  detail::poke(f.s.crew[1].reluctant, false);
+  detail::poke(f.s.crew[1].thief.reluctant, false);
   f.thieves.look_up(f.s.crew[1], false);
-  CHECK(!detail::peek(f.s.crew[1].reluctant));
+  CHECK(!detail::peek(f.s.crew[1].thief.reluctant));
 }
 
 TEST_CASE("stealing: a busy worker with tiny bodies lets the main thread be while that submits") {
@@ -268,7 +268,7 @@ TEST_CASE("stealing: a busy worker with tiny bodies lets the main thread be whil
   f.thieves.look_up(w, false);
   CHECK(!deque<notes>::has_private(w));  // the main thread may have it meanwhile
   CHECK(f.machine.clock_ps - before >= base::search_ns * 1000);
-  CHECK(!detail::peek(w.gives_way));
+  CHECK(!detail::peek(w.thief.gives_way));
   CHECK(f.s.own(1).size() == 1);
 }
 
@@ -366,7 +366,7 @@ TEST_CASE("stealing: an owner that keeps another branch after a pull in vain is 
     detail::poke(owner.inside, std::uint8_t{1});
   };
   CHECK(thieves.pull(thief));
-  CHECK(thief.watched.newest == &then);
+  CHECK(thief.thief.watched.newest == &then);
   overtaken::meanwhile = nullptr;
   CHECK(!thieves.pull(thief));  // it is at its end, and sees that thieves starve
   detail::poke<detail::branch*>(owner.kept, nullptr);
@@ -412,7 +412,7 @@ TEST_CASE("stealing: a main thread moves if it has submitted since, and has kept
   detail::poke(main.away, false);
   CHECK(!f.thieves.main_moves(w));  // it waits, and so runs tasks itself
   std::uint64_t decided[rules::count] = {};
-  w.decided.add_to(decided);
+  w.counted.decided.add_to(decided);
   CHECK(decided[static_cast<std::size_t>(by::main_moves)] == 2);
 }
 

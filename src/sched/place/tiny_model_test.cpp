@@ -98,10 +98,10 @@ template <flaw Flaw> class trial {
     const bool too_early = Flaw == flaw::looks_too_early && s_.sleep.somebody_searches();
     for (std::uint32_t n = rng_.below(4) == 0 ? rng_.below(100) : 0; n > 0; --n) M::relax(1);
     static_cast<void>(s_.sleep.announce(w.id));
-    detail::poke(w.guarded, Flaw == flaw::sleeps_alone || Flaw == flaw::never_asks ||
-                                (Flaw == flaw::looks_too_early ? too_early : s_.sleep.somebody_searches()));
+    w.look.guarded(Flaw == flaw::sleeps_alone || Flaw == flaw::never_asks ||
+                   (Flaw == flaw::looks_too_early ? too_early : s_.sleep.somebody_searches()));
     const bool sees = stealing_.visible(w);
-    detail::poke(w.guarded, false);
+    w.look.guarded(false);
     if (!sees || !s_.sleep.retract(w.id)) {
       park(w.id);
       counted = true;

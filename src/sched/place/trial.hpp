@@ -36,7 +36,7 @@ template <class M> class alignas(64) trial {
     if (crew_.workers() == 1 || !tempo_.doubtful()) return turns_.stop();
     if (!turns_.under_way()) return turns_.begin_anew(machine_.now_ps(), seen_, crew_.tasks_begun());
     if (!turns_.look(
-            machine_.now_ps(), seen_, [this] { return crew_.tasks_begun(); }, &main.decided))
+            machine_.now_ps(), seen_, [this] { return crew_.tasks_begun(); }, &main.counted.decided))
       return;
     main.decides(by::trial);
     tempo_.keep_away(turns_.second());

@@ -163,7 +163,7 @@ template <flaw Flaw> class trial {
     for (std::uint32_t n = rng_.below(4) == 0 ? rng_.below(100) : 0; n > 0; --n) M::relax(1);
     static_cast<void>(s_.sleep.announce(w.id));
     const bool guarded = Flaw == flaw::guarded_early ? too_early : s_.sleep.somebody_searches();
-    detail::poke(w.guarded, guarded);
+    w.look.guarded(guarded);
     if (!guarded) static_cast<void>(M::barrier_everywhere());
     if (!sees(w, Flaw == flaw::sleeps_on) || !s_.sleep.retract(w.id)) {
       park(w.id);
@@ -178,7 +178,7 @@ template <flaw Flaw> class trial {
   }
   [[nodiscard]] bool sees(worker<M>& w, bool only_tasks) {
     const bool sees = only_tasks ? deque<M>::stealable(s_.crew.main()) : stealing_.visible(w);
-    detail::poke(w.guarded, false);
+    w.look.guarded(false);
     return sees;
   }
   // It was counted, and others take over what it had seen to.

@@ -23,16 +23,16 @@ template <class M> class passes final : public detail::pass_book {
                                      std::uint32_t limit) noexcept override {
     worker<M>& w = here();
     const call in(machine_);
-    if (w.trace == nullptr || stages > stages_max) return 0;
-    const std::uint32_t id = w.trace->new_id();
+    if (w.trace.book == nullptr || stages > stages_max) return 0;
+    const std::uint32_t id = w.trace.book->new_id();
     if (!strands_.pipeline_begins(w, id)) return 0;
-    w.trace->add({.time = machine_.now_ps(),
-                  .value = serial,
-                  .task = task_of(w),
-                  .other = id,
-                  .position = limit,
-                  .kind = trace::event_kind::pipeline,
-                  .detail = static_cast<std::uint8_t>(stages)});
+    w.trace.book->add({.time = machine_.now_ps(),
+                       .value = serial,
+                       .task = task_of(w),
+                       .other = id,
+                       .position = limit,
+                       .kind = trace::event_kind::pipeline,
+                       .detail = static_cast<std::uint8_t>(stages)});
     return id;
   }
   void ends() noexcept override {
@@ -41,20 +41,20 @@ template <class M> class passes final : public detail::pass_book {
   }
   void helps(std::uint32_t pipeline) noexcept override {
     const worker<M>& w = here();
-    w.trace->add({.task = task_of(w), .other = pipeline, .kind = trace::event_kind::helper});
+    w.trace.book->add({.task = task_of(w), .other = pipeline, .kind = trace::event_kind::helper});
   }
 
   [[nodiscard]] void* enters() noexcept override {
     worker<M>& w = here();
     const call in(machine_);
-    trace::strand* const outer = w.strand;
+    trace::strand* const outer = w.trace.strand;
     strands_.begins_pass(w);
     return outer;
   }
   void leaves(void* entered, std::uint32_t pipeline, const detail::pipeline_pass& what) noexcept override {
     worker<M>& w = here();
     const call in(machine_);
-    trace::strand* const s = std::exchange(w.strand, static_cast<trace::strand*>(entered));
+    trace::strand* const s = std::exchange(w.trace.strand, static_cast<trace::strand*>(entered));
     if (s == nullptr) return;                 // there was no memory for it
     if (s->of() != trace::strand_of::pass) {  // nor then, and what it did has no place
       delete s;
@@ -63,14 +63,14 @@ template <class M> class passes final : public detail::pass_book {
     const std::uint64_t now = machine_.now_ps();
     s->enters(now);
     const bool only_computed = s->only_computed(now);
-    if (!only_computed) s->is_called(w.trace->new_id());
+    if (!only_computed) s->is_called(w.trace.book->new_id());
     const bool is_there = what.items != 0 || !only_computed;
     if (is_there) tell(w, *s, now, pipeline, what);
     if (is_there && (!only_computed || what.items != 1))
-      w.trace->add({.value = what.items, .task = s->task(), .other = s->id(), .kind = trace::event_kind::more});
+      w.trace.book->add({.value = what.items, .task = s->task(), .other = s->id(), .kind = trace::event_kind::more});
     if (!only_computed) {
       s->ends(now);
-      w.trace->tell(*s);
+      w.trace.book->tell(*s);
     }
     delete s;
   }
@@ -78,14 +78,14 @@ template <class M> class passes final : public detail::pass_book {
  private:
   static void tell(worker<M>& w, const trace::strand& s, std::uint64_t now, std::uint32_t pipeline,
                    const detail::pipeline_pass& what) noexcept {
-    w.trace->add({.time = s.began_ps(),
-                  .value = now,
-                  .task = s.task(),
-                  .other = pipeline,
-                  .position = static_cast<std::uint32_t>(what.item),
-                  .worker = static_cast<std::uint16_t>(what.item >> 32),
-                  .kind = trace::event_kind::pass,
-                  .detail = static_cast<std::uint8_t>(what.stage)});
+    w.trace.book->add({.time = s.began_ps(),
+                       .value = now,
+                       .task = s.task(),
+                       .other = pipeline,
+                       .position = static_cast<std::uint32_t>(what.item),
+                       .worker = static_cast<std::uint16_t>(what.item >> 32),
+                       .kind = trace::event_kind::pass,
+                       .detail = static_cast<std::uint8_t>(what.stage)});
   }
   [[nodiscard]] static worker<M>& here() noexcept { return static_cast<worker<M>&>(*current_worker()); }
   [[nodiscard]] static std::uint32_t task_of(const worker<M>& w) noexcept {

@@ -30,7 +30,7 @@ struct carrying {
   explicit carrying(bool traced = true) {
     all.open(2, false);
     t.r.trace_id() = 7;
-    for (const auto& w : all) w->trace = traced ? &book : nullptr;
+    for (const auto& w : all) w->trace.book = traced ? &book : nullptr;
     at().current = &t.r;
     set_current_worker(&at());
   }
@@ -53,14 +53,14 @@ struct carrying {
 TEST_CASE("passes: without a trace there is no pipeline to tell of") {
   carrying c(false);
   CHECK(c.p.begins(1, 3, 0) == 0);
-  CHECK(c.at().strand == nullptr);
+  CHECK(c.at().trace.strand == nullptr);
   CHECK(c.machine.clock_ps == 0);
 }
 
 TEST_CASE("passes: a pipeline of more stages than a word has bits is none, and its body has no strand for it") {
   carrying c;
   CHECK(c.p.begins(1, passes<notes>::stages_max + 1, 0) == 0);
-  CHECK(c.at().strand == nullptr);
+  CHECK(c.at().trace.strand == nullptr);
 }
 
 TEST_CASE("passes: a pass that only computed is its begin and end; of several items it says how many") {
@@ -93,7 +93,7 @@ TEST_CASE("passes: what a stage does is its own; what the pipeline does between 
   const std::uint32_t id = c.p.begins(1, 2, 0);
   c.s.does(c.at(), 0, step_kind::submits, 90);  // a helper
   void* const outer = c.p.enters();
-  CHECK(c.at().strand->of() == trace::strand_of::pass);
+  CHECK(c.at().trace.strand->of() == trace::strand_of::pass);
   c.s.does(c.at(), 2'500'000, step_kind::submits, 91);
   c.p.leaves(outer, id, {1, 1, 0});
   c.s.passed(c.at(), 0, {trace::why::children});  // its end

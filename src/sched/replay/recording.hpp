@@ -45,16 +45,16 @@ template <class M> class recording {
     WEFT_ASSERT(all.is_open());
     session_->open(all.seats());
     for (const auto& w : all) {
-      w->trace = &session_->of(w->id);
+      w->trace.book = &session_->of(w->id);
       w->pace.always = true;
     }
-    session_->open_counters(*all.main().trace);
+    session_->open_counters(*all.main().trace.book);
   }
   void begins(trace::facts about, std::uint64_t start_ps) {
     if (on()) session_->begins(std::move(about), start_ps);
   }
   void open_counters(worker<M>& w) {
-    if (w.trace != nullptr) session_->open_counters(*w.trace);
+    if (w.trace.book != nullptr) session_->open_counters(*w.trace.book);
   }
   [[nodiscard]] bool on() const noexcept { return session_ != nullptr; }
   [[nodiscard]] const char* path() const noexcept { return on() ? session_->path().c_str() : nullptr; }
@@ -75,14 +75,15 @@ template <class M> class recording {
     g.traced.pop_front();
   }
   void submitted_as_is(worker<M>& w, detail::record& r) noexcept {
-    WEFT_ASSERT(on() && (w.trace != nullptr || w.role == role::guest));
-    if (w.creates_request && !r.internal) return w.trace->submitted(r, w.requested_ps, w.requested_by);
+    WEFT_ASSERT(on() && (w.trace.book != nullptr || w.role == role::guest));
+    if (w.trace.creates_request && !r.internal)
+      return w.trace.book->submitted(r, w.trace.requested_ps, w.trace.requested_by);
     const std::uint64_t now = machine_.now_ps();
-    if (w.trace == nullptr) return session_->submitted_outside(r, now);
+    if (w.trace.book == nullptr) return session_->submitted_outside(r, now);
     // What the runtime submits for itself, inside a call of the main program, has nothing of the program's before it.
     const std::uint64_t own = !is_main(w) ? trace::no_time : r.internal ? 0 : own_ps_;
-    w.trace->submitted(r, now, trace::by_recorder, own);
-    if (w.strand != nullptr && !r.internal) strands_.does(w, now, trace::step_kind::submits, r.trace_id());
+    w.trace.book->submitted(r, now, trace::by_recorder, own);
+    if (w.trace.strand != nullptr && !r.internal) strands_.does(w, now, trace::step_kind::submits, r.trace_id());
   }
 
   // The main program asks for a record: from here on it submits, until submission_over(). What lies between that and
@@ -92,7 +93,7 @@ template <class M> class recording {
       own_ps_ = own_until_now(w);
   }
   void submission_over(worker<M>& w) noexcept {
-    if (on() && is_main(w) && w.strand == nullptr) [[unlikely]]
+    if (on() && is_main(w) && w.trace.strand == nullptr) [[unlikely]]
       own_since_ps_ = machine_.now_ps();
   }
   // For registration, which calls it with a task whose versions are known and which nobody can run yet.
@@ -112,18 +113,18 @@ template <class M> class recording {
   // The request r is being created on w, until creation_over().
   void creates(worker<M>& w, detail::record& r) noexcept {
     if (!on()) return;
-    WEFT_ASSERT(!w.creates_request && r.state == detail::record_state::requested);
-    w.requested_ps = r.request.made_ps;
-    w.requested_by = static_cast<std::uint16_t>(r.request.made_by);
-    w.creates_request = true;
+    WEFT_ASSERT(!w.trace.creates_request && r.state == detail::record_state::requested);
+    w.trace.requested_ps = r.request.made_ps;
+    w.trace.requested_by = static_cast<std::uint16_t>(r.request.made_by);
+    w.trace.creates_request = true;
   }
-  void creation_over(worker<M>& w) noexcept { w.creates_request = false; }
+  void creation_over(worker<M>& w) noexcept { w.trace.creates_request = false; }
 
   // A body is about to start on w. Returns the strand of a body that waits below on this stack.
   [[nodiscard]] trace::strand* starts(worker<M>& w) noexcept {
-    WEFT_ASSERT(w.trace != nullptr);
-    if (w.trace->counters.size() != 0) w.trace->counters.begin();
-    return std::exchange(w.strand, nullptr);
+    WEFT_ASSERT(w.trace.book != nullptr);
+    if (w.trace.book->counters.size() != 0) w.trace.book->counters.begin();
+    return sched::strands<M>::leaves_stack(w);
   }
   struct piece {
     std::uint64_t start_ps;
@@ -134,13 +135,13 @@ template <class M> class recording {
   };
   void ran(worker<M>& w, const detail::record& r, const piece& p) noexcept {
     strands_.ends(w);
-    w.strand = p.outer;
-    w.trace->add({.time = p.start_ps,
-                  .value = std::max(p.start_ps, before_look(p.end_ps)),
-                  .task = r.trace_id(),
-                  .worker = p.first_worker,
-                  .kind = trace::event_kind::ran,
-                  .detail = static_cast<std::uint8_t>(p.outcome)});
+    w.trace.strand = p.outer;
+    w.trace.book->add({.time = p.start_ps,
+                       .value = std::max(p.start_ps, before_look(p.end_ps)),
+                       .task = r.trace_id(),
+                       .worker = p.first_worker,
+                       .kind = trace::event_kind::ran,
+                       .detail = static_cast<std::uint8_t>(p.outcome)});
     if (places_ != nullptr && p.first_worker < places_->workers() && p.outcome == trace::outcome::done)
       locate(w, r, places_->node_of(p.first_worker));
     counted(w, &r);
@@ -153,34 +154,34 @@ template <class M> class recording {
   };
   // A body, or if nullptr the main thread, begins to wait on w. Costs nothing where nothing is recorded.
   [[nodiscard]] pause waits(worker<M>& w, const detail::record* body) noexcept {
-    if (w.trace == nullptr) return {0, w.id};
+    if (w.trace.book == nullptr) return {0, w.id};
     counted(w, body);
-    if (w.strand == nullptr && is_branch(body)) return {0, w.id};
+    if (w.trace.strand == nullptr && is_branch(body)) return {0, w.id};
     const std::uint64_t now = before_look(machine_.now_ps());
-    if (w.strand != nullptr) strands_.waits(w, now);
+    if (w.trace.strand != nullptr) strands_.waits(w, now);
     return {now, w.id, body != nullptr || !is_main(w) ? trace::no_time : own_until_now(w)};
   }
   // It goes on, perhaps elsewhere.
   void goes_on(worker<M>& w, const detail::record* body, trace::reason why, const pause& from) noexcept {
-    if (w.trace == nullptr) return;
+    if (w.trace.book == nullptr) return;
     if (!is_branch(body)) waited(w, body, why, from);
-    if (w.strand != nullptr) strands_.goes_on(w, why);
-    if (w.trace->counters.size() != 0) w.trace->counters.begin();
+    if (w.trace.strand != nullptr) strands_.goes_on(w, why);
+    if (w.trace.book->counters.size() != 0) w.trace.book->counters.begin();
   }
   // A wait that found nothing to wait for. On another machine it may have to: who replays the trace needs it.
   void passed(worker<M>& w, trace::reason why) noexcept {
-    if (w.trace == nullptr || (is_branch(w.current) && w.strand == nullptr)) return;
+    if (w.trace.book == nullptr || (is_branch(w.current) && w.trace.strand == nullptr)) return;
     const std::uint64_t now = machine_.now_ps();
-    if (w.strand != nullptr) strands_.passed(w, now, why);
+    if (w.trace.strand != nullptr) strands_.passed(w, now, why);
     if (is_branch(w.current)) return;
     const bool main = is_main(w);
-    w.trace->add({.time = now,
-                  .task = w.current != nullptr ? w.current->trace_id() : 0,
-                  .other = why.handle,
-                  .position = trace::packed_time(main ? own_until_now(w) : trace::no_time),
-                  .kind = trace::event_kind::passed,
-                  .detail = static_cast<std::uint8_t>(why.why)});
-    if (main && w.strand == nullptr) own_since_ps_ = now;
+    w.trace.book->add({.time = now,
+                       .task = w.current != nullptr ? w.current->trace_id() : 0,
+                       .other = why.handle,
+                       .position = trace::packed_time(main ? own_until_now(w) : trace::no_time),
+                       .kind = trace::event_kind::passed,
+                       .detail = static_cast<std::uint8_t>(why.why)});
+    if (main && w.trace.strand == nullptr) own_since_ps_ = now;
   }
   // The main program begins to fork outside of tasks, and is through. Who: it.
   void program_forks(worker<M>& w) noexcept {
@@ -193,20 +194,20 @@ template <class M> class recording {
   }
   [[nodiscard]] sched::strands<M>& strands() noexcept { return strands_; }
   void stolen(worker<M>& w, const detail::worker& victim, const detail::record& r) noexcept {
-    if (w.trace == nullptr) return;
+    if (w.trace.book == nullptr) return;
     const auto what = detail::is_task(r)                      ? trace::booty::task
                       : r.kind == detail::record_kind::branch ? trace::booty::branch
                                                               : trace::booty::stack;
-    w.trace->add({.time = machine_.now_ps(),
-                  .task = what == trace::booty::task ? r.trace_id() : 0,
-                  .worker = victim.id,
-                  .kind = trace::event_kind::stolen,
-                  .detail = static_cast<std::uint8_t>(what)});
+    w.trace.book->add({.time = machine_.now_ps(),
+                       .task = what == trace::booty::task ? r.trace_id() : 0,
+                       .worker = victim.id,
+                       .kind = trace::event_kind::stolen,
+                       .detail = static_cast<std::uint8_t>(what)});
   }
   // m is a member of a team. Who: w, which has just said that it is submitted.
   void is_member(worker<M>& w, const detail::record& m, unsigned rank) noexcept {
-    if (w.trace == nullptr) return;
-    w.trace->add({.task = m.trace_id(), .position = rank, .kind = trace::event_kind::member});
+    if (w.trace.book == nullptr) return;
+    w.trace.book->add({.task = m.trace_id(), .position = rank, .kind = trace::event_kind::member});
   }
   // A team has been through; busy_ps: the sum over its members.
   struct team_times {
@@ -215,21 +216,22 @@ template <class M> class recording {
     std::uint64_t entered_ps, left_ps, busy_ps;
   };
   void team(worker<M>& w, const detail::record& r, const team_times& t) noexcept {
-    if (w.trace == nullptr) return;
-    w.trace->add({.time = t.entered_ps,
-                  .value = t.left_ps,
-                  .task = r.trace_id(),
-                  .other = trace::packed_time(t.busy_ps),
-                  .position = t.width,
-                  .kind = trace::event_kind::team,
-                  .detail = static_cast<std::uint8_t>(t.aim)});
+    if (w.trace.book == nullptr) return;
+    w.trace.book->add({.time = t.entered_ps,
+                       .value = t.left_ps,
+                       .task = r.trace_id(),
+                       .other = trace::packed_time(t.busy_ps),
+                       .position = t.width,
+                       .kind = trace::event_kind::team,
+                       .detail = static_cast<std::uint8_t>(t.aim)});
   }
   // Sleeps until somebody wakes w, and says so to the statistics and the trace.
   void park(worker<M>& w) {
-    count_one(w.sleeps);
-    const std::uint64_t from = w.trace != nullptr ? machine_.now_ps() : 0;
+    count_one(w.counted.sleeps);
+    const std::uint64_t from = w.trace.book != nullptr ? machine_.now_ps() : 0;
     machine_.doze(w.id);
-    if (w.trace != nullptr) w.trace->add({.time = from, .value = machine_.now_ps(), .kind = trace::event_kind::slept});
+    if (w.trace.book != nullptr)
+      w.trace.book->add({.time = from, .value = machine_.now_ps(), .kind = trace::event_kind::slept});
   }
 
   // Errors: weft::error if nothing is recorded, or the file cannot be written.
@@ -288,30 +290,32 @@ template <class M> class recording {
   }
 
   void counted(worker<M>& w, const detail::record* body) noexcept {
-    if (w.trace->counters.size() == 0 || body == nullptr) return;
-    const trace::counter_group::values counted = w.trace->counters.since();
-    for (std::uint8_t i = 0; i < w.trace->counters.size(); ++i)
-      w.trace->add({.value = counted.of[i], .task = body->trace_id(), .kind = trace::event_kind::counted, .detail = i});
+    if (w.trace.book->counters.size() == 0 || body == nullptr) return;
+    const trace::counter_group::values counted = w.trace.book->counters.since();
+    for (std::uint8_t i = 0; i < w.trace.book->counters.size(); ++i)
+      w.trace.book->add(
+          {.value = counted.of[i], .task = body->trace_id(), .kind = trace::event_kind::counted, .detail = i});
   }
 
   // Where the data of a body that has run lay, if any of them are known.
   void locate(worker<M>& w, const detail::record& r, unsigned node) noexcept {
     const located data = data_of(r, *places_, node);
     if ((data.local | data.remote) == 0) return;
-    w.trace->add({.time = data.local, .value = data.remote, .task = r.trace_id(), .kind = trace::event_kind::located});
+    w.trace.book->add(
+        {.time = data.local, .value = data.remote, .task = r.trace_id(), .kind = trace::event_kind::located});
   }
 
   void waited(worker<M>& w, const detail::record* body, trace::reason why, const pause& from) noexcept {
     const std::uint64_t now = machine_.now_ps();
-    w.trace->add({.time = from.ps,
-                  .value = now,
-                  .task = body != nullptr ? body->trace_id() : 0,
-                  .other = why.handle,
-                  .position = trace::packed_time(from.own_ps),
-                  .worker = from.worker,
-                  .kind = trace::event_kind::waited,
-                  .detail = static_cast<std::uint8_t>(why.why)});
-    if (from.own_ps != trace::no_time && w.strand == nullptr) own_since_ps_ = now;
+    w.trace.book->add({.time = from.ps,
+                       .value = now,
+                       .task = body != nullptr ? body->trace_id() : 0,
+                       .other = why.handle,
+                       .position = trace::packed_time(from.own_ps),
+                       .worker = from.worker,
+                       .kind = trace::event_kind::waited,
+                       .detail = static_cast<std::uint8_t>(why.why)});
+    if (from.own_ps != trace::no_time && w.trace.strand == nullptr) own_since_ps_ = now;
   }
   // A branch of a fork that was taken, or a scope in it. It is on a stack of its own, of which a trace has no pieces:
   // what it waits for is no wait of its task, which runs or waits elsewhere at the same time.
@@ -325,7 +329,7 @@ template <class M> class recording {
   }
   // Of the main program, and counted once. What it computes between its forks is in their strand.
   [[nodiscard]] std::uint64_t own_until_now(const worker<M>& w) noexcept {
-    if (w.strand != nullptr) return 0;
+    if (w.trace.strand != nullptr) return 0;
     const std::uint64_t since = std::exchange(own_since_ps_, 0);
     return since == 0 ? 0 : std::max(since, before_look(machine_.now_ps())) - since;
   }

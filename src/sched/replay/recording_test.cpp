@@ -35,7 +35,7 @@ struct traced {
   // What worker `id` has written down.
   [[nodiscard]] std::vector<trace::event> of(unsigned id) {
     std::vector<trace::event> found;
-    all[id].trace->read([&found](const trace::event& e) { found.push_back(e); });
+    all[id].trace.book->read([&found](const trace::event& e) { found.push_back(e); });
     return found;
   }
 };
@@ -57,7 +57,7 @@ TEST_CASE("recording: off, it reads no clock and leaves no mark") {
   r.of_submission(w)(t.r);
   r.requested(w, t.r);
   r.creates(w, t.r);
-  CHECK(!w.creates_request);
+  CHECK(!w.trace.creates_request);
   r.creation_over(w);
   const auto from = r.waits(w, &t.r);
   r.goes_on(w, &t.r, {trace::why::children}, from);
@@ -67,7 +67,7 @@ TEST_CASE("recording: off, it reads no clock and leaves no mark") {
   CHECK(machine.clock_ps == 0);
   CHECK((t.r.request.made_ps == before.request.made_ps && t.r.request.made_by == before.request.made_by &&
          t.r.trace_id() == before.trace_id()));
-  CHECK(detail::peek(w.sleeps) == 1);  // statistics count all the same
+  CHECK(detail::peek(w.counted.sleeps) == 1);  // statistics count all the same
   CHECK(machine.parked == 1);
   CHECK_THROWS_AS(r.write({}, 0), error);
   r.write_or_say({}, 0);
@@ -76,7 +76,7 @@ TEST_CASE("recording: off, it reads no clock and leaves no mark") {
 TEST_CASE("recording: on, each worker has a recorder and watches all its bodies") {
   traced t;
   CHECK(t.r.on());
-  CHECK(t.all[0].trace != t.all[1].trace);
+  CHECK(t.all[0].trace.book != t.all[1].trace.book);
   CHECK((t.all[0].pace.always && t.all[1].pace.always));
 }
 
@@ -147,10 +147,10 @@ TEST_CASE("recording: a request carries when and by whom it was handed over to w
   worker<notes>& creator = t.all[0];
   transition(inside.r, detail::record_state::filling, detail::record_state::requested);
   t.r.creates(creator, inside.r);
-  CHECK((creator.creates_request && creator.requested_ps == when && creator.requested_by == 2));
+  CHECK((creator.trace.creates_request && creator.trace.requested_ps == when && creator.trace.requested_by == 2));
   t.r.submitted(creator, inside.r);
   t.r.creation_over(creator);
-  CHECK(!creator.creates_request);
+  CHECK(!creator.trace.creates_request);
   const auto events = t.of(0);
   REQUIRE(events.size() == 1);
   CHECK((events[0].time == when && events[0].worker == 2));

@@ -28,7 +28,7 @@ struct forking {
   explicit forking(bool traced = true) {
     all.open(2, false);
     t.r.trace_id() = 7;
-    for (const auto& w : all) w->trace = traced ? &book : nullptr;
+    for (const auto& w : all) w->trace.book = traced ? &book : nullptr;
     at().current = &t.r;
   }
   ~forking() { at().current = nullptr; }
@@ -57,31 +57,31 @@ TEST_CASE("strands: without a trace no clock is read and nothing is made") {
   f.s.looks_in_loop(f.at(), 10, true);
   f.s.loop_is_over(f.at());
   f.s.ends(f.at());
-  CHECK(f.at().strand == nullptr);
+  CHECK(f.at().trace.strand == nullptr);
   CHECK(f.machine.clock_ps == 0);
-  CHECK(detail::peek(f.at().forks) == 0);
+  CHECK(detail::peek(f.at().counted.forks) == 0);
 }
 
 TEST_CASE("strands: a body has one from its first fork on, and its end tells it") {
   forking f;
-  CHECK(f.at().strand == nullptr);
+  CHECK(f.at().trace.strand == nullptr);
   const std::uint32_t branch = f.s.forks(f.at());
   CHECK(branch != 0);
   f.s.forked(f.at(), true);
-  REQUIRE(f.at().strand != nullptr);
-  CHECK(f.at().strand->of() == trace::strand_of::body);
+  REQUIRE(f.at().trace.strand != nullptr);
+  CHECK(f.at().trace.strand->of() == trace::strand_of::body);
   f.s.first_is_over(f.at());
   f.s.second_ran_elsewhere(f.at());
   CHECK(f.told().empty());
   f.s.ends(f.at());
-  CHECK(f.at().strand == nullptr);
+  CHECK(f.at().trace.strand == nullptr);
   const std::vector<trace::event> all = f.told();
   REQUIRE(all.size() == 5);
   CHECK(all[0].kind == event_kind::strand);
   CHECK(all[0].task == 7);
   CHECK(f.steps() == std::vector{step_kind::fork, step_kind::taken, step_kind::over, step_kind::end});
   CHECK(all[2].value == branch);
-  CHECK(detail::peek(f.at().forks) == 1);
+  CHECK(detail::peek(f.at().counted.forks) == 1);
 }
 
 TEST_CASE("strands: a branch has the number that its fork gave it, and tells where it was") {
@@ -98,7 +98,7 @@ TEST_CASE("strands: a branch has the number that its fork gave it, and tells whe
     }
   CHECK(stays == std::vector<std::uint64_t>{1'000'000, 4'000'000, 2'000'000, 3'000'000});
   CHECK(f.steps() == std::vector{step_kind::waits_children, step_kind::end});
-  CHECK(detail::peek(f.at().elsewhere) == 1);
+  CHECK(detail::peek(f.at().counted.elsewhere) == 1);
 }
 
 TEST_CASE("strands: a fork that does not begin leaves no step, and a second body that is left off an empty one") {
@@ -117,7 +117,7 @@ TEST_CASE("strands: the main program outside of tasks has one only where that is
   forking f;
   f.at().current = nullptr;
   CHECK(f.s.forks(f.at()) == 0);
-  CHECK(f.at().strand == nullptr);
+  CHECK(f.at().trace.strand == nullptr);
   f.s.begins(f.at(), trace::strand_of::program, 0, 9'000);
   f.s.looks_in_loop(f.at(), 10, true);
   f.s.looks_in_loop(f.at(), 5, false);

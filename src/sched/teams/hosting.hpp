@@ -82,7 +82,7 @@ template <class M> class hosting {
   // Errors: std::bad_alloc, and then the members have been let go: the caller has come to their barrier, and must not
   // leave it closed behind itself.
   void summon(worker<M>& w, detail::team_state& t, detail::guest_call& c, std::uint32_t now) {
-    std::vector<std::uint16_t>& ids = w.gathered;
+    std::vector<std::uint16_t>& ids = w.teams.gathered;
     try {
       gather(w, t.width, ids);
       hosted_gang& g = idle_gang();
@@ -98,12 +98,12 @@ template <class M> class hosting {
       throw;
     }
     M::store(t.summons, std::uint8_t{1}, base::relaxed);
-    context_.placement.summon(ids, w.members);
-    w.members.clear();
+    context_.placement.team_boxes().summon(ids, w.teams.members);
+    w.teams.members.clear();
   }
   // The workers whose seats these are.
   void gather(worker<M>& w, std::uint32_t width, std::vector<std::uint16_t>& ids) {
-    const bool main_is_away = context_.placement.main_is_away();
+    const bool main_is_away = context_.crew.main_is_away();
     teams_.who().around(w.id < context_.crew.workers() ? w.id : 0, width, main_is_away ? 0 : groups::nobody, ids);
     if (main_is_away) std::erase(ids, 0);
     std::sort(ids.begin(), ids.end());
@@ -123,9 +123,9 @@ template <class M> class hosting {
     M::store(g.records, static_cast<std::uint32_t>(ids.size()), base::relaxed);
   }
   void make_seats(worker<M>& w, hosted_gang& g) {
-    std::vector<detail::record*>& seats = w.members;
+    std::vector<detail::record*>& seats = w.teams.members;
     WEFT_ASSERT(seats.empty() && w.current != nullptr);
-    context_.placement.main_seats().expect(g);
+    context_.placement.team_boxes().seats_of_main().expect(g);
     try {
       seats.reserve(g.size());
       while (seats.size() < g.size())
@@ -136,7 +136,7 @@ template <class M> class hosting {
         static_cast<void>(context_.pool.recycle(w, r));
       }
       seats.clear();
-      context_.placement.main_seats().taken(g);
+      context_.placement.team_boxes().seats_of_main().taken(g);
       throw;
     }
     for (unsigned i = 0; i < g.size(); ++i) fill_in(w, g, i, *seats[i]);
@@ -166,7 +166,7 @@ template <class M> class hosting {
     using step = typename gang<M>::step;
     const bool holds = w.id == g.worker(i) && w.role == role::ordinary;
     WEFT_ASSERT(holds || g.worker(i) == 0);
-    if (g.worker(i) == 0) context_.placement.main_seats().taken(g);
+    if (g.worker(i) == 0) context_.placement.team_boxes().seats_of_main().taken(g);
     if (holds) context_.placement.expose(w);  // others must be able to run what this worker has
     const step answered = g.answers(i, holds ? gang<M>::answer::held : gang<M>::answer::absent);
     if (answered == step::complete) {

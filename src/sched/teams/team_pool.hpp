@@ -47,7 +47,7 @@ template <class M> class team_pool {
   // One that no member has. Who: w's thread. Order: acquire, what its last members did comes before. Errors:
   // std::bad_alloc.
   [[nodiscard]] team<M>& take(worker<M>& w) {
-    auto* const kept = static_cast<team<M>*>(w.keeps_team);
+    auto* const kept = static_cast<team<M>*>(w.teams.keeps);
     if (kept != nullptr && M::load(kept->is_over_, base::acquire) != 0) {
       M::store(kept->is_over_, std::uint8_t{0}, base::relaxed);
       return *kept;
@@ -55,7 +55,7 @@ template <class M> class team_pool {
     team<M>& t = any();
     WEFT_ASSERT(!t.is_kept_ && &t != kept);
     if (kept == nullptr) {
-      w.keeps_team = &t;
+      w.teams.keeps = &t;
       t.is_kept_ = true;
     }
     return t;

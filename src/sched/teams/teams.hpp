@@ -70,9 +70,9 @@ template <class M> class teams {
     const unsigned width = course.width;
     WEFT_ASSERT(w.current == &r && r.state == detail::record_state::running);
     WEFT_ASSERT(width >= 2 && width <= who_.widest() && r.subtasks);
-    std::vector<detail::record*>& members = w.members;
-    const std::vector<std::uint16_t>& ids = w.last_party.around(who_, context_.placement.seat_of(w), width,
-                                                                context_.placement.main_is_away() ? 0 : groups::nobody);
+    std::vector<detail::record*>& members = w.teams.members;
+    const std::vector<std::uint16_t>& ids = w.teams.last.around(who_, context_.placement.seat_of(w), width,
+                                                                context_.crew.main_is_away() ? 0 : groups::nobody);
     team& t = open(w, r, wish, course, body);
     allocate(w, t, members);
     for (unsigned rank = 0; rank < width; ++rank) fill_in(w, t, rank, *members[rank]);
@@ -217,7 +217,7 @@ template <class M> class teams {
     self.of->home->call(m, *self.of, self.rank);
   }
   void wake_sleepers(team& t) {
-    t.asleep.wake([this](std::uint16_t id) { context_.placement.call_up(id); });
+    t.asleep.wake([this](std::uint16_t id) { context_.placement.team_boxes().call_up(id); });
   }
   void call(detail::record& m, team& t, unsigned rank) {
     wake_sleepers(t);

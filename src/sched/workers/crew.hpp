@@ -22,7 +22,7 @@ template <class M> class crew {
     w->engine = w->creates_for = nullptr;
     w->where = nullptr;
     detail::poke(w->shown_id, worker<M>::no_id);
-    w->scratch.reset();
+    w->workspace.clear();
     static constinit detail::cell<worker<M>*> all;  // so that they are no leak
     const auto first = base::shared(all);
     w->next_guest = first.load(base::relaxed);

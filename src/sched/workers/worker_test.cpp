@@ -15,7 +15,7 @@ using M = machine::host;
 struct at_home {
   fiber program;
   worker<M> w;
-  at_home() { w.running = w.home = &program; }
+  at_home() { w.stacks.running = w.stacks.home = &program; }
 };
 
 }  // namespace
@@ -41,9 +41,9 @@ TEST_CASE("worker: the program's stack is that of worker 0's thread") {
   at_home h;
   CHECK(h.w.on_program_stack());
   fiber other;
-  h.w.running = &other;
+  h.w.stacks.running = &other;
   CHECK(!h.w.on_program_stack());
-  h.w.running = h.w.home;
+  h.w.stacks.running = h.w.stacks.home;
   h.w.id = 1;
   CHECK(!h.w.on_program_stack());
 }
@@ -52,7 +52,7 @@ TEST_CASE("worker: where it moves, the stack knows") {
   at_home h;
   fiber other;
   h.w.moves_to(other);
-  CHECK(h.w.running == &other);
+  CHECK(h.w.stacks.running == &other);
   CHECK(h.w.where == &other.where);
   CHECK(other.where.on == &h.w);
 }
