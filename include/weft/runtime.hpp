@@ -67,7 +67,8 @@ struct options {
   // for something, perhaps for the submitter - and it does not hold for tasks above 640 bytes.
   std::size_t window = std::size_t{1} << 20;
   // How long a worker without work looks for some before it sleeps, in microseconds, 0 to 1000000. 0: it looks once and
-  // sleeps at once, which burns no core where others need it; the next task then waits for a wake-up, some 25 us.
+  // sleeps at once, which burns no core where others need it; the next task then waits for a wake-up, some 25 us. The
+  // rules by which a worker looks again and again are off then, unless `rules` sets them.
   unsigned search_us = 25;
   // Stack of a task body in KiB, 64 to 4194304 (4 GiB). Reserved address space; memory is used as touched.
   std::size_t stack_kib = 1024;

@@ -199,7 +199,9 @@ void check_trace(const options& o, const filling& from, const std::string& mib_a
 
 }  // namespace
 
-sched::rules rules_of(const options& complete) { return sched::rules(complete.rules); }
+sched::rules rules_of(const options& complete) {
+  return sched::rules(complete.rules, complete.search_us != 0 ? sched::rules::usual() : sched::rules::still());
+}
 
 bool decoupled(const options& complete) { return std::strcmp(complete.creation, "decoupled") == 0; }
 

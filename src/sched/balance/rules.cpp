@@ -146,7 +146,12 @@ const rules& rules::usual() noexcept {
   return all;
 }
 
-rules::rules(std::string_view settings) : rules() {
+const rules& rules::still() {
+  static const rules all("tiny=off,give_way=off,main_moves=off,trial=off,fork_trial=off");
+  return all;
+}
+
+rules::rules(std::string_view settings, const rules& otherwise) : rules(otherwise) {
   std::vector<std::string_view> seen;
   while (!settings.empty()) {
     const std::size_t end = std::min(settings.find(','), settings.size());

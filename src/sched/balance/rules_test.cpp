@@ -87,6 +87,17 @@ TEST_CASE("rules: the first row is tiny and the last is in_vain, so the enumerat
   CHECK(std::string(rules::row(by::in_vain).name) == "in_vain");
 }
 
+TEST_CASE("rules: where nobody is to look twice those that do are off, unless they are set") {
+  const rules& still = rules::still();
+  for (const by r : {by::tiny, by::give_way, by::main_moves, by::trial, by::fork_trial}) {
+    CHECK(!still.is_on(r));
+    CHECK(still[r] == rules::row(r).off);
+  }
+  CHECK(still[by::sweep] == rules::usual()[by::sweep]);
+  const rules set("give_way=1000,sweep=2", still);
+  CHECK((set[by::give_way] == 1000 && set[by::sweep] == 2 && !set.is_on(by::tiny)));
+}
+
 TEST_CASE("rules: what cannot be is refused with what is meant, or may be") {
   CHECK(refused("tinny=off") == "weft: there is no rule 'tinny'; did you mean tiny? `weft info --rules` lists them");
   CHECK(refused("nothing_like_it=1") == "weft: there is no rule 'nothing_like_it'; `weft info --rules` lists them");
