@@ -5,9 +5,7 @@
 // others: these schedules are sequentially consistent.
 #include <vector>
 
-#include "interleave.hpp"
-#include "sched/place/stealing.hpp"
-#include "scheduler.hpp"
+#include "thieves.hpp"
 
 namespace weft::sched {
 namespace {
@@ -24,129 +22,62 @@ enum class flaw {
   leaves_quietly,          // a searcher that is called away looks only at what is visible
 };
 
-template <flaw Flaw> class trial {
+template <flaw Flaw> class trial : public testing::thieves<trial<Flaw>> {
+  using base = testing::thieves<trial<Flaw>>;
+  friend base;
+  using base::complain, base::ends_now, base::rng, base::s, base::stands, base::stealing;
+
  public:
   explicit trial(std::uint64_t seed)
-      : play_(seed), rng_(seed * 7), s_(play_.machine(), 2 + static_cast<unsigned>(seed % 4)),
-        tasks_(1 + rng_.below(8)) {
-    s_.open();
-    stealing_.open(s_.policy);
-    s_.crew.main().away.raw = true;
-  }
-
-  // What is wrong, or nullptr.
-  const char* run() {
-    const auto core = [this](unsigned id) { id == 1 ? owner() : thief(id - 1); };
-    const bool done = play_.run(s_.crew.workers(), core, [this] { return wrong_ != nullptr || at_rest(); });
-    if (!done) complain("thieves do not come to rest");
-    return wrong_;
+      : base(seed, 2 + static_cast<unsigned>(seed % 4)), tasks_(1 + rng.below(8)), main_moves_(s.crew.workers()) {
+    s.crew.main().away.raw = true;
   }
 
  private:
-  void complain(const char* what) noexcept {
-    if (wrong_ == nullptr) wrong_ = what;
-  }
-  [[nodiscard]] bool ends_now() const noexcept { return play_.over() || wrong_ != nullptr; }
-
-  // The main thread is away for good, and all thieves but who was called away have been parked for longer than a wake
-  // could be on its way.
-  [[nodiscard]] bool at_rest() {
-    if (!calm_.for_long(is_away_ && parked_ + gone_ + 1 == s_.crew.workers())) return false;
-    for (const testing::task& t : tasks_)
-      if (t.called == 0) complain("a task is left with a main thread that is away, and all sleep");
-    return true;
-  }
-
   void owner() {
-    worker<M>& w = s_.crew.main();
+    worker<M>& w = s.crew.main();
     for (testing::task& t : tasks_) {
       if (ends_now()) return;
       transition(t.r, detail::record_state::filling, detail::record_state::ready);
-      const bool too_early = Flaw == flaw::looks_before_it_pushes && s_.sleep.somebody_comes_by();
+      const bool too_early = Flaw == flaw::looks_before_it_pushes && s.sleep.somebody_comes_by();
       deque<M>::push(w, &t.r);
-      if (deque<M>::starved(w) && !keeps(too_early) && deque<M>::expose(w)) s_.sleep.notify(play_.machine());
-      for (std::uint32_t away = rng_.below(3) == 0 ? rng_.below(300) : 0; away > 0; --away) M::relax(1);
+      if (deque<M>::starved(w) && !keeps(too_early) && deque<M>::expose(w)) s.sleep.notify(base::play.machine());
+      base::dawdle(3, 300);
     }
-    is_away_ = true;
+    stands = true;
   }
   [[nodiscard]] bool keeps(bool too_early) {
-    if (rng_.below(4) == 0) return false;
+    if (rng.below(4) == 0) return false;
     if (Flaw == flaw::looks_before_it_pushes) return too_early;
-    return Flaw == flaw::keeps_alone || s_.sleep.somebody_comes_by();
+    return Flaw == flaw::keeps_alone || s.sleep.somebody_comes_by();
   }
-
-  void take(detail::record* r) {
+  void take(worker<M>&, detail::record* r) {
     if (++reinterpret_cast<testing::task*>(r)->called != 1) complain("a task was taken twice");
   }
-  // As search.hpp does, without the time it goes on looking.
-  void thief(unsigned id) {
-    worker<M>& w = s_.crew[id];
-    bool counted = s_.sleep.begin_search();
-    while (!ends_now()) {
-      if (counted && id == 1 && s_.crew.workers() > 2 && rng_.below(8) == 0) return leave(w);
-      if (detail::record* r = look(w)) {
-        if (counted) s_.sleep.found(play_.machine());
-        while (r != nullptr) {
-          take(r);
-          r = look(w);
-        }
-        counted = s_.sleep.begin_search();
-        continue;
-      }
-      if (counted) s_.sleep.give_up();
-      const bool main_moves = rng_.below(2) == 0;  // whether that is so or not
-      counted = main_moves && Flaw != flaw::relies_on_nobody && s_.sleep.search_alone();
-      if (!counted) fall_asleep(w, main_moves, counted);
-    }
+  [[nodiscard]] bool goes_on(worker<M>& w, bool& counted) {
+    main_moves_[w.id] = rng.below(2) == 0;  // whether that is so or not
+    return counted = main_moves_[w.id] && Flaw != flaw::relies_on_nobody && s.sleep.search_alone();
   }
-  void fall_asleep(worker<M>& w, bool main_moves, bool& counted) {
-    const bool early = Flaw == flaw::pulls_too_early && !main_moves && stealing_.pull_from_main(w);
-    for (std::uint32_t n = main_moves && rng_.below(4) == 0 ? rng_.below(100) : 0; n > 0; --n) M::relax(1);
-    static_cast<void>(s_.sleep.announce(w.id));
-    const bool relies = main_moves && (Flaw == flaw::relies_on_nobody || Flaw == flaw::relies_too_early ||
-                                       s_.sleep.somebody_searches());
-    const bool pulled = Flaw == flaw::pulls_too_early ? early : !relies && stealing_.pull_from_main(w);
-    if (!pulled && !stealing_.visible(w)) {
-      park(w.id);
-      counted = true;
-    } else if (!s_.sleep.retract(w.id)) {
-      park(w.id);
-      counted = true;
-    } else if (detail::record* r = look(w)) {
-      take(r);
-      s_.sleep.notify(play_.machine());
-      counted = s_.sleep.begin_search();
-    } else {
-      counted = s_.sleep.begin_search();
-    }
+  [[nodiscard]] bool before_sleep(worker<M>& w) {
+    return Flaw == flaw::pulls_too_early && !main_moves_[w.id] && stealing.pull_from_main(w);
   }
-  // It was counted, and others take over what it had seen to.
-  void leave(worker<M>& w) {
-    s_.sleep.found_own(play_.machine(), [this, &w] {
-      return stealing_.visible(w) || (Flaw != flaw::leaves_quietly && s_.sleep.is_relied_on());
-    });
-    ++gone_;
+  [[nodiscard]] bool sees(worker<M>& w, bool early) {
+    const bool relies = main_moves_[w.id] && (Flaw == flaw::relies_on_nobody || Flaw == flaw::relies_too_early ||
+                                              s.sleep.somebody_searches());
+    const bool pulled = Flaw == flaw::pulls_too_early ? early : !relies && stealing.pull_from_main(w);
+    return pulled || stealing.visible(w);
   }
-  [[nodiscard]] detail::record* look(worker<M>& w) {
-    if (detail::record* r = deque<M>::pop(w)) return r;
-    return stealing_.take(w);
+  [[nodiscard]] bool leaves_something(worker<M>& w) {
+    return stealing.visible(w) || (Flaw != flaw::leaves_quietly && s.sleep.is_relied_on());
   }
-  void park(unsigned id) {
-    ++parked_;
-    play_.machine().park(id);
-    --parked_;
+  [[nodiscard]] const char* left() const {
+    for (const testing::task& t : tasks_)
+      if (t.called == 0) return "a task is left with a main thread that is away, and all sleep";
+    return nullptr;
   }
 
-  interleave::play<M> play_;
-  base::random rng_;
-  testing::scheduler<M> s_;
-  stealing<M> stealing_{play_.machine(), s_.sleep, s_.crew, s_.placement, s_.tempo, s_.recording};
   std::vector<testing::task> tasks_;
-  unsigned parked_ = 0;
-  unsigned gone_ = 0;
-  interleave::calm calm_;
-  bool is_away_ = false;
-  const char* wrong_ = nullptr;
+  std::vector<char> main_moves_;  // of each thief
 };
 
 template <flaw Flaw> const char* tried(std::uint64_t seed) { return trial<Flaw>(seed).run(); }
