@@ -5,7 +5,7 @@
 //
 //   void owner()                       the main thread, once. When it stands still for good it sets `stands`
 //   void take(w, r)                    w runs r
-//   bool goes_on(w, counted)           w has found nothing, and is no searcher any more: whether it looks again; counted:
+//   bool goes_on(w, counted)           w has found nothing and searches no more: whether it looks again; counted:
 //                                      whether it is a searcher then
 //   bool before_sleep(w)               what w learns before it announces its sleep; handed to sees()
 //   bool sees(w, early)                whether w, which has announced its sleep, sees something

@@ -77,8 +77,8 @@ class rules {
 
   // All as usual.
   rules() noexcept;
-  // As `settings` says: "tiny=off,sweep=16", and what it does not name as `otherwise` has it. Errors: weft::error naming
-  // what is wrong in it, and what may be there.
+  // As `settings` says: "tiny=off,sweep=16", and what it does not name as `otherwise` has it. Errors: weft::error
+  // naming what is wrong in it, and what may be there.
   explicit rules(std::string_view settings, const rules& otherwise = usual());
   [[nodiscard]] static const rules& usual() noexcept;
   // Without those by which who has nothing to do looks again and again: nobody uses a core that does nothing on it.
