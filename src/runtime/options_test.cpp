@@ -228,11 +228,11 @@ TEST_CASE("options: names that cannot be") {
         "weft: WEFT_SCHEDULE = 'random' cannot be; it must be time on machine host");
   CHECK(refusal({.policy = "greedy"}) == "weft: there is no policy 'greedy'; choose one of: local, random, work_first, "
                                          "central, near, pufferfish, hpt, shepherd, tao, "
-                                         "push_input, push_output, push_weighted, push_random");
+                                         "push_input, push_output, push_weighted, push_random, superglue, taskgenx");
   CHECK(refusal({}, {{"WEFT_POLICY", "greedy"}}) ==
         "weft: WEFT_POLICY = 'greedy': there is no policy 'greedy'; choose "
         "one of: local, random, work_first, central, near, pufferfish, hpt, shepherd, tao, "
-        "push_input, push_output, push_weighted, push_random");
+        "push_input, push_output, push_weighted, push_random, superglue, taskgenx");
   for (const char* bad : {"2", "yes", "01", "true"})
     for (const std::string flag : {"WEFT_PIN", "WEFT_PAUSED"})
       CHECK(refusal({}, {{flag, bad}}) == "weft: " + flag + " = '" + bad + "' cannot be; it must be 0 or 1");

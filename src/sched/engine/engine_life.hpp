@@ -36,6 +36,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
   sources_.open(*opened_.places, *opened_.policy);
   teams_.teams.who().open(*opened_.places);
   context_.placement.open(*opened_.policy, *opened_.places);
+  if (opened_.policy->wakes_by_chance()) context_.sleep.wake_by_chance();
   admit_.suspension.open(context_.crew.main());
   opened_.child_first = opened_.policy->child_first();
   constexpr bool alone = M::sees_calls();  // such a machine plays all workers on one thread

@@ -50,10 +50,10 @@ template <class M> class sources {
         left_behind_(c.crew, place.stealing), over_(c) {}
 
   // Who: the thread that makes the runtime; once, before list().
-  void open(const place::tree& places, const policy& asked) {
+  void open(const place::tree& places, policy& asked) {
     WEFT_ASSERT(policy_ == nullptr);
     policy_ = &asked;
-    pushed_elsewhere_.open(places);
+    pushed_elsewhere_.open(places, asked);
     piles_.open(places);
     for (mates_source<M>* mates : {&leaf_mates_, &node_mates_})
       mates->open(places, asked.elastic() == elasticity::node);
@@ -110,8 +110,9 @@ template <class M> class sources {
       return;
     }
     if (levels == search_levels::flat) s.push_back(&central_);
+    if (policy_->pushes_to_far_end()) s.push_back(&pushed_elsewhere_);
     s.push_back(&stealing_);
-    if (policy_->pushes()) s.push_back(&pushed_elsewhere_);
+    if (policy_->pushes() && !policy_->pushes_to_far_end()) s.push_back(&pushed_elsewhere_);
   }
 
   crew<M>& crew_;

@@ -35,6 +35,10 @@ template <class M> class sleep {
     apart_ = id;
   }
 
+  // From now on who is woken is no longer the lowest number, but whoever comes next after a number that is drawn, as it
+  // is where all of them poll. Who: as open().
+  void wake_by_chance() noexcept { by_chance_ = true; }
+
   // Counts the caller as a searcher, on whom those rely who make work visible, unless there is one already (with few
   // workers: unless all are). The count is one line for all, so whoever is not counted searches all the same, and who
   // loses the exchange has seen that there is another. While nobody sleeps there is nobody to be woken either, so with
@@ -231,14 +235,28 @@ template <class M> class sleep {
       if (M::load(asleep_[w], base::seq_cst) != 0) return true;
     return false;
   }
-  // Lowest id first: it keeps the same few workers warm and is the same on every run. Who is expected comes last.
+  // A number below that of workers. The same on every run: the n-th draw is a hash of n.
+  [[nodiscard]] unsigned drawn() noexcept {
+    const std::uint64_t n = detail::peek(draws_) + 1;
+    detail::poke(draws_, n);
+    std::uint64_t h = n * 0x9e3779b97f4a7c15u;
+    h = (h ^ (h >> 32)) * 0xd6e8feb86659fd93u;
+    return static_cast<unsigned>(((h >> 32) * workers_) >> 32);
+  }
+  // Lowest id first: it keeps the same few workers warm and is the same on every run. Or by chance, where the last of
+  // the words looked at is the rest of the first. Who is expected comes last.
   // Order: relaxed; who finds nobody looks again by any_asleep().
   [[nodiscard]] bool wake_one(M& machine) noexcept {
+    const unsigned first = by_chance_ ? drawn() : 0;
+    const unsigned looks = words_ + (first % 64 != 0 ? 1 : 0);
     bool passed_over = false;
     do {
       const bool all = std::exchange(passed_over, false);
-      for (unsigned w = 0; w < words_; ++w) {
+      for (unsigned i = 0; i < looks; ++i) {
+        const unsigned w = (first / 64 + i) % words_;
         std::uint64_t set = M::load(asleep_[w], base::relaxed);
+        if (i == 0) set &= ~std::uint64_t{0} << (first % 64);
+        if (i == words_) set &= bit(first) - 1;
         const std::uint64_t last = all ? 0 : set & detail::peek(expected_[w]);
         passed_over |= last != 0;
         for (set &= ~last; set != 0; set &= set - 1) {
@@ -260,6 +278,8 @@ template <class M> class sleep {
   bool has_reserve_ = false;
   static constexpr unsigned nobody = ~0u;
   unsigned apart_ = nobody;
+  bool by_chance_ = false;
+  detail::cell<std::uint64_t> draws_;  // two at a time may draw the same, which is as good
   detail::cell<std::uint8_t> apart_asleep_;
   detail::cell<std::uint32_t> reserve_away_{1};
   detail::cell<std::uint8_t> relied_on_;

@@ -24,6 +24,7 @@
 #include "sched/place/collecting.hpp"
 #include "sched/place/team_boxes.hpp"
 #include "sched/policies/policy.hpp"
+#include "sched/queues/boxes.hpp"
 #include "sched/queues/deque.hpp"
 #include "sched/queues/inbox.hpp"
 #include "sched/queues/leaves.hpp"
@@ -48,7 +49,7 @@ template <class M> class placement {
     looks_near_.raw = !asked.awaits_hints();
     if (asked.uses_nodes()) nodes_ = std::vector<inbox<M>>(places.nodes());
     if (asked.uses_piles()) piles_ = std::vector<pile<M>>(places.nodes());
-    if (asked.pushes()) pushed_ = std::vector<inbox<M>>(places.workers());
+    if (asked.pushes()) pushed_.open(places.workers(), asked.pushes_to_far_end());
     if (asked.levels() != search_levels::flat) leaves_.open(places);
     stays_ = asked.levels() == search_levels::near_only || asked.levels() == search_levels::upwards;
     places_ = &places;
@@ -71,10 +72,11 @@ template <class M> class placement {
   // Order: what goes to a queue that others read is published by a seq_cst read-modify-write, then somebody is woken.
   void place(worker<M>& w, detail::record* r) {
     using enum detail::record_state;
+    const bool is_asked = !ordering_.chooses() && r->kind != detail::record_kind::external;
+    const destination d = is_asked ? destination_of(w, *r) : destination::own();  // by the phase that it comes from
     transition(*r, {ready, blocked, filling}, ready);
-    if (ordering_.chooses()) return ordering_.add(w, r);
-    if (r->kind == detail::record_kind::external) return M::signal(waiter::of(r).signal);
-    put(w, r, destination_of(w, *r));
+    if (is_asked) return put(w, r, d);
+    ordering_.chooses() ? ordering_.add(w, r) : M::signal(waiter::of(r).signal);
   }
 
   // The same for a plain task, which no clause sends anywhere: most of them. Cost: a push.
@@ -141,11 +143,10 @@ template <class M> class placement {
   // What was pushed to w comes into its deque, but for the oldest, which is returned; nullptr if there was nothing.
   // Who: w's thread.
   [[nodiscard]] detail::record* take_in(worker<M>& w) {
-    WEFT_ASSERT(w.id < pushed_.size());
-    detail::record* const first = pushed_[w.id].pop();
+    detail::record* const first = pushed_.pop(w.id);
     if (first == nullptr) return nullptr;
     for (std::uint32_t room = std::min(base::pushed_max, deque::room(w)); room != 0; --room) {
-      detail::record* const r = pushed_[w.id].pop();
+      detail::record* const r = pushed_.pop(w.id);
       if (r == nullptr) break;
       put(w, r, destination::own());
       w.look.left_own();
@@ -207,8 +208,8 @@ template <class M> class placement {
       put(w, r, destination::pile(static_cast<std::uint16_t>(node_of(w))));
     }
   }
-  // By number of worker, what was pushed to each; empty unless the policy pushes.
-  [[nodiscard]] std::vector<inbox<M>>& pushed() noexcept { return pushed_; }
+  // What was pushed to each worker; of size 0 unless the policy pushes.
+  [[nodiscard]] boxes<M>& pushed() noexcept { return pushed_; }
   [[nodiscard]] unsigned node_of(const worker<M>& w) const noexcept {
     WEFT_ASSERT(places_ != nullptr);
     return places_->node_of(seat_of(w));
@@ -281,13 +282,13 @@ template <class M> class placement {
   // woken; else somebody is who searches, because its body may be long.
   void push(worker<M>& w, detail::record* r, std::uint16_t to) {
     WEFT_ASSERT(to < pushed_.size());
-    const bool goes = to != w.id && !crew_[to].is_special();
-    if (!goes || !pushed_[to].push_if_room(r, base::pushed_max)) {
+    const bool goes = (to != w.id || pushed_.are_far_ends()) && !crew_[to].is_special();
+    if (!goes || !pushed_.push(to, r)) {
       if (goes) count_one(w.counted.refused);
       return put(w, r, w.role == role::guest ? destination::central() : destination::own());
     }
     count_one(w.counted.pushed);
-    M::store(crew_[to].tick_limit, 0u, base::relaxed);
+    if (!pushed_.are_far_ends()) M::store(crew_[to].tick_limit, 0u, base::relaxed);
     if (sleep_.is_asleep(to) && !(to == 0 && crew_.main_is_away())) return sleep_.notify(machine_, to);
     sleep_.notify(machine_);
   }
@@ -325,7 +326,7 @@ template <class M> class placement {
   sched::team_boxes<M> team_boxes_{machine_, sleep_, crew_};
   std::vector<inbox<M>> nodes_;
   std::vector<pile<M>> piles_;
-  std::vector<inbox<M>> pushed_;
+  boxes<M> pushed_;
   sched::leaves<M> leaves_;
   sched::collecting<M> collecting_{machine_, sleep_, crew_};
 };

@@ -22,6 +22,9 @@ using testing::task;
 struct pushing_answers : testing::answers {
   using answers::answers;
   bool pushes() const noexcept override { return true; }
+  bool pushes_to_far_end() const noexcept override { return far_end; }
+  unsigned victim(unsigned self, unsigned i, base::random&) override { return (self + 1 + i) % 6; }
+  bool far_end = false;
 };
 // Six workers on three nodes. The policy answers what the test says.
 struct six_workers {
@@ -31,9 +34,10 @@ struct six_workers {
   pushed_source<notes> here{s.placement};
   pushed_elsewhere<notes> elsewhere{s.crew, s.placement, s.recording};
   std::deque<task> tasks;
-  six_workers() {
+  explicit six_workers(bool far_end = false) {
+    rules.far_end = far_end;
     s.placement.open(rules, s.places);
-    elsewhere.open(s.places);
+    elsewhere.open(s.places, rules);
     detail::poke(s.crew.main().tick_limit, ticks_between_looks);
   }
   detail::record* push(unsigned from, std::uint16_t to) {
@@ -136,6 +140,30 @@ TEST_CASE("pushed: who has nothing to do takes from boxes at its node, and from 
   CHECK(t.here.take(t.s.crew.reserve()) == nullptr);
   CHECK(t.here.take(t.s.crew[3]) == nullptr);  // nothing is left, so it need not look before each body
   CHECK(detail::peek(t.s.crew[3].tick_limit) == ticks_between_looks);
+}
+
+TEST_CASE("pushed: at the far end of a queue there is room for all, behind what its worker has in its deque") {
+  six_workers t(true);
+  worker<notes>& w = t.s.crew[3];
+  const auto *a = t.push(0, 3), *b = t.push(3, 3);
+  CHECK(detail::peek(w.tick_limit) == ticks_between_looks);  // no look before each body
+  for (unsigned i = 0; i < 2 * base::pushed_max; ++i) static_cast<void>(t.push(0, 3));
+  CHECK(t.refused(0) == 0);
+  t.rules.next = destination::own();
+  task first;
+  t.s.placement.place(w, &first.r);
+  CHECK((t.here.take(w) == nullptr && t.here.visible(w)));
+  CHECK(deque<notes>::pop(w, false) == &first.r);
+  CHECK((t.here.take(w) == a && t.here.take(w) == b && t.s.own(3).empty()));
+}
+
+TEST_CASE("pushed: thieves ask for far ends in the order of the policy, at whatever node, and take one") {
+  six_workers t(true);
+  const auto *a = t.push(0, 1), *b = t.push(0, 1), *c = t.push(0, 4);
+  CHECK(t.elsewhere.take(t.s.crew[2]) == c);  // 3, 4, 5, 0, 1
+  CHECK(t.elsewhere.take(t.s.crew[2]) == a);
+  CHECK(t.s.own(2).empty());
+  CHECK(t.elsewhere.take(t.s.crew.reserve()) == b);
 }
 
 TEST_CASE("pushed: who sleeps is woken; else somebody is who searches") {

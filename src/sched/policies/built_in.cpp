@@ -1,5 +1,7 @@
 #include "sched/policies/built_in.hpp"
 
+#include <algorithm>
+
 #include "base/assert.hpp"
 
 namespace weft::sched {
@@ -64,6 +66,17 @@ constexpr built_in_row rows[built_in_count] = {
     // What pushing does without knowing where data are.
     {{"push_random", "push the same tasks to random workers of random nodes", true},
      {.ready = to::cheap_by_chance, .levels = levels::near_to_far}},
+    // As SuperGlue runs tasks (SuperGlue §3.2): those that are ready when the program submits them go round robin to
+    // all
+    // workers, to the end of the queue; those that had to wait, and those of bodies, to the front of the queue of the
+    // worker at hand. A worker takes from the front, a thief one from the end, of a worker by chance.
+    {{"superglue", "deal tasks that are ready at once to all workers in turn; steal one, by chance (SuperGlue)"},
+     {.ready = to::round, .victim = from::chance, .how_many = share::one}},
+    // Nanos++ as TaskGenX §3 has it: idle workers ask the one queue again and again, so who of them comes first is
+    // chance. Where they sleep instead the lowest number would always be woken first, which is the core beside the
+    // master's.
+    {{"taskgenx", "one queue for all workers, oldest first; sleepers are woken by chance (TaskGenX)"},
+     {.ready = to::central, .wakes_by_chance = true}},
 };
 static_assert(rows[built_in_count - 1].name.name != nullptr);
 
@@ -71,7 +84,8 @@ static_assert(rows[built_in_count - 1].name.name != nullptr);
 
 built_in::built_in(const answers& says, const place::tree& places) : policy(places), says_(says) {
   wish_.open(places);
-  if (pushes()) cheap_.emplace(places, says.weighs);
+  if (says.ready == to::cheapest || says.ready == to::cheap_by_chance) cheap_.emplace(places, says.weighs);
+  if (says.ready == to::round) turn_ = std::vector<detail::cell<std::uint32_t>>(places.workers() + 1);
   if (says.victim == from::chance) start_.resize(places.workers());
 }
 
@@ -87,6 +101,7 @@ destination built_in::ready(unsigned self, const detail::record& r, base::random
   case to::address: return by_hint(self, r);
   case to::cheapest:
   case to::cheap_by_chance: return by_cost(self, r, rng);
+  case to::round: return by_turn(self, r);
   }
   return destination::own();
 }
@@ -115,6 +130,14 @@ destination built_in::by_cost(unsigned self, const detail::record& r, base::rand
   const auto& those = cheap_->at(node);
   WEFT_ASSERT(!those.empty());
   return destination::pushed(those[rng.below(static_cast<std::uint32_t>(those.size()))]);
+}
+
+destination built_in::by_turn(unsigned self, const detail::record& r) noexcept {
+  if (r.state != detail::record_state::filling || detail::body_around(r.parent) != nullptr) return destination::own();
+  detail::cell<std::uint32_t>& mine = turn_[std::min(self, places().workers())];
+  const std::uint32_t to = detail::peek(mine);
+  detail::poke(mine, to + 1 < places().workers() ? to + 1 : 0u);
+  return destination::pushed(static_cast<std::uint16_t>(to));
 }
 
 // By chance a sweep starts at a random worker and goes round, so it reaches everyone (SuperGlue §4.1).

@@ -29,6 +29,7 @@ struct answers {
     cheapest,         // pushed to a random worker of the node where its data are cheapest to use; own if that is here,
                       // if they are few, or if nobody knows where they lie
     cheap_by_chance,  // what `cheapest` would push or keep: to a random worker of a random node
+    round,            // pushed to one worker after the other, if it was ready when the program submitted it; else own
   };
   enum class from : std::uint8_t { nearest, chance };  // whom to rob first; all others follow
   enum class share : std::uint8_t { half, one };       // of what a victim has
@@ -39,6 +40,7 @@ struct answers {
   search_levels levels = search_levels::flat;
   elasticity elastic = elasticity::none;
   bool child_first = false;
+  bool wakes_by_chance = false;
   bool once_hinted = false;  // all of this from the first task with hints on; before, and on one node, the defaults
   pushing::counts weighs = pushing::counts::both;  // by `cheapest` and `cheap_by_chance`
 };
@@ -59,6 +61,7 @@ class built_in final : public policy {
   search_levels levels() const noexcept override { return says_.levels; }
   elasticity elastic() const noexcept override { return says_.elastic; }
   bool child_first() const noexcept override { return says_.child_first; }
+  bool wakes_by_chance() const noexcept override { return says_.wakes_by_chance; }
   bool awaits_hints() const noexcept override { return says_.once_hinted; }
   void hint_given() noexcept override { detail::poke(hinted_, std::uint8_t{1}); }
   bool has_partners() const noexcept override {
@@ -72,8 +75,9 @@ class built_in final : public policy {
   bool uses_piles() const noexcept override { return says_.ready == answers::to::pile; }
   bool pushes() const noexcept override {
     using enum answers::to;
-    return says_.ready == cheapest || says_.ready == cheap_by_chance;
+    return says_.ready == cheapest || says_.ready == cheap_by_chance || says_.ready == round;
   }
+  bool pushes_to_far_end() const noexcept override { return says_.ready == answers::to::round; }
 
  private:
   // Order: whoever reads an old value answers as before, which is right for all tasks that have no hints; who is asked
@@ -81,15 +85,18 @@ class built_in final : public policy {
   [[nodiscard]] bool waits_for_hints() const noexcept { return says_.once_hinted && detail::peek(hinted_) == 0; }
   [[nodiscard]] destination by_hint(unsigned self, const detail::record& r) const;
   [[nodiscard]] destination by_cost(unsigned self, const detail::record& r, base::random& rng) const;
+  [[nodiscard]] destination by_turn(unsigned self, const detail::record& r) noexcept;
 
   const answers& says_;
   locality wish_;
   std::optional<pushing> cheap_;
   std::vector<unsigned> start_;  // of the sweep, by worker; each touches its own
+  // Whose turn it is, by submitting worker; the last is of all threads outside, who may count two tasks as one.
+  std::vector<detail::cell<std::uint32_t>> turn_;
   detail::cell<std::uint8_t> hinted_;
 };
 
-inline constexpr std::size_t built_in_count = 13;
+inline constexpr std::size_t built_in_count = 15;
 // The default first.
 [[nodiscard]] std::span<const built_in_row, built_in_count> built_in_rows() noexcept;
 // Errors: std::bad_alloc.

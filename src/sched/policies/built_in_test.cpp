@@ -66,17 +66,49 @@ TEST_CASE("built in: where each word sends a task, with hints and without") {
 
 TEST_CASE("built in: a policy is asked for what it names, and for nothing else") {
   const place::tree places = four();
-  for (unsigned word = 0; word <= static_cast<unsigned>(to::cheap_by_chance); ++word) {
+  for (unsigned word = 0; word <= static_cast<unsigned>(to::round); ++word) {
     const answers says{.ready = static_cast<to>(word)};
     const built_in p(says, places);
     CAPTURE(word);
-    const bool pushed = says.ready == to::cheapest || says.ready == to::cheap_by_chance;
+    const bool pushed = says.ready == to::cheapest || says.ready == to::cheap_by_chance || says.ready == to::round;
     const bool node = says.ready == to::hinted || says.ready == to::hinted_or_all || says.ready == to::address;
     CHECK(p.always_own_deque() == (says.ready == to::own));
     CHECK(p.uses_nodes() == node);
     CHECK(p.uses_piles() == (says.ready == to::pile));
     CHECK(p.pushes() == pushed);
+    CHECK(p.pushes_to_far_end() == (says.ready == to::round));
   }
+}
+
+TEST_CASE("built in: in turn go tasks that were ready when the program submitted them, and no others (SuperGlue 3.2)") {
+  const place::tree places = four();
+  const answers says{.ready = to::round};
+  built_in p(says, places);
+  base::random rng(1);
+  detail::record at_once{}, waited{}, of_body{}, body{}, scope{};
+  begin(at_once, detail::record_state::filling);
+  begin(of_body, detail::record_state::filling);
+  begin(waited, detail::record_state::ready);
+  of_body.parent = &body;
+  scope.kind = detail::record_kind::scope;
+  const auto next = [&](unsigned self, const detail::record& r) {
+    const destination d = p.ready(self, r, rng);
+    CHECK((d.where == queue::own || (d.where == queue::worker && d.bounded)));
+    return d.where == queue::own ? -1 : static_cast<int>(d.number);
+  };
+  for (const int to : {0, 1, 2, 3, 0, 1}) CHECK(next(0, at_once) == to);
+  CHECK(next(0, waited) == -1);
+  CHECK(next(0, of_body) == -1);
+  at_once.parent = &scope;  // of a finish in the program
+  CHECK(next(0, at_once) == 2);
+  for (const int to : {0, 1, 2}) CHECK(next(policy::nobody, at_once) == to);
+}
+
+TEST_CASE("built in: sleepers are woken by chance where a row says so") {
+  const place::tree places = four();
+  CHECK_FALSE(built_in(answers{}, places).wakes_by_chance());
+  const answers says{.wakes_by_chance = true};
+  CHECK(built_in(says, places).wakes_by_chance());
 }
 
 TEST_CASE("built in: partners are for those who would rob the nearest anywhere") {

@@ -2,6 +2,7 @@
 // at events, never per instruction; every question has a default answer:
 //
 //   ready(self, r, rng)      task r became ready on worker self (policy::nobody: on a thread outside): where it goes.
+//                            r.state is `filling` if it was ready at its submission, `blocked` if it has waited.
 //                            own, where self takes the newest first and thieves the oldest; central, the one queue all
 //                            workers share, oldest first; the queue of a memory node, oldest first; the pile of one,
 //                            newest first for its workers; one worker; or pushed to a worker: it is for that one if it
@@ -65,6 +66,11 @@ class policy {
   [[nodiscard]] virtual bool uses_piles() const noexcept { return false; }
   // Whether it ever pushes to a worker; only then workers look for that.
   [[nodiscard]] virtual bool pushes() const noexcept { return false; }
+  // Whether of those who sleep one by chance is woken. False, the default: the one of the lowest number.
+  [[nodiscard]] virtual bool wakes_by_chance() const noexcept { return false; }
+  // Whether what is pushed to a worker is the far end of its queue: any number, taken one by one behind what is in its
+  // deque, and what thieves take first. False, the default: few, which that worker takes in as soon as it can.
+  [[nodiscard]] virtual bool pushes_to_far_end() const noexcept { return false; }
 
  protected:
   [[nodiscard]] const place::tree& places() const noexcept { return places_; }

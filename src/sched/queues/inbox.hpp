@@ -2,6 +2,7 @@
 // (a pinned record, a waiting main thread) or all of them (tasks from outside threads, the central policy). Not on the
 // path of ordinary tasks, so a spin lock over a list is enough, and its contention is what the machine says.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 #include "base/assert.hpp"
@@ -11,7 +12,9 @@
 
 namespace weft::sched {
 
-template <class M> class inbox {
+// count_alignment: 64 where the count is on another line than the lock, so that who looks whether there is something
+// does not take the lock's line from who holds it.
+template <class M, std::size_t count_alignment = alignof(std::uint32_t)> class inbox {
  public:
   // Order: seq_cst on `waiting_`, so that the caller's later look at the sleepers is ordered after it (sleep.md).
   void push(detail::record* r) noexcept {
@@ -91,7 +94,7 @@ template <class M> class inbox {
 
  private:
   alignas(64) detail::cell<std::uint8_t> lock_;
-  detail::cell<std::uint32_t> waiting_;
+  alignas(count_alignment) detail::cell<std::uint32_t> waiting_;
   detail::record* head_ = nullptr;
   detail::record* tail_ = nullptr;
 };
