@@ -44,16 +44,26 @@ assembly::side assembly::sides(std::size_t merge) const noexcept {
   return {of_.values, of_.room, at, at + q, at, q};
 }
 
+void assembly::ended(times& unit, bool in_order) noexcept {
+  unit = in_order && unit < out_of_order - 1 ? static_cast<times>(unit + 1) : out_of_order;
+}
+// A split needs the rows that it is of: two sorted quarters, or what two merges have made.
+bool assembly::may_find(std::size_t merge) const noexcept {
+  if (merge == final_merge) return merged_[0][0] != 0 && merged_[0][1] != 0 && merged_[1][0] != 0 && merged_[1][1] != 0;
+  return !sorts_ || (sorted_[2 * merge] != 0 && sorted_[2 * merge + 1] != 0);
+}
+
 void assembly::sort(std::size_t which) {
   const std::size_t from = of_.at + which * quarter(), to = from + quarter();
   if (how_ == doing::all) std::sort(of_.values->begin() + from, of_.values->begin() + to);
   const auto n = static_cast<double>(quarter());
-  sorted_[which] = true;
+  ended(sorted_[which], true);
   charge(n < 2 ? 0 : ns_sort_level * n * std::log2(n), updates(*of_.values, from, to));
 }
 
 // Half of x, and what of y is less than the first of the other half.
 void assembly::find(std::size_t which) {
+  const bool in_order = may_find(which);
   const side s = sides(which);
   split& at = splits_[which];
   at = {s.n / 2, s.n / 2};
@@ -61,11 +71,12 @@ void assembly::find(std::size_t which) {
     const integer *x = s.from->data() + s.x, *y = s.from->data() + s.y;
     at.in_y = static_cast<std::size_t>(std::lower_bound(y, y + s.n, x[at.in_x]) - y);
   }
-  found_[which] = true;
+  ended(found_[which], in_order);
   charge(ns_find_level * std::log2(static_cast<double>(s.n) + 1));
 }
 
 void assembly::merge(std::size_t which, std::size_t half) {
+  const bool in_order = found_[which] != 0;
   const side s = sides(which);
   const split at = splits_[which], from = half == 0 ? split{0, 0} : at, to = half == 0 ? at : split{s.n, s.n};
   const std::size_t out = s.out + from.in_x + from.in_y, n = to.in_x + to.in_y - from.in_x - from.in_y;
@@ -73,7 +84,7 @@ void assembly::merge(std::size_t which, std::size_t half) {
     const integer *x = s.from->data() + s.x, *y = s.from->data() + s.y;
     std::merge(x + from.in_x, x + to.in_x, y + from.in_y, y + to.in_y, s.to->data() + out);
   }
-  merged_[which][half] = true;
+  ended(merged_[which][half], in_order);
   charge(ns_merge * static_cast<double>(n), loads(*s.from, s.x + from.in_x, s.x + to.in_x),
          loads(*s.from, s.y + from.in_y, s.y + to.in_y), stores(*s.to, out, out + n));
 }
@@ -89,12 +100,14 @@ void assembly::run(unit what, std::size_t i) {
 }
 
 void assembly::by_graph(team_context& t) {
+  if (planted_ == planted::early && t.rank() == 0) find(final_merge);
   graph_of(sorts_).run(t, [this](unsigned i) {
     if (i >= units) return run(unit::sort, i - units);
     if (i >= 7) return run(unit::last_merge, i - 7);
     if (i == 6) return run(unit::last_find, 0);
     i >= 2 ? run(unit::merge, i - 2) : run(unit::find, i);
   });
+  if (planted_ == planted::twice && t.rank() == 0) merge(0, 1);
 }
 
 // Four slots: what belongs to the first two quarters in the first two. The last merge has a half for each pair of
@@ -111,7 +124,7 @@ void assembly::by_table(team_context& t) {
 
 std::size_t assembly::units_done() const noexcept {
   const auto in = [](const auto& row) {
-    return static_cast<std::size_t>(std::count(std::begin(row), std::end(row), true));
+    return static_cast<std::size_t>(std::count(std::begin(row), std::end(row), times{1}));
   };
   return in(sorted_) + in(found_) + in(merged_[0]) + in(merged_[1]) + in(merged_[2]);
 }

@@ -28,6 +28,9 @@ struct split {
   std::size_t in_x, in_y;
 };
 
+// A mistake that units_done() must find: a unit that runs twice, or one that does not wait for what it needs.
+enum class planted : std::uint8_t { nothing, twice, early };
+
 class assembly {
  public:
   static constexpr const char *name = "Merge", *name_with_sorts = "QuickMerge";
@@ -35,7 +38,8 @@ class assembly {
 
   assembly() = default;
   // n: a multiple of 4.
-  assembly(const piece& of, bool sorts, doing how) noexcept : of_(of), sorts_(sorts), how_(how) {}
+  assembly(const piece& of, bool sorts, doing how, planted wrong = planted::nothing) noexcept
+      : of_(of), sorts_(sorts), how_(how), planted_(wrong) {}
 
   // By who is free, in the order that dependences leave; step by step, by a table.
   void by_graph(team_context& t);
@@ -44,7 +48,7 @@ class assembly {
   // As tasks of the caller's, one for each unit, in a finish for each step (BOTS's sort with one split a merge).
   void by_tasks();
 
-  // Who: nobody else uses it.
+  // That ran once, and behind all that they need. Who: nobody else uses it.
   [[nodiscard]] std::size_t units_done() const noexcept;
 
  private:
@@ -62,7 +66,13 @@ class assembly {
   bool sorts_ = false;
   doing how_ = doing::all;
   split splits_[3]{};
-  bool sorted_[4]{}, found_[3]{}, merged_[3][2]{};  // each written by the unit that it is of
+  planted planted_ = planted::nothing;
+  // How often each unit has ended; out_of_order if one began too early. Each is written by the unit that it is of.
+  using times = std::uint8_t;
+  static constexpr times out_of_order = 128;
+  static void ended(times& unit, bool in_order) noexcept;
+  [[nodiscard]] bool may_find(std::size_t merge) const noexcept;
+  times sorted_[4]{}, found_[3]{}, merged_[3][2]{};
 };
 
 }  // namespace weft::apps::tao

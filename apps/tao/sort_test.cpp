@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "../app.hpp"
+#include "assemblies.hpp"
 
 namespace weft::apps {
 namespace {
@@ -53,6 +54,18 @@ TEST_CASE("tao_sort: in order and nothing lost, whatever the scheduler, the widt
           CHECK(r.ok());
           CHECK(r.checks.size() == 2);
         }
+}
+
+TEST_CASE("tao_sort: a unit that runs twice, or before what it needs, is not counted") {
+  using namespace tao;
+  for (const planted wrong : {planted::nothing, planted::twice, planted::early}) {
+    runtime rt({.workers = 1, .machine = "opteron-6220-interlagos-16"});
+    numa_array<integer> values(4096, memory_placement::blocked()), room(4096, memory_placement::blocked());
+    assembly a({&values, &room, 0, 4096}, true, doing::only_charging, wrong);
+    rt.submit(team(1), [&a](team_context& t) { a.by_graph(t); });
+    rt.wait();
+    CHECK(a.units_done() == assembly::units_with_sorts - (wrong == planted::nothing ? 0 : 1));
+  }
 }
 
 TEST_CASE("tao_sort: by tasks, under each policy") {
