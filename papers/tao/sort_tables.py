@@ -9,7 +9,8 @@ passed its own checks.
 32 Mi integers in 1024 parts, as in the paper, by `weft run tao_sort --modelled`: the real scheduler, and units that
 charge what sorting and merging cost and do not sort (without --modelled they do, and the values are checked; the times
 are the same within a few in a thousand, which is a row of its own). Speed-ups are over one worker on whose node all
-values lie. Where thieves go by chance a row is the mean of several seeds. What differs from the paper: sort.md.
+values lie, at the clock of a core alone (core.py). Where
+thieves go by chance a row is the mean of several seeds. What differs from the paper: sort.md.
   go:TAO     teams whose members stay awake; policy random, or no stealing; the arrays lie in blocks, as its placement
              of assemblies wants it
   TBB        the same units as tasks of one worker, policy random
@@ -24,12 +25,13 @@ import statistics
 import subprocess
 import sys
 
+import core
+
 MACHINE = "opteron-6220-interlagos-16"
 VALUES = 32 * 1024 * 1024
 SECONDS_MAX = 600  # of one run, against hangs
 SEEDS = range(1, 9)
 SEEDS_QUICK = range(1, 5)  # of teams that steal
-BOOST = 'topology.types = "16 boost"; types.boost.speed.x = 1.2'
 
 TABLE_2 = {"dep-1": 5.39, "dep-2": 7.51, "dep-4": 7.34, "tab-2": 7.31, "tab-4": 7.42}
 # (scheduler of the levels of width 4, stealing) -> by how many levels have width 2, from the leaves on.
@@ -47,8 +49,8 @@ def levels(kind: str, twos: int) -> str:
 class Runs:
     """Runs of the program, each once, some at a time."""
 
-    def __init__(self, weft: str, jobs: int, layout: str = "blocked", awake: bool = True, change: str = ""):
-        self.weft, self.layout, self.awake, self.change = weft, layout, awake, change
+    def __init__(self, weft: str, jobs: int, layout: str = "blocked", awake: bool = True, clock: str = ""):
+        self.weft, self.layout, self.awake, self.clock = weft, layout, awake, clock
         self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
         self.replies: dict[tuple, concurrent.futures.Future] = {}
 
@@ -60,7 +62,9 @@ class Runs:
     def run(self, arguments: tuple) -> dict:
         command = [self.weft, "run", "tao_sort", "--n", str(VALUES), "--machine", MACHINE, "--json", *arguments]
         environment = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
-        environment |= {"WEFT_CHANGE": self.change} if self.change else {}
+        workers = int(arguments[arguments.index("--workers") + 1]) if "--workers" in arguments else 16
+        change = f"{core.instructions()}; {self.clock}" if self.clock else core.change(workers)
+        environment |= {"WEFT_CHANGE": change}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SECONDS_MAX)
         reply = json.loads(done.stdout) if done.stdout else {}
         if done.returncode != 0 or not reply.get("ok"):
@@ -172,8 +176,8 @@ def of_table_4(tables: Tables) -> dict[str, float]:
 def explain(weft: str, jobs: int) -> None:
     print("speed-ups, where arrays lie and whether members keep their cores:")
     serial = Runs(weft, 1).serial().result()["seconds"]
-    boosted = Runs(weft, 1, change=BOOST).serial().result()["seconds"]
-    print(f"one worker at 3.6 GHz, as the processor has it where few work: {boosted / serial:.3f} of the time")
+    slow = Runs(weft, 1, clock=core.clock(16)).serial().result()["seconds"]
+    print(f"one worker at 3.3 GHz and not 3.6: {slow / serial:.3f} of the time")
     variants = [(layout, awake) for layout in ("blocked", "first-touch", "interleaved") for awake in (True, False)]
     found = [Tables(Runs(weft, jobs, *v), True).speedups() for v in variants]
     print(f"{'':24}" + "".join(f"{layout + (' awake' if awake else ''):>20}" for layout, awake in variants))
