@@ -51,6 +51,8 @@ libpython3.11-testsuite||tests of executors that come with CPython'
 # Tests that need one of these are skipped where the distribution has no such package.
 optional_packages='
 qemu-system-x86|qemu-system-x86_64|boots computers with several memory nodes in `make test`
+libmpich-dev|mpicxx|ranks that are processes, in `make test`
+mpich|mpiexec|starts them
 chromium|chromium|draws the page of weft report in `make test`
 clang-format-16|clang-format-16|format check of `make test`: other versions format otherwise'
 

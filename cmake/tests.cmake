@@ -12,6 +12,7 @@
 #   tests/check/x.cpp                            programs that tests/tool/check_test.py has checked
 #   tests/predicted/*.cpp                        programs that tests/predicted.py runs beside what is predicted of them
 #   tests/omp/x.cpp                              programs that tests/omp/openmp_tests.py runs by libgomp and on Weft
+#   tests/mpi/x.cpp                              doctest cases of weft_ranks_test; mpi/programs under mpiexec
 #   tests/guests/x.cpp                           a program for each runtime that is a guest (cmake/guests.cmake)
 #   tests/numa/guest.cpp                         a program that tests/numa/boot.py boots, with 4 and with 8 memory nodes
 #   tests/tool/x_test.py                         a script that gets --weft PATH
@@ -243,6 +244,9 @@ find_package(OpenMP QUIET COMPONENTS CXX)
 include(cmake/guests.cmake)
 if(TARGET weft_omp)
   weft_omp_tests()
+endif()
+if(TARGET weft_ranks)
+  weft_mpi_tests()
 endif()
 
 # faults: memory, threads and files that fail (tests/faults/README.md). Sanitizers define what this program does.
@@ -478,3 +482,6 @@ weft_test(planted/self-test tidy ${planted} self-test)
 
 # What `ctest --preset quick` runs: cmake --build --preset quick.
 add_custom_target(quick DEPENDS weft weft_unit weft_conformance weft_serial examples found)
+if(TARGET weft_ranks_test)
+  add_dependencies(quick weft_ranks_test)
+endif()

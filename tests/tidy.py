@@ -51,10 +51,10 @@ ASKS = {"src/sched/engine/engine_life.hpp": (3, "how the crew, the inline path a
         "src/sched/join/watch.hpp": (3, "no watch without a thread for it; a look would take virtual time"),
         "src/ordered/speculative_runner.hpp": (2, "the inline path of x.load(), as in engine_life.hpp; x.work()")}
 BUILT_FILES = ["src/*.cpp", "apps/*.cpp", "tools/weft/*.cpp", "examples/*/main.cpp", "bench/*.cpp", "tests/main.cpp",
-               "python/src/*.cpp", "python/tool/*.cpp", "omp/*.cpp", "tests/omp/*.cpp",
+               "python/src/*.cpp", "python/tool/*.cpp", "[om][mp][pi]/*.cpp", "mpi/*s/*.cpp",
                *(f"tests/{x}/*.cpp" for x in (
                    "conformance", "faults", "flawed", "weak", "narrow", "stress", "serial", "found", "found/b*",
-                   "compile_fail", "numa", "install", "predicted", "[cg]*"))]
+                   "compile_fail", "numa", "install", "predicted", "[cg]*", "[om][mp][pi]"))]
 UNFINISHED = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]
 LICENCES = ("LICENSE", "-LICENSE.txt")
 
@@ -414,7 +414,7 @@ def no_dead_files(tree: Tree) -> Complaints:
     included = set()
     for path, text in tree.items():
         for _, _, name in includes(text):
-            for folder in ("", "include", "src", "tests", posixpath.dirname(path)):
+            for folder in ("", "include", "mpi/include", "src", "tests", posixpath.dirname(path)):
                 included.add(posixpath.normpath(posixpath.join(folder, name)))
     for path in tree:
         if path.endswith(".hpp") and path not in included:

@@ -2,11 +2,13 @@
 
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "base/exception_or.hpp"
 #include "machine/host/host.hpp"
 #include "sched/idle/events.hpp"
 #include "weft/error.hpp"
+#include "weft/poll.hpp"
 
 namespace weft {
 
@@ -124,6 +126,13 @@ event::~event() {
 void yield() {
   detail::worker* w = detail::self();
   if (w != nullptr && w->current != nullptr) w->engine->yield();
+}
+
+void poll_while_idle(runtime& rt, bool (*look)(void* with), void* with) {
+  if (std::string_view(rt.machine()) != "host")
+    throw error("weft: nobody is outside of a modelled machine, so there is nothing to poll; let its events come at a "
+                "time (event::fulfil_after)");
+  detail::engine_of(rt).events().outside.set(look, with);
 }
 
 }  // namespace weft

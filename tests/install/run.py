@@ -51,6 +51,9 @@ def consume(prefix: pathlib.Path, work: pathlib.Path, opt: argparse.Namespace, k
     expect_42(sh(build / "host", build / "libplugin.so"), f"{kind}, a plug-in")
     expect_42(sh(build / "lab"), f"{kind}, weft::lab")
     without_lab(build / "consumer-without-lab")
+    expect_42(sh(build / "ranks"), f"{kind}, ranks that are threads")
+    if (build / "mpi").exists():
+        expect_42(sh(build / "mpi"), f"{kind}, a rank of MPI")
 
     pc = str(next(prefix.rglob("weft.pc")).parent)
     path = pc + os.pathsep + os.environ.get("PKG_CONFIG_PATH", "")

@@ -58,6 +58,19 @@ void wake_all_alone(event_wait* first) noexcept {
   }
 }
 
+void poll_seat::set(look what, void* with) {
+  const base::process_hold hold(lock_);
+  what_ = what;
+  with_ = with;
+  detail::poke(any_, what != nullptr);
+}
+
+bool poll_seat::ask() {
+  if (!detail::peek(any_) || !lock_.try_lock()) return false;
+  const std::unique_lock held(lock_, std::adopt_lock);
+  return what_ != nullptr && what_(with_);
+}
+
 // What is done under the lock.
 struct event_table {
   // Order: relaxed; nobody relies on being told of more, and what is taken back concerned nobody else.

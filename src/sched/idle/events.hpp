@@ -15,6 +15,7 @@
 #include <exception>
 #include <string>
 
+#include "base/process_lock.hpp"
 #include "sched/workers/worker.hpp"
 #include "weft/detail/event_state.hpp"
 
@@ -64,6 +65,25 @@ struct event_watch {
 // The threads that waited from `first` on look again. Who: whoever took them from their event.
 void wake_all_alone(event_wait* first) noexcept;
 
+// What somebody outside does only if he is asked: a library of messages goes on when it is called, and events are
+// fulfilled by that. Asked by workers that have no work (polls.hpp), one at a time.
+class poll_seat {
+ public:
+  using look = bool (*)(void* with);
+
+  // From now on, or never again (nullptr): when this returns nobody is in what was asked before. Who: any thread, but
+  // not from what is asked.
+  void set(look what, void* with);
+  // Asks, unless somebody does already. Returns whether anything has come by it. Cost: a load if there is nobody.
+  [[nodiscard]] bool ask();
+
+ private:
+  base::process_lock lock_;  // held while asking; who is not alone goes on without
+  detail::cell<bool> any_;   // a hint; what counts is read under the lock
+  look what_ = nullptr;
+  void* with_ = nullptr;
+};
+
 // One per runtime.
 class event_board {
  public:
@@ -71,6 +91,7 @@ class event_board {
 
   event_board() = default;
   std::size_t timed = 0;  // events that come at a time; written by those timers
+  poll_seat outside;
   event_board(const event_board&) = delete;
   event_board& operator=(const event_board&) = delete;
 

@@ -3,6 +3,7 @@
 #pragma once
 #include "sched/admit/admit_room.hpp"
 #include "sched/idle/events.hpp"
+#include "sched/idle/polls.hpp"
 #include "sched/idle/timers.hpp"
 #include "sched/join/branches.hpp"
 #include "sched/join/pipelines.hpp"
@@ -16,7 +17,7 @@ namespace weft::sched {
 template <class M> struct join_room {
   join_room(detail::engine_base* engine, child_runner<M>& runner, typename timers<M>::settler& settler, context<M>& c,
             admit_room<M>& admit)
-      : timers(c.machine, events, settler), watch(c, admit.suspension, events, admit.admission),
+      : timers(c.machine, events, settler), polls(events.outside), watch(c, admit.suspension, events, admit.admission),
         stall(c, admit.suspension, events, watch, admit.admission),
         waits(engine, runner, c, admit.stacks, admit.registrar, admit.suspension, stall, events),
         branches(c, admit.suspension, admit.admission, stall), scopes(waits, stall, c.quiescence),
@@ -24,6 +25,7 @@ template <class M> struct join_room {
 
   event_board events;
   sched::timers<M> timers;
+  sched::polls<M> polls;
   sched::watch<M> watch;
   sched::stall<M> stall;
   sched::waits<M> waits;
