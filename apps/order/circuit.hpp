@@ -1,6 +1,6 @@
-// Circuits of gates for event simulation, and one to simulate: adders that save their carries, side by side (the Swarm
-// paper's csa.Array32 is of that family). Each adds three bits by 3 inverters, 10 and-gates and 5 or-gates; its inputs
-// toggle at random times.
+// Circuits of gates for event simulation, and two to simulate: an array of carry-select adders (the Swarm paper's words
+// for its csa.Array32, §5), and one of carry-save adders, which the name may stand for as well. Bits are added by 3
+// inverters, 10 and-gates and 5 or-gates each. Inputs toggle at random times.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -49,6 +49,10 @@ struct circuit {
 }
 
 // Each input toggles so often, after random gaps of 1 to 100, and then once more, to the value it ends with.
-[[nodiscard]] circuit adders(std::size_t count, std::size_t toggles_per_input, std::uint64_t seed);
+// Adders of three bits, side by side: what one carries goes nowhere.
+[[nodiscard]] circuit carry_save_adders(std::size_t count, std::size_t toggles_per_input, std::uint64_t seed);
+// Adders of two numbers of so many bits and a carry, side by side.
+[[nodiscard]] circuit carry_select_adders(std::size_t count, std::size_t bits, std::size_t toggles_per_input,
+                                          std::uint64_t seed);
 
 }  // namespace weft::apps::order

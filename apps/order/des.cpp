@@ -25,8 +25,10 @@ namespace weft::apps {
 namespace {
 
 struct parameters {
-  std::size_t adders = 32;
+  std::size_t adders = 2;
+  std::size_t bits = 32;
   std::size_t toggles = 100;
+  std::string adds = "select";
   std::string nulls = "each";
   order::section_setting section;
 };
@@ -179,12 +181,19 @@ result run_threads(const order::circuit& c, runtime& rt, des::null_messages null
   return r;
 }
 
+order::circuit circuit_of(const parameters& p, std::uint64_t seed) {
+  if (p.adds == "select") return order::carry_select_adders(p.adders, p.bits, p.toggles, seed);
+  if (p.adds == "save") return order::carry_save_adders(p.adders * p.bits, p.toggles, seed);
+  throw error("--adds " + p.adds + " is none: select or save");
+}
+
 result run(const parameters& p, const weft::options& opt) {
-  require_memory("a circuit of " + std::to_string(p.adders) + " adders",
-                 static_cast<double>(p.adders) * (2000 + static_cast<double>(p.toggles) * 3 * 250));
+  const double bits = static_cast<double>(p.adders) * static_cast<double>(p.bits);
+  require_memory("a circuit of " + std::to_string(p.adders) + " adders of " + std::to_string(p.bits) + " bits",
+                 bits * (4000 + static_cast<double>(p.toggles) * 3 * 250));
   const des::null_messages nulls = nulls_of(p.nulls);
   runtime rt(opt);
-  const order::circuit c = order::adders(p.adders, p.toggles, opt.seed);
+  const order::circuit c = circuit_of(p, opt.seed);
   if (p.section.by_threads()) return run_threads(c, rt, nulls);
   ordered q(rt, p.section.get());
   order::paged<gate_state> states = first_states(c);
@@ -203,8 +212,11 @@ app des_app() {
   return {
       .name = "des",
       .summary = "event simulation of a circuit of adders, ordered by time",
-      .example = "des --adders 32 --toggles 100",
-      .options = {{"adders", "of three bits each", &p->adders, 1, 1'000'000},
+      .example = "des --adders 2 --toggles 100",
+      .options = {{"adders", "side by side", &p->adders, 1, 1'000'000},
+                  {"bits", "of each adder", &p->bits, 1, 1'000},
+                  {"adds", "what carries: select (blocks of four bits, both ways) or save (no carry goes on)",
+                   &p->adds},
                   {"toggles", "of each input", &p->toggles, 1, 1'000'000},
                   {"nulls", "null messages of --executor threads: each (published first) or lazy (fewer)", &p->nulls},
                   p->section.executor_option_with_threads()},

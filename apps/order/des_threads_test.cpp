@@ -10,10 +10,16 @@
 namespace weft::apps {
 namespace {
 
-result simulate(unsigned cores, int adders, int toggles, std::uint64_t seed = 1, const char* nulls = "each") {
+result simulate(unsigned cores, const settings& circuit, int toggles, std::uint64_t seed = 1,
+                const char* nulls = "each") {
   const chip_of chip(cores);
-  return run("des", {{"adders", adders}, {"toggles", toggles}, {"nulls", nulls}, {"executor", "threads"}},
+  return run("des", with(circuit, {{"toggles", toggles}, {"nulls", nulls}, {"executor", "threads"}}),
              {.workers = 1, .seed = seed});
+}
+
+// Carry-save adders.
+result simulate(unsigned cores, int adders, int toggles, std::uint64_t seed = 1, const char* nulls = "each") {
+  return simulate(cores, settings{{"adds", "save"}, {"bits", 1}, {"adders", adders}}, toggles, seed, nulls);
 }
 
 }  // namespace
@@ -30,6 +36,7 @@ TEST_CASE("order, des by threads: every gate is as in the plain event loop, with
         CHECK(r.checks.size() == 2);
         CHECK(count_in(r, "cores") == cores);
         CHECK(simulate(cores, 1, 1, seed, nulls.c_str()).ok());
+        CHECK(simulate(cores, settings{{"adders", 1}, {"bits", 9}}, 5, seed, nulls.c_str()).ok());
       }
 }
 
@@ -57,7 +64,7 @@ TEST_CASE("order, des by threads: null messages are about as many as signals, un
 }
 
 TEST_CASE("order, des by threads: what a gate drives has higher numbers, in order, so that locks cannot block all") {
-  const order::circuit c = order::adders(3, 1, 1);
+  const order::circuit c = order::carry_save_adders(3, 1, 1);
   for (std::uint64_t i = 0; i < c.gates.size(); ++i) {
     std::uint64_t before = i;
     for (std::uint64_t f = c.gates[i].first; f < c.gates[i].last; ++f) {

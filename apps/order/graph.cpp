@@ -184,9 +184,11 @@ graph roads(const road_map& m) {
   return renumbered(g, by_land(g.places));
 }
 
-std::vector<edge> kronecker(unsigned scale, std::size_t drawn, std::uint64_t length_max, std::uint64_t seed) {
+namespace {
+
+// So many edges by R-MAT, loops left out; each pair of ends once, in order, its length how often it was drawn.
+std::vector<edge> drawn_edges(unsigned scale, std::size_t drawn, random_numbers& random) {
   constexpr double a = 0.57, b = 0.19, c = 0.19;
-  random_numbers random(seed);
   std::vector<std::uint64_t> names(std::uint64_t{1} << scale);  // or the hubs would be the first nodes
   std::iota(names.begin(), names.end(), 0u);
   random.shuffle(names);
@@ -199,14 +201,35 @@ std::vector<edge> kronecker(unsigned scale, std::size_t drawn, std::uint64_t len
       from = 2 * from + (corner >= a + b ? 1 : 0);
       to = 2 * to + ((corner >= a && corner < a + b) || corner >= a + b + c ? 1 : 0);
     }
-    if (from != to) edges.push_back({names[std::min(from, to)], names[std::max(from, to)], 0});
+    if (from == to) continue;
+    from = names[from], to = names[to];
+    edges.push_back({std::min(from, to), std::max(from, to), 1});
   }
-  const auto ends = [](const edge& e) { return std::pair(std::min(e.a, e.b), std::max(e.a, e.b)); };
+  const auto ends = [](const edge& e) { return std::pair(e.a, e.b); };
   std::ranges::sort(edges, {}, ends);
-  edges.erase(std::ranges::unique(edges, {}, ends).begin(), edges.end());
+  std::size_t kept = 0;
+  for (const edge& e : edges)
+    if (kept != 0 && ends(edges[kept - 1]) == ends(e))
+      ++edges[kept - 1].length;
+    else
+      edges[kept++] = e;
+  edges.resize(kept);
+  return edges;
+}
+
+}  // namespace
+
+std::vector<edge> kronecker(unsigned scale, std::size_t drawn, std::uint64_t length_max, std::uint64_t seed) {
+  random_numbers random(seed);
+  std::vector<edge> edges = drawn_edges(scale, drawn, random);
   for (edge& e : edges) e.length = random.between(1, length_max);
   random.shuffle(edges);
   return edges;
+}
+
+std::vector<edge> kronecker_multigraph(unsigned scale, std::size_t drawn, std::uint64_t seed) {
+  random_numbers random(seed);
+  return drawn_edges(scale, drawn, random);
 }
 
 }  // namespace weft::apps::order

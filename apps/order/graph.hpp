@@ -70,5 +70,8 @@ struct road_map {
 // Lengths are random, up to length_max.
 [[nodiscard]] std::vector<edge> kronecker(unsigned scale, std::size_t drawn, std::uint64_t length_max,
                                           std::uint64_t seed);
+// The same draws as an integer multigraph, as matrix collections have it: each pair of ends once, its length how often
+// it was drawn, by its lesser end, then the greater.
+[[nodiscard]] std::vector<edge> kronecker_multigraph(unsigned scale, std::size_t drawn, std::uint64_t seed);
 
 }  // namespace weft::apps::order

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -114,6 +115,30 @@ TEST_CASE("order, graphs: a Kronecker graph has no loops and no doubles, and hub
   CHECK(edges.size() > 10'000);
   CHECK(edges.size() < 20'000);
   CHECK(std::ranges::max(degree) > 10 * 2 * edges.size() / 1024);
+}
+
+TEST_CASE("order, graphs: a Kronecker multigraph has every draw, each pair once and as long as it was drawn often") {
+  const std::size_t drawn = 20'000;
+  const std::vector<edge> edges = kronecker_multigraph(10, drawn, 4), again = kronecker_multigraph(10, drawn, 4);
+  const auto ends = [](const edge& e) { return std::pair(e.a, e.b); };
+  CHECK(std::ranges::is_sorted(edges, {}, ends));
+  CHECK(std::ranges::adjacent_find(edges, {}, ends) == edges.end());
+  std::uint64_t all = 0;
+  for (const edge& e : edges) {
+    CHECK(e.a < e.b);
+    all += e.length;
+  }
+  // Loops are R-MAT's: both ends take the same turn at all ten bits, which has a chance of 0.62.
+  const double loops = 20'000 * std::pow(0.62, 10);
+  CHECK(static_cast<double>(drawn - all) == doctest::Approx(loops).epsilon(0.3));
+  CHECK(std::ranges::max(edges, {}, &edge::length).length > 5);
+  CHECK(std::ranges::count(edges, 1u, &edge::length) > static_cast<std::ptrdiff_t>(edges.size() / 2));
+  CHECK(std::ranges::equal(edges, again, {}, ends, ends));
+  const std::vector<edge> random = kronecker(10, drawn, 50, 4);  // the same pairs
+  std::set<std::pair<std::uint64_t, std::uint64_t>> pairs;
+  for (const edge& e : random) pairs.insert(ends(e));
+  CHECK(pairs.size() == edges.size());
+  for (const edge& e : edges) CHECK(pairs.contains(ends(e)));
 }
 
 }  // namespace weft::apps::order

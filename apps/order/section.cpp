@@ -66,6 +66,7 @@ void add_swarm(result& r, const swarm_statistics& s) {
   r.add("coalescers", s.tasks.coalescers);
   r.add("splitters", s.tasks.splitters);
   r.add("overflowed", s.tasks.overflowed);
+  r.add("under_way_max", s.tasks.under_way_max);
   r.add("checks_global", s.checks.global);
   r.add("checks_tile_or_global", s.checks.tile + s.checks.global);
   r.add("checks_bloom", s.checks.bloom);

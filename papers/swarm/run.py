@@ -32,7 +32,7 @@ SECONDS_MAX = 1200  # of one run, against hangs
 # The inputs of Table 4, or ones alike: README.md says how. The longest run comes first.
 INPUTS = {"bfs": ["bfs", "--width", "3656", "--height", "1948"],
           "astar": ["astar", "--width", "4800", "--height", "1000"],
-          "des": ["des", "--adders", "108", "--toggles", "710"],
+          "des": ["des", "--adders", "4", "--toggles", "265"],
           "msf": ["msf", "--scale", "16", "--edges", "3180000"],
           "msf-size": ["msf", "--scale", "16", "--edges", "3180000", "--link", "size"],
           "sssp": ["sssp", "--width", "1186", "--height", "1186", "--rivers", "4"],
@@ -40,7 +40,8 @@ INPUTS = {"bfs": ["bfs", "--width", "3656", "--height", "1948"],
 # A quarter of each for the chip, but for silo: there are more than a hundred runs.
 CHIP_INPUTS = {"bfs": ["bfs", "--width", "1828", "--height", "974"],
                "astar": ["astar", "--width", "2400", "--height", "500"],
-               "des": ["des", "--adders", "108", "--toggles", "178"],
+               "des": ["des", "--adders", "4", "--toggles", "66"],
+               "des-save": ["des", "--adds", "save", "--adders", "3", "--bits", "36", "--toggles", "178"],
                "msf": ["msf", "--scale", "14", "--edges", "795000"],
                "sssp": ["sssp", "--width", "593", "--height", "593", "--rivers", "4"],
                "silo": INPUTS["silo"],
@@ -100,6 +101,10 @@ class Sweep(runs.Sweep):
     def faster(self, program: str, options: str, cores: int = 64, than_cores: int = 64, than: str = "") -> float:
         """How many times as fast the chip of these options is, beside another."""
         return self.chip(program, "cycles", than_cores, than) / self.chip(program, "cycles", cores, options)
+
+    def foreseen(self, program: str) -> float:
+        """64 cores over 1 where helpers have the timestamp of who asks for them."""
+        return self.faster(program, "helpers_foresee=0", 64, 1, "helpers_foresee=0")
 
     def mean_faster(self, *how) -> float:
         return statistics.geometric_mean(self.faster(p, *how) for p in PROGRAMS)

@@ -36,9 +36,12 @@ struct swarm_options {
   std::uint32_t gvt_period = 200;
   std::uint32_t bloom_bits = 2048;  // of a read or write set
   std::uint32_t bloom_ways = 8;
-  std::uint32_t precise = 0;           // 1: sets without false positives
-  std::uint32_t canary_per_line = 0;   // 1: a canary virtual time for each line of an L2, not for each set
-  std::uint32_t children = 8;          // that a task tracks; more are created by helpers
+  std::uint32_t precise = 0;          // 1: sets without false positives
+  std::uint32_t canary_per_line = 0;  // 1: a canary virtual time for each line of an L2, not for each set
+  std::uint32_t children = 8;         // that a task tracks; more are created by helpers
+  // The timestamp of helpers. 0: that of the body whose children they create, and 0 for those of roots, as a program's
+  // own would have. 1: the least of what they create, which a program would have to know.
+  std::uint32_t helpers_foresee = 1;
   std::uint32_t registers = 3;         // arguments that fit a task descriptor; more go to memory
   std::uint32_t task_instruction = 5;  // enqueue, dequeue, finish
   std::uint32_t l1_kib = 16;
@@ -107,6 +110,7 @@ struct swarm_statistics {
     std::uint64_t splitters = 0;
     std::uint64_t task_queue_max = 0;    // entries of one tile
     std::uint64_t commit_queue_max = 0;  // entries of one tile
+    std::uint64_t under_way_max = 0;     // that had no entry yet, or not again
   } tasks;
   struct {                               // why executions were aborted; each is counted once
     std::uint64_t read_after_write = 0;  // had read what an earlier one then wrote

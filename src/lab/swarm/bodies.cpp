@@ -108,7 +108,7 @@ class body_hooks final : public detail::ordered_hooks {
     enqueue([&](task* parent) { send(chip_, parent, me_.tile, call, me_.time); }, call.arguments);
   }
   void enqueue_helper(const call_part& part) {
-    enqueue([&](task* parent) { send_helper(chip_, parent, me_.tile, part, me_.time); }, 1);
+    enqueue([&](task* parent) { send_helper(chip_, parent, me_.call.timestamp, me_.tile, part, me_.time); }, 1);
   }
 
  private:

@@ -3,6 +3,7 @@
 // Time: a core has its own, which runs ahead of the chip's while it does what no other can see, and waits for it before
 // it does what others can (sync in cores.hpp).
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <exception>
@@ -153,16 +154,22 @@ struct chip {
     t.next_waiting = waiting;
     if (waiting != nullptr) waiting->previous_waiting = &t;
     waiting = &t;
+    statistics.tasks.under_way_max = std::max(statistics.tasks.under_way_max, ++under_way);
   }
   void stop_waiting(task& t) noexcept {
     WEFT_ASSERT((t.previous_waiting != nullptr ? t.previous_waiting->next_waiting : waiting) == &t);
     WEFT_ASSERT(t.next_waiting == nullptr || t.next_waiting->previous_waiting == &t);
     (t.previous_waiting != nullptr ? t.previous_waiting->next_waiting : waiting) = t.next_waiting;
     if (t.next_waiting != nullptr) t.next_waiting->previous_waiting = t.previous_waiting;
+    --under_way;
+  }
+  void forget_waiting() noexcept {
+    waiting = nullptr;
+    under_way = 0;
   }
 
  private:
-  std::uint64_t task_entries = 0, commit_entries = 0;
+  std::uint64_t task_entries = 0, commit_entries = 0, under_way = 0;
 };
 
 }  // namespace weft::swarm

@@ -81,7 +81,7 @@ void end_by(chip& c, task& thrower) {
     where.free_slots.clear();
   }
   for (auto& each : c.cores) each->holds.reset();
-  c.waiting = nullptr;
+  c.forget_waiting();
   c.tasks.clear();
   c.ending = true;
 }

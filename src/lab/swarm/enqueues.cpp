@@ -39,13 +39,6 @@ bool wake_idle_core(chip& c, tile& where) {
   return true;
 }
 
-// No core of the tile will come to coalesce.
-bool all_wait(chip& c, const tile& where) {
-  for (unsigned i = 0; i < where.cores; ++i)
-    if (c.core_of(where, i).waiting == core::waits::no) return false;
-  return true;
-}
-
 void overflow(chip& c, task& t) {
   tile& where = c.tiles[t.tile];
   WEFT_ASSERT(t.parent == nullptr);
@@ -94,6 +87,12 @@ task* take_overflow(chip& c, tile& where) {
   return &t;
 }
 
+std::uint64_t least_of(const call_part& part) {
+  std::uint64_t least = UINT64_MAX;
+  for (std::uint32_t i = part.first; i < part.last; ++i) least = std::min(least, part.list->calls[i].timestamp);
+  return least;
+}
+
 task& send_new(chip& c, task* parent, unsigned from, const detail::ordered_call& call, cycle at) {
   WEFT_ASSERT(parent == nullptr || (parent->is == task::phase::running && !parent->certain));
   WEFT_ASSERT(parent == nullptr || call.timestamp >= parent->call.timestamp);
@@ -116,11 +115,9 @@ void send(chip& c, task* parent, unsigned from, const detail::ordered_call& call
   static_cast<void>(send_new(c, parent, from, call, at));
 }
 
-void send_helper(chip& c, task* parent, unsigned from, const call_part& part, cycle at) {
+void send_helper(chip& c, task* parent, std::uint64_t asked_at, unsigned from, const call_part& part, cycle at) {
   detail::ordered_call call{};
-  call.timestamp = UINT64_MAX;
-  for (std::uint32_t i = part.first; i < part.last; ++i)
-    call.timestamp = std::min(call.timestamp, part.list->calls[i].timestamp);
+  call.timestamp = c.options.helpers_foresee != 0 ? least_of(part) : asked_at;
   task& helper = send_new(c, parent, from, call, at);
   helper.does = task::role::helper;
   helper.part = part;
@@ -136,19 +133,19 @@ void arrive(chip& c, task& t) {
     no_longer_refused(c, t);
     return make_idle(c, t);
   }
-  if (t.parent == nullptr && (!can_coalesce(where) || all_wait(c, where))) {
+  if (t.parent == nullptr) {  // a child of the first task of all (§4.7)
     c.stop_waiting(t);
     no_longer_refused(c, t);
     return overflow(c, t);
   }
+  if (!t.was_refused) {  // its parent has to know its place (Fig. 5)
+    t.was_refused = true;
+    ++t.parent->refused;
+  }
   if (t.tries < tries_counted_max) ++t.tries;
   cycle again = c.events.now() + static_cast<cycle>(c.options.nack_backoff) * t.tries + 1;
-  if (t.parent != nullptr && !can_coalesce(where)) {
+  if (!can_coalesce(where)) {
     ++c.statistics.tasks.nacks;
-    if (!t.was_refused) {
-      t.was_refused = true;
-      ++t.parent->refused;
-    }
     const unsigned from = t.parent->tile;
     again += 2 * c.net.latency(t.tile, from);
     count_message(c, from, t, refusal_bytes);

@@ -6,8 +6,8 @@ namespace weft::swarm {
 
 // A new task goes to a tile of chance. parent: nullptr if nothing can abort who creates it. `from`: its tile.
 void send(chip& c, task* parent, unsigned from, const detail::ordered_call& call, cycle at);
-// A helper that creates a part of a list.
-void send_helper(chip& c, task* parent, unsigned from, const call_part& part, cycle at);
+// A helper that creates a part of a list, for a task of that timestamp.
+void send_helper(chip& c, task* parent, std::uint64_t asked_at, unsigned from, const call_part& part, cycle at);
 void arrive(chip& c, task& t);     // a travelling one, or again one that was refused
 void come_back(chip& c, task& t);  // an aborted one
 // Into the order queue of its tile; an idle core wakes up for it.

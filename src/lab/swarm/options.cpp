@@ -34,6 +34,7 @@ constexpr option options[] = {
     {"precise", &swarm_options::precise, 0, 1},
     {"canary_per_line", &swarm_options::canary_per_line, 0, 1},
     {"children", &swarm_options::children, 2, 1 << 15},
+    {"helpers_foresee", &swarm_options::helpers_foresee, 0, 1},
     {"registers", &swarm_options::registers, 0, 6},
     {"task_instruction", &swarm_options::task_instruction, 1, latency_max},
     {"l1_kib", &swarm_options::l1_kib, 1, 1 << 16},

@@ -62,7 +62,7 @@ class swarm_executor final : public ordered_run::executor {
     list->calls.swap(roots_);
     list->first = chip_.all_lines.fresh(static_cast<std::uint32_t>(list->calls.size() / 2 + 1));
     const auto many = static_cast<std::uint32_t>(list->calls.size());
-    swarm::send_helper(chip_, nullptr, 0, {std::move(list), 0, many}, now);
+    swarm::send_helper(chip_, nullptr, 0, 0, {std::move(list), 0, many}, now);
   }
 
   std::vector<detail::ordered_call> roots_;

@@ -131,6 +131,20 @@ TEST_CASE("swarm: roots by the thousand flood the queues, and are sorted there")
   CHECK(memory[0].of[1] == 0);
 }
 
+TEST_CASE("swarm: helpers that do not foresee create all roots before the first of them runs") {
+  std::uint64_t before_first[2];
+  for (const std::uint32_t foresee : {0u, 1u}) {
+    const auto memory = pages(1);
+    bench b({.cores = 1, .helpers_foresee = foresee, .audit = 1});
+    for (std::uint64_t i = 0; i < 600; ++i) b.q.at(1 + i, increment, &memory[0].of[0], std::uint64_t{20});
+    const weft::swarm_statistics& s = b.run();
+    CHECK(s.tasks.committed == 600);
+    CHECK(memory[0].of[0] == 600);
+    before_first[foresee] = s.tasks.spilled;  // what waits for all the rest has to be put away
+  }
+  CHECK(before_first[0] > 2 * before_first[1]);
+}
+
 // Catches: a task queue full of tasks that have run lets those that come before them in one at a time.
 TEST_CASE("swarm: finished tasks give way where the commit queue is larger than the task queue") {
   std::uint64_t cycles[2];
