@@ -7,7 +7,8 @@ ROUNDS := 5
 TODAY := $(shell date -u +%Y-%m-%d)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-build setup-bench setup-python tool build demo test test-long bench ablate validate format clean wheel test-python
+.PHONY: help setup setup-build setup-bench setup-python tool build demo test test-long bench ablate validate format clean wheel test-python \
+  setup-deb deb test-deb
 
 help:
 	@echo 'make build    install what is missing (apt), build the weft tool, $(WEFT), and the examples'
@@ -19,6 +20,8 @@ help:
 	@echo 'make validate virtual times beside real ones, of this computer (up to 20 minutes, on a quiet machine)'
 	@echo 'make wheel    the Python package weftrt as a wheel, in build/python/wheel'
 	@echo 'make test-python  install that wheel into an empty environment and run its tests there'
+	@echo 'make deb      Debian packages of what is committed, in build/deb: libweft0, libweft-dev, weft'
+	@echo 'make test-deb  lintian, and programs that are built against them'
 	@echo 'make format   rewrite the sources as clang-format-16 wants them'
 	@echo 'make setup    only install what is missing, for the build and for make test'
 	@echo 'make clean    remove build/'
@@ -36,6 +39,10 @@ setup-build:
 setup-python:
 	@echo '==> setup: what is missing for the wheel'
 	@cmake/setup.sh python
+
+setup-deb:
+	@echo '==> setup: what is missing for the Debian packages'
+	@cmake/setup.sh deb
 
 setup-bench:
 	@echo '==> setup: what is missing for the peers of the benchmark'
@@ -64,7 +71,7 @@ test: setup
 	@tests/all.py --jobs $(JOBS)
 
 test-long: setup
-	@status=0; tests/all.py --long --jobs $(JOBS) || status=1; $(MAKE) test-python || status=1; exit $$status
+	@status=0; tests/all.py --long --jobs $(JOBS) || status=1; $(MAKE) test-python || status=1; $(MAKE) test-deb || status=1; exit $$status
 
 # The library is that of `make build`. pip gets what builds the wheel (nanobind, scikit-build-core) into an environment
 # that lives as long as the build; what the wheel needs at run time auditwheel puts into it.
@@ -84,6 +91,14 @@ wheel: setup-python
 test-python: wheel
 	@echo '==> test-python: in an empty environment'
 	@python/tests/installed.sh build/python/wheel build/python/empty
+
+deb: setup-deb
+	@mkdir -p build/deb && rm -f build/deb/*.deb
+	@DEB_BUILD_OPTIONS=parallel=$(JOBS) packaging/deb.sh build/deb
+
+test-deb: deb
+	@echo '==> test-deb: lintian, and programs built against the packages'
+	@packaging/test_deb.sh build/deb
 
 bench: setup-bench tool
 	@echo '==> bench: the parts, then the whole'

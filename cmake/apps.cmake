@@ -135,6 +135,6 @@ set_target_properties(
   weft_tool PROPERTIES OUTPUT_NAME weft RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
                        INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 if(WEFT_INSTALL)
-  install(TARGETS weft_tool)
-  install(DIRECTORY apps/cholesky/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft)
+  install(TARGETS weft_tool COMPONENT tool)
+  install(DIRECTORY apps/cholesky/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft COMPONENT tool)
 endif()

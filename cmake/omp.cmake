@@ -20,7 +20,7 @@ set_target_properties(
              LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
              INSTALL_RPATH "$ORIGIN/..")
 if(WEFT_INSTALL)
-  install(TARGETS weft_omp LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/weft)
+  install(TARGETS weft_omp LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/weft COMPONENT tool)
 endif()
 
 # Programs of tests/omp, built as a user builds them, without anything of Weft's.

@@ -16,17 +16,21 @@ else()
   set(weft_pc_libs "")
 endif()
 
-install(FILES ${machine_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/machines)
-install(TARGETS weft EXPORT weft FILE_SET HEADERS)
-install(TARGETS weft_lab EXPORT weft)
-install(EXPORT weft NAMESPACE weft:: FILE weft-targets.cmake DESTINATION ${weft_cmake_dir})
+# Components, so that a package takes what it is for: runtime, development, tool, bench (packaging/README.md).
+install(FILES ${machine_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/machines COMPONENT runtime)
+install(TARGETS weft EXPORT weft LIBRARY COMPONENT runtime NAMELINK_COMPONENT development
+                                 ARCHIVE COMPONENT development FILE_SET HEADERS COMPONENT development)
+install(TARGETS weft_lab EXPORT weft LIBRARY COMPONENT runtime NAMELINK_COMPONENT development
+                                     ARCHIVE COMPONENT development)
+install(EXPORT weft NAMESPACE weft:: FILE weft-targets.cmake DESTINATION ${weft_cmake_dir} COMPONENT development)
 
 configure_package_config_file(cmake/weft-config.cmake.in weft-config.cmake INSTALL_DESTINATION ${weft_cmake_dir})
 write_basic_package_version_file(weft-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/weft-config.cmake ${PROJECT_BINARY_DIR}/weft-config-version.cmake
-        DESTINATION ${weft_cmake_dir})
+        DESTINATION ${weft_cmake_dir} COMPONENT development)
 
 file(RELATIVE_PATH weft_pc_to_prefix /prefix/${weft_pc_dir} /prefix)
 configure_file(cmake/weft.pc.in weft.pc @ONLY)
 configure_file(cmake/weft-lab.pc.in weft-lab.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/weft.pc ${PROJECT_BINARY_DIR}/weft-lab.pc DESTINATION ${weft_pc_dir})
+install(FILES ${PROJECT_BINARY_DIR}/weft.pc ${PROJECT_BINARY_DIR}/weft-lab.pc DESTINATION ${weft_pc_dir}
+        COMPONENT development)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a bare Debian 12 lacks. A tool that is already on the PATH, wherever it came from, is
-# not installed again. usage: setup.sh build | test | bench | python
+# not installed again. usage: setup.sh build | test | bench | python | deb
 set -euo pipefail
 
 # package, or several of which the first that there is will do | what else proves that it is there (a command, or
@@ -48,6 +48,12 @@ python3-dev||headers of Python'
 python_optional='
 libpython3.11-testsuite||tests of executors that come with CPython'
 
+# What `make deb` and `make test-deb` want beside the build.
+deb_packages='
+debhelper|dh|builds the Debian packages
+help2man|help2man|the page of the tool for `man`
+lintian|lintian|judges the packages'
+
 # Tests that need one of these are skipped where the distribution has no such package.
 optional_packages='
 qemu-system-x86|qemu-system-x86_64|boots computers with several memory nodes in `make test`
@@ -59,6 +65,7 @@ clang-format-16|clang-format-16|format check of `make test`: other versions form
 case "${1:-test}" in
   build) wanted=$build_packages ;;
   bench) wanted=$build_packages$bench_packages ;;
+  deb) wanted=$build_packages$deb_packages ;;
   python) wanted=$build_packages$python_packages$python_optional ;;
   *) wanted=$build_packages$test_packages$optional_packages ;;
 esac
