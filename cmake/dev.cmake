@@ -15,8 +15,8 @@ target_compile_options(
             -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 
 # Errors only where we know the compiler: a newer one may warn about what this one does not.
-if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION MATCHES "^12\\.")
-   OR (CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION MATCHES "^16\\."))
+option(WEFT_WERROR "Warnings are errors, if the compiler is one that is known to have none" ON)
+if(WEFT_WERROR AND "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}" MATCHES "^(GNU 12|Clang 16)\\.")
   if(NOT WEFT_SANITIZE OR CMAKE_CXX_COMPILER_ID STREQUAL "Clang")  # instrumented code makes g++ warn of what is not
     target_compile_options(weft_strict INTERFACE -Werror)
   endif()

@@ -29,8 +29,9 @@ else()
 endif()
 
 if(WEFT_INSTALL)
-  install(TARGETS weft_ranks EXPORT weft-ranks FILE_SET HEADERS)
-  install(EXPORT weft-ranks NAMESPACE weft:: FILE weft-ranks.cmake DESTINATION ${weft_cmake_dir})
+  install(TARGETS weft_ranks EXPORT weft-ranks LIBRARY COMPONENT runtime NAMELINK_COMPONENT development
+                                               ARCHIVE COMPONENT development FILE_SET HEADERS COMPONENT development)
+  install(EXPORT weft-ranks NAMESPACE weft:: FILE weft-ranks.cmake DESTINATION ${weft_cmake_dir} COMPONENT development)
 endif()
 
 # Cases on ranks that are threads, and a program under mpiexec. Without the launcher, or where code is instrumented,

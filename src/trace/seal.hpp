@@ -71,7 +71,7 @@ class seal {
   // Of the header, where SQLite counts who changed the file.
   [[nodiscard]] static unsigned counter(int file) noexcept {
     std::array<unsigned char, 4> b{};
-    static_cast<void>(::pread(file, b.data(), b.size(), 24));
+    if (::pread(file, b.data(), b.size(), 24) != static_cast<ssize_t>(b.size())) return 0;
     return unsigned{b[0]} << 24 | unsigned{b[1]} << 16 | unsigned{b[2]} << 8 | b[3];
   }
 
