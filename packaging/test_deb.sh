@@ -31,7 +31,8 @@ cmake --build "$work/cmake" >/dev/null
 expect 'find_package' "$("$work/cmake/consumer")" 42
 WEFT_TRACE=$work/run.weft "$work/program" >/dev/null
 "$root/usr/bin/weft" report "$work/run.weft" --json >"$work/report.json"
-expect 'weft report' "$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["tasks"])' "$work/report.json")" 2
+tasks=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["tasks"])' "$work/report.json")
+expect 'weft report' "$tasks" 2
 cat >"$work/omp.cpp" <<'PROGRAM'
 #include <cstdio>
 int main() {
