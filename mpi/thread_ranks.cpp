@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "agreement.hpp"
 #include "weft/error.hpp"
 
 namespace weft {
@@ -163,7 +164,9 @@ void run_ranks(const thread_ranks& how, const std::function<void(transport&)>& p
           program(*nets[static_cast<std::size_t>(r)]);
         } catch (...) {
           threw[static_cast<std::size_t>(r)] = std::current_exception();
-          nets[static_cast<std::size_t>(r)]->leave("weft: another rank has ended with an exception");
+          const std::string why = "weft: rank " + std::to_string(r) + " has ended with an exception: ";
+          nets[static_cast<std::size_t>(r)]->leave(
+              (why + detail::text_of(threw[static_cast<std::size_t>(r)])).c_str());
           const std::scoped_lock hold(all.mutex);
           if (first < 0) first = r;
         }

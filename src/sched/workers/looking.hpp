@@ -22,10 +22,8 @@ class looking {
   [[nodiscard]] bool has_found_member() const noexcept { return found_member_; }
 
   // The next look at the box passes it over: a body that has yielded stands there, and goes on here alone.
-  void pass_box_over() noexcept {
-    WEFT_ASSERT(!passes_box_over_);
-    passes_box_over_ = true;
-  }
+  // Also if the one before has not come to the box.
+  void pass_box_over() noexcept { passes_box_over_ = true; }
   [[nodiscard]] bool passes_box_over() noexcept { return std::exchange(passes_box_over_, false); }
 
   // While there is one the worker looks at every other, and not only at those whose turn it is.
