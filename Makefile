@@ -94,7 +94,7 @@ test-python: wheel
 
 deb: setup-deb
 	@mkdir -p build/deb && rm -f build/deb/*.deb
-	@DEB_BUILD_OPTIONS=parallel=$(JOBS) packaging/deb.sh build/deb
+	@DEB_BUILD_OPTIONS="parallel=$(JOBS) noautodbgsym" packaging/deb.sh build/deb
 
 test-deb: deb
 	@echo '==> test-deb: lintian, and programs built against the packages'

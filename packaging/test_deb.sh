@@ -5,7 +5,9 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 cd "${1:?usage: test_deb.sh FOLDER}"
-lintian --fail-on error,warning ./*.deb
+# Whoever publishes them puts an address of a maintainer there; the project has none.
+address=bogus-mail-host,bogus-mail-host-in-debian-changelog
+lintian --allow-root --fail-on error,warning --suppress-tags "$address" ./*.deb
 root=$PWD/root work=$PWD/work
 rm -rf "$root" "$work"
 mkdir -p "$root" "$work"
