@@ -49,6 +49,7 @@ cluster::~cluster() {
 }
 
 void cluster::fence() {
+  require_program("fence");
   compare();
   std::exception_ptr waited;
   try {
@@ -155,6 +156,7 @@ void cluster::migrate(detail::cluster_state& h, int owner) {
   if (owner < 0 || owner >= size())
     throw error("weft: a handle is to move to rank " + std::to_string(owner) + "; the ranks are 0 to " +
                 std::to_string(size() - 1));
+  require_program("migrate");
   note_extra(static_cast<std::uint64_t>(owner) + 1'000'000, h, "a handle moves");
   if (owner == rank() && !h.held) receive_version(h);
   if (owner != rank() && h.source == rank() && !h.sent.has(static_cast<unsigned>(owner))) send_version(h, owner);
@@ -163,6 +165,7 @@ void cluster::migrate(detail::cluster_state& h, int owner) {
 
 void cluster::get(detail::cluster_state& h, handle_base& local) {
   if (h.of != this) throw_foreign_handle();
+  require_program("get");
   note_extra(2'000'000, h, "all get a handle");
   if (!h.held) receive_version(h);
   if (h.source == rank())
@@ -173,6 +176,12 @@ void cluster::get(detail::cluster_state& h, handle_base& local) {
 
 cluster_counts cluster::counts() const noexcept {
   return {ranks::counts(), here_, tasks_ - here_};
+}
+
+void cluster::throw_inside_a_task(const char* what) {
+  throw error("weft: " + std::string(what) +
+              "() of a cluster inside of a task: every rank does the same outside of tasks. A body submits to its "
+              "runtime, and what it submits stays on its rank");
 }
 
 void cluster::throw_foreign_handle() {

@@ -9,6 +9,8 @@
 namespace weft::detail {
 
 poller::poller(runtime& rt, transport& net) : rt_(rt), net_(net) {
+  if (std::exchange(net.is_taken_, true))
+    throw error("weft: a transport is for one cluster, or one weft::ranks, in all its life; make another transport");
   poll_while_idle(rt_, [](void* self) { return static_cast<poller*>(self)->poll(); }, this);
   try {
     thread_ = std::thread([this] { look_in_turns(); });

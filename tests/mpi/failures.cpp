@@ -93,6 +93,44 @@ TEST_CASE("ranks: a rank that submits less than the others is found at its fence
   for (const std::string& text : texts) CHECK(has(text, "step 2 is nothing more on rank 0 and 'needs a'"));
 }
 
+TEST_CASE("ranks: a transport is for one cluster, whether that is over or not") {
+  run_ranks(2, [](transport& net) {
+    runtime rt({.workers = 1});
+    {
+      cluster w(rt, net);
+      CHECK_THROWS_WITH_AS(cluster(rt, net), doctest::Contains("a transport is for one cluster"), error);
+      w.fence();
+    }
+    CHECK_THROWS_WITH_AS(ranks(rt, net), doctest::Contains("make another transport"), error);
+  });
+}
+
+TEST_CASE("ranks: what ranks do alike is refused inside of a task, and every rank is told") {
+  std::array<std::string, 2> texts;
+  run_ranks(2, [&](transport& net) {
+    runtime rt({.workers = 1});
+    cluster w(rt, net);
+    cluster_handle<int> a(w, 0, 0);
+    std::string& text = texts[static_cast<std::size_t>(net.rank())];
+    const auto fails = [&](auto call) {
+      w.submit(write(a), call);
+      try {
+        w.fence();
+      } catch (const std::exception& e) {
+        text += e.what() + std::string("\n");
+      }
+    };
+    fails([&w](int&) { w.fence(); });
+    fails([&w, &a](int&) { w.submit(write(a), [](int&) {}); });
+    fails([&w, &a](int&) { w.migrate(a, 1); });
+    fails([&w, &a](int&) { static_cast<void>(w.get(a)); });
+    w.fence();
+  });
+  for (const std::string& text : texts)
+    for (const char* what : {"fence", "submit", "migrate", "get"})
+      CHECK_MESSAGE(has(text, (std::string(what) + "() of a cluster inside of a task").c_str()), text);
+}
+
 TEST_CASE("ranks: a rank that ends by an exception ends the others with an error, within seconds") {
   std::array<std::string, 3> texts;
   const auto begin = std::chrono::steady_clock::now();

@@ -14,7 +14,8 @@
 // of the first that it reads. A task that writes two handles of different owners brings the second one over.
 // Ranks compare what they submit, by a hash, every 1024 tasks and at each fence. If programs differ, every rank fails
 // with the first task that does, and does not hang: page 52 of the guide.
-// Who: the thread that made the runtime, outside of tasks, for everything here. Bodies submit to the runtime itself.
+// Who: the thread that made the runtime, outside of tasks, for everything here; inside of one it is weft::error. Bodies
+// submit to the runtime itself.
 #pragma once
 #include <cstdint>
 #include <exception>
@@ -240,6 +241,7 @@ class cluster : public ranks {
     step s;
     s.hash = detail::number_of_type<plain_body>;
     (note(s, clauses), ...);
+    require_program("submit");
     const int runs = s.decides->owner;
     const std::uint64_t number = keep(s);
     (bring(runs, clauses), ...);
@@ -248,6 +250,12 @@ class cluster : public ranks {
       on().submit(local(clauses)..., detail::cluster_body<plain_body>{static_cast<Body&&>(body), this, number});
     }
     (settle(runs, clauses), ...);
+  }
+
+  // Ranks agree on the order in which the program does these; bodies have none.
+  static void require_program(const char* what) {
+    if (const detail::worker* w = detail::self(); w != nullptr && w->current != nullptr) [[unlikely]]
+      throw_inside_a_task(what);
   }
 
   // Returns the task's number, from 0.
@@ -270,6 +278,7 @@ class cluster : public ranks {
   void drop_copies(bool all) noexcept;
   void note_extra(std::uint64_t what, const detail::cluster_state& h, const char* name);
   [[noreturn]] static void throw_foreign_handle();
+  [[noreturn]] static void throw_inside_a_task(const char* what);
 
   std::uint64_t tasks_ = 0, here_ = 0, hash_ = 0;
   std::unique_ptr<detail::task_note[]> notes_;  // of those not compared yet

@@ -8,6 +8,10 @@
 
 namespace weft {
 
+namespace detail {
+class poller;
+}
+
 // A message on its way. It is the caller's, and stays where it is from post() until progress() gives it back.
 struct message {
   void* data = nullptr;
@@ -40,6 +44,10 @@ class transport {
   // reason the others do not wait for this rank: what they have on their way throws from their progress().
   // Who: once, as the last call.
   virtual void leave(const char* why) noexcept = 0;
+
+ private:
+  friend detail::poller;
+  bool is_taken_ = false;  // one weft::ranks, or a cluster, has it, or had it
 };
 
 // What of a T goes over the wire. T is copied as bytes, or has elements in a row that are; others specialise this. The
