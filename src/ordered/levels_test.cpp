@@ -10,6 +10,7 @@
 
 #include "base/random.hpp"
 #include "crews.hpp"
+#include "weft/lab/executors.hpp"  // oracle and swarm
 #include "weft/weft.hpp"
 
 namespace {

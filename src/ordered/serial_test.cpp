@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "weft/lab/executors.hpp"  // oracle and swarm
 #include "weft/weft.hpp"
 
 namespace {
