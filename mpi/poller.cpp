@@ -147,6 +147,7 @@ void poller::fail(const std::string& why) noexcept {
 
 void poller::close() noexcept {
   while (busy_.exchange(true, std::memory_order_seq_cst)) std::this_thread::yield();
+  begin_waiting();  // who put it there has found somebody inside, and other ranks may wait for what it says
   if (!broken_.load(std::memory_order_relaxed)) end(nullptr, "weft: the ranks have ended");
   busy_.store(false, std::memory_order_seq_cst);
   static_cast<void>(poll());

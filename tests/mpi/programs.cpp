@@ -105,6 +105,12 @@ TEST_CASE("ranks: blocks that are too large to be copied at once, with many seed
   }
 }
 
+TEST_CASE("ranks: the last word reaches everybody, whoever leaves first") {
+  const std::uint64_t times = few(300);
+  for (std::uint64_t i = 0; i < times; ++i)
+    CHECK(factor({.ranks = 2}, 4).messages == 6);  // each ends twice: its own fence, and its cluster's
+}
+
 TEST_CASE("ranks: more ranks than tiles") {
   const seen s = factor({.ranks = 7}, 2), alone = factor({.ranks = 1}, 2);
   CHECK(s.sum == alone.sum);
