@@ -2,7 +2,8 @@
 //
 //   weft::for_each(0, n, [&](int i) { y[i] += a * x[i]; });
 //   weft::for_each(v.begin(), v.end(), [](item& x) { x.update(); });
-//   double dot = weft::reduce(0, n, 0.0, std::plus<>(), [&](int i) { return x[i] * y[i]; });
+//   double dot = weft::reduce(0, n, 0.0, [&](int i) { return x[i] * y[i]; });
+//   double most = weft::reduce(0, n, 0.0, larger, [&](int i) { return x[i]; });
 //
 // for_each divides what is left of its range only when somebody starves, and looks for that after each thirty-second of
 // it: so there is no grain to choose, and a loop that nobody helps with is a plain loop but for a few forks. reduce
@@ -86,6 +87,9 @@ template <bool Counted, class At, class Body> void for_each_on(here& at, At from
 }
 
 inline constexpr std::uint64_t reduce_leaf = 512;
+struct added {
+  template <class A, class B> auto operator()(A&& a, B&& b) const { return std::forward<A>(a) + std::forward<B>(b); }
+};
 
 template <class Value, class At, class Op, class Map>
 Value reduce_on(here& at, At from, std::uint64_t n, Op& op, Map& map);
@@ -145,6 +149,16 @@ template <class From, class To, class Value, class Op, class Map>
 template <class From, class To, class Value, class Op, class Map>
 [[nodiscard]] Value reduce(From from, To to, Value init, Op op, Map map) {
   return detail::with_here([&](here& at) { return reduce(at, from, to, std::move(init), op, map); });
+}
+
+// The same with + as op: the sum of all map(i).
+template <class From, class To, class Value, class Map>
+[[nodiscard]] Value reduce(here& at, From from, To to, Value init, Map map) {
+  return reduce(at, from, to, std::move(init), detail::added(), std::move(map));
+}
+template <class From, class To, class Value, class Map>
+[[nodiscard]] Value reduce(From from, To to, Value init, Map map) {
+  return reduce(from, to, std::move(init), detail::added(), std::move(map));
 }
 
 }  // namespace weft

@@ -6,6 +6,7 @@
 #include "weft/buffered.hpp"
 #include "weft/cancellation.hpp"
 #include "weft/clause.hpp"
+#include "weft/collect.hpp"
 #include "weft/data_use.hpp"
 #include "weft/deferred.hpp"
 #include "weft/error.hpp"

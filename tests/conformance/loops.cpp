@@ -42,6 +42,18 @@ TEST_CASE("loops: each index once, from main and from tasks, of every length") {
   });
 }
 
+TEST_CASE("loops: a sum needs no operation") {
+  on_both_machines([](const weft::options& o) {
+    weft::runtime rt(o);
+    const auto plain = [](std::size_t i) { return 1.0 / static_cast<double>(i + 1); };
+    CHECK(weft::reduce(0u, std::size_t{100'000}, 0.0, plain) == harmonic(100'000));
+    CHECK(weft::fork_join([&](weft::here& at) { return weft::reduce(at, 0u, std::size_t{100'000}, 0.0, plain); },
+                          [] { return 0; }) == std::pair(harmonic(100'000), 0));
+    CHECK(weft::reduce(0, 10, 5L, [](int i) { return i % 2 == 0; }) == 10);
+    CHECK(weft::reduce(3, 3, std::string("x"), [](int) { return std::string("y"); }) == "x");
+  });
+}
+
 TEST_CASE("loops: loops in loops, and bodies of very different length") {
   on_both_machines([](const weft::options& o) {
     weft::runtime rt(o);

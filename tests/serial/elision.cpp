@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "weft/collect.hpp"
 #include "weft/finish.hpp"
 #include "weft/for_each.hpp"
 #include "weft/fork_each.hpp"
@@ -77,6 +78,9 @@ int main() {
   weft::for_each(0, 4, [](int i) { order.push_back(i); });
   if (order != std::vector{0, 1, 2, 3}) return wrong("a loop is not in order");
   if (weft::reduce(1, 11, 0, std::plus<>(), [](int i) { return i; }) != 55) return wrong("a sum is wrong");
+  if (weft::reduce(1, 11, 0, [](int i) { return i; }) != 55) return wrong("a sum without an operation is wrong");
+  if (weft::collect(0, 5, [](int i) { return i % 2 == 0 ? std::optional(i) : std::nullopt; }) != std::vector{0, 2, 4})
+    return wrong("what a loop makes is wrong");
   order.clear();
   const int data = 0;
   const int returned = weft::finish([&](weft::here& at) {
