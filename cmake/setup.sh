@@ -39,7 +39,8 @@ libomp-16-dev/libomp-dev||a peer: OpenMP of clang
 libtbb-dev||a peer: oneTBB
 libstarpu-dev||a peer: StarPU
 cargo|cargo|compiles the peer rayon
-librust-rayon-core-dev||a peer: rayon'
+librust-rayon-core-dev||a peer: rayon
+librust-rayon-dev||an original of the examples: rayon'
 
 # What `make wheel` and `make test-python` want beside the build; the rest comes from PyPI (python/requirements-*.txt).
 python_packages='

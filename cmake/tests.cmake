@@ -18,6 +18,7 @@
 #   tests/tool/x_test.py                         a script that gets --weft PATH
 #   tests/fuzz/tool_fuzz.py                      the tool on spoiled files: 300 every day, 100,000 at night
 #   examples/<name>/main.{cpp,c,f90}             a program each, compared with main.expect
+#   examples/from-x/original.cpp                 what it comes from (cmake/originals.cmake)
 #   src/**/x_bench.cpp                           a program each, built by the target `benches`, never run by ctest
 find_package(doctest REQUIRED)
 find_package(rapidcheck REQUIRED)
@@ -324,6 +325,7 @@ foreach(source IN LISTS example_sources)
   add_dependencies(examples example_${name})
   weft_test(golden/${name} golden ${python} ${tests}/golden.py ${PROJECT_BINARY_DIR} ${name})
 endforeach()
+include(cmake/originals.cmake)
 
 # an older C++ is told so by every header
 weft_test(headers/cpp17 compile_fail ${python} ${tests}/language.py --compiler ${CMAKE_CXX_COMPILER})
@@ -482,6 +484,9 @@ weft_test(planted/self-test tidy ${planted} self-test)
 
 # What `ctest --preset quick` runs: cmake --build --preset quick.
 add_custom_target(quick DEPENDS weft weft_unit weft_conformance weft_serial examples found)
+if(TARGET originals)
+  add_dependencies(quick originals)
+endif()
 if(TARGET weft_ranks_test)
   add_dependencies(quick weft_ranks_test)
 endif()

@@ -50,7 +50,8 @@ ASKS = {"src/sched/engine/engine_life.hpp": (3, "how the crew, the inline path a
         "src/sched/admit/suspension.hpp": (1, "nobody is outside to be forgotten; a look would take virtual time"),
         "src/sched/join/watch.hpp": (3, "no watch without a thread for it; a look would take virtual time"),
         "src/ordered/speculative_runner.hpp": (2, "the inline path of x.load(), as in engine_life.hpp; x.work()")}
-BUILT_FILES = ["src/*.cpp", "apps/*.cpp", "tools/weft/*.cpp", "examples/*/main.cpp", "bench/*.cpp", "tests/main.cpp",
+BUILT_FILES = ["src/*.cpp", "apps/*.cpp", "tools/weft/*.cpp", "examples/*/main.cpp", "examples/from-*/original.cpp",
+               "bench/*.cpp", "tests/main.cpp",
                "python/src/*.cpp", "python/tool/*.cpp", "[om][mp][pi]/*.cpp", "mpi/*s/*.cpp",
                *(f"tests/{x}/*.cpp" for x in (
                    "conformance", "faults", "flawed", "weak", "narrow", "stress", "serial", "found", "found/b*",
