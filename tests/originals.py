@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Holds the programs of examples/from-* against what they come from, which stands beside each of them: original.cpp, or
-original/main.rs. A port has no more lines of code than its original, and both print the same on real cores.
+original/main.rs. A port has no more lines of code than its original, and both print the same on real cores. A page of
+the guide shows the port whole, and before it lines of its original.
 
 usage: originals.py --build DIR [--rounds N] | --self-test
 
@@ -17,6 +18,7 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+FENCE = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SECONDS_MAX = 600  # against hangs
 PAIRS_MIN = 6
 
@@ -38,6 +40,23 @@ def longer(port: str, original: str) -> str:
     return f"{ours} lines, and its original has {theirs}" if ours > theirs else ""
 
 
+def without_essay(text: str) -> str:
+    return re.sub(r"\A(//.*\n)+", "", text)
+
+
+def shown(pages: list[str], port: str, original: str) -> str:
+    """What is wrong with how the pages show the two, or an empty string."""
+    there = {line.strip() for line in original.splitlines()}
+    for page in pages:
+        blocks = [fence[1] for fence in FENCE.finditer(page)]
+        if without_essay(port) not in blocks:
+            continue
+        at = blocks.index(without_essay(port))
+        gone = [line for line in blocks[at - 1].splitlines() if line.strip() not in there] if at else ["nothing"]
+        return f"its page shows as the original, and it is not: {gone[0]}" if gone else ""
+    return "no page of the guide shows it as it is"
+
+
 def run(program: pathlib.Path) -> tuple[str, float]:
     env = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")}
     begin = time.monotonic()
@@ -50,8 +69,9 @@ def run(program: pathlib.Path) -> tuple[str, float]:
 
 def check(folder: pathlib.Path, build: pathlib.Path, rounds: int) -> tuple[str, str]:
     """What is wrong, and a row of the table."""
-    original = original_of(folder)
-    problem = longer((folder / "main.cpp").read_text(), original.read_text())
+    port, original = (folder / "main.cpp").read_text(), original_of(folder).read_text()
+    pages = [page.read_text() for page in sorted((ROOT / "docs" / "guide").glob("*.md"))]
+    problem = longer(port, original) or shown(pages, port, original)
     programs = [build / "examples" / folder.name, build / "examples" / "originals" / folder.name]
     if not programs[1].exists():
         return problem, f"| {folder.name} | {run(programs[0])[1]:.2f} | not built here |"
@@ -69,6 +89,13 @@ def self_test() -> int:
     unnoticed = [] if longer(long, short) else ["a port that is longer"]
     if longer(short, short) or longer(short + "  // another\n", short):
         unnoticed.append("that comments are no code")
+    page = "```cpp\nint x;\n```\n```cpp\nint main() {}\n```\n"
+    if shown([page], "int main() {}\n", "int x;\nint y;\n"):
+        unnoticed.append("that a page is right")
+    for what, port, original in (("a page with another program", "int main() { }\n", "int x;\n"),
+                                 ("a page with another original", "int main() {}\n", "int y;\n")):
+        if not shown([page], port, original):
+            unnoticed.append(what)
     for what in unnoticed:
         print(f"self-test: unnoticed: {what}")
     return 1 if unnoticed else 0
