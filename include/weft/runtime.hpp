@@ -85,8 +85,8 @@ struct options {
   bool pin = true;
   // Real cores only. When every worker has been in a body for so many milliseconds, none of them has ended, and other
   // tasks wait, that is said on stderr, once, with the names of the bodies: they may wait for those tasks, and then
-  // never end. 0: never, nor of events that do not come. A thread of its own looks while the program waits, each third
-  // of it.
+  // never end. 0: never, nor of events that do not come, nor of a thread outside that waits while all others sleep. A
+  // thread of its own looks while somebody waits, each third of it, and each half second where it may be one of those.
   unsigned stuck_ms = 30'000;
   // File to record a trace in: an SQLite database, described in docs/guide/10-traces.md. nullptr: none is recorded. The
   // second runtime of a process that is given the same file writes name.2.weft, the third name.3.weft.

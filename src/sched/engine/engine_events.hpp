@@ -24,7 +24,7 @@ template <machine::machine M> void engine<M>::wait_event(event_state& s) {
     start_if_paused();
     const typename admission<M>::outside_wait needed(admit_.admission);
     const typename guests<M>::wait known(context_.guests, x.self, nullptr);
-    if (join_.events.list(x)) join_.stall.await_outside(x.self);
+    if (join_.events.list(x)) M::block(x.self.signal);
     if (x.self.stalled) join_.stall.raise(false);
   } else {
     const main_wait here(admit_.admission, w);

@@ -1,15 +1,12 @@
 // A program that cannot go on: every worker sleeps, the main thread waits, and what is left waits for what will never
 // come - typically a task that waits in its body for a child that needs what the task itself holds. That is found at
 // once and exactly, not by a time-out, and reported by names instead of a hang - also to threads outside the runtime
-// that wait. Only while the main thread is in no wait must time tell. Why the look is exact: sleep.md, "Everybody
-// asleep".
+// that wait. What only time can tell watch.hpp sees. Why this look is exact: sleep.md, "Everybody asleep".
 #pragma once
 #include <cstdint>
-#include <cstdio>
 #include <string>
 
 #include "base/assert.hpp"
-#include "base/limits.hpp"
 #include "sched/admit/admission.hpp"
 #include "sched/admit/suspension.hpp"
 #include "sched/fail/stall_report.hpp"
@@ -95,25 +92,7 @@ template <class M> class stall {
     });
   }
 
-  // Blocks until self is over, or was ended by a stall. Who: a guest. While the main thread is in no wait a stall
-  // cannot be told from a program that will go on: it may have tasks in its own deque that only it can give away. So
-  // such a wait is not ended, but if everything stood still for a while that is said, once.
-  void await_outside(waiter& self) {
-    standstill before = look_for_standstill();
-    while (!M::block_for(self.signal, base::standstill_ns)) {
-      const standstill now = look_for_standstill();
-      if (now.still && now == before && M::exchange(standstill_told_, 1u, base::relaxed) == 0) report_standstill(self);
-      before = now;
-    }
-  }
-
  private:
-  struct standstill {
-    bool still;
-    std::uint64_t steps;  // grows with whatever happens
-    [[nodiscard]] bool operator==(const standstill&) const = default;
-  };
-
   // Lets everybody go who waits outside of tasks. The report is made first: afterwards they run.
   // Who: holder of the guests' waits_lock(), so a waiter found in the list lives until it is released.
   void end_waits(worker<M>& w) {
@@ -151,39 +130,13 @@ template <class M> class stall {
     return true;
   }
 
-  [[nodiscard]] standstill look_for_standstill() noexcept {
-    const std::uint64_t steps = context_.sleep.announcements() + context_.quiescence.steps();
-    const bool still = suspension_.program_waiter() == nullptr && !context_.guests.calls_under_way() &&
-                       !admission_.somebody_waits() && !context_.attention.paused() &&
-                       context_.sleep.all_asleep_but_first() && !context_.quiescence.reached();
-    return {still, steps};
-  }
-
-  // Names what is listed on the handle that self waits for: under its lock those tasks stay where they are. Others may
-  // change at any time, since the main thread runs.
-  void report_standstill(waiter& self) {
-    std::string text = "all tasks";
-    std::string names;
-    if (detail::handle_state* h = self.awaited) {
-      base::locked<M> guard(h->lock);
-      text = describe_wait(self.a);
-      names = describe_listed(*h);
-    }
-    std::fprintf(stderr,
-                 "weft: a thread waits for %s, and for %u s no task has run: all workers sleep and %llu tasks are not "
-                 "done. The thread that made the runtime is in no wait; the tasks it submitted may need it to run.%s\n",
-                 text.c_str(), static_cast<unsigned>(base::standstill_ns / 1'000'000'000u),
-                 static_cast<unsigned long long>(context_.quiescence.live()), names.c_str());
-  }
-
   context<M>& context_;
   suspension<M>& suspension_;
   event_board& events_;
   event_watch& watch_;
   admission<M>& admission_;
   everywhere<M> sources_;
-  std::string text_;                             // guarded by the guests' waits_lock()
-  detail::cell<std::uint32_t> standstill_told_;  // not 0: it has been reported on stderr
+  std::string text_;  // guarded by the guests' waits_lock()
   bool told_ = false;
 };
 

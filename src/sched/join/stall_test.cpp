@@ -147,8 +147,6 @@ TEST_CASE("stall: threads outside are let go too, with the same report, from wha
     while_all_sleep(f.s, self, [&] { f.s.stall.look(f.s.w); });
     for (waiter* x : {&for_all, &for_handle}) {
       CHECK(x->stalled);
-      f.s.stall.await_outside(*x);
-      CHECK(x->stalled);
       CHECK_THROWS_AS(f.s.stall.raise(false), error);
     }
   }
@@ -156,15 +154,6 @@ TEST_CASE("stall: threads outside are let go too, with the same report, from wha
   CHECK(!f.s.stall.told());  // the program itself has not heard of it
   access::woken list;
   access::settle<notes>(holds.r, list);
-}
-
-TEST_CASE("stall: a wait outside that is over ends without a word") {
-  fixture f;
-  waiter x;
-  const guests<notes>::wait listed(f.s.guests, x, nullptr);
-  notes::signal(x.signal);
-  f.s.stall.await_outside(x);
-  CHECK(!x.stalled);
 }
 
 }  // namespace weft::sched

@@ -104,7 +104,7 @@ template <class M> class waits {
         auto over = context_.quiescence.take_over();
         while (waiter* const x = over.pop()) context_.placement.place(g, &x->r);
       }
-      stall_.await_outside(self);
+      M::block(self.signal);
       if (self.stalled) stall_.raise(false);
     } while (registrar_.any_open());
     context_.poison.rethrow_below(nullptr);
@@ -165,7 +165,7 @@ template <class M> class waits {
       typename guests<M>::call here(context_.guests);
       has_to_wait = !to.is_there && list_on(h, self, to.version);
     }
-    if (has_to_wait) stall_.await_outside(self);
+    if (has_to_wait) M::block(self.signal);
     return !self.stalled;
   }
 

@@ -1,10 +1,12 @@
-// A look from outside at a runtime in which nothing moves, on real cores. Two things can only be seen that way, because
-// no worker is free to see them or none may act on them:
+// A look from outside at a runtime in which nothing moves, on real cores. Three things can only be seen that way,
+// because no worker is free to see them or none may act on them:
 //
 //   bodies that block their cores   P + 1 tasks that spin until all are in: every worker is in a body and stays there
 //   events that do not come         everybody sleeps, and somebody outside may still fulfil one (stall.hpp)
+//   waits of other threads          everybody sleeps, and the main thread, in no wait, may still submit or give away
+//                                   what such a wait needs, so it is not ended
 //
-// Both are reported on stderr, once each, and nothing else is done: bodies may just be long, and events late.
+// They are reported on stderr, once each, and nothing else is done: bodies may just be long, and events late.
 // The look is taken by a thread that is made when the program first waits, sleeps for a third of the time after which
 // it would report, and sleeps for good while nobody waits: a wait then wakes it, for the price of a load if it is
 // awake. It sees counters only, never a record: what a body is called its worker puts into a cell when it begins. What
@@ -20,6 +22,7 @@
 #include "base/printable.hpp"
 #include "sched/admit/admission.hpp"
 #include "sched/admit/suspension.hpp"
+#include "sched/fail/stall_report.hpp"
 #include "sched/idle/events.hpp"
 #include "sched/place/context.hpp"
 #include "sched/workers/source.hpp"
@@ -55,6 +58,7 @@ template <class M> class watch final : public event_watch {
   struct sight {
     std::uint64_t steps = 0;
     bool somebody_waits = false;  // else nothing is to be watched
+    bool program_waits = false;   // the main thread is among them
     bool all_in_bodies = false;   // every worker
     bool all_asleep = false;
     [[nodiscard]] bool operator==(const sight&) const = default;
@@ -73,7 +77,7 @@ template <class M> class watch final : public event_watch {
     sight before = look();
     std::uint64_t since_ps = context_.machine.now_ps();
     while (M::load(stopping_, base::relaxed) == 0) {
-      static_cast<void>(M::block_for(called_, period_ns()));
+      static_cast<void>(M::block_for(called_, period_ns(before)));
       static_cast<void>(M::exchange(called_, 0u, base::acquire));
       if (M::load(stopping_, base::relaxed) != 0) return;
       const sight now = look();
@@ -93,9 +97,11 @@ template <class M> class watch final : public event_watch {
     if (!M::block_for(called_, base::patience_ns) && !look().somebody_waits) M::block(called_);
     M::store(awake_, 1u, base::seq_cst);
   }
-  [[nodiscard]] std::uint64_t period_ns() noexcept {
+  [[nodiscard]] std::uint64_t period_ns(const sight& last) noexcept {
     const std::uint64_t rare = stuck_ns_ != 0 ? stuck_ns_ / 3 + 1 : 10 * base::standstill_ns;
-    const bool hurried = M::load(hurried_, base::relaxed) != 0 && M::load(told_of_events_, base::relaxed) == 0;
+    const bool for_events = M::load(hurried_, base::relaxed) != 0 && M::load(told_of_events_, base::relaxed) == 0;
+    const bool for_outside = !last.program_waits && !told_of_outside_;  // also of one who is about to be listed
+    const bool hurried = for_events || for_outside;
     return hurried && rare > base::standstill_ns / 4 ? base::standstill_ns / 4 : rare;
   }
 
@@ -104,21 +110,26 @@ template <class M> class watch final : public event_watch {
     s.steps = context_.sleep.announcements() + context_.quiescence.steps() + context_.crew.tasks_begun() +
               events_.outstanding();
     for (const auto& w : context_.crew) s.steps += detail::peek(w->counted.suspends);
-    const bool program_waits = suspension_.program_waiter() != nullptr;
+    s.program_waits = suspension_.program_waiter() != nullptr;
     {
       base::locked<M> guard(context_.guests.waits_lock());
-      s.somebody_waits = program_waits || !context_.guests.waits().empty();
+      s.somebody_waits = s.program_waits || !context_.guests.waits().empty();
     }
-    s.all_in_bodies =
-        context_.sleep.nobody_idle() && !context_.attention.paused() && (program_waits || context_.crew.workers() > 1);
-    s.all_asleep = (program_waits ? context_.sleep.all_asleep() : context_.sleep.all_asleep_but_first()) &&
+    s.all_in_bodies = context_.sleep.nobody_idle() && !context_.attention.paused() &&
+                      (s.program_waits || context_.crew.workers() > 1);
+    s.all_asleep = (s.program_waits ? context_.sleep.all_asleep() : context_.sleep.all_asleep_but_first()) &&
                    !context_.guests.calls_under_way() && !admission_.somebody_waits() && !context_.attention.paused();
     return s;
   }
 
   void judge(const sight& s, std::uint64_t for_ns) {
     if (!s.somebody_waits || stuck_ns_ == 0) return;
-    if (s.all_asleep && for_ns >= base::standstill_ns && events_.outstanding() != 0) tell_of_events(for_ns);
+    if (s.all_asleep && for_ns >= base::standstill_ns) {
+      if (events_.outstanding() != 0)
+        tell_of_events(for_ns);
+      else if (!s.program_waits && !context_.quiescence.reached())
+        tell_of_outside(for_ns);
+    }
     if (s.all_in_bodies && for_ns >= stuck_ns_ && others_wait()) tell_of_bodies(for_ns);
   }
   // Tasks that could run if a worker were free, or that are not done and in no body.
@@ -137,6 +148,29 @@ template <class M> class watch final : public event_watch {
                  "weft: for %llu s no task has run: all workers sleep, and what is left waits for what comes from "
                  "outside:%s\n",
                  static_cast<unsigned long long>(for_ns / 1'000'000'000u), events_.lines().c_str());
+  }
+  // Names what is listed on the handle that a thread waits for: under its lock those tasks stay where they are. Others
+  // may change at any time, since the main thread runs. Who is about to be listed there is told of another time.
+  void tell_of_outside(std::uint64_t for_ns) {
+    if (told_of_outside_) return;
+    base::locked<M> guard(context_.guests.waits_lock());  // a waiter found in the list lives until it is released
+    if (context_.guests.calls_under_way()) return;
+    waiter* x = context_.guests.waits().first();
+    while (x != nullptr && x->outer != nullptr) x = guests<M>::list::after(*x);
+    if (x == nullptr || (x->awaited != nullptr && x->a.handle_and_kind == 0)) return;
+    told_of_outside_ = true;
+    std::string text = "all tasks", names;
+    if (detail::handle_state* h = x->awaited) {
+      base::locked<M> listed(h->lock);
+      text = describe_wait(x->a);
+      names = describe_listed(*h);
+    }
+    std::fprintf(stderr,
+                 "weft: a thread waits for %s, and for %llu s no task has run: all workers sleep and %llu tasks are "
+                 "not done. The thread that made the runtime is in no wait; the tasks it submitted may need it to run."
+                 "%s\n",
+                 text.c_str(), static_cast<unsigned long long>(for_ns / 1'000'000'000u),
+                 static_cast<unsigned long long>(context_.quiescence.live()), names.c_str());
   }
   void tell_of_bodies(std::uint64_t for_ns) {
     if (told_of_bodies_) return;
@@ -161,8 +195,9 @@ template <class M> class watch final : public event_watch {
   admission<M>& admission_;
   std::uint64_t stuck_ns_ = 0;
   detail::cell<std::uint8_t> lock_;
-  bool made_ = false;                  // the thread; guarded by lock_
-  bool told_of_bodies_ = false;        // its thread's own
+  bool made_ = false;            // the thread; guarded by lock_
+  bool told_of_bodies_ = false;  // its thread's own, as the next
+  bool told_of_outside_ = false;
   detail::cell<std::uint32_t> awake_;  // it looks from time to time
   detail::cell<std::uint32_t> hurried_;
   detail::cell<std::uint32_t> told_of_events_;

@@ -138,6 +138,43 @@ TEST_CASE("watch: all sleep and an event is outstanding: said after two seconds,
   CHECK(f.events.delist(x));
 }
 
+TEST_CASE(
+    "watch: a thread outside waits, all sleep and the main thread does not wait: said once, with what is awaited") {
+  fixture f;
+  detail::handle_state h;
+  detail::set_name(h, "total");
+  f.outside.awaited = &h;
+  task never;
+  f.s.quiescence.created(f.s.crew[0], never.r);
+  for (unsigned id = 0; id < 2; ++id) static_cast<void>(f.s.sleep.announce(id));
+  f.looks.open(stuck_ns);
+  int looks = 0;
+  const std::string text = f.look(30, [&] {
+    if (++looks < 15) return;  // about to be listed on the handle, and not there yet
+    f.outside.a = {reinterpret_cast<std::uintptr_t>(&h) | detail::kind_bits(detail::kind_read), 1};
+  });
+  CHECK(has(text, "a thread waits for"));
+  CHECK(has(text, "'total'"));
+  CHECK(has(text, "for 7 s no task has run"));  // fifteen half seconds, and not when it would have been due else
+  CHECK(has(text, "1 tasks are not done"));
+  CHECK(text.find("no task has run") == text.rfind("no task has run"));  // once
+  f.s.quiescence.finished(f.s.crew[0]);
+}
+
+TEST_CASE("watch: a thread outside that waits is no standstill while a call of one is under way, or all is done") {
+  for (const bool is_done : {true, false}) {
+    fixture f;
+    task never;
+    if (!is_done) f.s.quiescence.created(f.s.crew[0], never.r);
+    for (unsigned id = 0; id < 2; ++id) static_cast<void>(f.s.sleep.announce(id));
+    f.looks.open(stuck_ns);
+    if (!is_done) f.s.guests.begin_call();
+    CHECK(f.look(20).empty());
+    if (!is_done) f.s.guests.end_call();
+    if (!is_done) f.s.quiescence.finished(f.s.crew[0]);
+  }
+}
+
 TEST_CASE("watch: its thread is made once, is not called while it is awake, and rests while nobody waits") {
   fixture f;
   f.looks.open(stuck_ns);
