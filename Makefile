@@ -8,7 +8,7 @@ TODAY := $(shell date -u +%Y-%m-%d)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-build setup-bench setup-python tool build demo test test-long bench ablate validate format clean wheel test-python \
-  setup-deb deb test-deb
+  setup-deb deb test-deb setup-docs docs
 
 help:
 	@echo 'make build    install what is missing (apt), build the weft tool, $(WEFT), and the examples'
@@ -22,6 +22,7 @@ help:
 	@echo 'make test-python  install that wheel into an empty environment and run its tests there'
 	@echo 'make deb      Debian packages of what is committed, in build/deb: libweft0, libweft-dev, weft'
 	@echo 'make test-deb  lintian, and programs that are built against them'
+	@echo 'make docs     all pages as a site, build/docs/site/index.html, with search, that needs no network (pip fetches mkdocs)'
 	@echo 'make format   rewrite the sources as clang-format-16 wants them'
 	@echo 'make setup    only install what is missing, for the build and for make test'
 	@echo 'make clean    remove build/'
@@ -39,6 +40,10 @@ setup-build:
 setup-python:
 	@echo '==> setup: what is missing for the wheel'
 	@cmake/setup.sh python
+
+setup-docs:
+	@echo '==> setup: what is missing for the site'
+	@cmake/setup.sh docs
 
 setup-deb:
 	@echo '==> setup: what is missing for the Debian packages'
@@ -71,7 +76,8 @@ test: setup
 	@tests/all.py --jobs $(JOBS)
 
 test-long: setup
-	@status=0; tests/all.py --long --jobs $(JOBS) || status=1; $(MAKE) test-python || status=1; $(MAKE) test-deb || status=1; exit $$status
+	@status=0; tests/all.py --long --jobs $(JOBS) || status=1; $(MAKE) test-python || status=1; $(MAKE) test-deb || status=1; \
+	  $(MAKE) docs || status=1; exit $$status
 
 # The library is that of `make build`. pip gets what builds the wheel (nanobind, scikit-build-core) into an environment
 # that lives as long as the build; what the wheel needs at run time auditwheel puts into it.
@@ -99,6 +105,17 @@ deb: setup-deb
 test-deb: deb
 	@echo '==> test-deb: lintian, and programs built against the packages'
 	@packaging/test_deb.sh build/deb
+
+# Nothing of the site is loaded from elsewhere, which the two last lines hold; pip gets what builds it.
+DOCS := build/docs
+docs: setup-docs
+	@echo '==> docs: the pages, as a site'
+	@python3 -m venv $(DOCS)/tools && $(DOCS)/tools/bin/pip -q install -r docs/requirements.txt
+	@rm -rf $(DOCS)/pages $(DOCS)/site && docs/site_pages.py pages $(DOCS)/pages
+	@NO_MKDOCS_2_WARNING=1 $(DOCS)/tools/bin/mkdocs build -q
+	@docs/site_pages.py built $(DOCS)/site
+	@tests/site_drawn.py $(DOCS)/site
+	@echo '==> built: $(DOCS)/site/index.html'
 
 bench: setup-bench tool
 	@echo '==> bench: the parts, then the whole'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a bare Debian 12 lacks. A tool that is already on the PATH, wherever it came from, is
-# not installed again. usage: setup.sh build | test | bench | python | deb
+# not installed again. usage: setup.sh build | test | bench | python | deb | docs
 set -euo pipefail
 
 # package, or several of which the first that there is will do | what else proves that it is there (a command, or
@@ -55,7 +55,14 @@ debhelper|dh|builds the Debian packages
 help2man|help2man|the page of the tool for `man`
 lintian|lintian|judges the packages'
 
+# What `make docs` wants; the rest comes from PyPI (docs/requirements.txt).
+docs_packages='
+python3|python3|lays the pages
+python3-venv||an environment of its own for mkdocs'
+
 # Tests that need one of these are skipped where the distribution has no such package.
+docs_optional='
+chromium|chromium|draws its pages, so that one sees what is too wide'
 optional_packages='
 qemu-system-x86|qemu-system-x86_64|boots computers with several memory nodes in `make test`
 libmpich-dev|mpicxx|ranks that are processes, in `make test`
@@ -67,6 +74,7 @@ case "${1:-test}" in
   build) wanted=$build_packages ;;
   bench) wanted=$build_packages$bench_packages ;;
   deb) wanted=$build_packages$deb_packages ;;
+  docs) wanted=$docs_packages$docs_optional ;;
   python) wanted=$build_packages$python_packages$python_optional ;;
   *) wanted=$build_packages$test_packages$optional_packages ;;
 esac
@@ -137,7 +145,7 @@ for package in "${missing[@]}"; do
   found=$(first_available "$package")
   if [ -n "$found" ]; then
     available+=("$found")
-  elif grep -q "^$package|" <<<"$optional_packages$python_optional"; then
+  elif grep -q "^$package|" <<<"$optional_packages$python_optional$docs_optional"; then
     echo "setup: no package $package here; its tests will be skipped"
   else
     . /etc/os-release
