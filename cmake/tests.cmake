@@ -478,6 +478,8 @@ weft_test(tidy/walk tidy ${python} ${tests}/walk.py)
 weft_test(tidy/walk/self-test tidy ${python} ${tests}/walk.py --self-test)
 weft_test(tidy/site tidy ${python} ${tests}/site.py)
 weft_test(tidy/site/self-test tidy ${python} ${tests}/site.py --self-test)
+weft_test(tidy/messages tidy ${python} ${tests}/messages.py)
+weft_test(tidy/messages/self-test tidy ${python} ${tests}/messages.py --self-test)
 weft_test(tidy/papers tidy ${python} ${PROJECT_SOURCE_DIR}/papers/claims_test.py)
 
 # planted faults: a build of its own under build/planted, made by hand
