@@ -78,7 +78,7 @@ def main() -> int:
     args.add_argument("site", type=pathlib.Path)
     args.add_argument("--shots", type=pathlib.Path)
     args.add_argument("pages", nargs="*")
-    opt = args.parse_args()
+    opt = args.parse_intermixed_args()
     if browser.find() is None:
         print("site: no Chromium here, so no page is looked at")
         return 0
