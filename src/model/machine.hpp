@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "model/network_costs.hpp"
 #include "place/tree.hpp"
 
 namespace weft::model {
@@ -129,6 +130,7 @@ struct machine {
   runtime_costs runtime;
   memory_costs memory;
   energy_costs energy;
+  network_costs network;
   // Of a body while all cores of its physical core compute; with fewer, their units are divided among these. And of
   // tasks with that name: what does not need the units that others compete for is slowed down less, or not.
   double speed_when_shared = 1;

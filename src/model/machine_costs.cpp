@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "model/network_section.hpp"
 #include "model/toml_section.hpp"
 
 namespace weft::model {
@@ -210,6 +211,7 @@ void read_costs(const section& top, machine& m) {
   read_runtime(top, m);
   read_memory(top, m);
   read_energy(top, m);
+  m.network = read_network(top);
   default_costs(m);
 }
 

@@ -408,7 +408,7 @@ description parse_machine(std::string_view text, const std::string& file, const 
   if (const auto why = top.text("unusable"))
     top.fail("unusable", "this file says of itself: " + *why + "; measure again, or take this line out");
   top.only({"summary", "any_size", "family", "topology", "apart", "clock", "shared_speed", "shared_speed_of",
-            "busy_speed", "types", "lines", "runtime", "memory", "energy", "sources"});
+            "busy_speed", "types", "lines", "runtime", "memory", "energy", "network", "sources"});
   read_sources(top, r);
   const std::vector<variant> known = variants(top, stem);
   const auto v = std::find_if(known.begin(), known.end(), [&](const variant& k) { return k.name == name; });

@@ -30,6 +30,11 @@ class sharing {
 
   explicit sharing(std::size_t flows) : flows_(flows) {}
 
+  // One flow more; returns its number.
+  unsigned add_flow() {
+    flows_.emplace_back();
+    return static_cast<unsigned>(flows_.size() - 1);
+  }
   // Cost: rare, while setting up. Needs a rate above 0: what has no limit is no resource.
   std::uint32_t add_resource(double bytes_per_ns);
 
