@@ -16,7 +16,7 @@ namespace weft {
 
 // `look` returns whether anything has come. nullptr: nothing is asked any more; when this returns nobody is in it. One
 // a runtime: the last that was given. Who: any thread, not from `look`. Errors: weft::error on a modelled machine,
-// where nobody is outside.
+// where nobody is outside; but those of a modelled cluster have other nodes there (weft/modelled_nodes.hpp).
 void poll_while_idle(runtime& rt, bool (*look)(void* with), void* with);
 
 }  // namespace weft

@@ -205,6 +205,11 @@ sched::rules rules_of(const options& complete) {
 
 bool decoupled(const options& complete) { return std::strcmp(complete.creation, "decoupled") == 0; }
 
+default_machine& default_machine_here() noexcept {
+  static thread_local constinit default_machine here;
+  return here;
+}
+
 options complete(options asked) {
   static const options defaults;
   const std::string workers_allowed = "a number from 1 to " + std::to_string(base::workers_max);
@@ -218,6 +223,10 @@ options complete(options asked) {
   const std::string scale_allowed = "a factor above 0 and below 10^6";
   report_unknown_variables();
   options o = asked;
+  if (const default_machine& here = default_machine_here(); o.machine == nullptr && here.name != nullptr) {
+    o.machine = here.name;
+    if (o.model.change == nullptr) o.model.change = here.change;
+  }
   filling from;
   from.number("workers", o.workers, defaults.workers, workers_allowed);
   from.number("seed", o.seed, defaults.seed, seed_allowed);

@@ -5,6 +5,14 @@
 
 namespace weft {
 
+// What machine a runtime of this thread has that says none, and how that one is changed, in place of the environment;
+// nullptr: what that says. For nodes of a modelled cluster.
+struct default_machine {
+  const char* name = nullptr;
+  const char* change = nullptr;
+};
+[[nodiscard]] default_machine& default_machine_here() noexcept;
+
 // Fills every field that `asked` leaves at its default from WEFT_<NAME>, then from the machine, and checks all.
 // The strings of the result live as long as the process. Errors: weft::error naming the option and what is allowed.
 [[nodiscard]] options complete(options asked);

@@ -130,6 +130,7 @@ void virtual_machine::enqueue(unsigned id) {
 
 unsigned virtual_machine::take_next() {
   for (;;) {
+    if (others_ != nullptr) let_others_go();
     WEFT_ASSERT(!awake_.empty());  // the engine never lets the last worker sleep
     if (mode_ == mode::random)
       std::swap(awake_[turns_.next(awake_)], awake_.back());
@@ -145,8 +146,8 @@ unsigned virtual_machine::take_next() {
 }
 
 void virtual_machine::look_ahead() noexcept {
-  earliest_ = awake_.empty() ? never : awake_.front().time;
-  horizon_ = mode_ == mode::fine && !awake_.empty() ? earliest_ + lag_ps : never;
+  earliest_ = awake_.empty() ? limit_ : std::min(awake_.front().time, limit_);
+  horizon_ = mode_ == mode::fine && earliest_ != never ? earliest_ + lag_ps : never;
 }
 
 void virtual_machine::switch_to(unsigned id) noexcept {
@@ -164,7 +165,7 @@ void virtual_machine::give_turn() {
 }
 
 void virtual_machine::yield() {
-  if (awake_.empty()) return;
+  if (awake_.empty() && self_->clock < limit_) return;
   enqueue(running_);
   give_turn();
 }
@@ -230,21 +231,27 @@ void virtual_machine::pause(std::uint64_t ps) {
 // A search whose last round found every line where it was would find the same in the next: it sleeps until one of the
 // lines that it has copies of changes, or its time is over, and looks as often as it did last. To the scheduler that is
 // no different from going on, and saves the events of all the rounds between.
+// A message from another node ends that, too.
 void virtual_machine::pause_search(unsigned spins, std::uint64_t until_ps) {
-  if (mode_ == mode::coarse) self_->searching_ps += std::max(until_ps, self_->clock) - self_->clock;
-  if (mode_ == mode::coarse) return wait_until(until_ps);
+  if (mode_ == mode::coarse && others_ == nullptr) {
+    self_->searching_ps += std::max(until_ps, self_->clock) - self_->clock;
+    return wait_until(until_ps);
+  }
   const std::uint64_t pause_ps = std::clamp(spins, 1u, base::search_pauses_max) * setup_.model.runtime.relax_ps;
-  const bool nothing_new = !std::exchange(self_->missed, false);
-  if (mode_ != mode::fine || !nothing_new || awake_.empty() || self_->clock >= until_ps) return pause(pause_ps);
+  const bool nothing_new = !std::exchange(self_->missed, false) || mode_ == mode::coarse;
+  const bool alone = awake_.empty() && others_ == nullptr;
+  if (mode_ == mode::random || !nothing_new || alone || self_->clock >= std::min(until_ps, message_ps_))
+    return pause(pause_ps);
   self_->watching = true;
   self_->looks_each_ps = pause_ps;
   watchers_.push_back(running_);
   const std::uint64_t began = self_->watched_at = self_->clock;
-  self_->clock = until_ps;
+  self_->clock = std::min(until_ps, message_ps_);
   yield();
   self_->searching_ps += self_->clock - began;
-  if (!std::exchange(self_->watching, false)) return;
-  watchers_.erase(std::find(watchers_.begin(), watchers_.end(), running_));
+  if (std::exchange(self_->watching, false))
+    watchers_.erase(std::find(watchers_.begin(), watchers_.end(), running_));
+  remind_watcher();  // the caller may find something else
 }
 
 // The line is about to change hands, and those who have copies of it look again, its last writer too.
@@ -362,8 +369,12 @@ void virtual_machine::charge(std::uint64_t ps, std::span<const data_use> uses) {
 void virtual_machine::begin_body(const detail::record&) { leave_runtime(); }
 
 void virtual_machine::end_body(detail::record& r) {
-  if (setup_.measured) return stop_watch();
-  if ((r.cost_ps & detail::record::paid_bit) == 0) pay_body(r, r, 1);
+  if (setup_.measured)
+    stop_watch();
+  else if ((r.cost_ps & detail::record::paid_bit) == 0)
+    pay_body(r, r, 1);
+  if (message_ps_ <= self_->clock) [[unlikely]]
+    self_->worker->tick = looks_now;
 }
 
 // The members share what the task declares, and move a part each of what it uses.
@@ -383,68 +394,6 @@ void virtual_machine::pay_body(const detail::record& r, detail::record& uses, un
   for (model::use& u : uses_) u.bytes = std::max<std::uint64_t>(1, u.bytes / parts);
   move_data(computing, r.name);
   if (!ran_out_) find_homes(uses);
-}
-
-// --- sleep
-
-void virtual_machine::sleep(unsigned id, bool dozes) {
-  core& self = cores_[id];
-  WEFT_ASSERT(id == running_);
-  if (!self.token) {
-    self.clock += setup_.model.runtime.sleep_ps;
-    self.parked = true;
-    self.dozes = dozes;
-    self.slept_at = self.clock;
-    appoint();
-    give_turn();
-    self.asleep_ps += self.clock - self.slept_at;
-    self.rang = self.parked;
-    self.parked = false;
-    if (self.rang) wakes_at_alarm_ = nobody;
-  } else {
-    self.rang = false;
-  }
-  self.token = false;
-}
-
-void virtual_machine::wake(unsigned id) {
-  core& sleeper = cores_[id];
-  advance(setup_.model.lines.modify_ps);
-  sleeper.token = true;
-  if (!sleeper.parked) return;
-  sleeper.parked = false;
-  if (wakes_at_alarm_ == id) {
-    wakes_at_alarm_ = nobody;
-    sleeper.clock = sleeper.slept_at;
-  }
-  turns_.woken(id);
-  sleeper.clock = std::max(sleeper.clock, now_ps() + setup_.model.runtime.wake_ps);
-  enqueue(id);
-  appoint();
-  advance(setup_.model.runtime.waker_ps);
-}
-
-void virtual_machine::alarm(std::uint64_t at_ps) {
-  alarm_ = at_ps;
-  if (wakes_at_alarm_ != nobody) {
-    core& c = cores_[wakes_at_alarm_];
-    c.event = sequence_++;  // the one that it is in the heap with counts no more
-    c.clock = c.slept_at;
-    wakes_at_alarm_ = nobody;
-  }
-  appoint();
-}
-
-// One that dozes is enough: it stands among those that are awake, at the time of the alarm.
-void virtual_machine::appoint() {
-  if (alarm_ == never || wakes_at_alarm_ != nobody) return;
-  for (unsigned id = 0; id < cores_.size(); ++id) {
-    core& c = cores_[id];
-    if (!c.parked || !c.dozes) continue;
-    wakes_at_alarm_ = id;
-    c.clock = std::max(c.clock, alarm_);
-    return enqueue(id);
-  }
 }
 
 void virtual_machine::jump(unsigned id, fiber& from, fiber& to, fiber::action* after) {

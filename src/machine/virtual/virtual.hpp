@@ -9,7 +9,7 @@
 //                  happens to or on one that does them for all (model::core_type::serves)
 //   bodies         what the cost clause, cycles or charge() say, or their measured time; scaled by the core's type;
 //                  and what moving the data of their handles takes (model/memory.hpp)
-//   sleep          going to sleep, waking somebody, and being woken
+//   sleep          going to sleep, waking somebody, and being woken (virtual_sleep.cpp)
 // Fine mode: every miss is an event, and a core may run ahead of the others by `lag_ps` of hits and instructions, which
 // nobody else can see before the next miss. Coarse mode: the only events are the steps of a task's life; shared words
 // cost a hit, and lines move when a task is stolen and with its handles.
@@ -174,6 +174,7 @@ class virtual_machine {
   // One thread, for whose memory their number hardly matters; and to give them to others takes a lock, and so time.
   [[nodiscard]] static constexpr std::size_t idle_stacks_max() noexcept { return ~std::size_t{0}; }
   [[nodiscard]] const char* name() const noexcept { return setup_.model.name.c_str(); }
+  [[nodiscard]] bool is_random() const noexcept { return mode_ == mode::random; }
 
   // Makes n cores. The caller becomes core 0, on the stack it is on; core i > 0 begins with e(engine, i) at time 0.
   void start(unsigned n, entry e, void* engine, std::size_t stack_bytes);
@@ -192,6 +193,24 @@ class virtual_machine {
   void alarm(std::uint64_t at_ps);
   // Whether worker `id` woke by that when it parked last.
   [[nodiscard]] bool rang(unsigned id) const noexcept { return cores_[id].rang; }
+  // Several machines on one thread, in one time (joint_time.hpp): this one goes on until limit() and then lets the
+  // others go, as it does when all its cores sleep. pass: leaves the fiber that it is on, and comes back when the limit
+  // is another, or a message is to come.
+  struct others {
+    virtual void pass(fiber& from) = 0;
+
+   protected:
+    ~others() = default;
+  };
+  // all = nullptr: alone again. notice_ps: from a message until a core that sleeps goes on because of it.
+  void join_others(others* all, std::uint64_t notice_ps);
+  void limit(std::uint64_t at_ps) noexcept;
+  // Of its next event, if all its cores have given the thread back.
+  [[nodiscard]] std::uint64_t next_ps() const noexcept { return awake_.empty() ? never : awake_.front().time; }
+  // A message of another node is here from then on, and a core that has nothing to do looks for it; ~0: none is.
+  void message_at(std::uint64_t at_ps);
+  // The calling core computes, and whoever is earlier by then goes first at its next step.
+  void spend(std::uint64_t ps) noexcept { self_->clock += ps; }
   static void settle() noexcept {}
   // For threads, of which there is one only: nobody blocks, and there is no worker beyond those of start().
   static void block(cell<std::uint32_t>&) noexcept {}
@@ -367,6 +386,9 @@ class virtual_machine {
   }
   void wait_until(std::uint64_t time);
   void appoint();
+  void appoint_anew();
+  void let_others_go();
+  void remind_watcher();
   void sleep(unsigned id, bool dozes);
   void yield();
   void enqueue(unsigned id);
@@ -409,6 +431,11 @@ class virtual_machine {
   std::uint64_t horizon_ = never;   // how far the running core may run without looking
   static constexpr std::uint64_t never = ~std::uint64_t{0};
   std::uint64_t alarm_ = never;
+  others* others_ = nullptr;
+  std::uint64_t limit_ = never;       // how far this machine goes before the others
+  std::uint64_t message_ps_ = never;  // when one is here that nobody has looked for
+  std::uint64_t notice_ps_ = 0;
+  static constexpr unsigned looks_now = 1u << 30;  // of a worker's bodies since it last looked elsewhere
   static constexpr unsigned nobody = ~0u;
   unsigned wakes_at_alarm_ = nobody;  // the parked core that does
   std::uint64_t sequence_ = 0;

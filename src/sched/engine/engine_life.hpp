@@ -82,12 +82,12 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
 }
 
 template <machine::machine M> void engine<M>::list_sources() {
-  source<M>* const outside = M::has_alarms() ? static_cast<source<M>*>(&join_.timers) : &join_.polls;
+  source<M>* const timed = M::has_alarms() ? static_cast<source<M>*>(&join_.timers) : nullptr;
   for (const auto& w : context_.crew) {
     static constexpr bool always = true;  // who is there for others calls no children inline
     if (w->is_special()) w->is_watched = &always;
-    sources_.list(
-        *w, {outside, context_.ordering.chooses() ? &context_.ordering : nullptr, admit_.creation, admit_.admission});
+    sources_.list(*w, {timed, join_.polls, context_.ordering.chooses() ? &context_.ordering : nullptr, admit_.creation,
+                       admit_.admission});
   }
   join_.stall.open();
 }

@@ -61,7 +61,8 @@ template <class M> class sources {
 
   // What stands in the lists beside the queues.
   struct others {
-    source<M>* outside;   // first of all: alarms, or what is polled; nullptr: neither
+    source<M>* timed;     // first of all: alarms; nullptr: there are none
+    source<M>& outside;   // then what is polled
     source<M>* in_order;  // has every task, in place of all queues; nullptr: tasks are in queues
     creation<M>& made_by_others;
     source<M>& room;  // what waits for room in the window
@@ -71,7 +72,8 @@ template <class M> class sources {
     WEFT_ASSERT(policy_ != nullptr && w.sources.empty());
     std::vector<source<M>*>& s = w.sources;
     creation<M>& made = beside.made_by_others;
-    if (beside.outside != nullptr) s.push_back(beside.outside);
+    if (beside.timed != nullptr) s.push_back(beside.timed);
+    s.push_back(&beside.outside);
     if (beside.in_order != nullptr) {
       s.push_back(beside.in_order);
     } else if (w.role == role::creator) {

@@ -59,16 +59,18 @@ void wake_all_alone(event_wait* first) noexcept {
 }
 
 void poll_seat::set(look what, void* with) {
-  const base::process_hold hold(lock_);
+  while (base::shared(taken_).exchange(true, base::acquire)) base::let_others_run();
   what_ = what;
   with_ = with;
   detail::poke(any_, what != nullptr);
+  base::shared(taken_).store(false, base::release);
 }
 
 bool poll_seat::ask() {
-  if (!detail::peek(any_) || !lock_.try_lock()) return false;
-  const std::unique_lock held(lock_, std::adopt_lock);
-  return what_ != nullptr && what_(with_);
+  if (!detail::peek(any_) || base::shared(taken_).exchange(true, base::acquire)) return false;
+  const bool came = what_ != nullptr && what_(with_);
+  base::shared(taken_).store(false, base::release);
+  return came;
 }
 
 // What is done under the lock.

@@ -78,8 +78,10 @@ class poll_seat {
   [[nodiscard]] bool ask();
 
  private:
-  base::process_lock lock_;  // held while asking; who is not alone goes on without
-  detail::cell<bool> any_;   // a hint; what counts is read under the lock
+  // Held while asking; who is not alone goes on without. No lock of the process's: a modelled machine may go to another
+  // core meanwhile, on the same thread.
+  detail::cell<bool> taken_;
+  detail::cell<bool> any_;  // a hint; what counts is read while it is taken
   look what_ = nullptr;
   void* with_ = nullptr;
 };
@@ -92,6 +94,7 @@ class event_board {
   event_board() = default;
   std::size_t timed = 0;  // events that come at a time; written by those timers
   poll_seat outside;
+  bool hears = false;  // a modelled machine: other nodes may send it what ends events
   event_board(const event_board&) = delete;
   event_board& operator=(const event_board&) = delete;
 

@@ -1,5 +1,5 @@
 // Whoever has no work asks outside (weft/poll.hpp): not a queue, but what is found there fulfils events, and these put
-// tasks into queues. Real machines only: on a modelled one nobody is outside.
+// tasks into queues. On a modelled machine nobody is outside but the other nodes of a modelled cluster.
 // No worker stays awake for this: visible() says no. Who wants to be asked while all sleep, or are in long bodies,
 // brings a thread for that.
 #pragma once

@@ -41,7 +41,7 @@ template <class M> class stall {
     // its call is under way and what it registers is not yet where it was looked for.
     // But what happens outside can, and what a modelled machine does at a time.
     const waiter* const program = suspension_.program_waiter();
-    if (events_.outstanding() != 0 && watch_.events_may_come()) return;
+    if (events_.outstanding() != 0 && (events_.hears || watch_.events_may_come())) return;
     if (program == nullptr || events_.any_timed()) return;
     if (all_done && program->outer == nullptr && program->joins == nullptr && !program->is_ahead) return;
     base::locked<M> guard(context_.guests.waits_lock());  // no such call begins from here on
