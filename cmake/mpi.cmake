@@ -42,6 +42,17 @@ function(weft_mpi_tests)
   target_include_directories(weft_ranks_test PRIVATE tests ${PROJECT_SOURCE_DIR} mpi)
   target_link_libraries(weft_ranks_test PRIVATE weft_ranks weft_cases Threads::Threads)
   weft_doctests(weft_ranks_test "" "conformance;mpi" ${cases})
+  foreach(stem failures messages programs)  # the same on modelled nodes
+    weft_test(mpi/modelled/${stem} "conformance;mpi" ${WEFT_TEST_LAUNCHER} $<TARGET_FILE:weft_ranks_test>
+              --source-file=*mpi/${stem}.cpp)
+    set_property(TEST mpi/modelled/${stem} APPEND PROPERTY ENVIRONMENT RANKS=modelled)
+  endforeach()
+  add_executable(weft_ranks_program mpi/programs/in_process.cpp)
+  target_link_libraries(weft_ranks_program PRIVATE weft_ranks weft_strict)
+  set_target_properties(weft_ranks_program PROPERTIES OUTPUT_NAME weft-ranks RUNTIME_OUTPUT_DIRECTORY
+                                                                             ${PROJECT_BINARY_DIR}/mpi)
+  weft_test(mpi/weft-ranks mpi ${python} ${PROJECT_SOURCE_DIR}/tests/mpi/modelled_tests.py --program
+            $<TARGET_FILE:weft_ranks_program>)
   if(NOT TARGET weft_mpi OR NOT MPIEXEC_EXECUTABLE OR WEFT_SANITIZE)
     return()
   endif()

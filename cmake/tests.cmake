@@ -12,7 +12,8 @@
 #   tests/check/x.cpp                            programs that tests/tool/check_test.py has checked
 #   tests/predicted/*.cpp                        programs that tests/predicted.py runs beside what is predicted of them
 #   tests/omp/x.cpp                              programs that tests/omp/openmp_tests.py runs by libgomp and on Weft
-#   tests/mpi/x.cpp                              doctest cases of weft_ranks_test; mpi/programs under mpiexec
+#   tests/mpi/x.cpp                              doctest cases of weft_ranks_test, on threads and on modelled nodes;
+#                                                mpi/programs on these, and under mpiexec
 #   tests/guests/x.cpp                           a program for each runtime that is a guest (cmake/guests.cmake)
 #   tests/numa/guest.cpp                         a program that tests/numa/boot.py boots, with 4 and with 8 memory nodes
 #   tests/tool/x_test.py                         a script that gets --weft PATH

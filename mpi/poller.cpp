@@ -2,16 +2,20 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string_view>
 #include <utility>
 
 #include "weft/poll.hpp"
 
 namespace weft::detail {
 
-poller::poller(runtime& rt, transport& net) : rt_(rt), net_(net) {
+poller::poller(runtime& rt, transport& net)
+    : rt_(rt), net_(net), modelled_(std::string_view(rt.machine()) != "host") {
   if (std::exchange(net.is_taken_, true))
     throw error("weft: a transport is for one cluster, or one weft::ranks, in all its life; make another transport");
+  net.begin(rt);
   poll_while_idle(rt_, [](void* self) { return static_cast<poller*>(self)->poll(); }, this);
+  if (modelled_) return;
   try {
     thread_ = std::thread([this] { look_in_turns(); });
   } catch (...) {
@@ -28,7 +32,7 @@ poller::~poller() {
     stop_ = true;
   }
   wake_.notify_one();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void poller::post(flight& f, bool in_background) noexcept {
@@ -146,11 +150,20 @@ void poller::fail(const std::string& why) noexcept {
 }
 
 void poller::close() noexcept {
-  while (busy_.exchange(true, std::memory_order_seq_cst)) std::this_thread::yield();
+  while (busy_.exchange(true, std::memory_order_seq_cst)) rest();
   begin_waiting();  // who put it there has found somebody inside, and other ranks may wait for what it says
   if (!broken_.load(std::memory_order_relaxed)) end(nullptr, "weft: the ranks have ended");
   busy_.store(false, std::memory_order_seq_cst);
   static_cast<void>(poll());
+}
+
+// Until another thread, or another core, has left.
+void poller::rest() {
+  constexpr double ns = 100;
+  if (!modelled_) return std::this_thread::yield();
+  event later;
+  later.fulfil_after(ns);
+  later.wait();
 }
 
 rank_counts poller::counts() const noexcept {

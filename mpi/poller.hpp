@@ -68,6 +68,8 @@ class poller {
   // Nothing is on its way any more but what is in the background: that is let go, too.
   void close() noexcept;
 
+  // There is one thread, and time goes on only in calls of the runtime.
+  [[nodiscard]] bool is_modelled() const noexcept { return modelled_; }
   [[nodiscard]] rank_counts counts() const noexcept;
 
  private:
@@ -82,8 +84,11 @@ class poller {
   void count(const flight& f) noexcept;
   void look_in_turns();
 
+  void rest();
+
   runtime& rt_;
   transport& net_;
+  const bool modelled_;
   std::atomic<flight*> waiting_{nullptr};  // posted, and not begun; the newest first
   std::atomic<bool> busy_{false};
   std::atomic<bool> failed_{false};  // asked to fail, or broken

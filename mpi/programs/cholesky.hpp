@@ -59,12 +59,32 @@ struct plain_kernels {
 class tiled_matrix {
  public:
   // n x n tiles of b x b.
-  tiled_matrix(cluster& w, std::size_t n, std::size_t b) : n_(n), b_(b), tiles_(n * n) {
+  tiled_matrix(cluster& w, std::size_t n, std::size_t b) : tiled_matrix(w, n, b, cyclic{n}) {}
+  // owner(i, j, ranks) has tile i, j.
+  template <class Owner>
+  tiled_matrix(cluster& w, std::size_t n, std::size_t b, Owner owner) : n_(n), b_(b), tiles_(n * n) {
+    const auto ranks = static_cast<std::size_t>(w.size());
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j <= i; ++j)
-        tiles_[i * n + j] = std::make_unique<cluster_handle<tile>>(
-            w, static_cast<int>((i * n + j) % static_cast<std::size_t>(w.size())), b);
+        tiles_[i * n + j] = std::make_unique<cluster_handle<tile>>(w, static_cast<int>(owner(i, j, ranks)), b);
   }
+  // One after the other, by rows.
+  struct cyclic {
+    std::size_t n;
+    std::size_t operator()(std::size_t i, std::size_t j, std::size_t ranks) const noexcept {
+      return (i * n + j) % ranks;
+    }
+  };
+  // Ranks stand in a grid that is as square as can be, so a row or a column of tiles is with few of them.
+  struct grid {
+    std::size_t operator()(std::size_t i, std::size_t j, std::size_t ranks) const noexcept {
+      std::size_t rows = 1;
+      for (std::size_t r = 1; r * r <= ranks; ++r)
+        if (ranks % r == 0) rows = r;
+      const std::size_t columns = ranks / rows;
+      return i % rows * columns + j % columns;
+    }
+  };
   [[nodiscard]] cluster_handle<tile>& at(std::size_t i, std::size_t j) { return *tiles_[i * n_ + j]; }
   [[nodiscard]] std::size_t n() const noexcept { return n_; }
   [[nodiscard]] std::size_t b() const noexcept { return b_; }

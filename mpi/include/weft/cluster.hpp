@@ -247,6 +247,8 @@ class cluster : public ranks {
     (bring(runs, clauses), ...);
     if (runs == rank()) {
       ++here_;
+      if (modelled_) [[unlikely]]
+        pay_elsewhere();
       on().submit(local(clauses)..., detail::cluster_body<plain_body>{static_cast<Body&&>(body), this, number});
     }
     (settle(runs, clauses), ...);
@@ -275,12 +277,15 @@ class cluster : public ranks {
   void migrate(detail::cluster_state& h, int owner);
   void get(detail::cluster_state& h, handle_base& local);
   void compare();
+  void pay_elsewhere();
   void drop_copies(bool all) noexcept;
   void note_extra(std::uint64_t what, const detail::cluster_state& h, const char* name);
   [[noreturn]] static void throw_foreign_handle();
   [[noreturn]] static void throw_inside_a_task(const char* what);
 
   std::uint64_t tasks_ = 0, here_ = 0, hash_ = 0;
+  const bool modelled_;
+  std::uint64_t paid_elsewhere_ = 0;  // tasks of other ranks, whose notes have taken their modelled time
   std::unique_ptr<detail::task_note[]> notes_;  // of those not compared yet
   std::uint64_t noted_ = 0;
   std::uint32_t handles_ = 0;

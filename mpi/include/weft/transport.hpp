@@ -1,5 +1,6 @@
-// The seam between ranks and what carries their messages. Two are there: threads of one process (weft/thread_ranks.hpp)
-// and MPI (weft/mpi.hpp). Another one is a class with these calls.
+// The seam between ranks and what carries their messages. Three are there: threads of one process
+// (weft/thread_ranks.hpp), MPI (weft/mpi.hpp), and a network that is modelled (weft/modelled_ranks.hpp). Another one is
+// a class with these calls.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -8,6 +9,7 @@
 
 namespace weft {
 
+class runtime;
 namespace detail {
 class poller;
 }
@@ -34,6 +36,9 @@ class transport {
   [[nodiscard]] virtual int size() const noexcept = 0;
   // The largest tag, at least 31.
   [[nodiscard]] virtual int tag_limit() const noexcept = 0;
+  // The messages of rt's ranks are what it carries. Who: once, before the calls below. Errors: weft::error for a
+  // runtime that it cannot serve. By default that is one on a modelled machine, whose time messages would not take.
+  virtual void begin(runtime& rt);
   // m begins. Errors: as progress(); m is not on its way then.
   virtual void post(message& m) = 0;
   // What is over since the last call, linked by `next`; nullptr: nothing. Errors: weft::error if the other ranks cannot
