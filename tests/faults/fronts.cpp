@@ -258,6 +258,11 @@ void forks(ledger& l, const weft::options& o) {
       }) &&
       l.waits([&] { weft::sort(v.begin(), v.end()); }))
     l.require(std::is_sorted(v.begin(), v.end()) && v.front() == 1, "a sort");
+  std::vector<long> kept;
+  if (l.waits([&] {
+        kept = weft::collect(0, 4'000, [](int i) { return i % 4 == 0 ? std::optional(long{i}) : std::nullopt; });
+      }))
+    l.require(kept.size() == 1'000 && std::is_sorted(kept.begin(), kept.end()), "a collect");
 }
 
 void finishes(ledger& l, const weft::options& o) {

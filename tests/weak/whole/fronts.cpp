@@ -362,7 +362,11 @@ struct loops {
     rt.wait();
     for_each(0u, 24u, [this](unsigned i) { x[i].write() += i; });
     const unsigned sum = reduce(0u, 24u, 0u, std::plus<>(), [this](unsigned i) { return x[i].read(); });
-    return sum == 24 * 23 ? nullptr : "an iteration is lost";
+    if (sum != 24 * 23) return "an iteration is lost";
+    const std::vector<unsigned> all = collect(0u, 24u, [this](unsigned i) { return x[i].read(); });
+    for (unsigned i = 0; i < 24; ++i)
+      if (all.size() != 24 || all[i] != 2 * i) return "what a loop makes is not in order";
+    return nullptr;
   }
 };
 
