@@ -71,6 +71,20 @@ endfunction()
 weft_bench_flow(weft weft::weft)
 weft_bench_flow(weft_pipeline weft::weft)
 
+# The network model beside SimGrid's (guide, page 53), where that is installed.
+find_path(SIMGRID_INCLUDE_DIR simgrid/s4u.hpp)
+find_library(SIMGRID_LIBRARY simgrid)
+if(SIMGRID_INCLUDE_DIR AND SIMGRID_LIBRARY)
+  add_executable(bench_simgrid_network EXCLUDE_FROM_ALL bench/simgrid_network.cpp src/model/network.cpp
+                                                        src/model/fabric.cpp src/model/sharing.cpp src/base/assert.cpp)
+  target_include_directories(bench_simgrid_network PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_include_directories(bench_simgrid_network SYSTEM PRIVATE ${SIMGRID_INCLUDE_DIR})
+  target_link_libraries(bench_simgrid_network PRIVATE ${SIMGRID_LIBRARY} weft_strict)
+  target_compile_features(bench_simgrid_network PRIVATE cxx_std_20)
+  set_target_properties(bench_simgrid_network PROPERTIES OUTPUT_NAME simgrid-network RUNTIME_OUTPUT_DIRECTORY
+                                                                                     ${PROJECT_BINARY_DIR}/bench)
+endif()
+
 # Nor this: what ordered sections cost and gain, beside a plain loop and the serial executor.
 add_executable(bench_ordered bench/ordered.cpp bench/measure.cpp bench/problem.cpp bench/recursion.cpp)
 target_include_directories(bench_ordered PRIVATE ${PROJECT_SOURCE_DIR})

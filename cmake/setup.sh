@@ -38,6 +38,7 @@ clang-16/clang|clang++-16|compiles the peer libomp
 libomp-16-dev/libomp-dev||a peer: OpenMP of clang
 libtbb-dev||a peer: oneTBB
 libstarpu-dev||a peer: StarPU
+libsimgrid-dev||what the network model is held against
 cargo|cargo|compiles the peer rayon
 librust-rayon-core-dev||a peer: rayon
 librust-rayon-dev||an original of the examples: rayon'

@@ -13,7 +13,7 @@ namespace {
 constexpr auto last_first = [](const auto& a, const auto& b) { return a.later_than(b); };
 }  // namespace
 
-network::network(const network_costs& costs) : costs_(costs), fabric_(costs), sharing_(0), next_send_(costs.nodes) {
+network::network(const network_costs& costs) : costs_(costs), fabric_(costs), sharing_(0), next_(costs.nodes) {
   for (std::uint32_t l = 0; l < fabric_.links(); ++l) static_cast<void>(sharing_.add_resource(fabric_.bytes_per_ns(l)));
 }
 
@@ -41,9 +41,8 @@ std::uint64_t network::send(std::uint64_t message, unsigned from, unsigned to, s
     x.links.push_back({l, 1});
     slowest = std::min(slowest, fabric_.bytes_per_ns(l));
   }
-  const std::uint64_t leaves = std::max(at_ps, next_send_[from]);
-  next_send_[from] = leaves + costs_.gap_ps;
-  const std::uint64_t flows = leaves + fabric_.latency_ps(way_);
+  x.from = from;
+  const std::uint64_t flows = at_ps + fabric_.latency_ps(way_);
   WEFT_ASSERT(flows >= now_ps_);
   expect(f, flows);
   return flows + static_cast<std::uint64_t>(std::llround(x.bytes / slowest * 1000));
@@ -75,12 +74,21 @@ void network::advance(std::uint64_t until_ps, std::vector<arrival>& out) {
     WEFT_ASSERT(e.time >= now_ps_);
     now_ps_ = e.time;
     const flight& x = flights_[e.flight];
-    !x.flows&& x.bytes != 0 ? begin(e.flight) : end(e.flight, out);
+    if (x.flows)
+      end(e.flight, out);
+    else if (now_ps_ < next_[x.from])
+      expect(e.flight, next_[x.from]);
+    else
+      begin(e.flight, out);
   }
 }
 
-void network::begin(std::uint32_t f) {
+// Its latency is over. What its node has sent less than a gap ago keeps it back here, where messages come in order of
+// time.
+void network::begin(std::uint32_t f, std::vector<arrival>& out) {
   flight& x = flights_[f];
+  next_[x.from] = now_ps_ + costs_.gap_ps;
+  if (x.bytes == 0) return end(f, out);
   x.flows = true;
   changed_.clear();
   expect(f, sharing_.start(f, x.bytes, std::numeric_limits<double>::infinity(), x.links, now_ps_, changed_));

@@ -43,6 +43,7 @@ class network {
   struct flight {
     std::uint64_t message = 0;
     double bytes = 0;
+    unsigned from = 0;
     bool flows = false;
     std::uint64_t event = 0;  // that is next of it; others of it in the heap count no more
     std::vector<sharing::demand> links;
@@ -56,7 +57,7 @@ class network {
   };
   void expect(std::uint32_t f, std::uint64_t at_ps);
   void drop_old();
-  void begin(std::uint32_t f);
+  void begin(std::uint32_t f, std::vector<arrival>& out);
   void end(std::uint32_t f, std::vector<arrival>& out);
   void follow_changes();
 
@@ -65,8 +66,8 @@ class network {
   sharing sharing_;
   std::vector<flight> flights_;
   std::vector<std::uint32_t> free_;
-  std::vector<event> events_;             // a heap by later_than
-  std::vector<std::uint64_t> next_send_;  // [node] when its interface takes the next message
+  std::vector<event> events_;        // a heap by later_than
+  std::vector<std::uint64_t> next_;  // [node] when a message of it may flow
   std::vector<change> changed_;
   fabric::way way_;
   std::uint64_t sequence_ = 0, now_ps_ = 0;

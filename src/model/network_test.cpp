@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "base/random.hpp"
 
 namespace weft::model {
@@ -71,6 +74,7 @@ TEST_CASE("network: a node's messages are a gap apart") {
   using at = std::vector<std::uint64_t>;
   CHECK(arrivals(c, {{0, 1, 0, 0}, {0, 2, 0, 0}, {1, 2, 0, 0}}) == at{us, us + 50'000, us});
   CHECK(arrivals(c, {{0, 1, 0, 0}, {0, 2, 0, 70'000}}) == at{us, us + 70'000});
+  CHECK(arrivals(c, {{0, 1, 0, 70'000}, {0, 2, 0, 0}}) == at{us + 70'000, us});  // whichever is told first
 }
 
 TEST_CASE("network: two that meet above the leaves of a fat tree share a trunk") {
@@ -96,12 +100,15 @@ TEST_CASE("network: what is asked for in steps comes as at once, and nothing bef
     const unsigned from = draw.below(6);
     all.push_back({from, (from + 1 + draw.below(5)) % 6, draw.below(50'000), now += draw.below(400'000)});
   }
+  // Within less than the lookahead they are told in any order.
+  for (std::size_t i = 0; i + 1 < all.size(); i += 2)
+    if (all[i + 1].at_ps - all[i].at_ps < us / 2) std::swap(all[i], all[i + 1]);
   const std::vector<std::uint64_t> whole = arrivals(c, all);
   network n(c);
   std::vector<network::arrival> come;
   std::vector<std::uint64_t> steps(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
-    n.advance(all[i].at_ps + n.lookahead_ps(), come);
+    n.advance(all[i].at_ps - std::min(all[i].at_ps, us / 2) + n.lookahead_ps(), come);
     n.send(i, all[i].from, all[i].to, all[i].bytes, all[i].at_ps);
   }
   while (n.next_ps() != network::never) n.advance(n.next_ps() + 1, come);

@@ -249,8 +249,7 @@ void virtual_machine::pause_search(unsigned spins, std::uint64_t until_ps) {
   self_->clock = std::min(until_ps, message_ps_);
   yield();
   self_->searching_ps += self_->clock - began;
-  if (std::exchange(self_->watching, false))
-    watchers_.erase(std::find(watchers_.begin(), watchers_.end(), running_));
+  if (std::exchange(self_->watching, false)) watchers_.erase(std::find(watchers_.begin(), watchers_.end(), running_));
   remind_watcher();  // the caller may find something else
 }
 
