@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -27,6 +28,7 @@ struct arguments {
   bool quick = false;  // tiles are not computed
   bool grid = false;   // of ranks
   bool once = false;   // what binds is not tried
+  std::vector<int> nodes{};  // to be tried one after the other
 };
 
 // What a core does in a second: of 2 GHz, eight multiply-adds in a cycle. Bodies say what they cost by that.
@@ -147,11 +149,28 @@ void print(const result& r, const char* of) {
 }
 
 // What the time is due to is tried, not guessed: the same once more with a network that costs next to nothing.
+struct verdict {
+  const char* binds;
+  double free_ns, share;
+};
+double busy_share(const modelled_result& m) {
+  return m.flops / flops_per_ns / (m.of.ns * static_cast<double>(m.of.workers) * m.of.ranks);
+}
+verdict what_binds(const arguments& args, const modelled_result& m) {
+  const char* const else_binds = busy_share(m) > 0.8 ? "cores" : "critical path, or too few tasks";
+  if (m.of.ranks == 1) return {else_binds, m.of.ns, 0};
+  const modelled_result free =
+      on_model(args, "network.latency.ns = 50; network.send.ns = 0; network.receive.ns = 0; network.gap.ns = 0;"
+                     "network.link.GBps = 100000; network.eager.GiB = 1");
+  if (free.of.sum != m.of.sum) throw std::runtime_error("another network has changed the result");
+  const double share = 1 - free.of.ns / m.of.ns;
+  return {share > 0.2 ? "network" : else_binds, free.of.ns, share};
+}
+
 void print(const arguments& args, const modelled_result& m) {
   print(m.of, " of modelled time");
-  const double cores = static_cast<double>(m.of.workers) * m.of.ranks;
-  const double busy = m.flops / flops_per_ns / (m.of.ns * cores);
-  if (m.flops != 0) std::printf("gflops     %.4g, cores %.1f %% in bodies\n", m.flops / m.of.ns, busy * 100);
+  if (m.flops != 0)
+    std::printf("gflops     %.4g, cores %.1f %% in bodies\n", m.flops / m.of.ns, busy_share(m) * 100);
   const network_report& n = m.network;
   if (n.messages != 0) {
     const bool trunk = n.longest_full_node == static_cast<std::uint32_t>(m.of.ranks);
@@ -162,17 +181,41 @@ void print(const arguments& args, const modelled_result& m) {
                 link.c_str(), n.longest_full_ns / 1e6, n.slow_ns / 1e3 / static_cast<double>(n.messages));
   }
   if (m.of.ranks > 1 && !args.once) {
-    const modelled_result free =
-        on_model(args, "network.latency.ns = 50; network.send.ns = 0; network.receive.ns = 0; network.gap.ns = 0;"
-                       "network.link.GBps = 100000; network.eager.GiB = 1");
-    const double share = 1 - free.of.ns / m.of.ns;
-    const char* const binds = share > 0.2 ? "network" : busy > 0.8 ? "cores" : "critical path, or too few tasks";
-    std::printf("binds      %s: with a network that costs nothing it takes %.6g ms, %.1f %% less\n", binds,
-                free.of.ns / 1e6, share * 100);
-    if (free.of.sum != m.of.sum) throw std::runtime_error("another network has changed the result");
+    const verdict v = what_binds(args, m);
+    std::printf("binds      %s: with a network that costs nothing it takes %.6g ms, %.1f %% less\n", v.binds,
+                v.free_ns / 1e6, v.share * 100);
   }
   std::fprintf(stderr, "model      %.2f s of a core here, %.3f M tasks/s\n", m.seconds,
                static_cast<double>(m.of.tasks) / m.seconds / 1e6);
+}
+
+// The number of nodes as a question.
+void print_nodes(arguments args) {
+  std::printf("nodes      time  speed-up  messages        MB  cores busy  binds\n");
+  double first_ns = 0;
+  std::uint64_t sum = 0;
+  for (const int nodes : args.nodes) {
+    args.ranks = nodes;
+    const modelled_result m = on_model(args, "");
+    if (first_ns == 0) {
+      first_ns = m.of.ns;
+      sum = m.of.sum;
+    }
+    if (m.of.sum != sum) throw std::runtime_error("the result depends on the number of nodes");
+    std::printf("%5d  %5.3f ms  %8.2f  %8llu  %8.1f  %8.1f %%  %s\n", nodes, m.of.ns / 1e6, first_ns / m.of.ns,
+                static_cast<unsigned long long>(m.of.messages), static_cast<double>(m.of.bytes) / 1e6,
+                busy_share(m) * 100, what_binds(args, m).binds);
+  }
+}
+
+std::vector<int> numbers_in(const std::string& list) {
+  std::vector<int> all;
+  std::stringstream in(list);
+  for (std::string one; std::getline(in, one, ',');) {
+    all.push_back(std::atoi(one.c_str()));
+    if (all.back() < 1) throw std::runtime_error("--nodes takes numbers from 1, as 1,2,4");
+  }
+  return all;
 }
 
 arguments parsed(const std::vector<std::string_view>& words) {
@@ -191,6 +234,8 @@ arguments parsed(const std::vector<std::string_view>& words) {
       a.ranks = std::atoi(value());
     else if (words[i] == "--workers")
       a.workers = static_cast<unsigned>(std::atoi(value()));
+    else if (words[i] == "--nodes")
+      a.nodes = numbers_in(value());
     else if (words[i] == "--quick")
       a.quick = true;
     else if (words[i] == "--grid")
@@ -209,7 +254,8 @@ arguments parsed(const std::vector<std::string_view>& words) {
     throw std::runtime_error(
         "weft-ranks cholesky TILES SIDE | stencil BLOCKS STEPS\n  [--machine NAME] the nodes of a modelled cluster; "
         "without it ranks are threads\n  [--ranks N] [--workers N] [--change LINES]\n  [--grid] owners stand in a grid "
-        "[--quick] tiles are not computed [--once] what binds is not tried");
+        "[--quick] tiles are not computed [--once] what binds is not tried\n  [--nodes 1,2,4] a row for each number");
+  if (!a.nodes.empty() && a.machine == nullptr) throw std::runtime_error("--nodes are of a --machine");
   return a;
 }
 
@@ -220,7 +266,10 @@ int main(int count, char** values) {
   using namespace weft::programs;
   try {
     const arguments args = parsed({values + 1, values + count});
-    args.machine != nullptr ? print(args, on_model(args, "")) : print(on_threads(args), "");
+    if (!args.nodes.empty())
+      print_nodes(args);
+    else
+      args.machine != nullptr ? print(args, on_model(args, "")) : print(on_threads(args), "");
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 2;

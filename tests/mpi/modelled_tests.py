@@ -30,13 +30,13 @@ def main():
     parser.add_argument("--program", required=True)
     program = parser.parse_args().program
     commands = list(shown())
-    assert len(commands) == 3, commands
+    assert len(commands) == 4, commands
     sums = set()
     for command, output in commands:
         seen = run(program, command)
         if seen != output:
             sys.exit(f"weft-ranks {' '.join(command)} says\n{seen}and page 53\n{output}")
-        sums.add(re.search(r"checksum +(\w+)", seen).group(1))
+        sums.update(re.findall(r"checksum +(\w+)", seen))
     sums.add(re.search(r"checksum +(\w+)", run(program, ["cholesky", "33", "64", "--ranks", "2"])).group(1))
     assert len(sums) == 1, sums
     stencil = ["stencil", "8", "10", "--machine", "cluster-2x4"]
@@ -44,7 +44,9 @@ def main():
     for wrong, text in [
         (["cholesky", "0"], "weft-ranks cholesky"),
         (["cholesky", "8", "8", "--machine"], "needs a value"),
-        (["cholesky", "8", "8", "--nodes", "3"], "there is no option --nodes"),
+        (["cholesky", "8", "8", "--node", "3"], "there is no option --node"),
+        (["cholesky", "8", "8", "--machine", "cluster-2x4", "--nodes", "1,0"], "numbers from 1"),
+        (["cholesky", "8", "8", "--nodes", "1,2"], "--nodes are of a --machine"),
         (["cholesky", "8", "8", "--machine", "epyc-7551-32"], "has no [network]"),
         (["cholesky", "8", "8", "--machine", "cluster-2x4", "--ranks", "3"], "has 2 nodes, and 3 are asked for"),
     ]:
