@@ -86,8 +86,8 @@ template <machine::machine M> void engine<M>::list_sources() {
   for (const auto& w : context_.crew) {
     static constexpr bool always = true;  // who is there for others calls no children inline
     if (w->is_special()) w->is_watched = &always;
-    sources_.list(*w, {timed, join_.polls, context_.ordering.chooses() ? &context_.ordering : nullptr, admit_.creation,
-                       admit_.admission});
+    sources_.list(*w, {timed, context_.ordering.chooses() ? &context_.ordering : nullptr, admit_.creation,
+                       admit_.admission, &join_.polls});
   }
   join_.stall.open();
 }

@@ -62,10 +62,10 @@ template <class M> class sources {
   // What stands in the lists beside the queues.
   struct others {
     source<M>* timed;     // first of all: alarms; nullptr: there are none
-    source<M>& outside;   // then what is polled
     source<M>* in_order;  // has every task, in place of all queues; nullptr: tasks are in queues
     creation<M>& made_by_others;
-    source<M>& room;  // what waits for room in the window
+    source<M>& room;               // what waits for room in the window
+    source<M>* outside = nullptr;  // behind alarms: what is polled; nullptr: nothing is
   };
   // The list of w. Who: the same thread. Errors: std::bad_alloc.
   void list(worker<M>& w, const others& beside) {
@@ -73,7 +73,7 @@ template <class M> class sources {
     std::vector<source<M>*>& s = w.sources;
     creation<M>& made = beside.made_by_others;
     if (beside.timed != nullptr) s.push_back(beside.timed);
-    s.push_back(&beside.outside);
+    if (beside.outside != nullptr) s.push_back(beside.outside);
     if (beside.in_order != nullptr) {
       s.push_back(beside.in_order);
     } else if (w.role == role::creator) {
