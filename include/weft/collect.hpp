@@ -10,12 +10,12 @@
 #include "weft/detail/language.hpp"  // before all others
 
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "weft/detail/iterators.hpp"
 #include "weft/for_each.hpp"
 
 namespace weft {

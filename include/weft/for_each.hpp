@@ -13,10 +13,10 @@
 #include "weft/detail/language.hpp"  // before all others
 
 #include <cstdint>
-#include <iterator>
 #include <type_traits>
 #include <utility>
 
+#include "weft/detail/iterators.hpp"
 #include "weft/fork_join.hpp"
 
 namespace weft {

@@ -17,11 +17,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <type_traits>
 #include <utility>
 
 #include "weft/clause.hpp"
+#include "weft/detail/iterators.hpp"
 #include "weft/detail/record.hpp"
 #include "weft/handle.hpp"
 

@@ -14,7 +14,6 @@
 #include "weft/detail/language.hpp"  // before all others
 
 #include <cstdint>
-#include <string>
 
 #include "weft/clause.hpp"
 #include "weft/error.hpp"
@@ -36,13 +35,12 @@ struct use_clause {
   resource& target;
   std::uint32_t units;
 };
+[[noreturn]] void throw_bad_units(std::uint32_t asked, std::uint32_t there);
 }  // namespace detail
 
 // Clause; adds no argument to the body. Errors: weft::error if the resource has fewer units, or `units` is 0.
 [[nodiscard]] inline detail::use_clause use(resource& r, std::uint32_t units = 1) {
-  if (units == 0 || units > r.units())
-    throw error("weft: a task asks for " + std::to_string(units) + " units of a resource that has " +
-                std::to_string(r.units()) + "; it would wait for ever");
+  if (units == 0 || units > r.units()) detail::throw_bad_units(units, r.units());
   return {r, units};
 }
 

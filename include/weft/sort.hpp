@@ -10,9 +10,9 @@
 #pragma once
 #include "weft/detail/language.hpp"  // before all others
 
-#include <iterator>
 #include <type_traits>
 
+#include "weft/detail/iterators.hpp"
 #include "weft/detail/merge_sort.hpp"
 #include "weft/detail/quicksort.hpp"
 #include "weft/detail/radix_sort.hpp"

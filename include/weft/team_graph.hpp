@@ -20,6 +20,21 @@
 
 namespace weft {
 
+namespace detail {
+// from[at] is the unit that `at` comes after, and so on round.
+#ifdef WEFT_SERIAL
+[[noreturn]] inline void throw_bad_edge(std::uint32_t, std::uint32_t, std::uint32_t) {
+  throw error("weft: a team_graph has an edge of a unit that it has not");
+}
+[[noreturn]] inline void throw_circle(const std::vector<std::uint32_t>&, std::uint32_t) {
+  throw error("weft: units of a team_graph come after one another in a circle, so none of them could begin");
+}
+#else
+[[noreturn]] void throw_bad_edge(std::uint32_t units, std::uint32_t earlier, std::uint32_t later);
+[[noreturn]] void throw_circle(const std::vector<std::uint32_t>& from, std::uint32_t at);
+#endif
+}  // namespace detail
+
 class team_graph {
  public:
   // Unit `later` begins when unit `earlier` is done.
@@ -66,9 +81,7 @@ class team_graph {
     before_.resize(units);
     first_.resize(std::size_t{units} + 1);
     for (const edge& e : edges) {
-      if (e.earlier >= units || e.later >= units)
-        throw error("weft: a team_graph of " + std::to_string(units) + " units has an edge from unit " +
-                    std::to_string(e.earlier) + " to unit " + std::to_string(e.later));
+      if (e.earlier >= units || e.later >= units) detail::throw_bad_edge(units, e.earlier, e.later);
       ++before_[e.later];
       ++first_[std::size_t{e.earlier} + 1];
     }
@@ -97,10 +110,7 @@ class team_graph {
       for (std::uint32_t e = first_[i]; waits_for[i] != 0 && e < first_[std::size_t{i} + 1]; ++e) from[after_[e]] = i;
     while (waits_for[at] == 0) ++at;
     for (std::uint32_t i = 0; i < units(); ++i) at = from[at];
-    std::string circle = std::to_string(at);
-    for (std::uint32_t i = from[at]; i != at; i = from[i]) circle = std::to_string(i) + ", " + circle;
-    throw error("weft: the units " + circle + " of a team_graph each come after the one before, and the first after " +
-                "the last, so none of them could begin");
+    detail::throw_circle(from, at);
   }
 
   std::vector<std::uint32_t> before_;    // [unit] how many it comes after

@@ -3,6 +3,7 @@
 
 #include "weft/detail/submit.hpp"
 #include "weft/error.hpp"
+#include "weft/resource.hpp"
 
 namespace weft {
 
@@ -11,6 +12,11 @@ namespace detail {
 void throw_no_such_priority(int level) {
   throw error("weft: priority(" + std::to_string(level) +
               ") cannot be; there are two levels, 0 and 1, which goes first");
+}
+
+void throw_bad_units(std::uint32_t asked, std::uint32_t there) {
+  throw error("weft: a task asks for " + std::to_string(asked) + " units of a resource that has " +
+              std::to_string(there) + "; it would wait for ever");
 }
 
 void throw_too_wide(std::size_t accesses) {

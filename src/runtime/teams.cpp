@@ -1,5 +1,6 @@
 // The out-of-line half of weft/team.hpp.
 #include "weft/team.hpp"
+#include "weft/team_graph.hpp"
 
 #include "base/printable.hpp"
 #include "runtime/teams.hpp"
@@ -9,6 +10,18 @@ namespace weft::detail {
 
 std::string name_of(const team_state& t) {
   return t.task->name != nullptr ? "team '" + base::printable(t.task->name) + "'" : std::string("an unnamed team");
+}
+
+void throw_bad_edge(std::uint32_t units, std::uint32_t earlier, std::uint32_t later) {
+  throw error("weft: a team_graph of " + std::to_string(units) + " units has an edge from unit " +
+              std::to_string(earlier) + " to unit " + std::to_string(later));
+}
+
+void throw_circle(const std::vector<std::uint32_t>& from, std::uint32_t at) {
+  std::string circle = std::to_string(at);
+  for (std::uint32_t i = from[at]; i != at; i = from[i]) circle = std::to_string(i) + ", " + circle;
+  throw error("weft: the units " + circle + " of a team_graph each come after the one before, and the first after " +
+              "the last, so none of them could begin");
 }
 
 void throw_bad_team(std::uint64_t least, std::uint64_t most) {

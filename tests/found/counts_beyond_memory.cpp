@@ -2,6 +2,7 @@
 // a few bytes, pop(s, 1, 2^64 - 1) made buffers without an end. After a bad_alloc that was caught workspace() gave less
 // than it was asked for, or nothing, and workspace(2^64 - 1) gave 24 bytes. Right: std::bad_alloc or a weft::error each
 // time, and whoever goes on has what was there before.
+#include <string>
 #include <weft/weft.hpp>
 
 #include <cstdint>

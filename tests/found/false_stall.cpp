@@ -7,6 +7,7 @@
 // Machines: host virtual random pct
 // Workers: 3 2 4 8 16
 // Times: 3
+#include <string>
 #include <weft/weft.hpp>
 
 #include "found.hpp"

@@ -3,6 +3,7 @@
 // throws a weft::error; what needs no runtime works, and a runtime that the child makes works, too.
 // Machines: host
 // Workers: 1 3
+#include <string>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <weft/weft.hpp>

@@ -2,6 +2,7 @@
 // the key of open reductions: submit() never returned, two submitters spun for ever, a reduction was not applied.
 // Right: the order of two handles is one, whatever their ids.
 // Environment: WEFT_WINDOW=1024
+#include <string>
 #include <weft/weft.hpp>
 
 #include <memory>

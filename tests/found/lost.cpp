@@ -7,6 +7,7 @@
 // Workers: 2 1 4
 // Times: 3
 #include <atomic>
+#include <string>
 #include <weft/weft.hpp>
 
 #include "found.hpp"

@@ -6,6 +6,7 @@
 // Workers: 1 2
 #include <atomic>
 #include <span>
+#include <string>
 #include <weft/weft.hpp>
 
 #include "found.hpp"

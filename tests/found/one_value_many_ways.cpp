@@ -4,6 +4,7 @@
 // Long: 4000
 // Machines: host virtual random
 // Workers: 2 1 4 16
+#include <string>
 #include <weft/weft.hpp>
 
 #include "found.hpp"

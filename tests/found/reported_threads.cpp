@@ -27,6 +27,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 #include <weft/weft.hpp>

@@ -40,6 +40,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 #include <weft/weft.hpp>
 

@@ -1,5 +1,6 @@
 // A task that reuses some of the elements that one push made, and fails, made a stranger's pop of the elements beside
 // them be skipped; the same task with a pop and a push did not. Right: a task spoils what it had in hand and no more.
+#include <string>
 #include <weft/weft.hpp>
 
 #include "found.hpp"

@@ -4,6 +4,7 @@
 // body calls while it waits - and the body finds its mode again when it goes on.
 // Machines: host virtual random
 // Workers: 1 2 4
+#include <string>
 #include <weft/weft.hpp>
 
 #include <atomic>

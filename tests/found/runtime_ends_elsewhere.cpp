@@ -10,6 +10,7 @@
 // Run: maker_goes_on
 // Machines: host
 // Times: 3
+#include <string>
 #include <weft/weft.hpp>
 
 #include <atomic>

@@ -5,6 +5,7 @@
 // Creation: inline decoupled
 // Workers: 8 4 3 1
 // Policies: local central work_first tao random
+#include <string>
 #include <weft/weft.hpp>
 
 #include "found.hpp"

@@ -1,5 +1,6 @@
 // Ten million tasks from one submitter: the window bounds what lives, so memory does not grow with their number. Most
 // resident memory is asked of the kernel, so a peak between two looks counts, too.
+#include <string>
 #include <sys/resource.h>
 
 #include <atomic>

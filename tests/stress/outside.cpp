@@ -2,6 +2,7 @@
 // their own and on shared ones, named in opposite orders. Catches lost wake-ups between strangers and workers, and
 // registrations that interleave.
 #include <atomic>
+#include <string>
 #include <thread>
 #include <vector>
 

@@ -7,9 +7,10 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <type_traits>
 #include <utility>
+
+#include "weft/detail/iterators.hpp"
 
 namespace weft::detail::sorting {
 
