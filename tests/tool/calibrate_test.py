@@ -140,7 +140,7 @@ class Calibrate(unittest.TestCase):
             done = run("calibrate", "--json", "--out", str(place))
             self.assertEqual(done.returncode, 2, f"{place}: {done.stdout}")
             self.assertIn(str(place), done.stderr)
-            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertEqual(command_line.spoken(done.stderr).count("\n"), 1, done.stderr)
             self.assertIs(json.loads(done.stdout)["ok"], False)
         done = run("calibrate", XDG_CONFIG_HOME=str(self.folder / "file"))
         self.assertEqual(done.returncode, 2)

@@ -181,7 +181,7 @@ class CannotBeTested(Check):
     def bad(self, expected, *args):
         done = self.check(*args, status=2)
         self.assertIn(expected, done.stderr)
-        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertEqual(command_line.spoken(done.stderr).count("\n"), 1, done.stderr)
         self.assertEqual(done.stdout, "")
         reply = json.loads(self.check("--json", *args, status=2).stdout)
         self.assertIn(expected, reply["error"])

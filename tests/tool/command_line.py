@@ -1,6 +1,7 @@
 """The command line of every script here: `--weft PATH`, the tool under test, and unittest's own arguments."""
 import argparse
 import pathlib
+import re
 import sys
 
 import browser
@@ -18,3 +19,10 @@ def weft(doc, draws=False):
         sys.exit(SKIPPED)
     sys.argv[1:] = rest
     return str(pathlib.Path(own.weft).resolve())
+
+
+def spoken(stderr):
+    """What a command said, text or bytes, without how far it is. It says that where it takes seconds: on a computer that
+    has other things to do, that may be anywhere."""
+    line = r"weft[^\n]*: \d+ %\n"
+    return re.sub(line if isinstance(stderr, str) else line.encode(), "" if isinstance(stderr, str) else b"", stderr)

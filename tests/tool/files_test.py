@@ -51,7 +51,7 @@ class Files(unittest.TestCase):
     def refused(self, expected, *args):
         done = run(*args)
         self.assertEqual(done.returncode, 2, f"{args}: {done.stdout}{done.stderr}")
-        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertEqual(command_line.spoken(done.stderr).count("\n"), 1, done.stderr)
         self.assertIn(expected, done.stderr)
         self.assertEqual(done.stdout, "")
 
@@ -156,7 +156,7 @@ class Damage(Files):
                 damaged[4096 * to:4096 * to + 4096] = self.bytes[4096 * of:4096 * of + 4096]
                 done = self.report(bytes(damaged))
                 self.assertEqual(done.returncode, 2, done.stdout)
-                self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+                self.assertEqual(command_line.spoken(done.stderr).count("\n"), 1, done.stderr)
 
     def test_a_bit(self):
         draw = random.Random(8)

@@ -340,7 +340,7 @@ class Real(Import):
                 if done.returncode == 0:
                     self.whole()
                 else:
-                    self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+                    self.assertEqual(command_line.spoken(done.stderr).count("\n"), 1, done.stderr)
 
 
 if __name__ == "__main__":

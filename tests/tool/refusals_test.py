@@ -34,7 +34,7 @@ class Refusals(unittest.TestCase):
     def refused(self, expected, *args, env=None):
         done = run(WEFT, *args, env=env)
         self.assertEqual((done.returncode, done.stdout), (2, ""), f"{args}: {done.stderr}")
-        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertEqual(command_line.spoken(done.stderr).count("\n"), 1, done.stderr)
         self.assertTrue(done.stderr.startswith("weft: "), done.stderr)
         for part in [expected] if isinstance(expected, str) else expected:
             self.assertIn(part, done.stderr)
@@ -82,7 +82,7 @@ class Environment(Refusals):
             with self.subTest(name=name):
                 env = {"WEFT_MACHINE": "virtual", f"WEFT_{name}": value}
                 done = run(hello, env=env)
-                self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+                self.assertEqual((done.returncode, command_line.spoken(done.stderr).count("\n")), (2, 1), done.stderr)
                 self.assertTrue(done.stderr.startswith("weft: "), done.stderr)
                 self.assertIn(f"WEFT_{name}", done.stderr)
                 self.assertIn(value, done.stderr)
@@ -184,7 +184,7 @@ class Traces(Refusals):
                     done = run(WEFT, command, trace, *more)
                     self.assertIn(done.returncode, (0, 2), done.stderr)
                     if done.returncode == 2:
-                        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+                        self.assertEqual(command_line.spoken(done.stderr).count("\n"), 1, done.stderr)
                         self.assertIn(str(trace), done.stderr)
 
     def test_options_are_refused_before_the_trace_is_read(self):

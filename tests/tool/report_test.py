@@ -38,7 +38,7 @@ class Report(unittest.TestCase):
     def bad(self, expected, *args):
         done = run(*args)
         self.assertEqual(done.returncode, 2, done.stdout)
-        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertEqual(command_line.spoken(done.stderr).count("\n"), 1, done.stderr)
         self.assertIn(expected, done.stderr)
         self.assertEqual(done.stdout, "")
         reply = json.loads(run(*args, "--json").stdout)

@@ -39,7 +39,7 @@ class Sim(unittest.TestCase):
         done = run("sim", *args, env=env)
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertIn(expected, done.stderr)
-        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertEqual(command_line.spoken(done.stderr).count("\n"), 1, done.stderr)
         self.assertEqual(done.stdout, "")
 
     def script(self, name, text):

@@ -41,7 +41,7 @@ class Tool(unittest.TestCase):
         self.assertEqual(done.returncode, 2, f"{args}: {done.stdout} {done.stderr}")
         self.assertTrue(done.stderr.startswith("weft: "), done.stderr)
         self.assertIn(expected, done.stderr)
-        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertEqual(command_line.spoken(done.stderr).count("\n"), 1, done.stderr)
         self.assertEqual(done.stdout, "")
         as_json = run(*args, "--json", **kwargs)
         self.assertEqual(as_json.returncode, 2)
