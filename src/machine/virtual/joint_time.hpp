@@ -42,7 +42,7 @@ class joint_time {
   // a stall; this sets it.
   void join(unsigned node, virtual_machine& m, bool& hears, std::uint64_t notice_ps);
   void leave(unsigned node);
-  [[nodiscard]] bool joined(unsigned node) const noexcept { return nodes_[node]->machine != nullptr; }
+  [[nodiscard]] bool joined(unsigned number) const noexcept { return nodes_[number]->machine != nullptr; }
   // --- by anybody
   // When the present window begins: nobody is earlier.
   [[nodiscard]] std::uint64_t window_ps() const noexcept { return window_ps_; }
