@@ -3,6 +3,8 @@
 #pragma once
 #include "weft/detail/language.hpp"  // before all others
 
+#include "weft/runtime.hpp"  // first: a compiler names all that lies between it and the program before what is wrong
+
 #include "weft/algorithms.hpp"
 #include "weft/core.hpp"
 #include "weft/memory.hpp"

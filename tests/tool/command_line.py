@@ -22,7 +22,7 @@ def weft(doc, draws=False):
 
 
 def spoken(stderr):
-    """What a command said, text or bytes, without how far it is. It says that where it takes seconds: on a computer that
-    has other things to do, that may be anywhere."""
+    """What a command said, text or bytes, without how far it is. It says that where it takes seconds, and on a busy
+    computer that may be anywhere."""
     line = r"weft[^\n]*: \d+ %\n"
     return re.sub(line if isinstance(stderr, str) else line.encode(), "" if isinstance(stderr, str) else b"", stderr)
