@@ -42,7 +42,7 @@ template <class M> class poison {
     }
     std::exception_ptr e;
     for (std::uint32_t i = 0; i < r.access_count && e == nullptr; ++i)
-      e = failures_.of(access::handle_of(r.accesses()[i]));
+      if (access::has_handle(r.accesses()[i])) e = failures_.of(access::handle_of(r.accesses()[i]));
     if (e != nullptr) fail(r, e);
     r.invoke(r, e == nullptr ? detail::errand::run : detail::errand::destroy);
     if (e == nullptr) return false;
@@ -157,17 +157,21 @@ template <class M> class poison {
     return known != nullptr ? known : cancellable_above(r.parent);
   }
   [[nodiscard]] static bool was_refused(detail::record& r) noexcept {
-    return r.access_count != 0 && (r.accesses()[0].handle_and_kind & detail::handle_address_mask) == 0;
+    return r.access_count != 0 && !access::has_handle(r.accesses()[0]);
   }
-  // Elements of a stream that are taken over are nobody else's: those beside them in the buffer are as good as before.
+  // Not what is gone: its handle was destroyed, behind a stall. Elements of a stream that are taken over are nobody
+  // else's: those beside them in the buffer are as good as before.
   [[nodiscard]] static bool is_written(const access::entry& a) noexcept {
-    return (access::kind_of(a) & detail::kind_readonly) == 0 && !access::is_resource(a) &&
+    return access::has_handle(a) && (access::kind_of(a) & detail::kind_readonly) == 0 && !access::is_resource(a) &&
            access::kind_of(a) != detail::kind_take_over;
   }
   [[nodiscard]] bool reads(detail::record& r) noexcept {
     if (was_refused(r) || (failures_.any_unnoted() && r.access_count != 0)) return true;
-    for (std::uint32_t i = 0; i < r.access_count; ++i)
-      if (M::load(access::handle_of(r.accesses()[i]).poisoned, base::relaxed)) return true;  // ordered by the version
+    for (std::uint32_t i = 0; i < r.access_count; ++i) {
+      const access::entry& a = r.accesses()[i];
+      if (!access::has_handle(a)) continue;
+      if (M::load(access::handle_of(a).poisoned, base::relaxed)) return true;  // ordered by the version
+    }
     return false;
   }
   void writes(detail::record& r, const std::exception_ptr& e) {

@@ -13,10 +13,6 @@ namespace {
 
 constexpr int shown_max = 8;
 
-[[nodiscard]] bool is_gone(const access::entry& a) noexcept {
-  return (a.handle_and_kind & detail::handle_address_mask) == 0;
-}
-
 [[nodiscard]] std::string describe_task(const detail::record& r) {
   return r.name != nullptr ? "task '" + base::printable(r.name) + "'" : std::string("an unnamed task");
 }
@@ -74,7 +70,7 @@ class blame {
       if (r.parent != nullptr) parents_.insert(r.parent);
       for (std::uint32_t i = 0; i < r.access_count; ++i) {
         const access::entry& a = r.accesses()[i];
-        if (is_gone(a) || access::is_repeated(a)) continue;
+        if (!access::has_handle(a) || access::is_repeated(a)) continue;
         if (r.state != detail::record_state::blocked && access::is_exclusive(a)) held_.insert(&access::handle_of(a));
         const auto [at, is_new] = first_.try_emplace(&access::handle_of(a), a.required);
         if (!is_new && access::reached(at->second, a.required)) at->second = a.required;
@@ -93,7 +89,7 @@ class blame {
 
  private:
   [[nodiscard]] bool is_behind(const access::entry& a) const {
-    if (is_gone(a)) return false;
+    if (!access::has_handle(a)) return false;
     const auto at = first_.find(&access::handle_of(a));
     return at != first_.end() && !access::reached(at->second, a.required);
   }
@@ -108,7 +104,7 @@ class blame {
 // Who waits for a stream to end waits for the version of a handle that the program never saw. Tasks that are listed on
 // it know what it is.
 std::string describe_wait(const access::entry& a) {
-  if (is_gone(a)) return "a handle that is gone";
+  if (!access::has_handle(a)) return "a handle that is gone";
   const detail::handle_state& h = access::handle_of(a);
   for (detail::record* r = h.waiters_head; r != nullptr; r = r->waiting.next)
     if (r->kind == detail::record_kind::task && access::is_of_stream(access::awaited(r)))
@@ -147,7 +143,7 @@ void abandon_all(task::slabs& records) noexcept {
     if (!is_stuck(r)) return;
     if (r.state == detail::record_state::blocked) r.invoke(r, detail::errand::destroy);
     for (std::uint32_t i = 0; i < r.access_count; ++i) {
-      if (is_gone(r.accesses()[i])) continue;
+      if (!access::has_handle(r.accesses()[i])) continue;
       detail::handle_state& h = access::handle_of(r.accesses()[i]);
       h.waiters_head = h.waiters_tail = nullptr;
       h.exclusive_taken = false;
@@ -162,7 +158,7 @@ bool abandon_uses_of(task::slabs& records, detail::handle_state& h) noexcept {
     if (!is_stuck(r)) return;
     for (std::uint32_t i = 0; i < r.access_count; ++i) {
       detail::access& a = r.accesses()[i];
-      if (is_gone(a) || &access::handle_of(a) != &h) continue;
+      if (!access::has_handle(a) || &access::handle_of(a) != &h) continue;
       const bool is_element = access::is_of_stream(a);
       a.handle_and_kind = detail::kind_repeated | (is_element ? detail::kind_resource : 0);
       is_stream |= is_element;
