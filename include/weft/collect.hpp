@@ -23,12 +23,12 @@ namespace detail {
 
 template <class Made> struct made_of {
   using type = Made;
-  static void put(std::vector<type>& into, Made&& x) { into.push_back(std::move(x)); }
+  template <class X> static void put(std::vector<type>& into, X&& x) { into.push_back(static_cast<X&&>(x)); }
 };
 template <class Item> struct made_of<std::optional<Item>> {
   using type = Item;
-  static void put(std::vector<type>& into, std::optional<Item>&& x) {
-    if (x.has_value()) into.push_back(std::move(*x));
+  template <class X> static void put(std::vector<type>& into, X&& x) {
+    if (x.has_value()) into.push_back(*static_cast<X&&>(x));
   }
 };
 template <class At, class Map> using made_by =

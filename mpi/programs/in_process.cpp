@@ -1,6 +1,7 @@
 // Ranks without an MPI: the programs on threads, or on the nodes of a modelled cluster.
 //   build/release/mpi/weft-ranks cholesky 32 32 --machine cluster-16x64
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -108,7 +109,7 @@ struct modelled_result {
 
 modelled_result on_model(const arguments& args, const std::string& more) {
   modelled_result m;
-  const std::string change = args.change + ";" + more;
+  const std::string change = args.change + (args.change.empty() || more.empty() ? "" : ";") + more;
   flops_here = 0;
   const std::clock_t begin = std::clock();
   m.network = run_modelled_ranks({.machine = args.machine, .ranks = args.ranks, .change = change.c_str()},
@@ -156,12 +157,27 @@ struct verdict {
 double busy_share(const modelled_result& m) {
   return m.flops / flops_per_ns / (m.of.ns * static_cast<double>(m.of.workers) * m.of.ranks);
 }
+// The lines of a change but those that say what messages cost.
+std::string without_costs(const std::string& change) {
+  std::string rest;
+  std::stringstream in(change);
+  for (std::string line; std::getline(in, line, ';');) {
+    const std::size_t at = std::min(line.find_first_not_of(" \t\n"), line.size());
+    bool is_cost = false;
+    for (const char* what : {"latency", "send", "receive", "gap", "link", "eager"})
+      is_cost |= line.substr(at).starts_with("network." + std::string(what) + ".");
+    if (!is_cost) rest += (rest.empty() ? "" : ";") + line;
+  }
+  return rest;
+}
 verdict what_binds(const arguments& args, const modelled_result& m) {
   const char* const else_binds = busy_share(m) > 0.8 ? "cores" : "critical path, or too few tasks";
   if (m.of.ranks == 1) return {else_binds, m.of.ns, 0};
+  arguments others = args;
+  others.change = without_costs(args.change);
   const modelled_result free =
-      on_model(args, "network.latency.ns = 50; network.send.ns = 0; network.receive.ns = 0; network.gap.ns = 0;"
-                     "network.link.GBps = 100000; network.eager.GiB = 1");
+      on_model(others, "network.latency.ns = 50; network.send.ns = 0; network.receive.ns = 0; network.gap.ns = 0;"
+                       "network.link.GBps = 100000; network.eager.GiB = 1");
   if (free.of.sum != m.of.sum) throw std::runtime_error("another network has changed the result");
   const double share = 1 - free.of.ns / m.of.ns;
   return {share > 0.2 ? "network" : else_binds, free.of.ns, share};
@@ -208,15 +224,27 @@ void print_nodes(arguments args) {
   }
 }
 
+int number_in(std::string_view text, const std::string& of, int least) {
+  int n = 0;
+  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (bad != std::errc{} || end != text.data() + text.size() || n < least)
+    throw std::runtime_error(of + " takes a number from " + std::to_string(least) + ", and not '" + std::string(text) +
+                             "'");
+  return n;
+}
 std::vector<int> numbers_in(const std::string& list) {
   std::vector<int> all;
   std::stringstream in(list);
-  for (std::string one; std::getline(in, one, ',');) {
-    all.push_back(std::atoi(one.c_str()));
-    if (all.back() < 1) throw std::runtime_error("--nodes takes numbers from 1, as 1,2,4");
-  }
+  for (std::string one; std::getline(in, one, ',');) all.push_back(number_in(one, "--nodes", 1));
+  if (all.empty()) throw std::runtime_error("--nodes takes numbers, as 1,2,4");
   return all;
 }
+
+constexpr const char usage[] =
+    "weft-ranks cholesky TILES SIDE | stencil BLOCKS STEPS\n  [--machine NAME] the nodes of a modelled cluster; "
+    "without it ranks are threads\n  [--ranks N] [--workers N] [--change LINES]\n  [--grid] owners stand in a grid "
+    "[--quick] tiles are not computed [--once] what binds is not tried\n  [--nodes 1,2,4] a row for each number\n"
+    "  as: weft-ranks cholesky 33 64 --machine cluster-16x64";
 
 arguments parsed(const std::vector<std::string_view>& words) {
   arguments a;
@@ -231,9 +259,9 @@ arguments parsed(const std::vector<std::string_view>& words) {
     else if (words[i] == "--change")
       a.change = value();
     else if (words[i] == "--ranks")
-      a.ranks = std::atoi(value());
+      a.ranks = number_in(value(), "--ranks", 1);
     else if (words[i] == "--workers")
-      a.workers = static_cast<unsigned>(std::atoi(value()));
+      a.workers = static_cast<unsigned>(number_in(value(), "--workers", 1));
     else if (words[i] == "--nodes")
       a.nodes = numbers_in(value());
     else if (words[i] == "--quick")
@@ -248,14 +276,12 @@ arguments parsed(const std::vector<std::string_view>& words) {
       plain.push_back(words[i]);
   }
   if (!plain.empty()) a.program = plain[0];
-  if (plain.size() > 1) a.a = std::strtoull(plain[1].data(), nullptr, 10);
-  if (plain.size() > 2) a.b = std::strtoull(plain[2].data(), nullptr, 10);
-  if ((a.program != "cholesky" && a.program != "stencil") || plain.size() > 3 || a.a == 0 || a.b == 0)
-    throw std::runtime_error(
-        "weft-ranks cholesky TILES SIDE | stencil BLOCKS STEPS\n  [--machine NAME] the nodes of a modelled cluster; "
-        "without it ranks are threads\n  [--ranks N] [--workers N] [--change LINES]\n  [--grid] owners stand in a grid "
-        "[--quick] tiles are not computed [--once] what binds is not tried\n  [--nodes 1,2,4] a row for each number");
-  if (!a.nodes.empty() && a.machine == nullptr) throw std::runtime_error("--nodes are of a --machine");
+  if (plain.size() > 1) a.a = static_cast<std::size_t>(number_in(plain[1], a.program, 1));
+  if (plain.size() > 2) a.b = static_cast<std::size_t>(number_in(plain[2], a.program, 1));
+  if ((a.program != "cholesky" && a.program != "stencil") || plain.size() > 3) throw std::runtime_error(usage);
+  if (a.machine == nullptr && !a.nodes.empty()) throw std::runtime_error("--nodes are of a --machine");
+  if (a.machine == nullptr && !a.change.empty()) throw std::runtime_error("--change is of a --machine");
+  if (const char* const change = std::getenv("WEFT_CHANGE"); change != nullptr && a.change.empty()) a.change = change;
   return a;
 }
 
@@ -264,8 +290,10 @@ arguments parsed(const std::vector<std::string_view>& words) {
 
 int main(int count, char** values) {
   using namespace weft::programs;
+  const std::vector<std::string_view> words(values + 1, values + count);
+  if (words.size() == 1 && (words[0] == "--help" || words[0] == "-h")) return std::puts(usage) < 0;
   try {
-    const arguments args = parsed({values + 1, values + count});
+    const arguments args = parsed(words);
     if (!args.nodes.empty())
       print_nodes(args);
     else

@@ -8,8 +8,12 @@ namespace weft::model {
 
 namespace {
 
-// { cycles = 5 }, { ns = [1, 2] }: against a table of further keys.
-bool is_number(const toml::table& t) {
+// { cycles = 5 }, { ns = [1, 2] }: against a table of further keys. What the file has there tells a list of figures,
+// network.sides, from a figure: no figure has tables in it.
+bool is_number(const toml::table& t, const toml::node* in_file) {
+  const toml::table* const there = in_file == nullptr ? nullptr : in_file->as_table();
+  if (there != nullptr && std::any_of(there->begin(), there->end(), [](const auto& e) { return e.second.is_table(); }))
+    return false;
   return std::any_of(t.begin(), t.end(),
                      [](const auto& entry) { return entry.second.is_number() || entry.second.is_array(); });
 }
@@ -25,7 +29,7 @@ void merge(toml::table& into, const toml::table& change) {
     toml::node* here = into.get(key);
     if (inner == nullptr) {
       assign(into, key, value);
-    } else if (is_number(*inner)) {
+    } else if (is_number(*inner, here)) {
       toml::table number = *inner;
       if (!number.contains("from")) {
         number.insert("from", "assumed");

@@ -31,6 +31,23 @@ bool says(const std::string& more, const char* part) {
 
 }  // namespace
 
+TEST_CASE("[network]: a change of one key leaves the others, also of a list") {
+  const auto changed = [](const char* change) {
+    return parse_machine(head + two, "m.toml", "m", "m", change).model.network;
+  };
+  const network_costs c = changed("network.nodes.count = 4; network.shape = 'torus'; network.sides = [2, 2]");
+  CHECK(c.nodes == 4);
+  CHECK(c.shape == network_costs::form::torus);
+  CHECK(c.latency_ps == 1'000'000);
+  CHECK(changed("network.latency.ns = 5").latency_ps == 5'000);
+  try {
+    static_cast<void>(changed("network.shape = 'torus'; network.sides = [0, 2]"));
+    CHECK(false);
+  } catch (const error& e) {
+    CHECK(std::string(e.what()).find("sides") != std::string::npos);
+  }
+}
+
 TEST_CASE("[network]: all keys") {
   const network_costs c = parsed(
       "nodes = { count = 12 }\nshape = \"fat-tree\"\nper_leaf = { count = 4 }\nspines = { count = 2 }\n"

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "replay.hpp"
@@ -76,6 +77,16 @@ TEST_CASE("collects: collects in collects, and items that can only be moved") {
       for (int j = 0; j < i; ++j) CHECK(row[static_cast<std::size_t>(j)].value == 100 * i + j);
     }
   });
+}
+
+TEST_CASE("collects: what a map refers to is copied") {
+  const std::vector<std::pair<int, std::string>> pairs{{1, "a"}, {2, "b"}};
+  const auto words = weft::collect(0, 2, [&](int i) -> const std::string& { return pairs[i].second; });
+  CHECK(words == std::vector<std::string>{"a", "b"});
+  std::vector<std::optional<std::string>> some{"x", std::nullopt, "y"};
+  const auto there = weft::collect(0, 3, [&](int i) -> std::optional<std::string>& { return some[i]; });
+  CHECK(there == std::vector<std::string>{"x", "y"});
+  CHECK(some[0] == "x");
 }
 
 TEST_CASE("collects: what a body throws arrives, the first in order of those that began") {

@@ -8,7 +8,8 @@
 //
 // Who calls the transport: poller.md. A message that is submitted is sent and received whatever happens: if the task of
 // a send is skipped, because its data failed, the other side's receive fails with weft::error, and so do its readers.
-// If a rank ends or fails, all that is on its way, and what comes later, fails with weft::error.
+// If a rank fails, all that is on its way, and what comes later, fails with weft::error. A receive from a rank whose
+// program has returned waits for ever on threads, and says so after two seconds; a modelled cluster throws.
 #pragma once
 #include <cstdint>
 #include <exception>
