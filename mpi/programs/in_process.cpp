@@ -2,6 +2,7 @@
 //   build/release/mpi/weft-ranks cholesky 32 32 --machine cluster-16x64
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -198,8 +199,8 @@ void print(const arguments& args, const modelled_result& m) {
   }
   if (m.of.ranks > 1 && !args.once) {
     const verdict v = what_binds(args, m);
-    std::printf("binds      %s: with a network that costs nothing it takes %.6g ms, %.1f %% less\n", v.binds,
-                v.free_ns / 1e6, v.share * 100);
+    std::printf("binds      %s: with a network that costs nothing it takes %.6g ms, %.1f %% %s\n", v.binds,
+                v.free_ns / 1e6, std::abs(v.share) * 100, v.share < 0 ? "more" : "less");
   }
   std::fprintf(stderr, "model      %.2f s of a core here, %.3f M tasks/s\n", m.seconds,
                static_cast<double>(m.of.tasks) / m.seconds / 1e6);

@@ -243,10 +243,10 @@ class cluster : public ranks {
     (note(s, clauses), ...);
     require_program("submit");
     const int runs = s.decides->owner;
+    if (runs == rank()) ++here_;  // keep() may look at both counts
     const std::uint64_t number = keep(s);
     (bring(runs, clauses), ...);
     if (runs == rank()) {
-      ++here_;
       if (modelled_) [[unlikely]]
         pay_elsewhere();
       on().submit(local(clauses)..., detail::cluster_body<plain_body>{static_cast<Body&&>(body), this, number});
