@@ -41,11 +41,18 @@ def main():
     assert len(sums) == 1, sums
     stencil = ["stencil", "8", "10", "--machine", "cluster-2x4"]
     assert run(program, stencil) == run(program, stencil)
+    assert "--machine" in run(program, ["--help"])
+    # What binds is tried beside the user's own network.
+    for change in ["network.latency.us = 100; network.link.GBps = 1", "network.shape = 'torus'; network.sides = [2, 1]"]:
+        assert "binds" in run(program, [*stencil, "--change", change]), change
     for wrong, text in [
-        (["cholesky", "0"], "weft-ranks cholesky"),
+        (["choleski", "8"], "weft-ranks cholesky"),
+        (["cholesky", "0"], "cholesky takes a number from 1"),
+        (["stencil", "4x", "4"], "not '4x'"),
+        (["cholesky", "8", "8", "--ranks", "abc"], "--ranks takes a number from 1"),
         (["cholesky", "8", "8", "--machine"], "needs a value"),
         (["cholesky", "8", "8", "--node", "3"], "there is no option --node"),
-        (["cholesky", "8", "8", "--machine", "cluster-2x4", "--nodes", "1,0"], "numbers from 1"),
+        (["cholesky", "8", "8", "--machine", "cluster-2x4", "--nodes", "1,0"], "--nodes takes a number from 1"),
         (["cholesky", "8", "8", "--nodes", "1,2"], "--nodes are of a --machine"),
         (["cholesky", "8", "8", "--machine", "epyc-7551-32"], "has no [network]"),
         (["cholesky", "8", "8", "--machine", "cluster-2x4", "--ranks", "3"], "has 2 nodes, and 3 are asked for"),
