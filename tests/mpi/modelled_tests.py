@@ -43,7 +43,7 @@ def main():
     assert run(program, stencil) == run(program, stencil)
     assert "--machine" in run(program, ["--help"])
     # What binds is tried beside the user's own network.
-    for change in ["network.latency.us = 100; network.link.GBps = 1", "network.shape = 'torus'; network.sides = [2, 1]"]:
+    for change in ("network.latency.us = 100; network.link.GBps = 1", "network.shape = 'torus';network.sides = [2, 1]"):
         assert "binds" in run(program, [*stencil, "--change", change]), change
     for wrong, text in [
         (["choleski", "8"], "weft-ranks cholesky"),
