@@ -14,7 +14,8 @@ namespace weft {
 
 namespace detail {
 
-// A text on the heap. What cannot be copied for want of memory is lost, since to copy an exception must not throw.
+// A text on the heap, up to its first 0. What cannot be copied for want of memory is lost, since to copy an exception
+// must not throw.
 class kept_text {
  public:
   explicit kept_text(const char* text) noexcept : text_(copy_of(text)) {}
@@ -26,7 +27,7 @@ class kept_text {
   }
   ~kept_text() { ::operator delete(text_); }
   [[nodiscard]] const char* c_str() const noexcept {
-    return text_ != nullptr ? text_ : "weft: an error, and no memory for what it says";
+    return text_ != nullptr ? text_ : "weft: an error; its text was moved away, or no memory was left for it";
   }
 
  private:

@@ -7,19 +7,7 @@
 #include <weft/weft.hpp>
 
 #include "found.hpp"
-
-namespace {
-
-template <class Wait> std::string thrown_by(Wait wait) {
-  try {
-    wait();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "";
-}
-
-}  // namespace
+#include "thrown.hpp"
 
 int main() {
   for (const bool fails : {false, true}) {
@@ -29,10 +17,10 @@ int main() {
     {
       weft::handle<int> goes;
       rt.submit(weft::write(kept), weft::write(goes), weft::completes(late), [](int& x, int& y) { x = y = 1; });
-      require(thrown_by([&] { rt.wait(); }).find("'late'") != std::string::npos, "no stall is told");
+      require(thrown([&] { rt.wait(); }).find("'late'") != std::string::npos, "no stall is told");
     }
     fails ? late.fail(std::make_exception_ptr(std::runtime_error("lost"))) : late.fulfil();
-    const std::string told = thrown_by([&] { rt.wait(); });
+    const std::string told = thrown([&] { rt.wait(); });
     require(told == (fails ? "lost" : ""), in_words("the wait throws '", told, "'"));
     require(fails || rt.get(kept) == 1, "the task's other handle");
   }

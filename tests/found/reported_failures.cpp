@@ -24,25 +24,16 @@
 #include <weft/weft.hpp>
 
 #include "found.hpp"
+#include "thrown.hpp"
 
 namespace {
-
-// What `body` throws, in words, or "".
-template <class Body> std::string thrown_by(Body body) {
-  try {
-    body();
-  } catch (const std::runtime_error& e) {
-    return e.what();
-  }
-  return "";
-}
 
 void nested(weft::runtime& rt, long n) {
   for (long i = 0; i < n; ++i) {
     std::atomic<int> caught{0};
     rt.submit([&] {
       const int sum = weft::reduce(0, 64, 0, std::plus<>(), [&](int k) {
-        const std::string what = thrown_by([&] {
+        const std::string what = thrown([&] {
           weft::for_each(0, 100, [&](int at) {
             if (at == k) throw std::runtime_error("work was cancelled");
           });
@@ -53,7 +44,7 @@ void nested(weft::runtime& rt, long n) {
       });
       require(false, in_words("there is a sum: ", sum));
     });
-    const std::string what = thrown_by([&] { rt.wait(); });
+    const std::string what = thrown([&] { rt.wait(); });
     require(what == "the sum as well" && caught > 0,
             in_words("the wait threw '", what, "', ", caught.load(), " loops"));
     rt.wait();
@@ -71,7 +62,7 @@ void successor(weft::runtime& rt, long n) {
       });
       ++ran;
     });
-    require(thrown_by([&] { rt.wait(); }) == "exception on A", "it did not arrive");
+    require(thrown([&] { rt.wait(); }) == "exception on A", "it did not arrive");
     require(ran == 0, "what needed it ran");
   }
 }
@@ -103,7 +94,7 @@ void silent(weft::runtime& rt, long n) {
 void both(weft::runtime& rt, long n) {
   for (long i = 0; i < n; ++i) {
     std::atomic<int> ran{0};
-    const std::string what = thrown_by([&] {
+    const std::string what = thrown([&] {
       weft::finish([&] {
         for (int k = 0; k < 16; ++k)
           rt.submit([&, k] {
@@ -134,7 +125,7 @@ void down(weft::runtime& rt, long depth) {
 void up(weft::runtime& rt, long n) {
   for (long i = 1; i <= n; ++i) {
     rt.submit([&] { down(rt, i % 40); });
-    require(thrown_by([&] { rt.wait(); }) == "from below", in_words("lost from a depth of ", i % 40));
+    require(thrown([&] { rt.wait(); }) == "from below", in_words("lost from a depth of ", i % 40));
     rt.wait();
   }
 }

@@ -11,17 +11,9 @@
 #include <vector>
 
 #include "found.hpp"
+#include "thrown.hpp"
 
 namespace {
-
-template <class Wait> std::string told_by(Wait wait) {
-  try {
-    wait();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "";
-}
 
 [[nodiscard]] bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
@@ -35,7 +27,7 @@ void holds(bool by_handle) {
     rt.wait();
   });
   const auto wait = [&] { by_handle ? rt.wait(y) : rt.wait(); };
-  const std::string first = told_by(wait), second = told_by(wait);
+  const std::string first = thrown(wait), second = thrown(wait);
   require(first == "B: disk full", "the first wait tells: " + first);
   require(has(second, "no task can run any more") && has(second, "'P'") && has(second, "'K'"),
           "the second wait tells: " + second);
@@ -57,7 +49,7 @@ void tokens() {
     rt.submit(weft::write(h), weft::named("last"), [](int&) {});
   }
   const auto wait = [&] { rt.wait(); };
-  const std::string first = told_by(wait), second = told_by(wait);
+  const std::string first = thrown(wait), second = thrown(wait);
   require(first == "B: disk full", "the first wait tells: " + first);
   require(has(second, "no task can run any more, but 30 are not done") && has(second, "'taker'") &&
               !has(second, "'next'") && !has(second, "'last'"),

@@ -79,7 +79,8 @@ class poll_seat {
 
  private:
   // Held while asking; who is not alone goes on without. No lock of the process's: a modelled machine may go to another
-  // core meanwhile, on the same thread.
+  // core meanwhile, on the same thread. Order: acquire, with the release of who had it; so what one look wrote the next
+  // one sees, and set() returns behind the last look.
   detail::cell<bool> taken_;
   detail::cell<bool> any_;  // a hint; what counts is read while it is taken
   look what_ = nullptr;
