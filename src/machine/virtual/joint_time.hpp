@@ -7,7 +7,6 @@
 // Who: one thread, which calls run(); the programs are on it, too.
 #pragma once
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <vector>
 
