@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "blas.hpp"
+#include "graph.hpp"
 #include "without_gil.hpp"
 
 namespace weftrt {
@@ -16,6 +17,9 @@ namespace {
 
 // A thread outside of tasks waits at core::live_limit_, but no longer than so while none ends: they may wait for it.
 constexpr auto patience = std::chrono::milliseconds(200);
+
+// A thread that waits for a modelled machine looks so often whether a signal has come.
+constexpr auto between_signals = std::chrono::milliseconds(20);
 
 }  // namespace
 
@@ -124,8 +128,38 @@ void core::on_maker(std::function<void()> f) {
   if (failure != nullptr) std::rethrow_exception(failure);
 }
 
-void core::run_modelled() {
-  on_maker([this] { rt_->wait(); });
+bool core::run_modelled() {
+  struct order {
+    bool over = false;
+    std::exception_ptr failure;
+  };
+  const auto run = std::make_shared<order>();  // goes on when a signal has ended the wait
+  {
+    const std::lock_guard hold(lock_);
+    orders_.push_back([this, run] {
+      try {
+        rt_->wait();
+      } catch (...) {
+        run->failure = std::current_exception();
+      }
+      const std::lock_guard again(lock_);
+      run->over = true;
+      changed_.notify_all();
+    });
+    changed_.notify_all();
+  }
+  for (;;) {
+    {
+      const without_gil away;
+      std::unique_lock hold(lock_);
+      if (changed_.wait_for(hold, between_signals, [&] { return run->over; })) break;
+    }
+    if (PyErr_CheckSignals() == 0) continue;
+    cancel_all();
+    return false;
+  }
+  if (run->failure != nullptr) std::rethrow_exception(run->failure);
+  return true;
 }
 
 double core::now_ns() {
@@ -171,6 +205,12 @@ bool core::hold_back() {
   return true;
 }
 
+// Who: without the GIL, when no graph runs; nobody else comes any more.
+void core::end_graphs() {
+  for (graph* g : graphs) g->end();
+  ended_graphs.clear();
+}
+
 void core::end() {
   if (std::exchange(gone_, true)) return;
   while (inside_ != 0) {
@@ -181,10 +221,15 @@ void core::end() {
     const without_gil away;
     if (!modelled_) {
       rt_->wait();
+      end_graphs();
       for (unsigned w = 0; w < workers_; ++w) rt_->submit(weft::pin(w), [this] { carriers_.go_home(workers_); });
       rt_->wait();
       quit_->fulfil();
     } else {
+      on_maker([this] {
+        rt_->wait();
+        end_graphs();
+      });
       const std::lock_guard hold(lock_);
       leaves_ = true;
       changed_.notify_all();

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
 #include "carrier.hpp"
@@ -26,6 +27,7 @@ struct names {
   PyObject* skipped = nullptr;    // the exception of a task whose data failed
   PyObject* read_view = nullptr;  // what a read gets of a datum
   PyObject* check_result = nullptr;
+  PyObject *open_reduction = nullptr, *close_reduction = nullptr;  // weftrt/_reduce.py
   PyObject *access_type = nullptr, *clause_type = nullptr, *handle_type = nullptr;
   static names& get();
 };
@@ -36,6 +38,7 @@ class core;
 struct handle_cell final : weft::handle<void> {
   explicit handle_cell(PyObject* d) noexcept : data(d) {}
   PyObject* data;             // what is under its care; nullptr: the Handle is gone
+  PyObject* parts = nullptr;  // of the reduces that are open: until somebody else names the handle
   PyObject* cause = nullptr;  // the exception that left it unwritten
   std::string text;           // its name
 };
@@ -52,13 +55,17 @@ struct handle {
 enum class way : std::uint8_t {
   read = weft::detail::kind_read,
   write = weft::detail::kind_write,
-  add = weft::detail::kind_add
+  add = weft::detail::kind_add,
+  reduce = weft::detail::kind_concurrent  // each to a part of its own; a task that writes puts them together
 };
 struct access {
   PyObject* of;  // the Handle
   handle_cell* cell;
   way how;
+  PyObject* parts = nullptr;  // of a reduce: its operation, and from its submission on where parts are
+  PyObject* part = nullptr;   // that the body adds to
 };
+void clear(access& a);  // gives its references up
 
 // Counts tasks that are not done, those that they submit included.
 struct scope {
@@ -72,7 +79,9 @@ struct scope {
   std::shared_ptr<scope> outer;
 };
 
-// A task of Python. It and its future know each other until it is done.
+class graph;
+
+// A task of Python. It and its future know each other until it is done. A node of a graph has no future.
 struct job {
   PyObject_HEAD enum class is : std::uint8_t { pending, running, cancelled, done } state;
   bool watched;  // somebody may wait for the future, or has a callback
@@ -82,6 +91,7 @@ struct job {
   PyObject* kwargs;
   PyObject* future;
   core* of;
+  graph* node_of;
   std::uint64_t order;
   std::vector<access>* accesses;
   std::shared_ptr<scope>* in;        // where it is counted
@@ -104,6 +114,13 @@ struct clause {
 [[nodiscard]] handle_cell* cell_of(PyObject* handle);
 [[nodiscard]] access access_of(PyObject* x);  // an Access
 [[nodiscard]] clause clause_of(PyObject* x);  // a Clause
+
+// ---- reductions (reduction.cpp)
+
+// What the body of a reduce adds to. Borrowed; nullptr: an error is set. Who: once for each call of the body.
+[[nodiscard]] PyObject* part_of(access& a);
+// The body has added. False: an error is set.
+bool give_back_parts(job& j);
 
 // What is after a future reads a datum that its end writes: so the order of submission holds here, too.
 struct gate {
@@ -140,12 +157,20 @@ class core {
 
   // Returns the new future, or nullptr with an error of Python set.
   PyObject* submit(PyObject* f, PyObject* args, PyObject* kwargs);
+  // Puts together the parts of all reductions that are open, by tasks. False: an error is set.
+  bool close_reductions();
+  // A task that is kept, and not submitted: a node. Returns nullptr with an error of Python set.
+  job* record(PyObject* f, PyObject* args, PyObject* kwargs, task_clauses& said);
+  // Calls the body of a node. Who: its fiber.
+  void call_node(job* j);
+  void call_node(job* j, weft::team_context& member);
   // Waits for what is left, then ends the threads. Who: with the GIL, outside of its tasks.
   void end();
   void abandon() noexcept { gone_ = forked_ = true; }  // in a child after fork()
   [[nodiscard]] const char* why_gone() const noexcept;
-  // On a modelled machine tasks run while somebody waits. Who: without the GIL.
-  void run_modelled();
+  // On a modelled machine tasks run while somebody waits. False: an error of Python is set, as after Ctrl-C, and what
+  // had not begun then is cancelled.
+  [[nodiscard]] bool run_modelled();
   // Of the machine, since the runtime was made. Who: with the GIL, outside of tasks on a modelled machine.
   [[nodiscard]] double now_ns();
   void one_done() noexcept { ++done_; }
@@ -165,20 +190,26 @@ class core {
   void heal() noexcept;
   void drain_waits(bool yes);  // a worker that looked at the simple tasks is given away in one of them; has one again
   void rest(bool yes);
+  [[nodiscard]] weft::runtime& runtime() noexcept { return *rt_; }
+  void on_maker(std::function<void()> f);  // without the GIL
 
   std::vector<PyObject*> failed;     // futures that failed, to be raised by a wait
   std::vector<PyObject*> unwritten;  // Handles with a cause, until a wait
+  std::unordered_set<graph*> graphs;
+  std::vector<std::unique_ptr<weft::graph>> ended_graphs;  // that a body has dropped: their end may wait
 
  private:
   friend struct task;
   void maker_main();
-  void on_maker(std::function<void()> f);  // without the GIL
   bool sort_out(job* j, task_clauses& said, std::vector<PyObject*>& gates);
+  void name(job& j, access a);
+  bool meet_reduction(access& a);
   void enter(job* j, const task_clauses& said, bool from_body);
   bool hold_back();
   void take_orders();
   void call_drain();
   void open_gate(PyObject* g);
+  void end_graphs();
 
   core_options given_;
   std::unique_ptr<weft::runtime> rt_;
@@ -204,6 +235,7 @@ class core {
   unsigned inside_ = 0;                               // threads in a submission, which may be without the GIL
   std::vector<std::pair<job*, task_clauses>> later_;  // modelled: submitted by the body that runs
   std::uint64_t orders_given_ = 0, begun_ = 0, done_ = 0;
+  std::unordered_set<PyObject*> reducing_;  // Handles with parts
   std::shared_ptr<scope> all_ = std::make_shared<scope>(nullptr);
 };
 
@@ -211,6 +243,10 @@ class core {
 [[nodiscard]] job* running_job() noexcept;
 // Calls the body, if nobody has. Who: a thread's own stack, with the GIL.
 void run_job(job* j);
+// The body, for a task that is claimed. Returns its result; nullptr, and why not in `failure`.
+[[nodiscard]] PyObject* call_body(job* j, PyObject*& failure);
+// What j was to write is unwritten because of this exception.
+void poison(const job* j, PyObject* exception);
 // The runtime gives it up: it can never run.
 void skip_job(job* j);
 // Calls it where its result is wanted, if it has not begun and may be called by anybody. Who: a body, with the GIL.

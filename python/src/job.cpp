@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core.hpp"
+#include "graph.hpp"
 
 namespace weftrt {
 
@@ -24,7 +25,7 @@ void set(PyObject* o, PyObject* name, PyObject* value) {
 
 void clear_accesses(job* j) {
   if (j->accesses == nullptr) return;
-  for (const access& a : *j->accesses) Py_DECREF(a.of);
+  for (access& a : *j->accesses) clear(a);
   delete j->accesses;
   j->accesses = nullptr;
 }
@@ -66,12 +67,7 @@ void fail_with(job* j, PyObject* exception) {
   names& n = names::get();
   set(j->future, n.exception, exception);
   set(j->future, n.state, n.finished);
-  if (j->accesses != nullptr)
-    for (const access& a : *j->accesses)
-      if (a.how != way::read && a.cell->cause == nullptr) {
-        a.cell->cause = Py_NewRef(exception);
-        j->of->unwritten.push_back(Py_NewRef(a.of));
-      }
+  poison(j, exception);
   auto& failed = j->of->failed;
   PyObject* const order = PyLong_FromUnsignedLongLong(j->order);
   if (order != nullptr) set(j->future, n.order, order);
@@ -94,6 +90,7 @@ PyObject* raised() {
 // Says in which task it was, where that is half of the answer: a write to what was only to be read.
 void note_task(PyObject* e, const job* j) {
   if (j->accesses == nullptr || !PyObject_TypeCheck(e, reinterpret_cast<PyTypeObject*>(PyExc_ValueError))) return;
+  if (PyObject_HasAttrString(e, "__notes__") != 0) return;  // a graph's run raises what a node of it did
   PyObject* const note = PyUnicode_FromFormat("in task '%s'; what it names by read() it may not write", j->name);
   PyObject* const r = PyObject_CallMethodOneArg(e, names::get().add_note, note);
   if (r == nullptr) PyErr_Clear();
@@ -102,10 +99,11 @@ void note_task(PyObject* e, const job* j) {
 }
 
 // What a body gets for an argument; a new reference.
-PyObject* datum_for(PyObject* argument, const job* j) {
+PyObject* datum_for(PyObject* argument, job* j) {
   if (j->accesses != nullptr)
-    for (const access& a : *j->accesses) {
+    for (access& a : *j->accesses) {
       if (reinterpret_cast<PyObject*>(a.of) != argument) continue;
+      if (a.how == way::reduce) return Py_XNewRef(part_of(a));
       if (a.how != way::read) return Py_NewRef(a.cell->data);
       return PyObject_CallOneArg(names::get().read_view, a.cell->data);
     }
@@ -113,7 +111,7 @@ PyObject* datum_for(PyObject* argument, const job* j) {
 }
 
 // The arguments with data in the place of handles. False: an error is set.
-bool fill_in(const job* j, PyObject*& args, PyObject*& kwargs) {
+bool fill_in(job* j, PyObject*& args, PyObject*& kwargs) {
   const Py_ssize_t n = PyTuple_GET_SIZE(j->args);
   args = PyTuple_New(n);
   if (args == nullptr) return false;
@@ -133,12 +131,12 @@ bool fill_in(const job* j, PyObject*& args, PyObject*& kwargs) {
   return kwargs != nullptr;
 }
 
-PyObject* call_with_data(const job* j) {
+PyObject* call_with_data(job* j) {
   PyObject *args = nullptr, *kwargs = nullptr, *result = nullptr;
   if (fill_in(j, args, kwargs)) result = PyObject_Call(j->f, args, kwargs);
   Py_XDECREF(args);
   Py_XDECREF(kwargs);
-  if (result == nullptr) return nullptr;
+  if (result == nullptr || !give_back_parts(*j)) return Py_XDECREF(result), nullptr;
   PyObject* const data = PyTuple_New(static_cast<Py_ssize_t>(j->accesses->size()));
   if (data == nullptr) return Py_DECREF(result), nullptr;
   for (std::size_t i = 0; i < j->accesses->size(); ++i)
@@ -183,18 +181,35 @@ bool claim(job* j) {
 
 }  // namespace
 
-void run_job(job* j) {
-  if (!claim(j)) return;
-  if (PyObject* const why = skipped(j)) return fail_with(j, why);
+void poison(const job* j, PyObject* exception) {
+  if (j->accesses == nullptr) return;
+  for (const access& a : *j->accesses)
+    if (a.how != way::read && a.cell->cause == nullptr) {
+      a.cell->cause = Py_NewRef(exception);
+      j->of->unwritten.push_back(Py_NewRef(a.of));
+    }
+}
+
+PyObject* call_body(job* j, PyObject*& failure) {
+  failure = skipped(j);
+  if (failure != nullptr) return nullptr;
   carrier* const here = carrier::here();
   void* const outer = std::exchange(here->job, j);
   PyObject* const result = j->accesses == nullptr ? PyObject_Call(j->f, j->args, j->kwargs) : call_with_data(j);
   here->job = outer;
   delete std::exchange(j->children, nullptr);
-  if (result != nullptr) return finish_with(j, result);
-  PyObject* const e = raised();
-  note_task(e, j);
-  fail_with(j, e);
+  if (result != nullptr) return result;
+  failure = raised();
+  note_task(failure, j);
+  return nullptr;
+}
+
+void run_job(job* j) {
+  if (j->node_of != nullptr) return j->node_of->call(j);
+  if (!claim(j)) return;
+  PyObject* failure = nullptr;
+  PyObject* const result = call_body(j, failure);
+  result != nullptr ? finish_with(j, result) : fail_with(j, failure);
 }
 
 void skip_job(job* j) {
@@ -231,6 +246,7 @@ handle::handle(PyObject* data) : cell(new handle_cell(Py_NewRef(data))) {
 
 handle::~handle() {
   Py_CLEAR(cell->data);
+  Py_CLEAR(cell->parts);
   Py_CLEAR(cell->cause);
   auto& dead = graveyard();
   dead.push_back(cell);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core.hpp"
+#include "graph.hpp"
 
 namespace nb = nanobind;
 
@@ -32,7 +33,7 @@ void job_dealloc(PyObject* self) {
   Py_XDECREF(j->kwargs);
   Py_XDECREF(j->future);
   if (j->accesses != nullptr)
-    for (const access& a : *j->accesses) Py_DECREF(a.of);
+    for (access& a : *j->accesses) clear(a);
   delete j->accesses;
   delete j->in;
   delete j->children;
@@ -66,8 +67,12 @@ PyObject* job_run_modelled(PyObject* self, PyObject*) {
                     "task that needs the result name it by after()");
     return nullptr;
   }
-  Py_BEGIN_ALLOW_THREADS c.run_modelled();
-  Py_END_ALLOW_THREADS Py_RETURN_TRUE;
+  try {
+    if (!c.run_modelled()) return nullptr;
+  } catch (const std::exception& e) {
+    return PyErr_SetString(PyExc_RuntimeError, e.what()), nullptr;
+  }
+  Py_RETURN_TRUE;
 }
 
 PyMethodDef job_methods[] = {{"watch", job_watch, METH_NOARGS, nullptr},
@@ -85,6 +90,7 @@ PyType_Spec job_spec{"weftrt._core.Job", sizeof(job), 0, Py_TPFLAGS_DEFAULT | Py
 struct python_access {
   nb::object of;
   way how;
+  nb::object operation;  // of a reduce
 };
 struct python_clause {
   clause::what kind;
@@ -174,11 +180,14 @@ void define_data(nb::module_& m) {
   n.access_type = accesses.inc_ref().ptr();
   n.clause_type = clauses.inc_ref().ptr();
   const auto make_access = [](way how) {
-    return [how](nb::typed<nb::object, handle> h) { return python_access{h, how}; };
+    return [how](nb::typed<nb::object, handle> h) { return python_access{h, how, {}}; };
   };
   m.def("read", make_access(way::read));
   m.def("write", make_access(way::write));
   m.def("add", make_access(way::add));
+  m.def("reduce", [](nb::typed<nb::object, handle> h, nb::object operation) {
+    return python_access{h, way::reduce, operation};
+  });
   m.def("clause", [](int kind, nb::object value) { return python_clause{static_cast<clause::what>(kind), value}; });
 }
 
@@ -201,7 +210,14 @@ void define_runtime(nb::module_& m) {
       .def("abandon", &core::abandon)
       .def("cancel_all", &core::cancel_all)
       .def("heal", &core::heal)
-      .def("run_modelled", &core::run_modelled, nb::call_guard<nb::gil_scoped_release>())
+      .def("close_reductions",
+           [](core& c) {
+             if (!c.close_reductions()) throw nb::python_error();
+           })
+      .def("run_modelled",
+           [](core& c) {
+             if (!c.run_modelled()) throw nb::python_error();
+           })
       .def("now_ns", &core::now_ns)
       .def("in_body", [](core& c) { return running_job() != nullptr && running_job()->of == &c; })
       .def("await_all", [](core& c, nb::object lock) { return await_scope(*c.scope_of(running_job()), lock); })
@@ -218,6 +234,14 @@ void define_runtime(nb::module_& m) {
       .def_prop_ro("machine", &core::machine)
       .def_prop_ro("threads", &core::threads)
       .def_prop_ro("trace", &core::trace_path);
+  nb::class_<graph>(m, "Graph")
+      .def(nb::init<core&, nb::list, nb::object>(), nb::keep_alive<1, 2>())
+      .def("submit", &graph::submit)
+      .def("await_children", [](graph& g, nb::object lock) { return await_scope(*g.scope(), lock); })
+      .def("take_failure", &graph::take_failure)
+      .def_prop_ro("nodes", &graph::nodes)
+      .def_prop_ro("edges", &graph::edges)
+      .def_prop_ro("runs", &graph::runs);
   nb::class_<python_finish>(m, "Finish")
       .def(nb::init<core&>(), nb::keep_alive<1, 2>())
       .def("enter", &python_finish::enter)
@@ -229,7 +253,7 @@ void define_runtime(nb::module_& m) {
 handle_cell* cell_of(PyObject* x) { return nb::inst_ptr<handle>(nb::handle(x))->cell; }
 access access_of(PyObject* x) {
   const python_access& a = *nb::inst_ptr<python_access>(nb::handle(x));
-  return {a.of.ptr(), cell_of(a.of.ptr()), a.how};
+  return {a.of.ptr(), cell_of(a.of.ptr()), a.how, a.operation.ptr()};
 }
 clause clause_of(PyObject* x) {
   const python_clause& c = *nb::inst_ptr<python_clause>(nb::handle(x));
@@ -260,6 +284,14 @@ NB_MODULE(_core, m) {
     for (const weft::choice& c : machines ? weft::machines() : weft::policies())
       all.append(nb::make_tuple(c.name, c.what));
     return all;
+  });
+  m.def("running_core", []() -> nb::object {
+    job* const j = running_job();
+    return j == nullptr ? nb::none() : nb::object(nb::find(*j->of));
+  });
+  m.def("set_up_reductions", [](nb::object opened, nb::object closed) {
+    names::get().open_reduction = opened.release().ptr();
+    names::get().close_reduction = closed.release().ptr();
   });
   m.def("set_up", [](nb::object future, nb::object skipped, nb::object read_view, nb::object check_result) {
     names& of = names::get();

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <unordered_set>
 
 #include "blas.hpp"
 #include "core.hpp"
@@ -27,12 +28,10 @@ struct closure {
   weft::detail::team_clause team{1, 1};
 };
 
+// Weft keeps names by address. There is one copy of each text, for good.
 [[nodiscard]] const char* intern(const char* text) {
-  static auto* const all = new std::vector<std::unique_ptr<std::string>>;
-  for (const auto& s : *all)
-    if (*s == text) return s->c_str();
-  all->push_back(std::make_unique<std::string>(text));
-  return all->back()->c_str();
+  static auto* const all = new std::unordered_set<std::string>;
+  return all->emplace(text).first->c_str();
 }
 
 }  // namespace
@@ -75,19 +74,23 @@ struct task {
     auto& e = *static_cast<errand_of*>(of);
     const bool had = here.take_gil();
     e.skipped ? skip_job(e.j) : run_job(e.j);
-    Py_DECREF(e.j);
+    if (e.j->node_of == nullptr) Py_DECREF(e.j);
     here.leave_gil(had);
   }
   // A member of a team. The last to come calls the body, with the others as the threads of its BLAS.
   static void join_team(detail::record& r, weft::team_context& member) {
     const closure k = *static_cast<closure*>(r.closure());
-    crew& all = k.of->carriers_;
+    as_member(*k.of, k.what, member, [&] {
+      static_cast<closure*>(r.closure())->what = nullptr;  // all have read it; a team's closure is destroyed later
+    });
+  }
+  template <class Begins> static void as_member(core& of, job* j, weft::team_context& member, Begins begins) {
+    crew& all = of.carriers_;
     carrier::on_thread_stack(
         all, [](carrier&, void*) {}, nullptr);  // the maker's worker is on another thread now
     weft::openblas_guest(member, blas::all(), [&](weft::guest_context&) {
-      errand_of e{k.what, false};
-      static_cast<closure*>(r.closure())->what =
-          nullptr;  // all members have read it; a team's closure is destroyed later
+      errand_of e{j, false};
+      begins();
       carrier::on_thread_stack(
           all,
           [](carrier& here, void* of) {
@@ -110,15 +113,19 @@ struct task {
     if (k.team.most > 1 && !e.skipped && w != nullptr && w->where != nullptr && !k.of->modelled_)
       return detail::self_out_of_line()->engine->run_team(r, k.team, &join_team);
     if (w != nullptr && w->engine == k.of->engine_ && w->where != nullptr) {
-      carrier::on_thread_stack(k.of->carriers_, &one, &e);
-      if (k.of->modelled_)
-        for (auto& l : std::exchange(k.of->later_, {})) submit(*k.of, l.first, l.second);
+      call(*k.of, e);
     } else {
       const PyGILState_STATE gil = PyGILState_Ensure();
       skip_job(k.what);
       Py_DECREF(k.what);
       PyGILState_Release(gil);
     }
+  }
+
+  static void call(core& of, errand_of& e) {
+    carrier::on_thread_stack(of.carriers_, &one, &e);
+    if (of.modelled_)
+      for (auto& l : std::exchange(of.later_, {})) submit(of, l.first, l.second);
   }
 
   static void submit(core& c, job* j, const task_clauses& said) {
@@ -152,8 +159,8 @@ struct task {
 
 namespace {
 
-// What stands among the arguments and is no data. An error is set if it cannot be meant.
-void read_clause(PyObject* x, task_clauses& said, job& j, std::vector<PyObject*>& gates) {
+// What stands among the arguments, is no data and names none. An error is set if it cannot be meant.
+void read_clause(PyObject* x, task_clauses& said, job& j) {
   const clause c = clause_of(x);
   if (c.kind == clause::what::named) {
     if (const char* const text = PyUnicode_AsUTF8(c.value)) j.name = intern(text);
@@ -163,11 +170,6 @@ void read_clause(PyObject* x, task_clauses& said, job& j, std::vector<PyObject*>
     said.urgent = PyObject_IsTrue(c.value) > 0;
   } else if (c.kind == clause::what::team) {
     said.team = static_cast<unsigned>(PyLong_AsUnsignedLong(c.value));
-  } else if (c.kind == clause::what::after) {
-    PyObject* const h = PyTuple_GET_ITEM(c.value, 0);
-    if (j.accesses == nullptr) j.accesses = new std::vector<access>;
-    j.accesses->push_back({Py_NewRef(h), cell_of(h), way::read});
-    if (PyTuple_GET_ITEM(c.value, 1) != Py_None) gates.push_back(Py_NewRef(PyTuple_GET_ITEM(c.value, 1)));
   } else {
     Py_buffer view;
     if (PyObject_GetBuffer(c.value, &view, PyBUF_ANY_CONTIGUOUS) != 0) return;
@@ -185,7 +187,7 @@ const char* name_of(PyObject* f) {
   return name;
 }
 
-job* make_job(core* of, PyObject* f, PyObject* args, PyObject* kwargs) {
+job* make_job(core* of, PyObject* f, PyObject* args, PyObject* kwargs, bool has_future = true) {
   names& n = names::get();
   job* const j = PyObject_New(job, job::type);
   if (j == nullptr) return nullptr;
@@ -196,9 +198,13 @@ job* make_job(core* of, PyObject* f, PyObject* args, PyObject* kwargs) {
   j->args = Py_NewRef(args);
   j->kwargs = kwargs != Py_None ? Py_NewRef(kwargs) : nullptr;
   j->of = of;
+  j->node_of = nullptr;
+  j->order = 0;
   j->accesses = nullptr;
   j->in = j->children = nullptr;
   j->name = nullptr;
+  j->future = nullptr;
+  if (!has_future) return j;
   auto* const type = reinterpret_cast<PyTypeObject*>(n.future_type);
   j->future = type->tp_alloc(type, 0);
   if (j->future == nullptr || PyObject_SetAttr(j->future, n.job, reinterpret_cast<PyObject*>(j)) != 0) {
@@ -210,6 +216,19 @@ job* make_job(core* of, PyObject* f, PyObject* args, PyObject* kwargs) {
 
 }  // namespace
 
+// The task that is being submitted names a handle. An error is set if it cannot be meant.
+void core::name(job& j, access a) {
+  if (j.accesses != nullptr)
+    for (const access& b : *j.accesses)
+      if (b.cell == a.cell && (b.how != a.how || a.how == way::reduce))
+        PyErr_SetString(PyExc_ValueError, "weftrt: a task names one handle in two ways, or reduces it twice; write() "
+                                          "may also read");
+  if (PyErr_Occurred() != nullptr || !meet_reduction(a)) return;
+  if (j.accesses == nullptr) j.accesses = new std::vector<access>;
+  j.accesses->push_back(a);
+  Py_INCREF(a.of);
+}
+
 // Takes the clauses out of the arguments; handles stay in the place of their accesses. False: an error is set.
 bool core::sort_out(job* j, task_clauses& said, std::vector<PyObject*>& gates) {
   const names& n = names::get();
@@ -218,15 +237,18 @@ bool core::sort_out(job* j, task_clauses& said, std::vector<PyObject*>& gates) {
   const auto one = [&](PyObject* x) -> PyObject* {  // what stands in its place; nullptr: nothing
     if (is(x, n.access_type)) {
       const access a = access_of(x);
-      if (j->accesses != nullptr)
-        for (const access& b : *j->accesses)
-          if (b.cell == a.cell && b.how != a.how)
-            PyErr_SetString(PyExc_ValueError, "weftrt: a task names one handle in two ways; write() may also read");
-      if (j->accesses == nullptr) j->accesses = new std::vector<access>;
-      j->accesses->push_back({Py_NewRef(a.of), a.cell, a.how});
+      name(*j, a);
       return a.of;
     }
-    if (is(x, n.clause_type)) return read_clause(x, said, *j, gates), nullptr;
+    if (is(x, n.clause_type)) {
+      const clause c = clause_of(x);
+      if (c.kind != clause::what::after) return read_clause(x, said, *j), nullptr;
+      PyObject* const h = PyTuple_GET_ITEM(c.value, 0);
+      name(*j, {h, cell_of(h), way::read});
+      PyObject* const g = PyTuple_GET_ITEM(c.value, 1);
+      if (g != Py_None) gates.push_back(Py_NewRef(g));
+      return nullptr;
+    }
     if (is(x, n.handle_type))
       PyErr_SetString(PyExc_TypeError, "weftrt: a handle alone does not say how the task uses it: write read(h), "
                                        "write(h) or add(h)");
@@ -320,6 +342,39 @@ void core::call_drain() {
 void core::drain_waits(bool yes) {
   drains_.fetch_add(yes ? -1 : 1);
   if (yes) call_drain();
+}
+
+job* core::record(PyObject* f, PyObject* args, PyObject* kwargs, task_clauses& said) {
+  job* const j = make_job(this, f, args, kwargs, false);
+  if (j == nullptr) return nullptr;
+  std::vector<PyObject*> gates;
+  if (sort_out(j, said, gates)) {
+    if (j->name == nullptr) j->name = name_of(f);
+    if (!gates.empty())
+      PyErr_SetString(PyExc_TypeError, "weftrt: a graph runs again and a future is done once; submit that task by "
+                                       "itself, or let it be after a handle");
+    for (const access& a : j->accesses != nullptr ? *j->accesses : std::vector<access>{})
+      if (a.how == way::reduce)
+        PyErr_SetString(PyExc_TypeError, "weftrt: a graph holds no reduce(); use add(), or submit that task by itself");
+    if (said.team > 1) blas::look();
+    j->state = job::is::running;
+  }
+  for (PyObject* g : gates) Py_DECREF(g);
+  if (PyErr_Occurred() == nullptr) return j;
+  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+  PyErr_Fetch(&type, &value, &trace);
+  Py_DECREF(j);
+  PyErr_Restore(type, value, trace);
+  return nullptr;
+}
+
+void core::call_node(job* j) {
+  task::errand_of e{j, false};
+  task::call(*this, e);
+}
+
+void core::call_node(job* j, weft::team_context& member) {
+  task::as_member(*this, j, member, [] {});
 }
 
 PyObject* core::submit(PyObject* f, PyObject* args, PyObject* kwargs) {

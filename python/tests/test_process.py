@@ -118,13 +118,35 @@ def test_spawn(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (0, "[0, 1, 4, 9]\n", "")
 
 
-@pytest.mark.parametrize("waits", ["f.result()", "rt.wait()"])
+WAITS = ["f.result()", "rt.wait()", "rt.get(h)", "f.exception(90)", "rt.for_each(2, lambda part: time.sleep(0.5))",
+         "list(rt.pipeline(range(3), lambda x: time.sleep(0.5)))", "rt.submit(g).result()",
+         "asyncio.run(awaits(f))", "[f.result() for f in concurrent.futures.as_completed([f])]",
+         "[rt.submit(int) for _ in range(100_000)]"]
+
+
+def interrupted(text: str) -> float:
+    """Seconds from SIGINT to where the program has it. What it had not begun it has cancelled, and ends."""
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(text)], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None and child.stdout.readline() == "ready\n"
+        time.sleep(0.1)
+        sent = time.time()
+        os.kill(child.pid, signal.SIGINT)
+        came = float(child.stdout.readline())
+        assert child.stdout.readline() == "True\n"
+        assert child.wait(30) == 0
+        return came - sent
+
+
+@pytest.mark.parametrize("waits", WAITS)
 def test_ctrl_c(waits):
     text = f"""
-        import sys, time, weftrt as wf
+        import asyncio, concurrent.futures, sys, time, weftrt as wf
+        async def awaits(f): return await f
         try:
             with wf.Runtime(1) as rt:
-                f = rt.submit(time.sleep, 0.5)
+                h = wf.handle([0])
+                with rt.graph() as g: g.submit(len, wf.write(h))
+                f = rt.submit(lambda x: time.sleep(0.5), wf.write(h))
                 rest = [rt.submit(time.sleep, 100) for _ in range(3)]
                 print("ready", flush=True)
                 try:
@@ -135,15 +157,46 @@ def test_ctrl_c(waits):
         except KeyboardInterrupt:
             print(all(f.cancelled() for f in rest), flush=True)
         """
-    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(text)], stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout is not None and child.stdout.readline() == "ready\n"
-        time.sleep(0.1)
-        sent = time.time()
-        os.kill(child.pid, signal.SIGINT)
-        came = float(child.stdout.readline())
-        assert child.stdout.readline() == "True\n"
-        assert child.wait(30) == 0
-        assert came - sent < 0.4  # 0.1 on a machine that has a core for it
+    # A busy machine only adds: the least of some.
+    assert any(interrupted(text) < 0.1 for _ in range(6))
+
+
+def test_ctrl_c_at_the_end_of_with():
+    interrupted("""
+        import signal, time, weftrt as wf
+        class Told(KeyboardInterrupt): pass
+        def tell(*_):
+            print(time.time(), flush=True)
+            raise Told
+        signal.signal(signal.SIGINT, tell)
+        try:
+            with wf.Runtime(1) as rt:
+                rt.submit(time.sleep, 0.5)
+                rest = [rt.submit(time.sleep, 100) for _ in range(3)]
+                print("ready", flush=True)
+        except Told:
+            print(all(f.cancelled() for f in rest), flush=True)
+        """)
+
+
+def test_ctrl_c_on_a_modelled_machine():
+    text = """
+        import time, weftrt as wf
+        fs = []
+        def program(rt):
+            for _ in range(300): fs.append(rt.submit(time.sleep, 0.7))
+            print("ready", flush=True)
+            try:
+                rt.wait()
+            except KeyboardInterrupt:
+                print(time.time(), flush=True)
+                raise
+        try:
+            wf.sim(program)
+        except KeyboardInterrupt:
+            print(sum(f.cancelled() for f in fs) >= 295, flush=True)
+        """
+    assert any(interrupted(text) < 0.1 for _ in range(6))
 
 
 def test_a_subinterpreter_is_told():

@@ -8,7 +8,8 @@
 """
 from weftrt import _interpreter as _interpreter  # before all others
 
-from weftrt._clauses import Access, Clause, Handle, add, after, cost, handle, named, near, priority, read, team, write
+from weftrt._clauses import (
+    Access, Clause, Handle, add, after, cost, handle, named, near, priority, read, reduce, team, write)
 from weftrt._core import version as _version
 from weftrt._future import Future, TaskSkipped
 from weftrt._runtime import Executor, Runtime, blocking, finish
@@ -16,10 +17,13 @@ from weftrt._tool import check, info, report, whatif
 
 TYPE_CHECKING = False  # as typing's, which takes time to import
 if TYPE_CHECKING:
+    from weftrt._graph import Graph
     from weftrt._pipeline import serial
     from weftrt._sim import sim
+    from weftrt._task import Task, task
 
-_LATER = {"serial": "_pipeline", "sim": "_sim"}  # imported when they are asked for
+_LATER = {  # imported when they are asked for
+    "Graph": "_graph", "serial": "_pipeline", "sim": "_sim", "Task": "_task", "task": "_task"}
 
 
 def __getattr__(name: str) -> object:
@@ -33,7 +37,7 @@ def __getattr__(name: str) -> object:
 __version__ = _version()
 
 __all__ = [
-    "Access", "Clause", "Executor", "Future", "Handle", "Runtime", "TaskSkipped", "add", "after", "blocking", "check",
-    "cost", "finish", "handle", "info", "named", "near", "priority", "read", "report", "serial", "sim", "team",
-    "whatif", "write",
+    "Access", "Clause", "Executor", "Future", "Graph", "Handle", "Runtime", "Task", "TaskSkipped", "add", "after",
+    "blocking", "check", "cost", "finish", "handle", "info", "named", "near", "priority", "read", "reduce", "report",
+    "serial", "sim", "task", "team", "whatif", "write",
 ]

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 from concurrent.futures import Future as StandardFuture
+from collections.abc import Callable
 from typing import Any
 
 from weftrt import _core
 from weftrt._core import Access, Clause, Handle, add, read, write
 
 __all__ = ["Access", "Clause", "Handle", "add", "after", "cost", "handle", "named", "near", "priority", "read",
-           "team", "write"]
+           "reduce", "team", "write"]
 
 _NAMED, _COST, _PRIORITY, _NEAR, _AFTER, _TEAM = range(6)
 
@@ -57,6 +58,19 @@ def team(workers: int) -> Clause:
     if not isinstance(workers, int) or not 1 <= workers <= 1024:
         raise ValueError(f"weftrt: a team is 1 to 1024 workers, not {workers!r}")
     return _core.clause(_TEAM, workers)
+
+
+def reduce(h: Handle, op: Any = None, *, start: Callable[[Any], Any] | None = None) -> Access:
+    """Tasks that reduce a handle run together: each gets a part of its own to add to, in the place of the datum.
+
+    `op` is a ufunc of NumPy as `np.add`, which is the default, `np.minimum` or `np.logical_or`; or a function
+    `op(datum, part)` that puts a part into the datum, with `start(datum)`, which makes a part that changes nothing.
+    Parts are put together when another task names the handle, and by a wait for all. In which order is open, so sums
+    of floats may differ in their last bits.
+    """
+    from weftrt._reduce import operation
+
+    return _core.reduce(h, operation(h, op, start))
 
 
 def near(data: Any) -> Clause:

@@ -39,6 +39,7 @@ class Future(StandardFuture[T]):
     _exception = None
     _job: Job | None = None
     _told = False
+    _is_own = False  # nobody has it but the package: that it was skipped is no news
     _order = 0
 
     def __init__(self) -> None:

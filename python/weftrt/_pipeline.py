@@ -80,6 +80,10 @@ def _items(runtime: Runtime, source: Iterator[Any], steps: list[tuple[Callable[[
                 yield _result(under_way.popleft())
         while under_way:
             yield _result(under_way.popleft())
+    except KeyboardInterrupt:
+        while under_way:  # nobody waits for these
+            under_way.popleft()[1].cancel()
+        raise
     finally:  # an item that failed, or nobody wants the rest
         for _, done in under_way:
             done.exception()

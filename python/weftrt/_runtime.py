@@ -9,6 +9,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor as StandardExecutor
+from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -17,6 +18,7 @@ from weftrt._clauses import Clause, Handle, named
 from weftrt._future import Future, TaskSkipped
 
 if TYPE_CHECKING:
+    from weftrt._graph import Graph
     from weftrt._page import Page
     from weftrt._pipeline import serial
 
@@ -24,6 +26,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _live: set[_core.Core] = set()
+_here: ContextVar[Runtime | None] = ContextVar("weftrt", default=None)  # whose `with` the program is in
+_NOT_CALLED: set[type] = set()  # what submit() is given and is no body: a Task, a Graph
 _leaving: list[threading.Thread] = []
 _exits = False
 
@@ -56,7 +60,20 @@ def _check_result(result: Any, data: tuple[Any, ...]) -> Any:
     return result
 
 
+def _reduction_opened(*arguments: Any) -> Any:
+    from weftrt._reduce import opened
+
+    return opened(*arguments)
+
+
+def _reduction_closed(*arguments: Any) -> None:
+    from weftrt._reduce import closed
+
+    closed(*arguments)
+
+
 _core.set_up(Future, TaskSkipped, _read_view, _check_result)
+_core.set_up_reductions(_reduction_opened, _reduction_closed)
 
 
 def _await(register: Callable[[threading.Lock], bool]) -> None:
@@ -73,6 +90,8 @@ def _await(register: Callable[[threading.Lock], bool]) -> None:
 
 
 def _end(core: _core.Core) -> None:
+    if not core.gone:
+        core.close_reductions()
     core.end()
     _live.discard(core)
 
@@ -157,6 +176,7 @@ class Runtime:
             workers = _core.workers_by_default()
         self._core = _core.Core(workers or 0, machine or "", file, policy or "", seed or 0)
         self._submit = self._core.submit
+        self._outer: list[Token[Runtime | None]] = []
         _live.add(self._core)
         self._finalizer = weakref.finalize(self, _let_go, self._core)
         self._finalizer.atexit = False
@@ -195,6 +215,8 @@ class Runtime:
         cannot be written. `named`, `cost`, `priority`, `near` and `after` may stand anywhere among them and are none.
         """
         try:
+            if type(f) in _NOT_CALLED:
+                return f._submit_to(self, args, kwargs)  # type: ignore[no-any-return,attr-defined]
             return self._submit(f, args, kwargs or None)
         except RuntimeError:
             if _exits and not _core.in_task() and threading.current_thread() is not threading.main_thread():
@@ -207,12 +229,15 @@ class Runtime:
         Raises, outside of tasks, the first failure in order of submission that nobody has asked its future for.
         """
         core = self._core
-        if core.modelled and not core.in_body():
-            core.run_modelled()
+        if not core.in_body():
+            core.close_reductions()
+            if core.modelled:
+                core.run_modelled()
         _await(core.await_all)
         if core.in_body():
             return
-        failed = [f for f in core.take_failed() if not f._told]
+        failed = [f for f in core.take_failed()
+                  if not f._told and not (f._is_own and isinstance(f._exception, TaskSkipped))]
         core.heal()
         if failed:
             first = min(failed, key=lambda f: f._order)
@@ -221,6 +246,12 @@ class Runtime:
     def get(self, h: Handle) -> Any:
         """The data of h, when the accesses that are submitted so far are done. Raises what left it unwritten."""
         return self.submit(_data_of, h.unguarded, _core.clause(4, (h, None)), named("get")).result()
+
+    def graph(self) -> Graph:
+        """Tasks that are recorded once and run again: `with rt.graph() as g: g.submit(...)`, then `g.run()`."""
+        from weftrt._graph import Graph
+
+        return Graph(self)
 
     def finish(self) -> finish:
         """with rt.finish(): leaves when everything is done that was submitted in it."""
@@ -270,17 +301,29 @@ class Runtime:
         _end(core)
 
     def __enter__(self) -> Runtime:
+        self._outer.append(_here.set(self))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  where: TracebackType | None) -> None:
+        _leave(self._outer.pop())
         try:
             if error is None:
                 self.wait()
-            else:
-                self.cancel()
+        except KeyboardInterrupt as e:
+            error = e
+            raise
         finally:
+            if error is not None:
+                self.cancel()
             self.end()
+
+
+def _leave(outer: Token[Runtime | None]) -> None:
+    try:
+        _here.reset(outer)
+    except ValueError:  # entered in another thread, which has a context of its own
+        pass
 
 
 def _data_of(data: Any) -> Any:
