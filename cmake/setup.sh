@@ -69,6 +69,7 @@ qemu-system-x86|qemu-system-x86_64|boots computers with several memory nodes in 
 libmpich-dev|mpicxx|ranks that are processes, in `make test`
 mpich|mpiexec|starts them
 chromium|chromium|draws the page of weft report in `make test`
+python3-prometheus-client||reads what `weft top --openmetrics` writes, in `make test`
 clang-format-16|clang-format-16|format check of `make test`: other versions format otherwise'
 
 case "${1:-test}" in

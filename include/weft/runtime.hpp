@@ -100,6 +100,9 @@ struct options {
   // Rules of the scheduler with other numbers than the usual ones, or switched off: "tiny=off,sweep=16". For
   // measurements and for the curious; `weft info --rules` lists them. nullptr: all as usual.
   const char* rules = nullptr;
+  // Real cores only. `weft top` may look at the counters while the runtime lives: docs/guide/63-top.md. Costs a thread
+  // that sleeps until somebody looks, some pages of memory, and two looks at the clock each time a worker runs dry.
+  bool top = false;
 };
 
 class graph;

@@ -26,6 +26,7 @@ struct disturbance;
           .search_ns = opt.search_us * std::uint64_t{1000},
           .decoupled = decoupled(opt),
           .creator = opt.creator,
+          .top = opt.top,
           .rules = rules_of(opt)};
 }
 

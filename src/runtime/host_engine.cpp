@@ -3,6 +3,7 @@
 #include "memory/pages.hpp"
 #include "place/topology.hpp"
 #include "runtime/engines.hpp"
+#include "runtime/live_counters.hpp"
 #include "runtime/options.hpp"
 #include "sched/engine/engine.hpp"
 
@@ -35,6 +36,7 @@ std::unique_ptr<sched::any_engine> make_host_engine(const options& opt) {
   }
   e->open(place::tree(cores, n, std::move(apart), std::move(facts)), sched::find_policy(opt.policy));
   e->the_machine().run();
+  if (opt.top) e->onlooker = std::make_unique<live_counters>(*e, opt.policy);
   return e;
 }
 

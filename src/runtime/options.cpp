@@ -250,6 +250,7 @@ options complete(options asked) {
   from.number("trace_mib", o.trace_mib, defaults.trace_mib, trace_allowed);
   from.text("counters", o.counters, nullptr);
   from.text("rules", o.rules, "");
+  from.flag("top", o.top, defaults.top);
   o.machine = kept(o.machine);
   seat_workers(o, from, workers_allowed);
   check_creation(o, from);
@@ -261,6 +262,7 @@ options complete(options asked) {
   from.require(o.stack_kib >= base::stack_kib_min && o.stack_kib <= base::stack_kib_max, "stack_kib",
                std::to_string(o.stack_kib), stack_allowed);
   check_trace(o, from, trace_allowed);
+  from.require(!o.top || std::strcmp(o.machine, "host") == 0, "top", "1", "unset on a modelled machine");
   from.looked_up("policy", o.policy, [](const char* name) { static_cast<void>(sched::find_policy(name)); });
   o.rules = kept(from.looked_up("rules", o.rules, [](const char* all) { return sched::rules(all).text(); }).c_str());
   return o;

@@ -25,7 +25,7 @@ constexpr const char* variables[] = {
     "WEFT_WORKERS",   "WEFT_SEED",   "WEFT_WINDOW",     "WEFT_STACK_KIB", "WEFT_MACHINE",  "WEFT_POLICY",
     "WEFT_SCHEDULE",  "WEFT_PIN",    "WEFT_TRACE",      "WEFT_TRACE_MIB", "WEFT_COUNTERS", "WEFT_PAUSED",
     "WEFT_MODE",      "WEFT_BODY",   "WEFT_BODY_SCALE", "WEFT_CORE",      "WEFT_CREATION", "WEFT_CREATOR",
-    "WEFT_SEARCH_US", "WEFT_CHANGE", "WEFT_RULES"};
+    "WEFT_SEARCH_US", "WEFT_CHANGE", "WEFT_RULES",      "WEFT_TOP"};
 
 // An environment with these variables of ours and no others; what was there comes back in the end.
 class environment {
@@ -275,6 +275,14 @@ TEST_CASE("options: rules, from the argument or the environment, as they differ 
   CHECK(text(complete({.rules = "many=off"}).rules) == "many=off");
   const runtime rt({.workers = 2, .machine = "virtual"});
   CHECK(text(rt.rules()) == "together=off");
+}
+
+TEST_CASE("options: top is for real cores") {
+  const environment e(std::map<std::string, std::string>{{"WEFT_TOP", "1"}});
+  CHECK(complete({}).top);
+  CHECK(refusal({.top = true}, {{"WEFT_MACHINE", "virtual"}}) ==
+        "weft: option top = '1' cannot be; it must be unset on a modelled machine");
+  CHECK(refusal({}, {{"WEFT_TOP", "yes"}}) == "weft: WEFT_TOP = 'yes' cannot be; it must be 0 or 1");
 }
 
 TEST_CASE("options: a refused runtime leaves nothing behind") {

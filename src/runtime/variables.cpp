@@ -26,7 +26,7 @@ const std::vector<std::string>& known() {
   static const std::vector<std::string> names{
       "WORKERS", "MACHINE", "POLICY",    "SEED",      "SCHEDULE",  "MODE",     "BODY",   "BODY_SCALE", "CORE",
       "WINDOW",  "CHANGE",  "SEARCH_US", "STACK_KIB", "CREATION",  "CREATOR",  "PAUSED", "ORDERED",    "SWARM",
-      "PIN",     "TRACE",   "TRACE_MIB", "COUNTERS",  "ORDER_LOG", "STUCK_MS", "RULES"};
+      "PIN",     "TRACE",   "TRACE_MIB", "COUNTERS",  "ORDER_LOG", "STUCK_MS", "RULES",  "TOP"};
   return names;
 }
 

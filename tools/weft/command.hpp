@@ -39,6 +39,7 @@ class command {
 [[nodiscard]] std::unique_ptr<command> make_sim_command(const command_line& root);
 [[nodiscard]] std::unique_ptr<command> make_whatif_command(const command_line& root);
 [[nodiscard]] std::unique_ptr<command> make_calibrate_command(const command_line& root);
+[[nodiscard]] std::unique_ptr<command> make_top_command(const command_line& root);
 
 // --workers --machine --policy --seed, as every command that makes a runtime takes them.
 class runtime_flags {

@@ -87,6 +87,7 @@ int dispatch(int argc, char** argv) {
   commands.push_back(make_sim_command(root));
   commands.push_back(make_whatif_command(root));
   commands.push_back(make_calibrate_command(root));
+  commands.push_back(make_top_command(root));
   if (const std::string asked = root.parse(argc, argv); !asked.empty()) {
     write_stdout(asked);
     return exit_ok;
@@ -94,7 +95,8 @@ int dispatch(int argc, char** argv) {
   for (const auto& c : commands)
     if (c->asked()) return run(*c, argc, argv);
   throw weft::error(
-      "a command is missing: run, info, bench, report, export, import, recover, check, sim, whatif or calibrate; "
+      "a command is missing: run, info, bench, report, export, import, recover, check, sim, whatif, calibrate "
+      "or top; "
       "see weft --help");
 }
 

@@ -98,6 +98,7 @@ template <class M> class admission final : public source<M>, private window_need
       if (!detail::peek(w.away)) return;
       worker_ = &w;
       detail::poke(w.away, false);
+      a.context_.worker_time.turns(w, spends::busy);
       a.context_.machine.settle();
       a.reserve_.main_waits(true);
       if (a.reserve_.holds(w.id)) a.take_back(w);  // from now on worker 0 shows its id itself
@@ -106,6 +107,7 @@ template <class M> class admission final : public source<M>, private window_need
       if (worker_ == nullptr) return;
       admission_.context_.placement.expose(*worker_);
       admission_.reserve_.main_waits(false);
+      admission_.context_.worker_time.turns(*worker_, spends::outside);
       M::store(worker_->away, true, base::seq_cst);
       admission_.context_.placement.team_boxes().main_goes_away();
     }
@@ -201,6 +203,7 @@ template <class M> class admission final : public source<M>, private window_need
     if (is_reserve) reserve_.set_blocked(true);
     if (lends && w.id == 0) context_.machine.settle();
     const typename M::stay here(context_.machine, lends);
+    const typename worker_time<M>::during asleep(context_.worker_time, w, spends::asleep);
     detail::record* r = nullptr;
     while (r == nullptr) {
       if (lends) reserve_.lend(w.id, self.signal);

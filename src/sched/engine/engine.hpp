@@ -131,6 +131,8 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   [[nodiscard]] bool can_end() noexcept override;
   [[nodiscard]] const char* trace_path() const noexcept override { return context_.recording.path(); }
   void write_trace() override;
+  [[nodiscard]] unsigned seats() const noexcept override { return context_.crew.seats(); }
+  void look(trace::live_head& head, std::span<trace::live_row> rows) override { join_.live_view.look(head, rows); }
   void await_creation() noexcept override;
   [[nodiscard]] bool all_created() noexcept override { return admit_.creation.all_created(); }
   [[nodiscard]] int creator() const noexcept override { return admit_.creation.creator(); }

@@ -74,6 +74,7 @@ template <machine::machine M> void engine<M>::open(place::tree places, const pol
     context_.recording.open(context_.crew, opened_.places.get(), look_ps);
     context_.tempo.open(look_ps);
     opened_.start_ps = machine_.now_ps();
+    context_.worker_time.open(context_.crew, setup_.top);
     context_.recording.begins(about(), opened_.start_ps);
   }
   // With several runtimes on one thread the first has the short way in; the others find their worker by visit.
@@ -99,6 +100,7 @@ template <machine::machine M> void engine<M>::worker_entry(void* engine_address,
   w.thread = &detail::this_worker;
   set_current_worker(&w);
   e.context_.recording.open_counters(w);
+  e.context_.worker_time.turns(w, spends::busy);
   w.begins_on(e.machine_.stack(id, thread_stack));
   fiber& loop = e.admit_.stacks.take(w);
   w.moves_to(loop);
@@ -131,6 +133,7 @@ template <machine::machine M> engine<M>::~engine() {
     end(v);
     context_.recording.write_or_say(about(), opened_.start_ps);
   }
+  onlooker.reset();  // in a child
   if (!by_owner) context_.crew.main_stays();
   if (current_worker() == &context_.crew.main()) set_current_worker(nullptr);
   if (opened_.is_enlisted) strike(machine_.forked());
@@ -185,6 +188,7 @@ template <machine::machine M> void engine<M>::end(const visit& v) noexcept {
   // Who fulfils an event need not know of this runtime, and may still be on the way out.
   for (unsigned spins = 0; join_.events.calls_under_way();) M::relax(++spins);
   join_.watch.stop();
+  onlooker.reset();
   search_.stop();
   for (const auto& w : context_.crew) context_.sleep.notify(machine_, w->id);
   admit_.admission.the_reserve().release();

@@ -183,6 +183,7 @@ template <machine::machine M> bool engine<M>::take_turn(worker& w, detail::recor
   // Whoever made work visible while this worker was a searcher relied on it: the last look, as before falling asleep.
   if (search_.anything_left(w)) context_.sleep.notify(machine_);
   if (context_.sleep.all_asleep()) join_.stall.look(w);
+  const typename worker_time<M>::during asleep(context_.worker_time, w, spends::asleep);
   if (!search_.stopping()) self.block();
   return false;
 }

@@ -140,6 +140,7 @@ template <class M> class search {
     const bool counted = !leaves && context_.sleep.begin_search();
     if (!leaves && !counted && context_.sleep.one_counts()) w.decides(by::one_searcher);
     context_.sleep.set_busy(w.id, false);
+    const typename worker_time<M>::during searching(context_.worker_time, w, spends::searching);
     detail::record* r = search_and_sleep(w, counted);
     if (r != nullptr) context_.sleep.set_busy(w.id, true);
     return r;
@@ -196,7 +197,7 @@ template <class M> class search {
     w.look.guarded(false);
     if (!pulled && !sees) {
       if (leaves) pass_on(w);
-      context_.recording.park(w);
+      park(w);
       if (!context_.machine.rang(w.id)) return nullptr;
     }
     if (!context_.sleep.retract(w.id)) {
@@ -212,6 +213,11 @@ template <class M> class search {
     return nullptr;
   }
 
+  void park(worker<M>& w) {
+    const typename worker_time<M>::during asleep(context_.worker_time, w, spends::asleep);
+    context_.recording.park(w);
+  }
+
   // The creator is no searcher: nobody may rely on it to find tasks, and it is woken by its number.
   [[nodiscard]] detail::record* next_of_creator(worker<M>& w) {
     WEFT_ASSERT(creation_.creator() == w.id && w.current == nullptr);
@@ -224,7 +230,7 @@ template <class M> class search {
       if (stopping()) return nullptr;
       if (context_.sleep.announce(w.id)) stall_.look(w);
       if (!anything_visible(w)) {
-        context_.recording.park(w);
+        park(w);
         if (!context_.machine.rang(w.id)) continue;
       }
       if (!context_.sleep.retract(w.id)) context_.machine.park(w.id);  // as in fall_asleep()

@@ -6,6 +6,7 @@
 #include "sched/idle/polls.hpp"
 #include "sched/idle/timers.hpp"
 #include "sched/join/branches.hpp"
+#include "sched/join/live_view.hpp"
 #include "sched/join/pipelines.hpp"
 #include "sched/join/scopes.hpp"
 #include "sched/join/stall.hpp"
@@ -21,7 +22,7 @@ template <class M> struct join_room {
         stall(c, admit.suspension, events, watch, admit.admission),
         waits(engine, runner, c, admit.stacks, admit.registrar, admit.suspension, stall, events),
         branches(c, admit.suspension, admit.admission, stall), scopes(waits, stall, c.quiescence),
-        pipelines(c.machine, c.crew, c.rules) {}
+        pipelines(c.machine, c.crew, c.rules), live_view(c) {}
 
   event_board events;
   sched::timers<M> timers;
@@ -32,6 +33,7 @@ template <class M> struct join_room {
   sched::branches<M> branches;
   sched::scopes<M> scopes;
   sched::pipelines<M, crew<M>> pipelines;
+  sched::live_view<M> live_view;
 };
 
 }  // namespace weft::sched

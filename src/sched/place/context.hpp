@@ -11,6 +11,7 @@
 #include "sched/idle/guests.hpp"
 #include "sched/idle/quiescence.hpp"
 #include "sched/idle/sleep.hpp"
+#include "sched/idle/worker_time.hpp"
 #include "sched/place/placement.hpp"
 #include "sched/place/readiness.hpp"
 #include "sched/replay/ordering.hpp"
@@ -45,6 +46,7 @@ template <class M> struct context {
   sched::ordering<M> ordering{machine, sleep};
   sched::placement<M> placement{machine, sleep, crew, attention, ordering, tempo};
   sched::readiness<M> readiness{placement, reservations, ordering, quiescence};
+  sched::worker_time<M> worker_time{machine};
 };
 
 }  // namespace weft::sched

@@ -1,6 +1,7 @@
 // What a worker keeps for one noun each. That noun alone writes its slice, as the table in tests/tidy_rows.py has it;
 // others may read it. Which belongs to whom is said once, here, in the comment above.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -89,6 +90,22 @@ struct trace_slice {
   std::uint64_t requested_ps = 0;   // when the task that is being created here was handed over
   std::uint16_t requested_by = 0;   // and by whom, as an event says it
   bool creates_request = false;     // such a task is being created here at the moment
+};
+
+// What a worker's time goes into (idle/worker_time.hpp).
+enum class spends : std::uint8_t {
+  busy,       // in bodies, and in the scheduler between them
+  searching,  // looks for work
+  asleep,     // in the kernel: it has found none, or waits for room
+  outside,    // the main thread alone: in the program's own code
+};
+inline constexpr std::size_t spends_count = 4;
+
+// idle/worker_time.hpp.
+struct time_slice {
+  detail::cell<std::uint64_t> sum_ps[spends_count];  // of what is over
+  detail::cell<std::uint64_t> since_ps;              // what goes on has begun
+  detail::cell<spends> now{spends::busy};
 };
 
 // By count_one() and count_some() alone, each in the one place where that happens.

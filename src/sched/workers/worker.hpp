@@ -95,6 +95,7 @@ template <class M> struct worker : detail::worker {
   access::closers spare_closers;  // registrar.hpp
   sched::workspace workspace;
   worker* next_guest = nullptr;  // guests.hpp
+  time_slice time;
 
   // Bodies that it runs in a row. What follows on one of the creator's is for others.
   [[nodiscard]] unsigned usual_ticks() const noexcept { return role == sched::role::creator ? 1 : ticks_between_looks; }
