@@ -29,15 +29,12 @@ std::string costs_of(const system_choice& s, const workload& w) {
   return change;
 }
 
-// The core made for the runtime is the last. But where it only runs tasks it is the first: of several idle cores the
-// first is woken, so it takes tasks as readily as the others.
+// The core made for the runtime is the last. Which of several idle cores takes a task is chance, so that does not
+// matter.
 std::string cores_of(const system_choice& s, std::size_t cores) {
   const std::string general = s.big == 0 ? std::to_string(cores) + " core"
                                          : std::to_string(s.big) + " big, " + std::to_string(cores - s.big) + " little";
-  const std::string all = s.name == "baseline" ? general
-                          : s.name == "rtopt"  ? "1 rtopt, " + general
-                                               : general + ", 1 rtopt";
-  return "topology.types = \"" + all + "\"\n";
+  return "topology.types = \"" + general + (s.name == "baseline" ? "" : ", 1 rtopt") + "\"\n";
 }
 
 void check(const system_choice& s, const options& given) {
@@ -72,11 +69,10 @@ options on_system(const system_choice& s, const workload& w, const options& give
   o.model.change = change.c_str();
   o.model.mode = s.fine ? "fine" : "coarse";
   // The program is on the first general core, or on the first little one.
-  const std::size_t first = s.name == "rtopt" ? 1 : 0;
-  o.model.core = static_cast<unsigned>(first + (s.master == "little" && s.big < cores ? s.big : 0));
+  o.model.core = static_cast<unsigned>(s.master == "little" && s.big < cores ? s.big : 0);
   o.workers = static_cast<unsigned>(s.cores + (s.name == "rtopt" || creates_there ? 1 : 0));
   o.creation = creates_there ? "decoupled" : "inline";
-  if (given.policy == nullptr) o.policy = "central";
+  if (given.policy == nullptr) o.policy = "taskgenx";
   o.window = std::size_t{1} << 24;  // the paper tells of no limit
   o.search_us = 0;                  // idle cores of that machine notice tasks at once and disturb nobody
   return o;

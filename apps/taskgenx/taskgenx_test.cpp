@@ -142,7 +142,8 @@ TEST_CASE("taskgenx: a system is a machine, a change of it, and who creates") {
   CHECK(keep[1].find("16 big, 48 little, 1 rtopt") != std::string::npos);
   CHECK(keep[1].find("types.rtopt.runtime_speed.x = 9\n") != std::string::npos);
   const options extra = on_system({.name = "rtopt", .cores = 64, .big = 16, .master = "little"}, w, {}, keep);
-  CHECK(extra.model.core == 17);
+  CHECK(extra.model.core == 16);
+  CHECK(std::string(extra.policy) == "taskgenx");
   CHECK(runtime(extra).workers() == 65);
 }
 

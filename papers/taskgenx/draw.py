@@ -45,7 +45,7 @@ def figure_4(sweep, ratios: list[int], path: pathlib.Path) -> None:
 
 
 def figure_5(sweep, path: pathlib.Path) -> None:
-    systems = ["baseline", "rtopt", "taskgenx"]
+    systems = ["baseline", "taskgenx"]
     names = [NAMES[s] for s in systems]
     picture = Picture(1240, 420)
     picture.legend(440, 22, names)
