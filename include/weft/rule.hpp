@@ -9,7 +9,7 @@
 namespace weft {
 
 namespace detail {
-inline constexpr std::size_t rule_count = 40;  // as many as scheduler_rules() has
+inline constexpr std::size_t rule_count = 37;  // as many as scheduler_rules() has
 }
 
 struct rule {

@@ -24,7 +24,6 @@ inline constexpr std::size_t idle_stacks_max = 16;       // that a worker of a r
 inline constexpr std::uint64_t search_ns = 25'000;       // an idle worker looks for work this long, two wake-ups' worth
 // Modelled machines have no thief that pulls from the main thread in a long stretch of the program (sched/deque.md).
 inline constexpr unsigned pulling_workers_min = 9;
-inline constexpr std::uint64_t looks_in_turn = 32;               // at the clock, by the main thread
 inline constexpr unsigned turns_min = 4;                         // of the better way before the other is tried,
 inline constexpr unsigned turns_max = 64;                        // and after it has lost again and again
 inline constexpr std::uint32_t requests_max = 4096;              // of the main thread, not created: the first window

@@ -112,8 +112,6 @@ struct row {
 
 constexpr row modelled[] = {
     {"tiny", 6, fronts::tiny_tasks},
-    {"short_body", 2, fronts::mixed_tasks},
-    {"few_short", 2, fronts::mixed_tasks},
     {"coarse", 2, fronts::long_tasks},
     {"fine_after", 2, fronts::tiny_tasks},
     {"waited", 2, fronts::scopes},
@@ -128,8 +126,7 @@ constexpr row modelled[] = {
     {"together", 16, fronts::wide_accesses},
     {"brisk", 6, fronts::graphs},
     {"hand_out", 2, fronts::mixed_tasks},
-    {"trial", 2, flat},
-    {"turn_gain", 2, flat},
+    {"turn_gain", 2, forks_of_main<300>},
     {"turn_change", 2, forks_of_main<300>},
     {"brief_forks", 2, forks_of_main<20'000>},
     {"one_searcher", 6, fronts::tiny_tasks},

@@ -20,12 +20,6 @@ constexpr std::uint64_t a_second = 1'000'000'000;
 constexpr weft::rule rule_table[] = {
     {"tiny", "ns", "a thief keeps away from tasks with shorter bodies while those who have them are at work",
      "looks at which a thief kept away", 60, 0, 1, base::mean_body_max_ns},
-    {"short_body", "ns",
-     "of tasks with shorter bodies thieves take few, in no order, and not at all if a trial says so",
-     "thefts that stood in no order, and looks at which a thief kept away as a trial said", 1000, 0, 1,
-     base::mean_body_max_ns},
-    {"few_short", "ns", "of short tasks a thief takes one, and one more for each of these in a body",
-     "thefts that took fewer than they would", 250, 0, 1, a_second},
     {"coarse", "ns", "behind a body as long as that a worker shares all that it has before the next",
      "bodies as long as that", 2000, no_bound, 1, a_second},
     {"fine_after", "bodies", "behind so many shorter ones it keeps some to itself again",
@@ -61,8 +55,6 @@ constexpr weft::rule rule_table[] = {
     {"hand_out", "tasks", "a worker shares at each so many that it pushes, starved for or not",
      "times a worker shared so", 128, 0, 1, 1u << 20},
 
-    {"trial", "submissions", "a turn of trying whether short tasks are done sooner without thieves",
-     "times one way was left for the other", 8192, 0, 32, 1u << 30},
     {"fork_trial", "forks", "a turn of trying whether the main thread's forks are over sooner without thieves",
      "times thieves were turned down", 64, 0, 2, 1u << 30},
     {"brief_forks", "ns", "that is tried only where all that one of them forks is over sooner",
@@ -147,7 +139,7 @@ const rules& rules::usual() noexcept {
 }
 
 const rules& rules::still() {
-  static const rules all("tiny=off,give_way=off,main_moves=off,trial=off,fork_trial=off");
+  static const rules all("tiny=off,give_way=off,main_moves=off,fork_trial=off");
   return all;
 }
 

@@ -18,8 +18,6 @@ namespace weft::sched {
 enum class by : std::uint8_t {
   // how long bodies are (tempo.hpp)
   tiny,
-  short_body,
-  few_short,
   coarse,
   fine_after,
   waited,
@@ -39,7 +37,6 @@ enum class by : std::uint8_t {
   main_moves,
   hand_out,
   // two ways in turns
-  trial,
   fork_trial,
   brief_forks,
   turn_gain,

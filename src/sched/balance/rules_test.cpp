@@ -89,7 +89,7 @@ TEST_CASE("rules: the first row is tiny and the last is in_vain, so the enumerat
 
 TEST_CASE("rules: where nobody is to look twice those that do are off, unless they are set") {
   const rules& still = rules::still();
-  for (const by r : {by::tiny, by::give_way, by::main_moves, by::trial, by::fork_trial}) {
+  for (const by r : {by::tiny, by::give_way, by::main_moves, by::fork_trial}) {
     CHECK(!still.is_on(r));
     CHECK(still[r] == rules::row(r).off);
   }

@@ -36,43 +36,14 @@ struct pace {
 
 template <class M> class tempo {
  public:
-  explicit tempo(const rules& r = rules::usual()) noexcept
-      : rules_(r), tiny_below_ns_{static_cast<std::uint32_t>(r[by::tiny])} {}
+  explicit tempo(const rules& r = rules::usual()) noexcept : rules_(r) {}
   // What two looks at the clock take on this machine. Who: whoever makes the engine, before any body.
   void open(std::uint64_t clock_ps) noexcept { clock_ps_ = clock_ps; }
 
   // Whether bodies are so short that bringing one over to another core costs more than running it here. A hint.
-  [[nodiscard]] bool tiny() noexcept { return tiny_by() != by::count; }
-  // The rule that says so: they are tiny, or short and a trial has said to keep away. count: none does.
-  [[nodiscard]] by tiny_by() noexcept {
-    const std::uint32_t ns = M::load(body_ns_, base::relaxed);
-    if (ns >= M::load(tiny_below_ns_, base::relaxed) || M::load(some_wait_, base::relaxed) != 0) return by::count;
-    return ns < rules_[by::tiny] ? by::tiny : by::short_body;
+  [[nodiscard]] bool tiny() noexcept {
+    return M::load(body_ns_, base::relaxed) < rules_[by::tiny] && M::load(some_wait_, base::relaxed) == 0;
   }
-
-  // Whether it takes a trial to know (trial.hpp): a body that takes long may do so because it was moved. A hint.
-  [[nodiscard]] bool doubtful() noexcept {
-    return M::load(body_ns_, base::relaxed) < rules_[by::short_body] && M::load(some_wait_, base::relaxed) == 0;
-  }
-  // What the trial says: thieves keep away from all short bodies, or from those alone where it is clear. Who: main.
-  void keep_away(bool yes) noexcept {
-    const std::uint64_t below = rules_[yes ? by::short_body : by::tiny];
-    M::store(tiny_below_ns_, static_cast<std::uint32_t>(below), base::relaxed);
-  }
-
-  // How many tasks a thief should take at once at most. Where bodies are short it matters that their records come from
-  // far away and go back there: the shorter, the fewer. A hint.
-  [[nodiscard]] std::uint32_t worth_taking() noexcept {
-    const std::uint32_t ns = M::load(body_ns_, base::relaxed);
-    const std::uint64_t each = rules_[by::few_short];
-    return ns >= rules_[by::short_body] || each == 0
-               ? base::steal_max
-               : static_cast<std::uint32_t>(std::min<std::uint64_t>(ns / each + 1, base::steal_max));
-  }
-
-  // Whether bodies are so long that thieves take many at once, and a theft may cost a line more, for thieves to keep
-  // out of each other's way. A hint.
-  [[nodiscard]] bool worth_order() noexcept { return M::load(body_ns_, base::relaxed) >= rules_[by::short_body]; }
 
   // Whether a body may be so long that who must go on soon rather leaves it to another worker, though that takes a
   // wake-up: one was, lately, or nothing has run yet. A hint.
@@ -137,7 +108,6 @@ template <class M> class tempo {
   alignas(64) detail::cell<std::uint32_t> body_ns_{unknown_ns};
   detail::cell<std::uint32_t> some_wait_;
   detail::cell<std::uint32_t> some_long_;
-  detail::cell<std::uint32_t> tiny_below_ns_;
 };
 
 }  // namespace weft::sched

@@ -11,12 +11,10 @@ template <machine::machine M> detail::record* engine<M>::allocate(std::size_t by
   worker* const here = at_home();
   if (here != nullptr && here->light != nullptr) detail::open_light(*here);
   if (here != nullptr && c != detail::record_classes) {
-    place_.trial.submits(*here);
     context_.recording.submission_begins(*here);
     return admit_.admission.get(*here, c);
   }
   const visit v(*this);
-  place_.trial.submits(v.self());
   context_.recording.submission_begins(v.self());
   const bool is_guest = v.self().role == role::guest;
   if (is_guest) context_.guests.begin_call();  // until discard() or the end of enter()

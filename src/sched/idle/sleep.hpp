@@ -115,6 +115,8 @@ template <class M> class sleep {
   void takes(unsigned id) noexcept {
     if (detail::peek(free_[id]) != 0) detail::poke(free_[id], std::uint8_t{0});
   }
+  // Whether it is. A hint, which takes no time on a modelled machine.
+  [[nodiscard]] bool is_free(unsigned id) const noexcept { return detail::peek(free_[id]) != 0; }
   [[nodiscard]] bool somebody_is_busy() noexcept {
     for (unsigned id = 0; id < workers_; ++id)
       if (M::load(busy_[id], base::relaxed) != 0) return true;

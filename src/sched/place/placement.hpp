@@ -222,9 +222,9 @@ template <class M> class placement {
     if (w.where->on != nullptr || !collecting_.keeps(w)) share(w);
   }
   // w has made many tasks, and thieves do not starve: a few that nobody has taken may be left of what was shared, while
-  // those who look elsewhere would take more at a time. Short tasks are better run here.
+  // those who look elsewhere would take more at a time. Tiny tasks are better run here.
   [[gnu::noinline]] void hand_out(worker<M>& w) noexcept {
-    if (hand_out_mask_ == ~0u || crew_.workers() == 1 || !tempo_.worth_order()) return;
+    if (hand_out_mask_ == ~0u || crew_.workers() == 1 || tempo_.tiny()) return;
     w.decides(by::hand_out);
     share(w);
   }

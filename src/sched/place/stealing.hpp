@@ -39,10 +39,9 @@ template <class M> class stealing final : public source<M> {
   [[nodiscard]] detail::record* take(worker<M>& w) override {
     WEFT_ASSERT(policy_ != nullptr && w.role != role::guest);
     const bool is_reserve = w.role == role::reserve;
-    const by rule = detail::peek(w.thief.reluctant) && !is_reserve ? tempo_.tiny_by() : by::count;
-    const bool keeps_away = rule != by::count;
+    const bool keeps_away = detail::peek(w.thief.reluctant) && !is_reserve && tempo_.tiny();
     if (keeps_away && w.id != 0) {
-      w.decides(rule);
+      w.decides(by::tiny);
       return nullptr;
     }
     if (w.thief.robbed_last != worker<M>::no_id && !keeps_away) {
@@ -92,21 +91,14 @@ template <class M> class stealing final : public source<M> {
     loot got;
     M::work(model::step::steal);
     // The creator hands out what all live on, to one thief at a time. So that one has half, whatever the policy takes
-    // of a worker, and keeps nothing of it out of reach behind a body. Of short bodies few are taken at once.
-    const bool made = victim.role == role::creator && tempo_.worth_order();
-    bool are_few = false;
+    // of a worker, and keeps nothing of it out of reach behind a body.
+    const bool made = victim.role == role::creator;
     const auto how_many = [&](std::uint32_t available) {
       if (&victim == &w) return 1u;
       const std::uint32_t ruled = policy_->how_many(w.id, victim.id, available);
-      const std::uint32_t wanted = std::min(made ? std::max(ruled, (available + 1) / 2) : ruled, deque::room(w) + 1);
-      if (w.role == role::reserve) return wanted;  // it shares its victim's core
-      const std::uint32_t few = tempo_.worth_taking();
-      are_few = few < std::min(wanted, base::steal_max);
-      return std::min(wanted, few);
+      return std::min(made ? std::max(ruled, (available + 1) / 2) : ruled, deque::room(w) + 1);
     };
-    // Of short bodies few are taken at once, and another line would be another third of what a theft costs.
-    const bool is_patient = w.thief.sent_away < crew_.rules()[by::one_thief];
-    const bool insists = !is_patient || !tempo_.worth_order();
+    const bool insists = w.thief.sent_away >= crew_.rules()[by::one_thief];
     const steal_result result = deque::steal(victim, got, how_many, insists);
     if (result == steal_result::sent_away) {
       ++w.thief.sent_away;
@@ -114,11 +106,9 @@ template <class M> class stealing final : public source<M> {
     }
     if (result != steal_result::taken) return nullptr;
     w.thief.sent_away = 0;
-    if (insists && is_patient) w.decides(by::short_body);
-    if (are_few) w.decides(by::few_short);
     WEFT_ASSERT(got.count != 0 && got.tasks[0]->state == detail::record_state::ready);
     if (&victim != &w) {
-      reconsiders(w);
+      reconsiders(w, got.count);
       M::took_from(victim.id);
       if (victim.role != role::creator) w.thief.robbed_last = who_has_more(w, victim, got.count);
       count_some(w.counted.steals, got.count);
@@ -256,9 +246,9 @@ template <class M> class stealing final : public source<M> {
     return newest != nullptr &&
            (detail::peek(owner.claimed) == 0 || newest != M::unseen::load(owner.looked_through, base::relaxed));
   }
-  // w has taken something from another: of tiny tasks a few, because the others stood still, and then it asks anew.
-  void reconsiders(worker<M>& w) noexcept {
-    if (detail::peek(w.thief.reluctant) || ++w.thief.taken < crew_.rules()[by::asks_anew]) return;
+  // w has taken n tasks from another: where they are tiny because the others stood still, and after a few it asks anew.
+  void reconsiders(worker<M>& w, std::uint32_t n) noexcept {
+    if (detail::peek(w.thief.reluctant) || (w.thief.taken += n) < crew_.rules()[by::asks_anew]) return;
     w.thief.taken = 0;
     if (w.role != role::ordinary || w.id == 0 || !tempo_.tiny()) return;
     w.decides(by::asks_anew);
@@ -266,10 +256,9 @@ template <class M> class stealing final : public source<M> {
   }
 
   // Whom w, which has had n tasks of victim's, robs next. Where that was little, it is whom victim has its own from: so
-  // whoever runs dry comes nearer to where the tasks are made, and each goes through few hands. Of short bodies all
-  // take few, which says nothing.
+  // whoever runs dry comes nearer to where the tasks are made, and each goes through few hands.
   [[nodiscard]] std::uint16_t who_has_more(worker<M>& w, worker<M>& victim, std::uint32_t n) noexcept {
-    if (n >= crew_.rules()[by::supplier] || !tempo_.worth_order()) return victim.id;
+    if (n >= crew_.rules()[by::supplier]) return victim.id;
     const std::uint16_t supplier = M::load(victim.supplier, base::relaxed);
     if (supplier == worker<M>::no_id || supplier == w.id) return victim.id;
     w.decides(by::supplier);
@@ -302,11 +291,17 @@ template <class M> class stealing final : public source<M> {
     const std::uint64_t for_ps = crew_.rules().ps(by::give_way);
     const std::uint64_t submitted = M::load(crew_.main().created, base::relaxed);
     const bool submits = std::exchange(w.thief.seen_submitted, submitted) != submitted;
-    if (for_ps == 0 || w.id == 0 || w.role == role::reserve || !(submits || (submitters_wait && !w.pace.runs_nested)))
+    const bool main_idles = !w.pace.runs_nested && main_waits_idle();
+    if (for_ps == 0 || w.id == 0 || w.role == role::reserve ||
+        !(submits || main_idles || (submitters_wait && !w.pace.runs_nested)))
       return;
     const std::uint64_t before = moves_of_main();
-    w.decides(by::give_way);
     placement_.expose(w);
+    if (main_idles) {
+      if (!submits && !deque::stealable(w)) return;
+      sleep_.notify(machine_, 0);
+    }
+    w.decides(by::give_way);
     M::store(w.thief.gives_way, true, base::relaxed);
     const std::uint64_t until = machine_.now_ps() + for_ps;
     for (unsigned spins = 1; machine_.now_ps() < until; ++spins) M::search_pause(spins, until);
@@ -318,6 +313,8 @@ template <class M> class stealing final : public source<M> {
       w.tick = ticks_between_looks - 1;
     }
   }
+  // Whether the main thread waits and has nothing to do, though what it has submitted is nearest to it.
+  [[nodiscard]] bool main_waits_idle() noexcept { return !detail::peek(crew_.main().away) && sleep_.is_free(0); }
   // What the main thread, and the reserve in its place, have submitted and run.
   [[nodiscard]] std::uint64_t moves_of_main() noexcept {
     worker<M>& main = crew_.main();

@@ -171,12 +171,13 @@ TEST_CASE("stealing: who took a few tiny tasks, because the others stood still, 
   f.make_tiny();
   detail::poke(w.thief.reluctant, false);
   std::vector<task> all(rules::usual()[by::asks_anew] + 1);
-  for (task& t : all) f.give(2, t);
   count_one(f.s.crew[0].created);
   for (unsigned i = 0; i < rules::usual()[by::asks_anew]; ++i) {
+    f.give(2, all[i]);
     CHECK(!detail::peek(w.thief.reluctant));
     CHECK(f.thieves.take(w) == &all[i].r);
   }
+  f.give(2, all.back());
   CHECK(detail::peek(w.thief.reluctant));
   CHECK(f.thieves.take(w) == nullptr);
 }
@@ -270,6 +271,32 @@ TEST_CASE("stealing: a busy worker with tiny bodies lets the main thread be whil
   CHECK(f.machine.clock_ps - before >= base::search_ns * 1000);
   CHECK(!detail::peek(w.thief.gives_way));
   CHECK(f.s.own(1).size() == 1);
+}
+
+TEST_CASE("stealing: a worker with tiny tasks wakes a main thread that waits idle, and lets it have them") {
+  fixture f(3);
+  worker<notes>& w = f.s.crew[1];
+  f.make_tiny();
+  task t;
+  const auto gives_way = [&] {
+    const std::uint64_t before = f.machine.clock_ps;
+    f.thieves.look_up(w, false);
+    return f.machine.clock_ps - before >= base::search_ns * 1000;
+  };
+  f.give(1, t);
+  CHECK(!gives_way());  // main is at work
+  f.s.sleep.set_busy(0, false);
+  CHECK(!f.s.sleep.announce(0));
+  CHECK(gives_way());
+  CHECK(!f.s.sleep.is_asleep(0));
+  w.pace.runs_nested = true;
+  CHECK(!gives_way());  // the tasks are not main's
+  w.pace.runs_nested = false;
+  detail::poke(f.s.crew.main().away, true);
+  CHECK(!gives_way());  // nor does it wait
+  detail::poke(f.s.crew.main().away, false);
+  CHECK(f.thieves.rob(f.s.crew[0], w) == &t.r);
+  CHECK(!gives_way());  // there is nothing to have
 }
 
 TEST_CASE("stealing: where the main thread does much while a worker rests, that runs one task and rests again") {

@@ -49,7 +49,7 @@ struct thief_slice {
   std::uint16_t robbed_last = nobody;  // who had a task when this worker stole last
   unsigned sent_away = 0;              // by thieves that were at its victims: how often since it last took a task
   unsigned victim_next = 0;            // whom it looks at next, in the policy's order
-  unsigned taken = 0;                  // by thefts since it became willing, a few at most
+  unsigned taken = 0;                  // tasks since it became willing, a few at most
   std::uint64_t seen_moves = 0;        // what others had done when this worker last looked
   std::uint64_t seen_submitted = 0;
   struct end_of_deque {
