@@ -16,6 +16,7 @@ struct race {
   std::uint64_t done = 0;
   std::uint64_t first_ps = 1000, second_ps = 1000, settling_ps = 0;
   std::uint64_t since_change = length;
+  decisions told;
   std::uint64_t firsts = 0, seconds = 0, in_a_row = 0, longest_first = 0;
 
   race() { t.begin_anew(now_ps, done, done); }
@@ -27,7 +28,7 @@ struct race {
       ++(t.second() ? seconds : firsts);
       in_a_row = t.second() ? 0 : in_a_row + 1;
       longest_first = longest_first > in_a_row ? longest_first : in_a_row;
-      since_change = t.look(now_ps, ++done, [this] { return done; }) ? 0 : since_change + 1;
+      since_change = t.look(now_ps, ++done, [this] { return done; }, &told) ? 0 : since_change + 1;
     }
   }
 };
@@ -53,6 +54,9 @@ TEST_CASE("turns: the first way is kept unless the second is clearly faster") {
   r.run(1000 * length);
   CHECK(r.seconds < 50 * length);
   CHECK(r.seconds > 10 * length);  // it is tried again
+  std::uint64_t told[rules::count] = {};
+  r.told.add_to(told);
+  CHECK(told[static_cast<std::size_t>(by::turn_gain)] > 0);
 }
 
 TEST_CASE("turns: a slower way is left as soon as it has taken as long as the other would, and tried seldom") {
