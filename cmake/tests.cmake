@@ -1,8 +1,8 @@
-# Every test, by label: unit conformance weak flawed stress found faults golden apps compile_fail install tidy page
-# paper cost numa long. One that says `// Not in quick: why` is slow besides.
+# Every test, by label: unit conformance exact narrow weak flawed stress found faults golden apps compile_fail install
+# tidy page paper cost numa long. One that says `// Not in quick: why` is slow besides.
 # No list by hand:
 #   src/**/x_test.cpp                            doctest cases of one program, weft_unit; one ctest entry per file
-#   tests/conformance/*.cpp, **/x_model_test.cpp the same of weft_conformance
+#   tests/conformance/*.cpp, **/x_model_test.cpp the same of weft_conformance; some of weft_exact in an optimised build
 #   tests/flawed/*.cpp                           the same of weft_flawed, engines that are broken on purpose
 #   tests/narrow/*.cpp                           the same of weft_narrow, the library with 8-bit versions
 #   tests/stress/*.cpp, tests/serial/elision.cpp a program each; exit status 0 is a pass
@@ -97,16 +97,20 @@ target_compile_features(weft_cases_main PRIVATE cxx_std_20)
 target_link_libraries(weft_cases_main PRIVATE weft_cases)
 set(cases_main $<TARGET_OBJECTS:weft_cases_main>)
 
-# Unit and conformance, two programs. What optimised code may do otherwise shows where nouns meet, on real threads, and
-# under the many schedules of the models: an optimised build has these for each change, the nouns alone at night.
+# Unit and conformance, two programs. For each change they run where code is instrumented, an optimised build has them
+# at night: what optimised code may do otherwise, stress, apps, examples and pages show meanwhile.
 file(GLOB_RECURSE unit_sources CONFIGURE_DEPENDS src/*_test.cpp)
 file(GLOB conformance_sources CONFIGURE_DEPENDS tests/conformance/*.cpp)
 if(WEFT_SANITIZE MATCHES "thread") # it has nothing to see where one thread plays all cores, or there is none but main
   list(FILTER unit_sources EXCLUDE REGEX "/src/(base|place|model)/|/src/lab/|_model_test\\.cpp$")
   list(FILTER conformance_sources EXCLUDE REGEX "/(analytic|coarse|fanout|pushing)\\.cpp$")
 endif()
-if(WEFT_SANITIZE) # these count blocks, turns and nanoseconds, of which instrumented code has others
-  list(FILTER conformance_sources EXCLUDE REGEX "/(decisions|leaves_nothing|measured|said)\\.cpp$")
+# These count blocks, turns and nanoseconds, of which instrumented code has others. An optimised build has them as a
+# program of their own, for each change.
+set(exact_sources ${conformance_sources})
+list(FILTER exact_sources INCLUDE REGEX "/(decisions|leaves_nothing|measured|said)\\.cpp$")
+if(WEFT_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Release")
+  list(REMOVE_ITEM conformance_sources ${exact_sources})
 endif()
 set(model_sources ${unit_sources})
 set(many_schedules "(_model|/random_program|/speculative)_test\\.cpp$")
@@ -114,7 +118,12 @@ list(FILTER model_sources INCLUDE REGEX ${many_schedules})
 list(FILTER unit_sources EXCLUDE REGEX ${many_schedules})
 add_executable(weft_unit ${cases_main} ${unit_sources})
 add_executable(weft_conformance ${cases_main} ${conformance_sources} ${model_sources})
-foreach(program weft_unit weft_conformance)
+set(doctest_programs weft_unit weft_conformance)
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  add_executable(weft_exact ${cases_main} ${exact_sources})
+  list(APPEND doctest_programs weft_exact)
+endif()
+foreach(program IN LISTS doctest_programs)
   target_include_directories(${program} PRIVATE src tests)
   target_link_libraries(${program} PRIVATE weft::lab weft_cases PkgConfig::HWLOC SQLite::SQLite3 Boost::context
                                            Threads::Threads)
@@ -125,7 +134,8 @@ foreach(program weft_unit weft_conformance)
                             <doctest/doctest.h> <weft/weft.hpp>)
 endforeach()
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
-  set_target_properties(weft_unit PROPERTIES EXCLUDE_FROM_ALL ON)
+  set_target_properties(weft_unit weft_conformance PROPERTIES EXCLUDE_FROM_ALL ON)
+  weft_doctests(weft_exact "" exact ${exact_sources})
 endif()
 weft_doctests(weft_unit unit/ unit ${unit_sources})
 weft_doctests(weft_conformance unit/ conformance ${model_sources})
@@ -171,8 +181,8 @@ if(WEFT_APPS AND CMAKE_BUILD_TYPE STREQUAL "Release")
   target_link_libraries(weft_narrow PRIVATE weft_cases PkgConfig::HWLOC SQLite::SQLite3 Boost::context
                                             Threads::Threads)
   weft_at_once(weft_narrow HEADERS ${weft_library_headers} ALONE ${weft_library_alone})
-  weft_doctests(weft_narrow "" conformance ${narrow_sources})
-  weft_doctests(weft_narrow narrow/ conformance ${narrow_access})
+  weft_doctests(weft_narrow "" narrow ${narrow_sources})
+  weft_doctests(weft_narrow narrow/ narrow ${narrow_access})
 endif()
 
 include(cmake/weak.cmake)
@@ -458,34 +468,9 @@ add_executable(weft_serial tests/serial/elision.cpp)
 target_include_directories(weft_serial PRIVATE include)
 target_compile_features(weft_serial PRIVATE cxx_std_20)
 target_link_libraries(weft_serial PRIVATE weft_strict)
-weft_test(serial/elision conformance weft_serial)
+weft_test(serial/elision golden weft_serial)
 
-# what compiling costs
-weft_test(header_cost tidy ${python} ${tests}/header_cost.py --compiler ${CMAKE_CXX_COMPILER} --include
-          ${PROJECT_SOURCE_DIR}/include)
-weft_test(long/includes long ${python} ${tests}/includes.py --build ${PROJECT_BINARY_DIR})
-
-# install
-set(install ${python} ${tests}/install/run.py --build ${PROJECT_BINARY_DIR} --cmake ${CMAKE_COMMAND}
-    --compiler ${CMAKE_CXX_COMPILER})
-weft_test(install install ${install})
-weft_test(long/install long ${install} --shared)
-
-# tidy
-weft_test(tidy tidy ${python} ${tests}/tidy.py)
-weft_test(tidy/self-test tidy ${python} ${tests}/tidy.py --self-test)
-weft_test(tidy/format tidy ${python} ${tests}/format.py)
-weft_test(tidy/walk tidy ${python} ${tests}/walk.py)
-weft_test(tidy/walk/self-test tidy ${python} ${tests}/walk.py --self-test)
-weft_test(tidy/site tidy ${python} ${tests}/site.py)
-weft_test(tidy/site/self-test tidy ${python} ${tests}/site.py --self-test)
-weft_test(tidy/messages tidy ${python} ${tests}/messages.py)
-weft_test(tidy/messages/self-test tidy ${python} ${tests}/messages.py --self-test)
-weft_test(tidy/papers tidy ${python} ${PROJECT_SOURCE_DIR}/papers/claims_test.py)
-
-# planted faults: a build of its own under build/planted, made by hand
-set(planted ${python} ${tests}/planted/faults.py)
-weft_test(planted/self-test tidy ${planted} self-test)
+include(cmake/house.cmake)
 
 # What `ctest --preset quick` runs: cmake --build --preset quick.
 add_custom_target(quick DEPENDS weft weft_unit weft_conformance weft_serial examples found)

@@ -19,12 +19,12 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # test preset: preset that is built for it, what it is
 SHORT = {
-    "release": ("release", "everything but unit, as users get it"),
-    "asan": ("asan", "with clang: unit, stress and examples under AddressSanitizer and UndefinedBehaviorSanitizer"),
+    "release": ("release", "everything but unit and conformance, as users get it"),
+    "asan": ("asan", "with clang, under AddressSanitizer and UndefinedBehaviorSanitizer: unit, conformance, stress"),
     "tsan": ("tsan", "what has threads under ThreadSanitizer"),
 }
 LONG = {
-    "long": ("release", "unit, stress tenfold, many seeds, papers whole, the shared library"),
+    "long": ("release", "unit, conformance, stress tenfold, many seeds, papers whole, the shared library"),
     "clang": ("clang", "library, unit and examples with clang, optimised"),
     "long-tsan": ("tsan", "stress tenfold and small programs in all orders, under ThreadSanitizer"),
 }
@@ -53,9 +53,13 @@ def count(output: str) -> tuple[int, int]:
 
 def preset(name: str, built: str, jobs: int) -> tuple[int, int]:
     steps = [("cmake", "--preset", built, "--log-level=WARNING"), ("cmake", "--build", "--preset", built, f"-j{jobs}")]
-    more = {"release": "all_verify_interface_header_sets", "long": "weft_unit", "long-tsan": "found"}
+    more = {
+        "release": ("all_verify_interface_header_sets",),
+        "long": ("weft_unit", "weft_conformance"),
+        "long-tsan": ("found",),
+    }
     if name in more:
-        steps.append((*steps[-1], "--target", more[name]))
+        steps.append((*steps[-1], "--target", *more[name]))
     for step in steps:
         if run(*step)[0] != 0:
             print(f"==> {name}: FAILED: {' '.join(step)}")

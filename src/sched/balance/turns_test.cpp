@@ -28,7 +28,10 @@ struct race {
       ++(t.second() ? seconds : firsts);
       in_a_row = t.second() ? 0 : in_a_row + 1;
       longest_first = longest_first > in_a_row ? longest_first : in_a_row;
-      since_change = t.look(now_ps, ++done, [this] { return done; }, &told) ? 0 : since_change + 1;
+      since_change = t.look(
+                         now_ps, ++done, [this] { return done; }, &told)
+                         ? 0
+                         : since_change + 1;
     }
   }
 };
