@@ -16,9 +16,10 @@ template <std::size_t Count> class bench {
       : rt_(rt), tasks_(tasks), grain_(rt, static_cast<double>(grain_ns)), planted_(planted), runs_(tasks) {}
 
   sample run() {
+    for (handle<phase>& h : data_) rt_.submit(write(h), named("open"), cost(1), [](phase& p) { p = phase::open; });
+    rt_.wait();
     rt_.pause();
     const double start = rt_.now_ns();
-    for (handle<phase>& h : data_) rt_.submit(write(h), named("open"), cost(1), [](phase& p) { p = phase::open; });
     submit_readers(std::make_index_sequence<Count>());
     for (std::size_t i = 0; i < Count; ++i) submit_close(i);
     rt_.start();
@@ -81,11 +82,12 @@ class wide_bench {
         data_(dependencies) {}
 
   sample run() {
-    rt_.pause();
-    const double start = rt_.now_ns();
     rt_.submit(write(data_), named("open"), cost(1), [](view<phase> all) {
       for (phase& p : all) p = phase::open;
     });
+    rt_.wait();
+    rt_.pause();
+    const double start = rt_.now_ns();
     for (std::size_t i = 0; i < tasks_; ++i)
       if (i != planted_.omitted) submit_reader(i);
     rt_.submit(write(data_), named("close"), cost(1), [this](view<phase> all) { close(all); });

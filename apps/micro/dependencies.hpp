@@ -1,7 +1,7 @@
 // Tasks that wait, each naming k handles (SuperGlue §5.3): what does one more dependency cost? All tasks read the same
 // k handles, so nothing ever holds them up but the bookkeeping, and all are submitted before the first may run; both
-// submission and execution are timed. Each handle is written once before and once after the readers: the first must not
-// be missed, the second must not be seen, and must find as many finished accesses as came before it.
+// submission and execution are timed. Each handle is written once before that, and once after the readers, which must
+// not see it; and it must find as many finished accesses as came before it.
 #pragma once
 #include <span>
 

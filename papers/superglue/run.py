@@ -44,13 +44,20 @@ class Run:
     environment: dict[str, str]
     traced: bool
     slow: bool
+    core: str = ""  # whose instructions' prices are added to WEFT_CHANGE
+    prices: str = ""
 
     def command(self) -> str:
-        before = [f"{key}='{value}'" for key, value in self.environment.items()]
+        shown = dict(self.environment)
+        if self.core:
+            shown["WEFT_CHANGE"] = "; ".join(c for c in (shown.get("WEFT_CHANGE"), f"${self.core}") if c)
+        before = [f'{key}="{value}"' for key, value in shown.items()]
         return " ".join([*before, "weft run", *self.arguments])
 
     def execute(self, weft: str) -> types.SimpleNamespace:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("WEFT_")} | self.environment
+        if self.core:
+            environment["WEFT_CHANGE"] = "; ".join(c for c in (environment.get("WEFT_CHANGE"), self.prices) if c)
         with tempfile.TemporaryDirectory() as folder:
             trace = ["--trace", f"{folder}/run.weft"] if self.traced else []
             reply = called([weft, "run", *self.arguments, *trace, "--json"], environment)
@@ -81,14 +88,19 @@ def filled(texts: list[str], values: dict) -> list[str]:
     return [text.format(**values) for text in texts]
 
 
+def priced(expected: dict, r: dict) -> tuple[str, str]:
+    """The core whose instructions a run has, and what they take."""
+    return r.get("core", ""), expected["cores"].get(r.get("core"), "")
+
+
 def all_runs(expected: dict) -> dict[str, Run]:
-    runs = [Run(name, r["arguments"], r.get("environment", {}), r.get("traced", False), r.get("slow", False))
-            for name, r in expected["runs"].items()]
+    runs = [Run(name, r["arguments"], r.get("environment", {}), r.get("traced", False), r.get("slow", False),
+                *priced(expected, r)) for name, r in expected["runs"].items()]
     for name, s in expected["sweeps"].items():
         for workers, cycles in itertools.product(s["workers"], s["cycles"]):
             values = {"workers": workers, "ns": round(cycles / s["GHz"])}
             runs.append(Run(f"{name}_{workers}_{cycles}", filled(s["arguments"], values), s.get("environment", {}),
-                            False, True))
+                            False, True, *priced(expected, s)))
     return {r.name: r for r in runs}
 
 
@@ -131,11 +143,12 @@ def needed(expected: dict, runs: dict[str, Run], quick: bool) -> list[Run]:
 
 
 def commands_table(expected: dict, runs: dict[str, Run]) -> str:
-    lines = ["| run | command |", "|---|---|"]
+    lines = [f"`{core}='{prices}'`" for core, prices in expected["cores"].items()]
+    lines = ["  \n".join(lines), "", "| run | command |", "|---|---|"]
     in_sweeps = set()
     for name, s in expected["sweeps"].items():
         r = Run(name, [a.replace("{", "").replace("}", "").upper() if "{" in a else a for a in s["arguments"]],
-                s.get("environment", {}), False, True)
+                s.get("environment", {}), False, True, *priced(expected, s))
         lines.append(f"| `{name}_WORKERS_CYCLES` | `{r.command()}` with NS = CYCLES / {s['GHz']}, rounded |")
         in_sweeps |= {n for n in runs if n.startswith(name + "_")}
     for name, r in runs.items():
