@@ -87,6 +87,7 @@ weft_at_once(
   weft_tool_parts
   ALONE
   tools/weft/run.cpp
+  tools/weft/report/gil.cpp
   tools/weft/report/teams.cpp
   tools/weft/report/text.cpp
   HEADERS

@@ -23,6 +23,7 @@ namespace weftrt {
 class carrier;
 class crew;
 class core;
+class gil_waits;
 
 // What a fiber has called on the thread's stack, until it is back there.
 struct call {
@@ -61,9 +62,10 @@ class carrier {
     if (!had) state_ = PyEval_SaveThread();
   }
 
-  void* job = nullptr;     // the innermost task of Python on this thread
-  core* drains = nullptr;  // whose simple tasks its call is at
-  unsigned nested = 0;     // tasks that were called where their result was wanted
+  void* job = nullptr;       // the innermost task of Python on this thread
+  core* drains = nullptr;    // whose simple tasks its call is at
+  unsigned nested = 0;       // tasks that were called where their result was wanted
+  gil_waits* gil = nullptr;  // of this thread, where a trace is recorded
 
  private:
   friend class crew;

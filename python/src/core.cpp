@@ -36,6 +36,7 @@ core::core(const core_options& o) : given_(o) {
   }
   if (refused_ == nullptr) {
     if (!modelled_) blas::one_more_runtime();
+    if (!modelled_ && traced_) gil_ = std::make_unique<gil_watch>();
     return;
   }
   try {
@@ -48,6 +49,7 @@ core::core(const core_options& o) : given_(o) {
 core::~core() {
   if (!gone_) end();
   if (maker_.joinable()) maker_.detach();  // a child after fork() has no such thread
+  if (forked_) static_cast<void>(gil_.release());
 }
 
 // The thread that makes the runtime is its worker 0, and does nothing else. On a modelled machine all workers are this
@@ -238,6 +240,7 @@ void core::end() {
     carriers_.end();
   }
   carriers_.forget();
+  gil_.reset();
   if (!modelled_) blas::one_less_runtime();
   heal();
   for (PyObject* f : std::exchange(failed, {})) Py_DECREF(f);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "carrier.hpp"
+#include "gil.hpp"
 #include "weft/weft.hpp"
 
 namespace weftrt {
@@ -176,6 +177,8 @@ class core {
   void one_done() noexcept { ++done_; }
   void one_begun() noexcept { ++begun_; }
   [[nodiscard]] std::uint64_t begun() const noexcept { return begun_; }
+  [[nodiscard]] std::uint64_t submitted() const noexcept { return orders_given_; }
+  [[nodiscard]] std::uint64_t done() const noexcept { return done_; }
   void cancel_all() noexcept { cancels_ = true; }  // what has not begun
   [[nodiscard]] bool cancels() const noexcept { return cancels_; }
   [[nodiscard]] bool gone() const noexcept { return gone_; }
@@ -225,6 +228,7 @@ class core {
   unsigned workers_ = 0;
   bool modelled_ = false, traced_ = false, gone_ = false, forked_ = false, cancels_ = false;
   std::string trace_path_;
+  std::unique_ptr<gil_watch> gil_;  // where a trace is recorded, on real cores
   // Tasks without clauses go from hand to hand here, many under one hold of the GIL. Invariant: while there are any, a
   // record of Weft that looks here is on its way, or a worker is at it, or all workers are.
   std::deque<job*> simple_;

@@ -229,6 +229,7 @@ void define_runtime(nb::module_& m) {
            })
       .def_prop_ro("gone", &core::gone)
       .def_prop_ro("begun", &core::begun)
+      .def_prop_ro("counts", [](const core& c) { return nb::make_tuple(c.submitted(), c.done()); })
       .def_prop_ro("modelled", &core::is_modelled)
       .def_prop_ro("workers", &core::workers)
       .def_prop_ro("machine", &core::machine)

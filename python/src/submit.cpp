@@ -7,6 +7,8 @@
 
 #include "blas.hpp"
 #include "core.hpp"
+#include "sched/workers/worker.hpp"
+#include "trace/session.hpp"
 #include "weft/detail/submit.hpp"
 #include "without_gil.hpp"
 
@@ -69,9 +71,25 @@ struct task {
   struct errand_of {
     job* j;
     bool skipped;
+    std::uint32_t traced = 0;  // its number in a trace; 0: it has none
   };
+  // The same, and how long it waits for the GIL, which goes into the trace.
+  static void one_traced(carrier& here, core& c, errand_of& e) {
+    const auto before = std::chrono::steady_clock::now();
+    const bool had = here.take_gil();
+    const auto waited = std::chrono::nanoseconds(std::chrono::steady_clock::now() - before).count();
+    if (here.gil == nullptr) here.gil = &c.gil_->add();
+    here.gil->begin(had ? 0 : static_cast<std::uint64_t>(waited));
+    const std::uint32_t number = std::exchange(e.traced, 0);
+    one(here, &e);
+    const std::uint64_t all = here.gil->end();
+    here.leave_gil(had);
+    if (all != 0)
+      weft::trace::count(c.trace_path_.c_str(), weft::sched::current_worker()->id, number, "gil_wait_ns", all);
+  }
   static void one(carrier& here, void* of) {
     auto& e = *static_cast<errand_of*>(of);
+    if (e.traced != 0 && e.j->of->gil_ != nullptr) return one_traced(here, *e.j->of, e);
     const bool had = here.take_gil();
     e.skipped ? skip_job(e.j) : run_job(e.j);
     if (e.j->node_of == nullptr) Py_DECREF(e.j);
@@ -80,16 +98,17 @@ struct task {
   // A member of a team. The last to come calls the body, with the others as the threads of its BLAS.
   static void join_team(detail::record& r, weft::team_context& member) {
     const closure k = *static_cast<closure*>(r.closure());
-    as_member(*k.of, k.what, member, [&] {
+    as_member(*k.of, k.what, k.of->traced_ ? r.trace_id() : 0, member, [&] {
       static_cast<closure*>(r.closure())->what = nullptr;  // all have read it; a team's closure is destroyed later
     });
   }
-  template <class Begins> static void as_member(core& of, job* j, weft::team_context& member, Begins begins) {
+  template <class Begins>
+  static void as_member(core& of, job* j, std::uint32_t traced, weft::team_context& member, Begins begins) {
     crew& all = of.carriers_;
     carrier::on_thread_stack(
         all, [](carrier&, void*) {}, nullptr);  // the maker's worker is on another thread now
     weft::openblas_guest(member, blas::all(), [&](weft::guest_context&) {
-      errand_of e{j, false};
+      errand_of e{j, false, traced};
       begins();
       carrier::on_thread_stack(
           all,
@@ -108,7 +127,7 @@ struct task {
         carrier::on_thread_stack(k.of->carriers_, &drain, k.of);
       return;
     }
-    errand_of e{k.what, what == detail::errand::destroy};
+    errand_of e{k.what, what == detail::errand::destroy, k.of->traced_ ? r.trace_id() : 0};
     const detail::worker* const w = detail::self_out_of_line();
     if (k.team.most > 1 && !e.skipped && w != nullptr && w->where != nullptr && !k.of->modelled_)
       return detail::self_out_of_line()->engine->run_team(r, k.team, &join_team);
@@ -374,7 +393,7 @@ void core::call_node(job* j) {
 }
 
 void core::call_node(job* j, weft::team_context& member) {
-  task::as_member(*this, j, member, [] {});
+  task::as_member(*this, j, 0, member, [] {});
 }
 
 PyObject* core::submit(PyObject* f, PyObject* args, PyObject* kwargs) {

@@ -15,6 +15,8 @@ import numpy as np
 import weftrt.joblib
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.svm import SVC
 
 import weftrt as wf
 
@@ -82,6 +84,16 @@ def forest() -> None:
         return fit
 
     least("RandomForest of 60 trees", 3, **{name: by(name) for name in ("weft", "loky", "threading")})
+
+    def search(backend: str) -> Callable[[], object]:
+        def fit() -> None:
+            with joblib.parallel_config(backend=backend, n_jobs=2):
+                grid = {"C": [0.1, 1, 10], "gamma": [0.01, 0.1]}
+                GridSearchCV(SVC(random_state=1), grid, cv=3).fit(x[:1500], y[:1500])
+
+        return fit
+
+    least("GridSearchCV of 18 fits of an SVC", 3, **{name: search(name) for name in ("weft", "loky", "threading")})
 
 
 def potrf(a: np.ndarray) -> None:

@@ -9,4 +9,5 @@ python3 -m venv "$2"
 environment=$(cd "$2" && pwd)
 "$environment/bin/pip" -q install "$wheels"/weftrt-*.whl -r "$here/../requirements-test.txt"
 cd "$environment"
+export WEFTRT_WHEEL=$(echo "$wheels"/weftrt-*.whl)
 exec ./bin/python -m pytest -q -p no:cacheprovider "$here" "${@:3}"

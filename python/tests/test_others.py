@@ -132,6 +132,16 @@ def test_grid_search_is_lokys():
         assert np.array_equal(a, b)
 
 
+def test_joblibs_own_tests(tmp_path):
+    """Those of its tests of Parallel that take any backend; other backends' processes have not registered this one."""
+    theirs = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "weftrt.joblib", "--pyargs",
+              "joblib.test.test_parallel", "-k",
+              "weft and not loky-weft and not multiprocessing-weft and not back_compat_backend-weft"]
+    done = subprocess.run(theirs, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert int(done.stdout.split(" passed")[0].split()[-1]) >= 70
+
+
 def test_threadpoolctl_shows_and_limits():
     control = pytest.importorskip("threadpoolctl")
     import weftrt.threadpoolctl  # noqa: F401
@@ -160,6 +170,30 @@ def test_dask_pool():
     with wf.Executor(2) as pool, dask.config.set(pool=pool, scheduler="threads"):
         assert total.compute() == sum(range(50)) + 50
         assert sum(dask.compute(*[add(i, i) for i in range(20)])) == 380
+
+
+def test_xarray_by_dask():
+    dask, xarray = pytest.importorskip("dask"), pytest.importorskip("xarray")
+    pytest.importorskip("dask.array")
+    x = xarray.DataArray(np.arange(10_000.0).reshape(100, 100), dims=("a", "b")).chunk({"a": 10, "b": 50})
+    with wf.Executor(2) as pool, dask.config.set(pool=pool, scheduler="threads"):
+        assert float(((x - x.mean()) ** 2).sum().compute()) == pytest.approx(np.var(np.arange(10_000.0)) * 10_000)
+
+
+def test_asyncio_waits_and_cancels():
+    async def main(rt):
+        gate = threading.Event()
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(rt.submit(gate.wait), 0.05)
+        gate.set()
+        h = wf.handle([0])
+        done = asyncio.get_running_loop().create_future()
+        asyncio.get_running_loop().call_later(0.01, done.set_result, 7)
+        rt.submit(list.append, wf.write(h), await done)  # an event of the loop
+        return await rt.submit(len, wf.read(h))
+
+    with wf.Runtime(1) as rt:
+        assert asyncio.run(main(rt)) == 2
 
 
 def test_asyncio_runs_in_the_executor():

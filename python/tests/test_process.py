@@ -41,6 +41,22 @@ def test_exit_with_tasks_that_are_pending():
     assert out == "ran\n"
 
 
+def test_a_lambda_that_captures_the_runtime():
+    out = run("""
+        import gc, weftrt as wf
+        def program():
+            rt = wf.Runtime(2)
+            h = wf.handle([0])
+            for i in range(20):
+                rt.submit(lambda x, rt=rt: x.append(rt.workers), wf.write(h))
+            return rt.submit(lambda x: (len(x), rt.submit(int).result()), wf.read(h))
+        f = program()
+        gc.collect()
+        print(f.result())
+        """)
+    assert out == "(21, 0)\n"
+
+
 def test_exit_with_results_and_failures_that_nobody_read():
     run("""
         import weftrt as wf

@@ -30,6 +30,7 @@ _here: ContextVar[Runtime | None] = ContextVar("weftrt", default=None)  # whose 
 _NOT_CALLED: set[type] = set()  # what submit() is given and is no body: a Task, a Graph
 _leaving: list[threading.Thread] = []
 _exits = False
+_BETWEEN_LINES = 0.2  # seconds
 
 
 def _read_view(data: Any) -> Any:
@@ -76,14 +77,18 @@ _core.set_up(Future, TaskSkipped, _read_view, _check_result)
 _core.set_up_reductions(_reduction_opened, _reduction_closed)
 
 
-def _await(register: Callable[[threading.Lock], bool]) -> None:
+def _await(register: Callable[[threading.Lock], bool], meanwhile: Callable[[], None] | None = None) -> None:
     lock = threading.Lock()
     lock.acquire()
     if not register(lock):
         return
     given = _core.give_away()
     try:
-        lock.acquire()  # whoever ends the last of them releases it; a signal interrupts this
+        if meanwhile is not None:
+            while not lock.acquire(timeout=_BETWEEN_LINES):
+                meanwhile()
+        else:
+            lock.acquire()  # whoever ends the last of them releases it; a signal interrupts this
     finally:
         if given:
             _core.get_back()
@@ -223,9 +228,10 @@ class Runtime:
                 _sleep_for_good()
             raise
 
-    def wait(self) -> None:
+    def wait(self, *, progress: bool = False) -> None:
         """Returns when everything is done; in a task, when what it has submitted is.
 
+        `progress`: a line on stderr tells meanwhile how many tasks of those that are submitted are done.
         Raises, outside of tasks, the first failure in order of submission that nobody has asked its future for.
         """
         core = self._core
@@ -233,7 +239,13 @@ class Runtime:
             core.close_reductions()
             if core.modelled:
                 core.run_modelled()
-        _await(core.await_all)
+        if progress:
+            from weftrt._progress import Line
+
+            with Line(core) as line:
+                _await(core.await_all, line.tell)
+        else:
+            _await(core.await_all)
         if core.in_body():
             return
         failed = [f for f in core.take_failed()

@@ -113,6 +113,12 @@ class told_slowly {
   return file;
 }
 
+[[nodiscard]] std::string listed(const std::vector<std::string>& all) {
+  std::string text;
+  for (const std::string& one : all) text += (text.empty() ? "" : ",") + one;
+  return text;
+}
+
 // The sessions there are, by their paths.
 struct directory {
   std::mutex guard;
@@ -150,6 +156,37 @@ void record_section(const char* path, const section_row& row) noexcept {
   const std::lock_guard hold(all.guard);
   if (const auto found = all.sessions.find(std::string_view(path)); found != all.sessions.end())
     found->second->section(row);
+}
+
+void count(const char* path, unsigned worker, std::uint32_t task, const char* name, std::uint64_t value) noexcept {
+  directory& all = all_sessions();
+  const std::lock_guard hold(all.guard);
+  if (const auto found = all.sessions.find(std::string_view(path)); found != all.sessions.end())
+    found->second->count(worker, {.value = value, .task = task, .kind = event_kind::counted}, name);
+}
+
+void session::count(unsigned worker, const event& counted, const char* name) noexcept {
+  if (worker + 1 >= recorders_.size()) return;
+  event e = counted;
+  try {
+    const std::lock_guard hold(outside_);
+    const auto at = std::find(own_counters_.begin(), own_counters_.end(), name);
+    e.detail = static_cast<std::uint8_t>(counters_.size() + static_cast<std::size_t>(at - own_counters_.begin()));
+    if (at == own_counters_.end()) {
+      own_counters_.emplace_back(name);
+      shared_.lies_in.tell(word_kind::fact, std::string("counters") + '\0', listed(all_counters()));
+    }
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  recorders_[worker]->add(e);
+}
+
+// Who: holds outside_.
+std::vector<std::string> session::all_counters() const {
+  std::vector<std::string> all = counters_;
+  all.insert(all.end(), own_counters_.begin(), own_counters_.end());
+  return all;
 }
 
 void session::open(unsigned workers) {
@@ -205,7 +242,10 @@ contents session::gather(const std::vector<recorder*>& all, std::uint64_t start_
 }
 
 void session::complete(facts& about) const {
-  about.counters = counters_;
+  {
+    const std::lock_guard hold(outside_);
+    about.counters = all_counters();
+  }
   about.schedule = schedule_;
   about.program = program_invocation_short_name;
 }
@@ -215,11 +255,6 @@ void session::begins(facts about, std::uint64_t start_ps) {
   const auto tell = [this](std::string key, const std::string& value) {
     key += '\0';
     shared_.lies_in.tell(word_kind::fact, key, value);
-  };
-  const auto joined = [](const std::vector<std::string>& all) {
-    std::string text;
-    for (const std::string& one : all) text += (text.empty() ? "" : ",") + one;
-    return text;
   };
   std::vector<std::string> places;
   for (unsigned w = 0; w < about.places->workers(); ++w)
@@ -233,8 +268,8 @@ void session::begins(facts about, std::uint64_t start_ps) {
   tell("seed", std::to_string(about.seed));
   tell("window", std::to_string(about.window));
   tell("bound", about.bound ? "1" : "0");
-  tell("counters", joined(about.counters));
-  tell("places", joined(places));
+  tell("counters", listed(about.counters));
+  tell("places", listed(places));
   tell("start_ps", std::to_string(start_ps));
 }
 

@@ -32,6 +32,8 @@ class session {
   void submitted_outside(detail::record& r, std::uint64_t now) noexcept;
   // A run of an ordered section has ended. Who: record_section().
   void section(const section_row& row) noexcept;
+  // Who: trace::count().
+  void count(unsigned worker, const event& counted, const char* name) noexcept;
   // For the calling thread, whose recorder it is.
   void open_counters(recorder& r) noexcept;
 
@@ -50,12 +52,14 @@ class session {
  private:
   [[nodiscard]] std::uint64_t issued() const noexcept;  // tasks and sections
   void complete(facts& about) const;                    // with what the engine does not know
+  [[nodiscard]] std::vector<std::string> all_counters() const;
   [[nodiscard]] contents gather(const std::vector<recorder*>& all, std::uint64_t start_ps);
 
   std::string path_;
   base::part_file file_;  // of the journal; gone when the runtime has ended
   std::string schedule_ = "time";
-  std::vector<std::string> counters_;
+  std::vector<std::string> counters_;      // of the processor
+  std::vector<std::string> own_counters_;  // behind them: what count() was told of; guarded by outside_
   shared_state shared_;
   std::vector<std::unique_ptr<recorder>> recorders_;  // by worker; the last one for threads outside the runtime
   mutable std::mutex outside_;                        // guards the last one's writer side, and what follows
@@ -68,5 +72,8 @@ class session {
 
 // The same for the runtime whose trace has this path: those above it know no more of it, and no other has that.
 void record_section(const char* path, const section_row& row) noexcept;
+// A counter of a task that the processor does not have, by its name. Who: the worker that runs the task, once for a
+// name, before the task is over. Without room, or without such a runtime, nothing is counted.
+void count(const char* path, unsigned worker, std::uint32_t task, const char* name, std::uint64_t value) noexcept;
 
 }  // namespace weft::trace

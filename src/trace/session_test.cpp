@@ -92,6 +92,23 @@ TEST_CASE("trace session: only a trace or an empty file is replaced") {
   CHECK(trace_file(place.path("again.weft")).number("SELECT count(*) FROM tasks") == 5);
 }
 
+TEST_CASE("trace session: what a program counts of its tasks itself") {
+  const trace_place place;
+  const std::string path = place.path();
+  {
+    runtime rt({.workers = 1, .machine = "virtual", .trace = path.c_str()});
+    const auto body = [&path](const char* name, std::uint64_t value) {
+      trace::count(path.c_str(), 0, detail::self_out_of_line()->current->trace_id(), name, value);
+    };
+    for (std::uint64_t i = 1; i <= 3; ++i) rt.submit([=] { body(i == 2 ? "other" : "waits_ns", 10 * i); });
+    rt.submit([&path] { trace::count(path.c_str(), 77, 1, "of no worker", 1); });
+    trace::count(place.path("none.weft").c_str(), 0, 1, "of no runtime", 1);
+  }
+  const trace_file f(path);
+  CHECK(f.rows("SELECT task, name, value FROM counters ORDER BY value") ==
+        std::vector<std::vector<std::string>>{{"1", "waits_ns", "10"}, {"2", "other", "20"}, {"3", "waits_ns", "30"}});
+}
+
 TEST_CASE("trace session: what the main program computes is told from its submitting") {
   const trace_place place("own.weft");
   const std::string path = place.path();

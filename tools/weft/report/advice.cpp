@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gil.hpp"
 #include "text.hpp"
 #include "tools/weft/output.hpp"
 
@@ -92,7 +93,7 @@ void one_worker_only(const figures& f, std::vector<advice>& out) {
 }  // namespace
 
 std::vector<advice> advise(const trace::file& r, const figures& f) {
-  std::vector<advice> all;
+  std::vector<advice> all = gil_advice(r);
   too_small(r, f, all);
   graph_too_narrow(r, f, all);
   all_busy(r, f, all);

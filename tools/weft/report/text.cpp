@@ -1,6 +1,7 @@
 // See text.hpp.
 #include "text.hpp"
 
+#include "gil.hpp"
 #include "sections.hpp"
 #include "teams.hpp"
 #include <algorithm>
@@ -105,6 +106,8 @@ std::string summary(const trace::file& r, const figures& f, bool colour) {
   row("critical path", time(f.span), "the longest chain of what had to come one after the other");
   row("parallelism", short_number(f.parallelism),
       "workers that the graph keeps busy; there were " + std::to_string(r.workers.size()));
+  if (!gil_waits(r).empty())
+    row("GIL", percent(gil_share(r), 1), "of the time in bodies they waited for Python's lock");
   const auto room = static_cast<double>(f.makespan) * static_cast<double>(r.workers.size());
   row("utilisation", percent(f.utilisation, 1), "of the workers' time: in bodies or the main program",
       f.utilisation > 0.9 ? style::green : style::plain);
@@ -331,6 +334,7 @@ json to_json(const trace::file& r, const analysis& a) {
                                  {"main_program_ns", w.program},
                                  {"asleep_ns", w.asleep},
                                  {"rest_ns", w.rest}});
+  out["gil_share"] = gil_waits(r).empty() ? json(nullptr) : json(gil_share(r));
   const std::string unseen = trace::unseen(r);
   out["unseen"] = unseen.empty() ? json(nullptr) : json(unseen);
   out["advice"] = json::array();

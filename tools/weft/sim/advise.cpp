@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tools/weft/output.hpp"
+#include "tools/weft/report/gil.hpp"
 #include "tools/weft/report/text.hpp"
 
 namespace weft::tool::sim {
@@ -66,6 +67,11 @@ class proposer {
     point p = row_.at;
     p.path_first = true;
     add(std::move(p), "priority for the tasks on the critical path");
+  }
+  void without_gil() {
+    point p = row_.at;
+    p.without_gil = true;
+    add(std::move(p), "a Python without it");
   }
   void policies() {
     for (const std::string& name : means_.policies) {
@@ -328,6 +334,16 @@ std::vector<finding> find_limits(const std::vector<row>& rows, const means& m) {
         add(l, *r);
     if (series.back()->run.tasks != 0 && series.back()->run.why.binds == limit::cores)
       add(limit::cores, *series.back());
+    if (m.trace && m.gil_share >= report::gil_from && series.back()->run.tasks != 0) {
+      const row& r = *series.back();
+      proposer out(r, m);
+      out.without_gil();
+      all.push_back({"gil",
+                     on(r, machines.size() > 1) + "at " + counted(r.at.workers) +
+                         " the row is too good: " + percent(m.gil_share) +
+                         " of the time in bodies is a wait for Python's lock, the GIL, which it takes for work",
+                     &r, out.take()});
+    }
   }
   return all;
 }

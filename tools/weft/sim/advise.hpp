@@ -41,6 +41,7 @@ struct advice {
 // What can be tried. Of a program neither grain nor priorities can be changed from outside.
 struct means {
   bool trace = true;
+  double gil_share = 0;  // of the time in bodies, a wait for the lock of Python
   std::vector<std::string> policies;
 };
 

@@ -247,4 +247,14 @@ script::script(const trace::file& f) {
   script_builder(f, *this).build();
 }
 
+void script::shorten(std::size_t t, ns by) {
+  ns whole = rest_[t];
+  for (const step& s : of(t)) whole += s.before;
+  if (whole <= 0 || by <= 0) return;
+  const double part = static_cast<double>(std::max<ns>(0, whole - by)) / static_cast<double>(whole);
+  const auto less = [part](ns& x) { x = static_cast<ns>(static_cast<double>(x) * part); };
+  less(rest_[t]);
+  for (std::uint32_t i = first_[t]; i < first_[t + 1]; ++i) less(steps_[i].before);
+}
+
 }  // namespace weft::tool::sim

@@ -40,6 +40,8 @@ class script {
   [[nodiscard]] std::uint32_t units(std::size_t h) const { return units_[h]; }
   // The runtime's own tasks that applied what reduces on that handle left over, in order.
   [[nodiscard]] const std::vector<std::uint32_t>& applied(std::size_t h) const { return applied_[h]; }
+  // Task t computes so much less, in proportion in all its parts.
+  void shorten(std::size_t t, ns by);
   // What a reader of the result must know: each a sentence.
   [[nodiscard]] const std::vector<std::string>& notes() const noexcept { return notes_; }
 

@@ -15,6 +15,7 @@ struct point {
   unsigned workers = 0;
   bool path_first = false;   // tasks on the critical path have priority
   bool as_recorded = false;  // the run as the trace has it, whatever else was asked for (fidelity.hpp)
+  bool without_gil = false;  // no body waits for the lock of Python (report/gil.hpp)
   bool keeps_gaps = false;   // and the main program computes in between, as it did
 };
 

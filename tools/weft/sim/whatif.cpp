@@ -17,6 +17,7 @@
 #include "tools/weft/command.hpp"
 #include "tools/weft/output.hpp"
 #include "tools/weft/output_file.hpp"
+#include "tools/weft/report/gil.hpp"
 #include "tools/weft/report/text.hpp"
 #include "tools/weft/scratch.hpp"
 #include "tools/weft/trace/unseen.hpp"
@@ -157,7 +158,7 @@ class whatif_command final : public command {
       if (s.unseen.empty()) s.unseen = r.run.unseen;
     const double error = s.fidelity ? s.fidelity->error() : 0;
     if (!s.good.empty() && s.unseen.empty() && error < sim::error_of_use && !sim::interruption::wanted()) {
-      sim::means m{.trace = !program_, .policies = {}};
+      sim::means m{.trace = !program_, .gil_share = of != nullptr ? report::gil_share(*of) : 0, .policies = {}};
       for (const choice& c : policies())
         if (!c.follows_hints || has_hints_) m.policies.emplace_back(c.name);
       const std::vector<sim::finding> found = sim::find_limits(s.good, m);
@@ -201,7 +202,7 @@ class whatif_command final : public command {
       if (program_) space.points_max = known.size();  // each is a run of it, however long that takes
       if (!program_) space.events_max = std::max(search_events, 2 * events);
       for (const sim::row& r : tried)
-        if (is_here(r) && r.error.empty() && !r.at.path_first) known.push_back(r);
+        if (is_here(r) && r.error.empty() && !r.at.path_first && !r.at.without_gil) known.push_back(r);
       for (const sim::row& r : series)
         if (std::ranges::count(space.workers, r.at.workers) == 0) space.workers.push_back(r.at.workers);
       for (const sim::row& r : tried)
@@ -214,8 +215,8 @@ class whatif_command final : public command {
 
   // --- a trace
 
-  // What a point replays: the run as it was, with another grain, or with the critical path first. Made in the process
-  // of the point, which no other shares.
+  // What a point replays: the run as it was, with another grain, with the critical path first, or without waits for a
+  // lock. Made in the process of the point, which no other shares.
   static std::unique_ptr<grained> variant(const grained& whole, const sim::point& p) {
     if (p.path_first) {
       trace::file first = whole.file;
@@ -223,6 +224,12 @@ class whatif_command final : public command {
       for (const report::step& s : sim::chain_of_bodies(whole.file, a).steps)
         if (const std::uint32_t t = a.parts.all[s.piece].task; t != report::none) first.tasks[t].priority = true;
       return std::make_unique<grained>(std::move(first));
+    }
+    if (p.without_gil) {
+      auto free = std::make_unique<grained>(whole.file);
+      const std::vector<report::ns> waits = report::gil_waits(whole.file);
+      for (std::size_t t = 0; t < waits.size(); ++t) free->script.shorten(t, waits[t]);
+      return free;
     }
     const sim::grain g = sim::grain::parse(p.grain);
     return g.factor > 1 ? std::make_unique<grained>(sim::regrain(whole.file, whole.script, g)) : nullptr;
