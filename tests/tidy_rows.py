@@ -6,7 +6,7 @@ TABLE = "src/sched/balance/rules.hpp"
 SLICES = {"stacks": ["workers/worker", "admit/stacks"], "throttled": ["admit/admission"], "thief": ["place/stealing"],
           "expects": ["idle/expected"], "teams": ["teams/teams", "teams/hosting", "teams/team_pool"],
           "trace": ["replay/recording", "replay/strands", "replay/passes"], "time": ["idle/worker_time"],
-          "counted": []}
+          "hearing": ["replay/listeners"], "counted": []}
 # Queues of ready work, and who puts something there: a deque's owner by placement, which also knows the rest.
 PUTS = (r"\bdeque(?:<M>)?::push(?:_in_loop)?\("
         r"|(?:box|urgent_?|central_?|nodes_?\w*|piles_?|pushed_)(?:\(\))?(?:\[[^\]]*\])?\.push\w*\(")

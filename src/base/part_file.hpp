@@ -17,6 +17,7 @@ namespace weft::base {
 
 class part_file {
  public:
+  part_file() = default;  // none
   // Makes one for `path`, in the same folder. Errors: is_open() says false, and errno why.
   explicit part_file(const std::string& path, mode_t mode = 0666);
   // Removes it, unless it was given its name, or abandoned; a child after fork() removes nothing.

@@ -3,6 +3,7 @@
 #include "memory/pages.hpp"
 #include "place/topology.hpp"
 #include "runtime/engines.hpp"
+#include "runtime/listeners.hpp"
 #include "runtime/live_counters.hpp"
 #include "runtime/options.hpp"
 #include "sched/engine/engine.hpp"
@@ -27,6 +28,7 @@ std::unique_ptr<sched::any_engine> make_host_engine(const options& opt) {
   setup.stuck_ns = opt.stuck_ms * std::uint64_t{1'000'000};
   auto e = std::make_unique<engine>(setup);
   if (opt.trace != nullptr) e->record(std::make_unique<trace::session>(opt.trace, opt.trace_mib, opt.counters));
+  tell_listeners(*e);
   const unsigned n = e->the_machine().start(opt.workers, &engine::worker_entry, e.get(), cpus);
   auto apart = place::node_distances();
   place::memory_facts facts;

@@ -2,6 +2,7 @@
 #include "machine/virtual/virtual.hpp"
 #include "model/machine_file.hpp"
 #include "runtime/engines.hpp"
+#include "runtime/listeners.hpp"
 #include "runtime/options.hpp"
 #include "runtime/schedule.hpp"
 #include "runtime/variables.hpp"
@@ -69,6 +70,7 @@ std::unique_ptr<sched::any_engine> make_virtual_engine(const options& opt) {
     recorded->schedule(opt.model.schedule);
     e->record(std::move(recorded));
   }
+  tell_listeners(*e);
   if (!decoupled(opt)) e->order(make_order(s, opt.seed));  // there the creator submits, and steps are nobody's
   e->the_machine().start(opt.workers, &engine::worker_entry, e.get(), opt.stack_kib * 1024);
   place::tree places(e->the_machine().places(), opt.workers, std::move(apart), std::move(facts));

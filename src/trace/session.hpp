@@ -18,6 +18,8 @@ class session {
   // already name.2.weft, name.3.weft and so on. `counters`: a list, or nullptr.
   // Errors: weft::error naming the file and the reason; nothing is left behind.
   session(const char* path, std::size_t mib, const char* counters);
+  // One that has no file: what is recorded is numbered, for who listens, and of the events few are kept.
+  session() : shared_(0) {}
   ~session();
   session(const session&) = delete;
   session& operator=(const session&) = delete;
@@ -40,6 +42,7 @@ class session {
   // What options::schedule was, for the readers of the trace. Before the machine starts.
   void schedule(const char* name) { schedule_ = name; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] const char* file() const noexcept { return path_.empty() ? nullptr : path_.c_str(); }
 
   // Writes all there is so far. The file appears whole or not at all: what was there before stays until then.
   // Errors: weft::error naming the file and the reason.

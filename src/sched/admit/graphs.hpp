@@ -89,6 +89,7 @@ template <class M> class graphs {
         placement_.place(w, &x);
         continue;
       }
+      placement_.tell_ready(w, x);
       transition(x, detail::record_state::blocked, detail::record_state::ready);
       if (follower == nullptr) {
         follower = &x;

@@ -19,6 +19,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "access/plain.hpp"
 #include "access/registration.hpp"
@@ -55,6 +56,10 @@ class engine final : public any_engine, private child_runner<M>, private timers<
   // Before open(): everything is recorded; the program's steps are written down, and perhaps ordered (modelled
   // machines).
   void record(std::unique_ptr<trace::session> s) noexcept { context_.recording.begin(std::move(s)); }
+  void tells(std::vector<listener> all, unsigned runtime) {
+    context_.recording.tells(std::move(all), runtime);
+    context_.placement.tells(context_.recording.listeners());
+  }
   void order(std::unique_ptr<task_order> o) noexcept { context_.ordering.begin(std::move(o)); }
   ~engine() override;
 

@@ -38,6 +38,7 @@ template <machine::machine M> bool engine<M>::called(detail::record* r) {
   r->is_call = true;
   if (context_.recording.on()) [[unlikely]]
     context_.recording.submitted(w, *r);
+  context_.placement.tell_ready(w, *r);
   transition(*r, detail::record_state::filling, detail::record_state::ready);
   count_one(w.counted.called);
   call_child(w, r);
@@ -172,6 +173,7 @@ template <machine::machine M> bool engine<M>::goes_first(worker& w, const detail
 // first to run. Returns when the body goes on, perhaps on another worker. The child is run by the step that tells of
 // the body, before the loop below it: so no other task comes between, and the loop need not look for it.
 template <machine::machine M> void engine<M>::run_first(worker& w, detail::record* r) {
+  context_.placement.tell_ready(w, *r);
   transition(*r, detail::record_state::filling, detail::record_state::ready);
   detail::record* const current = w.current;
   detail::record* const body = detail::body_around(current);

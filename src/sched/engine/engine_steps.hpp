@@ -226,7 +226,7 @@ template <machine::machine M> void engine<M>::ran(worker& w, const detail::recor
 
 template <machine::machine M> void engine<M>::run_traced(worker& w, detail::record* r) {
   const bool timed = w.pace.timed;
-  trace::strand* const outer = context_.recording.starts(w);
+  trace::strand* const outer = context_.recording.starts(w, *r);
   const std::uint64_t start = machine_.now_ps();
   const std::uint16_t first = w.id;
   const trace::outcome outcome = call_body(w, r);

@@ -29,6 +29,7 @@
 #include "sched/queues/inbox.hpp"
 #include "sched/queues/leaves.hpp"
 #include "sched/queues/pile.hpp"
+#include "sched/replay/listeners.hpp"
 #include "sched/replay/ordering.hpp"
 #include "sched/workers/crew.hpp"
 
@@ -54,6 +55,13 @@ template <class M> class placement {
     stays_ = asked.levels() == search_levels::near_only || asked.levels() == search_levels::upwards;
     places_ = &places;
   }
+  // The same: each task that is ready is told them.
+  void tells(listeners<M>& all) noexcept { listeners_ = all.any() ? &all : nullptr; }
+  // r is about to be ready, by what w does. Who: w's thread, once for each time that r is.
+  [[gnu::always_inline]] void tell_ready(worker<M>& w, const detail::record& r) noexcept {
+    if (listeners_ != nullptr) [[unlikely]]
+      listeners_->ready(w, r);
+  }
   // Whether workers take nothing from other nodes.
   [[nodiscard]] bool stays() const noexcept { return stays_; }
   // Whether each task stays where it became ready, so that the inline path may push without asking.
@@ -74,6 +82,7 @@ template <class M> class placement {
     using enum detail::record_state;
     const bool is_asked = !ordering_.chooses() && r->kind != detail::record_kind::external;
     const destination d = is_asked ? destination_of(w, *r) : destination::own();  // by the phase that it comes from
+    if (r->state != ready) tell_ready(w, *r);
     transition(*r, {ready, blocked, filling}, ready);
     if (is_asked) return put(w, r, d);
     ordering_.chooses() ? ordering_.add(w, r) : M::signal(waiter::of(r).signal);
@@ -84,6 +93,7 @@ template <class M> class placement {
     if (!own_only()) [[unlikely]]
       return place(w, r);
     WEFT_ASSERT(w.role != role::guest);
+    tell_ready(w, *r);
     transition(*r, detail::record_state::filling, detail::record_state::ready);
     push_own(w, r);
   }
@@ -172,6 +182,7 @@ template <class M> class placement {
   // which has room for them: each must be woken by team_boxes::call_up(). Who: w's thread.
   [[nodiscard]] bool gather(worker<M>& w, std::span<const std::uint16_t> ids, std::span<detail::record* const> members,
                             std::vector<base::plain<std::uint16_t>>& asleep) {
+    for (const detail::record* m : members) tell_ready(w, *m);
     if (ordering_.chooses()) {
       for (detail::record* m : members) ordering_.add(w, m);
       return false;
@@ -329,6 +340,7 @@ template <class M> class placement {
   boxes<M> pushed_;
   sched::leaves<M> leaves_;
   sched::collecting<M> collecting_{machine_, sleep_, crew_};
+  listeners<M>* listeners_ = nullptr;  // nullptr: nobody listens
 };
 
 }  // namespace weft::sched

@@ -10,6 +10,7 @@
 #include <deque>
 #include <memory>
 #include <new>
+#include <unordered_map>
 #include <vector>
 
 #include "access/dependences.hpp"
@@ -82,6 +83,34 @@ struct graph_state {
 void invoke_graph(record& r, errand what);
 [[nodiscard]] inline graph_state* graph_of(record& r) noexcept {
   return r.kind == record_kind::task && r.invoke == &invoke_graph ? *static_cast<graph_state**>(r.closure()) : nullptr;
+}
+
+// Calls tell(shown) for each node of g, in their order: a record that is as the node of a run r of it would be if it
+// were submitted by itself, with the versions that its accesses then required. Valid during the call. Errors:
+// std::bad_alloc.
+template <class Tell> void show_nodes(record& r, const graph_state& g, Tell tell) {
+  std::unordered_map<std::uintptr_t, std::uint64_t> first;  // version that the run requires, by handle
+  for (std::uint32_t i = 0; i < r.access_count; ++i)
+    first.try_emplace(r.accesses()[i].handle_and_kind & handle_address_mask, r.accesses()[i].required);
+  std::vector<std::max_align_t> room;
+  for (const graph_state::about& a : g.nodes) {
+    record& node = a.node->task;
+    const std::size_t bytes = sizeof node + node.access_count * sizeof(access);
+    room.resize(bytes / sizeof(std::max_align_t) + 1);
+    record& shown = *new (room.data()) record{};
+    shown.pin = node.pin;
+    shown.near = a.near & 63u;
+    shown.urgent = a.urgent;
+    shown.subtasks = a.subtasks;
+    shown.name = node.name;
+    shown.parent = r.parent;
+    shown.access_count = node.access_count;
+    for (std::uint32_t i = 0; i < shown.access_count; ++i) {
+      access& to = *new (shown.accesses() + i) access(node.accesses()[i]);
+      to.required += first[to.handle_and_kind & handle_address_mask];
+    }
+    tell(shown);
+  }
 }
 
 }  // namespace weft::detail

@@ -13,12 +13,12 @@
 #include <memory>
 #include <new>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/assert.hpp"
 #include "sched/replay/graph_state.hpp"
+#include "sched/replay/listeners.hpp"
 #include "sched/replay/located.hpp"
 #include "sched/replay/strands.hpp"
 #include "sched/workers/crew.hpp"
@@ -29,13 +29,19 @@ namespace weft::sched {
 
 template <class M> class recording {
  public:
-  explicit recording(M& machine) : strands_(machine), machine_(machine) {}
+  explicit recording(M& machine) : strands_(machine), listeners_(machine), machine_(machine) {}
 
   // Before the machine starts: everything is recorded.
   void begin(std::unique_ptr<trace::session> s) noexcept {
     WEFT_ASSERT(!on());
     session_ = std::move(s);
   }
+  // The same: these are told, too. Without a file events are kept as for one, and nothing is written.
+  void tells(std::vector<listener> all, unsigned runtime) {
+    if (!on()) session_ = std::make_unique<trace::session>();
+    listeners_.open(std::move(all), runtime);
+  }
+  [[nodiscard]] sched::listeners<M>& listeners() noexcept { return listeners_; }
   // places: where data lie and workers are; nullptr: nothing is said of that. Who: the thread that makes the runtime,
   // before any worker runs.
   void open(crew<M>& all, const place::tree* places = nullptr, std::uint64_t look_ps = 0) {
@@ -57,7 +63,7 @@ template <class M> class recording {
     if (w.trace.book != nullptr) session_->open_counters(*w.trace.book);
   }
   [[nodiscard]] bool on() const noexcept { return session_ != nullptr; }
-  [[nodiscard]] const char* path() const noexcept { return on() ? session_->path().c_str() : nullptr; }
+  [[nodiscard]] const char* path() const noexcept { return on() ? session_->file() : nullptr; }  // nullptr: none
 
   // r has its parent and its versions, and nobody can run it yet.
   [[gnu::noinline]] void submitted(worker<M>& w, detail::record& r) noexcept {
@@ -74,7 +80,8 @@ template <class M> class recording {
     for (std::size_t i = 0; i < ids.size(); ++i) g.nodes[i].node->task.trace_id() = ids[i];
     g.traced.pop_front();
   }
-  void submitted_as_is(worker<M>& w, detail::record& r) noexcept {
+  void submitted_as_is(worker<M>& w, detail::record& r) noexcept { write_submitted(w, r), listeners_.submitted(w, r); }
+  void write_submitted(worker<M>& w, detail::record& r) noexcept {
     WEFT_ASSERT(on() && (w.trace.book != nullptr || w.role == role::guest));
     if (w.trace.creates_request && !r.internal)
       return w.trace.book->submitted(r, w.trace.requested_ps, w.trace.requested_by);
@@ -89,8 +96,9 @@ template <class M> class recording {
   // The main program asks for a record: from here on it submits, until submission_over(). What lies between that and
   // the next submission or wait is its own work. Who: the submitter; nothing happens for others than the main program.
   void submission_begins(worker<M>& w) noexcept {
-    if (on() && is_main(w)) [[unlikely]]
-      own_ps_ = own_until_now(w);
+    if (!on()) return;
+    sched::listeners<M>::check_call(w);
+    if (is_main(w)) own_ps_ = own_until_now(w);
   }
   void submission_over(worker<M>& w) noexcept {
     if (on() && is_main(w) && w.trace.strand == nullptr) [[unlikely]]
@@ -120,9 +128,10 @@ template <class M> class recording {
   }
   void creation_over(worker<M>& w) noexcept { w.trace.creates_request = false; }
 
-  // A body is about to start on w. Returns the strand of a body that waits below on this stack.
-  [[nodiscard]] trace::strand* starts(worker<M>& w) noexcept {
+  // The body of r is about to start on w. Returns the strand of a body that waits below on this stack.
+  [[nodiscard]] trace::strand* starts(worker<M>& w, const detail::record& r) noexcept {
     WEFT_ASSERT(w.trace.book != nullptr);
+    listeners_.begins(w, r);
     if (w.trace.book->counters.size() != 0) w.trace.book->counters.begin();
     return sched::strands<M>::leaves_stack(w);
   }
@@ -145,6 +154,7 @@ template <class M> class recording {
     if (places_ != nullptr && p.first_worker < places_->workers() && p.outcome == trace::outcome::done)
       locate(w, r, places_->node_of(p.first_worker));
     counted(w, &r);
+    listeners_.ends(w, r, p.outcome);
   }
 
   struct pause {
@@ -155,6 +165,8 @@ template <class M> class recording {
   // A body, or if nullptr the main thread, begins to wait on w. Costs nothing where nothing is recorded.
   [[nodiscard]] pause waits(worker<M>& w, const detail::record* body) noexcept {
     if (w.trace.book == nullptr) return {0, w.id};
+    sched::listeners<M>::check_call(w);
+    if (!is_branch(body)) listeners_.waits(w, body);
     counted(w, body);
     if (w.trace.strand == nullptr && is_branch(body)) return {0, w.id};
     const std::uint64_t now = before_look(machine_.now_ps());
@@ -170,7 +182,9 @@ template <class M> class recording {
   }
   // A wait that found nothing to wait for. On another machine it may have to: who replays the trace needs it.
   void passed(worker<M>& w, trace::reason why) noexcept {
-    if (w.trace.book == nullptr || (is_branch(w.current) && w.trace.strand == nullptr)) return;
+    if (w.trace.book == nullptr) return;
+    sched::listeners<M>::check_call(w);
+    if (is_branch(w.current) && w.trace.strand == nullptr) return;
     const std::uint64_t now = machine_.now_ps();
     if (w.trace.strand != nullptr) strands_.passed(w, now, why);
     if (is_branch(w.current)) return;
@@ -203,6 +217,7 @@ template <class M> class recording {
                        .worker = victim.id,
                        .kind = trace::event_kind::stolen,
                        .detail = static_cast<std::uint8_t>(what)});
+    listeners_.stolen(w, r, victim.id);
   }
   // m is a member of a team. Who: w, which has just said that it is submitted.
   void is_member(worker<M>& w, const detail::record& m, unsigned rank) noexcept {
@@ -228,21 +243,23 @@ template <class M> class recording {
   // Sleeps until somebody wakes w, and says so to the statistics and the trace.
   void park(worker<M>& w) {
     count_one(w.counted.sleeps);
-    const std::uint64_t from = w.trace.book != nullptr ? machine_.now_ps() : 0;
+    if (w.trace.book == nullptr) return machine_.doze(w.id);
+    listeners_.sleeps(w);
+    const std::uint64_t from = machine_.now_ps();
     machine_.doze(w.id);
-    if (w.trace.book != nullptr)
-      w.trace.book->add({.time = from, .value = machine_.now_ps(), .kind = trace::event_kind::slept});
+    w.trace.book->add({.time = from, .value = machine_.now_ps(), .kind = trace::event_kind::slept});
+    listeners_.wakes(w);
   }
 
   // Errors: weft::error if nothing is recorded, or the file cannot be written.
   void write(trace::facts about, std::uint64_t start_ps) {
-    if (!on()) throw error("weft: this runtime records no trace; give it the option trace, or WEFT_TRACE");
+    if (path() == nullptr) throw error("weft: this runtime records no trace; give it the option trace, or WEFT_TRACE");
     about.duration_ns = (machine_.now_ps() - start_ps) / 1000;
     session_->write(std::move(about), start_ps);
   }
   // At the runtime's end, where nothing can be thrown.
   void write_or_say(trace::facts about, std::uint64_t start_ps) noexcept {
-    if (!on() || !session_->anything_new()) return;
+    if (path() == nullptr || !session_->anything_new()) return;
     const std::string told = session_->last_error();  // to the program, by write(): tried again, but not said again
     try {
       write(std::move(about), start_ps);
@@ -256,30 +273,11 @@ template <class M> class recording {
   // would have; behind them the run itself, without accesses. Who: holder of the locks of all its handles.
   [[gnu::cold]] void submitted_run(worker<M>& w, detail::record& r, detail::graph_state& g) noexcept {
     try {
-      std::unordered_map<std::uintptr_t, std::uint64_t> first;  // version that the run requires, by handle
-      for (std::uint32_t i = 0; i < r.access_count; ++i)
-        first.try_emplace(r.accesses()[i].handle_and_kind & detail::handle_address_mask, r.accesses()[i].required);
       std::vector<std::uint32_t> ids;
-      std::vector<std::max_align_t> room;
-      for (const detail::graph_state::about& a : g.nodes) {
-        detail::record& node = a.node->task;
-        const std::size_t bytes = sizeof node + node.access_count * sizeof(detail::access);
-        room.resize(bytes / sizeof(std::max_align_t) + 1);
-        detail::record& shown = *new (room.data()) detail::record{};
-        shown.pin = node.pin;
-        shown.near = a.near & 63u;
-        shown.urgent = a.urgent;
-        shown.subtasks = a.subtasks;
-        shown.name = node.name;
-        shown.parent = r.parent;
-        shown.access_count = node.access_count;
-        for (std::uint32_t i = 0; i < shown.access_count; ++i) {
-          detail::access& to = *new (shown.accesses() + i) detail::access(node.accesses()[i]);
-          to.required += first[to.handle_and_kind & detail::handle_address_mask];
-        }
+      detail::show_nodes(r, g, [&](detail::record& shown) {
         submitted_as_is(w, shown);
         ids.push_back(shown.trace_id());
-      }
+      });
       const std::uint32_t accesses = std::exchange(r.access_count, 0);
       submitted_as_is(w, r);
       r.access_count = accesses;
@@ -306,6 +304,7 @@ template <class M> class recording {
   }
 
   void waited(worker<M>& w, const detail::record* body, trace::reason why, const pause& from) noexcept {
+    listeners_.goes_on(w, body, why.why);
     const std::uint64_t now = machine_.now_ps();
     w.trace.book->add({.time = from.ps,
                        .value = now,
@@ -337,6 +336,7 @@ template <class M> class recording {
   [[nodiscard]] std::uint64_t before_look(std::uint64_t now) const noexcept { return now - std::min(now, look_ps_); }
 
   sched::strands<M> strands_;
+  sched::listeners<M> listeners_;
   std::uint64_t own_since_ps_ = 0;  // the main program's: when it came back from the runtime; 0: it is in it
   std::uint64_t own_ps_ = 0;        // what it computed before the submission that it is in
   std::uint64_t look_ps_ = 0;       // what a look at the clock takes

@@ -108,6 +108,11 @@ struct time_slice {
   detail::cell<spends> now{spends::busy};
 };
 
+// replay/listeners.hpp.
+struct hearing_slice {
+  bool inside = false;  // its thread is in a callback
+};
+
 // By count_one() and count_some() alone, each in the one place where that happens.
 struct counted_slice {
   detail::cell<std::uint64_t> forks;      // and loops begun, where a trace is recorded

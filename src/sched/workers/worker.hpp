@@ -96,6 +96,7 @@ template <class M> struct worker : detail::worker {
   sched::workspace workspace;
   worker* next_guest = nullptr;  // guests.hpp
   time_slice time;
+  hearing_slice hearing;
 
   // Bodies that it runs in a row. What follows on one of the creator's is for others.
   [[nodiscard]] unsigned usual_ticks() const noexcept { return role == sched::role::creator ? 1 : ticks_between_looks; }
