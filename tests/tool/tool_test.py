@@ -213,7 +213,8 @@ class Others(Tool):
     def test_no_command(self):
         done = run()
         self.assertEqual(done.returncode, 2)
-        self.assertIn("run, info, bench, report, export, import, recover, check, sim, whatif or calibrate", done.stderr)
+        all_of_them = "run, info, bench, report, export, import, recover, check, sim, whatif, calibrate or top"
+        self.assertIn(all_of_them, done.stderr)
         self.bad("dance", "dance")
 
     def test_info(self):
