@@ -24,8 +24,8 @@ namespace weft {
 
 // When and where something happens.
 struct heard {
-  std::uint64_t
-      ns;  // a steady clock, or the time of the modelled machine: as runtime::now_ns() counts, from another start
+  // A steady clock, or the time of the modelled machine: as runtime::now_ns() counts, from another start.
+  std::uint64_t ns;
   unsigned runtime;  // counted from 1 in the process, among those that somebody listens to
   int worker;        // 0 to workers()-1; -1: a thread that is none; workers(): the reserve, in the place of one
 };

@@ -25,7 +25,7 @@ template <class M> class worker_time {
     if (!on) return;
     const std::uint64_t now = machine_.now_ps();
     for (const auto& w : all) {
-      detail::poke(w->time.now, w->id == 0 && all.has_reserve() ? spends::outside : spends::asleep);
+      set_now(*w, w->id == 0 && all.has_reserve() ? spends::outside : spends::asleep);
       detail::poke(w->time.since_ps, now);
     }
     on_ = true;
@@ -40,8 +40,7 @@ template <class M> class worker_time {
   // For as long as this lives; then as before.
   class during {
    public:
-    during(worker_time& times, worker<M>& w, spends in) noexcept
-        : times_(times), w_(w), before_(detail::peek(w.time.now)) {
+    during(worker_time& times, worker<M>& w, spends in) noexcept : times_(times), w_(w), before_(now_of(w)) {
       times.turns(w, in);
     }
     ~during() { times_.turns(w_, before_); }
@@ -54,6 +53,10 @@ template <class M> class worker_time {
     const spends before_;
   };
 
+  // Who: anyone.
+  [[nodiscard]] static spends now_of(const worker<M>& w) noexcept {
+    return static_cast<spends>(detail::peek(w.time.now));
+  }
   // Of w up to now, what goes on included. Who: anyone; w goes on meanwhile.
   [[nodiscard]] sums of(const worker<M>& w, std::uint64_t now_ps) const noexcept {
     sums found{};
@@ -62,7 +65,7 @@ template <class M> class worker_time {
     do {
       since = detail::peek(w.time.since_ps);
       for (std::size_t i = 0; i < spends_count; ++i) found[i] = detail::peek(w.time.sum_ps[i]);
-      if (now_ps > since) found[static_cast<std::size_t>(detail::peek(w.time.now))] += now_ps - since;
+      if (now_ps > since) found[static_cast<std::size_t>(now_of(w))] += now_ps - since;
     } while (detail::peek(w.time.since_ps) != since && ++tries < tries_max);
     return found;
   }
@@ -70,12 +73,13 @@ template <class M> class worker_time {
  private:
   static constexpr unsigned tries_max = 8;  // beyond that w turns so often that one period is nothing
 
+  static void set_now(worker<M>& w, spends to) noexcept { detail::poke(w.time.now, static_cast<std::uint8_t>(to)); }
   [[gnu::noinline]] void turn(worker<M>& w, spends to) noexcept {
     const std::uint64_t now = machine_.now_ps();
-    const auto was = static_cast<std::size_t>(detail::peek(w.time.now));
+    const auto was = static_cast<std::size_t>(now_of(w));
     WEFT_ASSERT(was < spends_count && now >= detail::peek(w.time.since_ps));
     detail::poke(w.time.sum_ps[was], detail::peek(w.time.sum_ps[was]) + now - detail::peek(w.time.since_ps));
-    detail::poke(w.time.now, to);
+    set_now(w, to);
     detail::poke(w.time.since_ps, now);
   }
 

@@ -47,7 +47,7 @@ template <class M> class live_view {
     row.role = w.role == role::reserve   ? trace::live_role::reserve
                : w.role == role::creator ? trace::live_role::creator
                                          : trace::live_role::ordinary;
-    const spends does = detail::peek(w.time.now);
+    const spends does = worker_time<M>::now_of(w);
     row.does = static_cast<trace::live_does>(does);
     row.queued = queued(w);
     row.tasks = detail::peek(w.tasks);

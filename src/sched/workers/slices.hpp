@@ -103,9 +103,9 @@ inline constexpr std::size_t spends_count = 4;
 
 // idle/worker_time.hpp.
 struct time_slice {
-  detail::cell<std::uint64_t> sum_ps[spends_count];  // of what is over
-  detail::cell<std::uint64_t> since_ps;              // what goes on has begun
-  detail::cell<spends> now{spends::busy};
+  detail::cell<std::uint64_t> sum_ps[spends_count];                         // of what is over
+  detail::cell<std::uint64_t> since_ps;                                     // what goes on has begun
+  detail::cell<std::uint8_t> now{static_cast<std::uint8_t>(spends::busy)};  // one of those
 };
 
 // replay/listeners.hpp.
