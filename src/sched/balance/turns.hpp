@@ -75,7 +75,8 @@ class turns {
       return true;
     }
     const bool won = !is_lost && turn_took_ps * gain() < better_ps_;
-    if (!won && turn_took_ps < better_ps_ && told != nullptr) told->count(by::turn_gain);
+    const bool gained = !won && turn_took_ps < better_ps_;
+    if (gained && rules_.is_on(by::turn_gain) && told != nullptr) told->count(by::turn_gain);
     hold_ = won ? base::turns_min : std::min(2 * hold_, base::turns_max);
     left_ = hold_;
     if (won) {

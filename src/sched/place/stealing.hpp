@@ -291,7 +291,7 @@ template <class M> class stealing final : public source<M> {
     const std::uint64_t for_ps = crew_.rules().ps(by::give_way);
     const std::uint64_t submitted = M::load(crew_.main().created, base::relaxed);
     const bool submits = std::exchange(w.thief.seen_submitted, submitted) != submitted;
-    const bool main_idles = !w.pace.runs_nested && main_waits_idle();
+    const bool main_idles = !w.pace.runs_nested && main_waits_idle() && !passes(w);
     if (for_ps == 0 || w.id == 0 || w.role == role::reserve ||
         !(submits || main_idles || (submitters_wait && !w.pace.runs_nested)))
       return;
@@ -307,11 +307,20 @@ template <class M> class stealing final : public source<M> {
     for (unsigned spins = 1; machine_.now_ps() < until; ++spins) M::search_pause(spins, until);
     M::store(w.thief.gives_way, false, base::relaxed);
     w.thief.seen_submitted = M::load(crew_.main().created, base::relaxed);
+    const std::uint64_t moves = moves_of_main() - before;
+    if (main_idles) remembers(w, moves >= ticks_between_looks);
     const std::uint64_t moves_alone = crew_.rules()[by::rests_again];
-    if (moves_alone != 0 && moves_of_main() - before >= moves_alone && !w.pace.runs_nested && deque::stealable(w)) {
+    if (moves_alone != 0 && moves >= moves_alone && !w.pace.runs_nested && deque::stealable(w)) {
       w.decides(by::rests_again);
       w.tick = ticks_between_looks - 1;
     }
+  }
+  // w rests for an idle main thread in vain if that cannot run what w has, or next to nothing of it: then it passes
+  // over a look, then two, and so on up to in_vain_max times twice as many.
+  [[nodiscard]] static bool passes(worker<M>& w) noexcept { return w.thief.passes != 0 && w.thief.passes-- != 0; }
+  static void remembers(worker<M>& w, bool was_worth_it) noexcept {
+    w.thief.in_vain = was_worth_it ? 0 : std::min(w.thief.in_vain + 1, in_vain_max);
+    w.thief.passes = was_worth_it ? 0 : 1u << (w.thief.in_vain - 1);
   }
   // Whether the main thread waits and has nothing to do, though what it has submitted is nearest to it.
   [[nodiscard]] bool main_waits_idle() noexcept { return !detail::peek(crew_.main().away) && sleep_.is_free(0); }
@@ -322,6 +331,7 @@ template <class M> class stealing final : public source<M> {
     return crew_.has_reserve() ? its_own + M::load(crew_.reserve().tasks, base::relaxed) : its_own;
   }
 
+  static constexpr unsigned in_vain_max = 7;
   M& machine_;
   sleep<M>& sleep_;
   crew<M>& crew_;

@@ -299,6 +299,31 @@ TEST_CASE("stealing: a worker with tiny tasks wakes a main thread that waits idl
   CHECK(!gives_way());  // there is nothing to have
 }
 
+TEST_CASE("stealing: a worker rests more and more seldom for a main thread that makes nothing of it") {
+  fixture f(3);
+  worker<notes>& w = f.s.crew[1];
+  f.make_tiny();
+  task t;
+  f.give(1, t);
+  f.s.sleep.set_busy(0, false);
+  unsigned rests = 0;
+  const auto looks = [&](unsigned times) {
+    for (rests = 0; times != 0; --times) {
+      const std::uint64_t before = f.machine.clock_ps;
+      f.thieves.look_up(w, false);
+      rests += f.machine.clock_ps - before >= base::search_ns * 1000 ? 1 : 0;
+    }
+    return rests;
+  };
+  CHECK(looks(1000) < 25);
+  CHECK(rests > 7);
+  f.machine.at_clock = [&] {
+    for (unsigned i = 0; i < ticks_between_looks; ++i) count_one(f.s.crew.main().tasks);
+  };
+  CHECK(looks(65) > 0);    // which brings something,
+  CHECK(looks(10) == 10);  // so it does not wait with the next
+}
+
 TEST_CASE("stealing: where the main thread does much while a worker rests, that runs one task and rests again") {
   for (const bool with_reserve : {false, true}) {
     fixture f(2, with_reserve);
