@@ -477,6 +477,12 @@ add_custom_target(quick DEPENDS weft weft_unit weft_conformance weft_serial exam
 if(TARGET originals)
   add_dependencies(quick originals)
 endif()
+# What an optimised build leaves out for each change: tests/all.py --long.
+add_custom_target(night DEPENDS weft_unit weft_conformance)
 if(TARGET weft_ranks_test)
   add_dependencies(quick weft_ranks_test)
+  add_dependencies(night weft_ranks_test)
+  if(CMAKE_BUILD_TYPE STREQUAL "Release")
+    set_target_properties(weft_ranks_test PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
 endif()

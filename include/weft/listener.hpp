@@ -11,10 +11,10 @@
 // Who calls the functions: whichever thread it happens on, several at once, also with locks of the runtime held. So a
 // function may use its own data, atomics, and locks that nobody holds while he calls a runtime. It may not throw: the
 // types say so, and what is thrown all the same ends the program, by std::terminate. It may not submit, wait, fulfil
-// events, or call its runtime otherwise. To submit, and to wait for all, ends the program with a line on stderr; the
-// other calls may wait for ever, for what their own thread holds. It may take its time; the task then takes it, too.
-// Of one task the order is: submitted, ready, begins, waits and goes_on as often as it waits, ends. Branches of forks,
-// iterations of loops and ordered bodies are no tasks, and nothing is told of them (guide, page 66).
+// events, or call its runtime otherwise. To submit, and to wait for all while some are not done, ends the program with
+// a line on stderr; other calls may wait for ever, for what their own thread holds. It may take its time; the task then
+// takes it, too. Of one task the order is: submitted, ready, begins, waits and goes_on as often as it waits, ends.
+// Branches of forks, iterations of loops and ordered bodies are no tasks, and nothing is told of them (guide, page 66).
 #pragma once
 #include "weft/detail/language.hpp"  // before all others
 

@@ -149,8 +149,7 @@ TEST_CASE("live counters: each runtime has its own, and leaves nothing") {
 }
 
 // Beside threads ThreadSanitizer does not outlive it.
-TEST_CASE("live counters: a child by fork that ends leaves the page to who made it" *
-          doctest::skip(thread_sanitizer)) {
+TEST_CASE("live counters: a child by fork that ends leaves the page to who made it" * doctest::skip(thread_sanitizer)) {
   runtime rt({.workers = 2, .machine = "host", .top = true});
   rt.submit([] {});
   rt.wait();

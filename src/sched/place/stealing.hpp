@@ -315,8 +315,8 @@ template <class M> class stealing final : public source<M> {
       w.tick = ticks_between_looks - 1;
     }
   }
-  // w rests for an idle main thread in vain if that cannot run what w has, or next to nothing of it: then it passes
-  // over a look, then two, and so on up to in_vain_max times twice as many.
+  // w rests for an idle main thread in vain if that cannot run what w has, or next to nothing of it. Behind the first
+  // such rest w passes over one look, behind the next over two, then four, up to 2^(in_vain_max - 1).
   [[nodiscard]] static bool passes(worker<M>& w) noexcept { return w.thief.passes != 0 && w.thief.passes-- != 0; }
   static void remembers(worker<M>& w, bool was_worth_it) noexcept {
     w.thief.in_vain = was_worth_it ? 0 : std::min(w.thief.in_vain + 1, in_vain_max);

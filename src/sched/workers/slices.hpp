@@ -52,8 +52,8 @@ struct thief_slice {
   unsigned taken = 0;                  // tasks since it became willing, a few at most
   std::uint64_t seen_moves = 0;        // what others had done when this worker last looked
   std::uint64_t seen_submitted = 0;
-  unsigned in_vain = 0;  // rests in a row for a main thread that had nothing to do, and did little,
-  unsigned passes = 0;   // so many looks it makes none now
+  unsigned in_vain = 0;  // rests in a row for an idle main thread that made nothing of them
+  unsigned passes = 0;   // looks until it rests for one again
   struct end_of_deque {
     std::uint16_t id = nobody;
     std::uint32_t bottom = 0;

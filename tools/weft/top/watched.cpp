@@ -120,24 +120,6 @@ struct process_state {
   return text;
 }
 
-// The one process that is meant.
-[[nodiscard]] int process_named(const std::string& name) {
-  std::vector<int> named, shown;
-  for (const int process : processes()) {
-    if (!name.empty() && !is_called(process, name)) continue;
-    named.push_back(process);
-    if (!pages_of(process).empty()) shown.push_back(process);
-  }
-  const std::string quoted = "'" + printable(name, name_width_max) + "'";
-  if (shown.size() == 1) return shown[0];
-  if (shown.size() > 1)
-    throw weft::error("top: several programs" + (name.empty() ? std::string() : " called " + quoted) +
-                      " let others look: " + list(shown) + "; give the number of one");
-  if (name.empty()) throw weft::error("top: no program here lets you look; " + std::string(advice));
-  if (named.empty()) throw weft::error("top: there is no program called " + quoted);
-  throw weft::error("top: " + quoted + " (" + list(named) + ") lets nobody look; " + advice);
-}
-
 // As the process itself knows it: it may be in a namespace of its own.
 [[nodiscard]] int own_number(int process) {
   const std::string status = content(path_of(process, "status"));
@@ -148,6 +130,40 @@ struct process_state {
   const std::size_t last = line.find_last_of(" \t") + 1;
   std::from_chars(line.data() + last, line.data() + line.size(), number);
   return number;
+}
+
+[[nodiscard]] std::string words_of(int process, const std::string& name) {
+  return "process " + std::to_string(process) + " (" + printable(name, name_width_max) + ")";
+}
+// Whether it has a page of its own, and not only one from the process that made it by fork().
+[[nodiscard]] bool lets_look(int process, const std::string& words) {
+  for (const std::string& path : pages_of(process)) {
+    const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    try {
+      if (file >= 0 && live_page(file, words).head().process == own_number(process)) return true;
+    } catch (const weft::error&) {
+      return true;  // of another layout, say, of which whoever means this process is to hear
+    }
+  }
+  return false;
+}
+
+// The one process that is meant.
+[[nodiscard]] int process_named(const std::string& name) {
+  std::vector<int> named, shown;
+  for (const int process : processes()) {
+    if (!name.empty() && !is_called(process, name)) continue;
+    named.push_back(process);
+    if (lets_look(process, words_of(process, command_of(process)))) shown.push_back(process);
+  }
+  const std::string quoted = "'" + printable(name, name_width_max) + "'";
+  if (shown.size() == 1) return shown[0];
+  if (shown.size() > 1)
+    throw weft::error("top: several programs" + (name.empty() ? std::string() : " called " + quoted) +
+                      " let others look: " + list(shown) + "; give the number of one");
+  if (name.empty()) throw weft::error("top: no program here lets you look; " + std::string(advice));
+  if (named.empty()) throw weft::error("top: there is no program called " + quoted);
+  throw weft::error("top: " + quoted + " (" + list(named) + ") lets nobody look; " + advice);
 }
 
 void pause_ms(unsigned ms) noexcept {
@@ -174,9 +190,7 @@ watched_program::watched_program(const std::string& who) {
                       advice);
 }
 
-std::string watched_program::words() const {
-  return "process " + std::to_string(process_) + " (" + printable(name_, name_width_max) + ")";
-}
+std::string watched_program::words() const { return words_of(process_, name_); }
 
 bool watched_program::ended() const {
   const process_state state = state_of(process_);
